@@ -3,14 +3,13 @@
 import asyncio
 import os
 import random
-import statistics
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from benchmarks.bare_server import METHOD
 from benchmarks.clients import BenchmarkClient, Stream, open_table
+from benchmarks.measurement import Measurement, measure_tables, report, report_ratios
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier.cli.services import endpoints_of
 from croupier.gateway.envoy import find_envoy
@@ -46,8 +46,7 @@ FLAGS = {
 PACKAGES = ("croupier.lobby", "croupier.engine", "croupier.scoring")
 CORES = sorted(os.sched_getaffinity(0))
 SERVER_CORES, DRIVER_CORES = CORES[:1], CORES[1:] or CORES
-WARM_UP_SECONDS = 2.0
-KEPT_MESSAGES = 500
+MAX_MESSAGES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,53 +64,6 @@ LIGHT_LOAD, LIGHT_LOAD_ROUNDS = LoadLevel(20, 2.5, 0.04), 6
 
 Many short rounds, because other load of the machine changes from second to second.
 """
-
-
-@dataclass
-class Measurement:
-    """The counts of one run: seconds from each action to its answer, duration, and CPU seconds by process."""
-
-    latencies: list[float] = field(default_factory=list)
-    seconds: float = 0.0
-    cpu_seconds: Counter[str] = field(default_factory=Counter)
-    is_counting: bool = False
-
-    def count_action(self, sent: float) -> None:
-        """Count an action that was sent at `sent` and is answered now."""
-        if self.is_counting:
-            self.latencies.append(time.perf_counter() - sent)
-
-    @property
-    def per_second(self) -> float:
-        return len(self.latencies) / self.seconds
-
-    def percentile_milliseconds(self, percent: int) -> float:
-        return statistics.quantiles(self.latencies, n=100)[percent - 1] * 1000
-
-    def cpu_microseconds(self, process: str) -> float:
-        """Return the CPU time of a process for each action."""
-        return self.cpu_seconds[process] / len(self.latencies) * 1e6
-
-
-async def measure_tables(
-    run: Measurement, driving: Iterable[Coroutine[Any, Any, None]], pids: Mapping[str, int], seconds: float
-) -> Measurement:
-    """Drive the tables, and count for `seconds` after a warm-up; raises errors of drivers."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one) for one in driving]
-        await asyncio.sleep(WARM_UP_SECONDS)
-        began, before = time.perf_counter(), _cpu_seconds(pids)
-        run.is_counting = True
-        await asyncio.sleep(seconds)
-        run.is_counting = False
-        run.seconds, run.cpu_seconds = time.perf_counter() - began, _cpu_seconds(pids) - before
-        for task in tasks:
-            task.cancel()
-    return run
-
-
-def _cpu_seconds(pids: Mapping[str, int]) -> Counter[str]:
-    return Counter({name: sum(psutil.Process(pid).cpu_times()[:2]) for name, pid in pids.items()})
 
 
 # The engine
@@ -160,7 +112,7 @@ async def _play(
             if message.answer.HasField("refusal"):
                 raise RuntimeError(f"refused: {message.answer.refusal.message}")
             run.count_action(sent)
-        elif len(messages) < KEPT_MESSAGES and event.HasField("update"):
+        elif len(messages) < MAX_MESSAGES and event.HasField("update"):
             messages.append(raw)
         legal = (event.update if event.HasField("update") else event.snapshot).legal_actions.actions
         if legal:
@@ -184,14 +136,14 @@ async def drive_bare_server(folder: Path, messages: list[bytes], *flags: str) ->
     try:
         address = (await process.stdout.readline()).decode().strip()
         async with grpc.aio.insecure_channel(address) as channel:
-            driving = (_take_turns(channel, b"%d" % table, run) for table in range(FULL_LOAD.tables))
+            driving = (_play_on_bare_server(channel, b"%d" % table, run) for table in range(FULL_LOAD.tables))
             return await measure_tables(run, driving, {"engine": process.pid}, FULL_LOAD.seconds)
     finally:
         process.terminate()
         await process.wait()
 
 
-async def _take_turns(channel: grpc.aio.Channel, table: bytes, run: Measurement) -> None:
+async def _play_on_bare_server(channel: grpc.aio.Channel, table: bytes, run: Measurement) -> None:
     """Let four streams take turns; each sends a message when it has received the one before."""
     action = engine_pb2.SubmitActionRequest(request_id="0-0")
     action.action.play.card = cards_pb2.CARD_FIVE_OF_DIAMONDS
@@ -220,23 +172,7 @@ async def _take_turns(channel: grpc.aio.Channel, table: bytes, run: Measurement)
 # The comparisons
 
 
-def report(name: str, runs: Sequence[Measurement]) -> None:
-    """Print a line for all runs of a kind."""
-    run = Measurement([one for run in runs for one in run.latencies], sum(run.seconds for run in runs))
-    for one in runs:
-        run.cpu_seconds += one.cpu_seconds
-    latencies = "  ".join(f"p{percent} {run.percentile_milliseconds(percent):6.2f}" for percent in (50, 95, 99))
-    cpu = ", ".join(f"{process} {run.cpu_microseconds(process):4.0f} µs" for process in run.cpu_seconds)
-    print(f"  {name:<11}{run.per_second:7.0f} actions/s   {latencies} ms   CPU each: {cpu}", flush=True)
-
-
-def report_ratios(title: str, ratios: Sequence[float]) -> None:
-    """Print ratios round by round, and their median."""
-    listed = ", ".join(f"{ratio:.2f}" for ratio in ratios)
-    print(f"  {title}: median {statistics.median(ratios):.2f} of {listed}")
-
-
-async def beside_bare() -> None:
+async def compare_with_bare_server() -> None:
     """Measure engine and baselines in turn, and print the ratios round by round."""
     print(f"{FULL_LOAD.tables} tables of Thulla, {SEATS} seats watching each over PlayTable, the engine on one core")
     print("SQLite with synchronous FULL; PostgreSQL with fsync, on the core of the driver")
@@ -268,7 +204,7 @@ async def beside_bare() -> None:
         report_ratios(f"{one} to {other}, actions per second of server CPU", cpu)
 
 
-async def behind_the_gateway() -> None:
+async def compare_gateway() -> None:
     """Measure players through Envoy, with and without TLS, in turn with players connected to the engine."""
     print(f"{LIGHT_LOAD.tables} tables of Thulla, think time {LIGHT_LOAD.think_seconds} s;")
     print("the engine on SQLite on one core, Envoy on that of the driver")
@@ -299,11 +235,11 @@ async def compare() -> None:
     """Print the comparisons of the engine with a bare fan-out, and with and without a gateway if Envoy is installed."""
     os.sched_setaffinity(0, DRIVER_CORES)
     print("\nEngine: random play over real streams, compared with grpc.aio that only fans the same bytes out")
-    await beside_bare()
+    await compare_with_bare_server()
     print("\nGateway: cost of an action, compared with players connected to the engine")
     try:
         find_envoy()
     except ValueError as missing:
         print(f"  skipped: {missing}")
         return
-    await behind_the_gateway()
+    await compare_gateway()

@@ -16,92 +16,35 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any
 
 import grpc
-from google.protobuf.duration_pb2 import Duration
 
-from benchmarks.clients import POLL_SECONDS, TIMEOUT_SECONDS, BenchmarkClient, Stream, open_table
-from croupier_api.v1 import engine_pb2, tables_pb2
+from benchmarks.capacity_harness import TABLES_PER_HOST, CapacityHarness, OpenTable
+from benchmarks.clients import POLL_SECONDS, TIMEOUT_SECONDS, BenchmarkClient, Stream
+from croupier_api.v1 import engine_pb2
 from croupier_client import CroupierError, FollowedTable, choose_random_action
 from croupier_client.table import new_request_id
-from loadtest.backend import Backend, BackendMissing, own_backend
+from loadtest.backend import Backend, BackendUnavailable, own_backend
 from loadtest.histograms import histogram_of, latency_of
 from loadtest.measures import Measures
-from loadtest.mix import DEFAULT_MIX
-from loadtest.monitor.scrape import Scrape, scrape
+from loadtest.monitor.scrape import Scrape
 from loadtest.players.client import Connections
 
 EXIT_PASSED, EXIT_FAILED, EXIT_NOT_RUN = 0, 1, 2
 MEBIBYTE = 2**20
 CONNECTIONS = 16
-TABLES_OF_A_HOST = 100
-"""The number of tables of the same players."""
-TABLES_AT_A_TIME, STREAMS_AT_A_TIME, RELOADS_AT_A_TIME = 32, 64, 4
+MAX_CONCURRENT_STREAM_OPENINGS, MAX_CONCURRENT_RELOADS = 64, 4
 SEATS = 4
 ACTION_INTERVAL = 3
-"""One in so many evicted tables is loaded by an action, the others by a view."""
-DAY = tables_pb2.TimeControl(action_time=Duration(seconds=86_400), reserve_time=Duration())
-SETTLING_SECONDS = 1.0
+"""Every third evicted table is loaded by an action, the others by a view."""
 EVICTED_VIEW, EVICTED_ACTION, CACHED_VIEW = (
     "GetView of an evicted table",
     "SubmitAction at an evicted table",
     "GetView of the same table in memory",
 )
-LOBBY_FLAGS = (f"--hosted-tables-limit={TABLES_OF_A_HOST}",)
+LOBBY_FLAGS = (f"--hosted-tables-limit={TABLES_PER_HOST}",)
 IDLE_FLAGS = ("--max-open-tables=1000000", "--max-streams=4000000", "--idle-seconds=86400")
-
-
-OpenTable: TypeAlias = tuple[str, Sequence[BenchmarkClient]]
-"""The id of a table in play, and its players."""
-
-
-class CapacityHarness:
-    """Opens tables at the measured services, and reads the engine's metrics."""
-
-    def __init__(self, backend: Backend, connections: Connections, options: argparse.Namespace) -> None:
-        self.backend = backend
-        self.options = options
-        self.max_bytes = 0
-        self.opened = 0
-        self._connections = connections
-        self._random = Random(options.seed)
-
-    async def open(
-        self, tables: int, people: int, bots: int, then: Callable[[OpenTable], Awaitable[None]] | None = None
-    ) -> list[OpenTable]:
-        """Open tables with a day for each action; raises CroupierError, TimeoutError."""
-        opened: list[OpenTable] = []
-        games = [kind.game for kind in DEFAULT_MIX.values() if people + bots in kind.seats]
-
-        async def open_some(number: int) -> None:
-            for at in range(number, tables, TABLES_AT_A_TIME):
-                if not (at // TABLES_AT_A_TIME) % TABLES_OF_A_HOST:
-                    names = [f"{self.options.seed} {self.opened} {number} {seat}" for seat in range(people)]
-                    clients = [BenchmarkClient(self._connections, name) for name in names]
-                table_id = await open_table(clients, bots, game=self._random.choice(games), time_control=DAY)
-                opened.append((table_id, clients))
-                self.opened += 1
-                if then is not None:
-                    await then(opened[-1])
-
-        await asyncio.gather(*(open_some(number) for number in range(min(TABLES_AT_A_TIME, tables))))
-        return opened
-
-    async def read(self) -> Scrape:
-        """Return the engine's metrics; raises BackendMissing."""
-        read = await asyncio.to_thread(scrape, self.backend.metrics["engine"], time.monotonic())
-        if not isinstance(read, Scrape):
-            raise BackendMissing(f"the engine has ended: {read.reason}")
-        self.max_bytes = max(self.max_bytes, int(read.total("process_resident_memory_bytes")))
-        return read
-
-    async def memory(self) -> int:
-        """Return and print the memory of the engine's process in bytes after a pause."""
-        await asyncio.sleep(SETTLING_SECONDS)
-        size = int((await self.read()).total("process_resident_memory_bytes"))
-        print(f"{self.opened:>9,} tables  {size >> 20:,} MiB", flush=True)
-        return size
 
 
 # Idle
@@ -138,14 +81,14 @@ async def idle(harness: CapacityHarness) -> dict[str, Any]:
 
 
 async def _streams(tables: Sequence[OpenTable]) -> list[Stream]:
-    """Open a stream for each seat, and wait for its first message; raises BackendMissing, RpcError, TimeoutError."""
-    semaphore = asyncio.Semaphore(STREAMS_AT_A_TIME)
+    """Open a stream for each seat and await its first message; raises BackendUnavailable, RpcError, TimeoutError."""
+    semaphore = asyncio.Semaphore(MAX_CONCURRENT_STREAM_OPENINGS)
 
     async def open_one(table_id: str, client: BenchmarkClient) -> Stream:
         async with semaphore, asyncio.timeout(TIMEOUT_SECONDS):
             stream = await client.stream(table_id)
             if await stream.read() is grpc.aio.EOF:
-                raise BackendMissing("a stream ended without a message")
+                raise BackendUnavailable("a stream ended without a message")
             return stream
 
     return list(
@@ -157,9 +100,9 @@ async def _streams(tables: Sequence[OpenTable]) -> list[Stream]:
 
 
 async def evicted(harness: CapacityHarness) -> dict[str, Any]:
-    """Open tables, wait until they are evicted, and load some again; raises BackendMissing, TimeoutError."""
+    """Open tables, wait until they are evicted, and load some again; raises BackendUnavailable, TimeoutError."""
     options, began, before = harness.options, time.monotonic(), await harness.memory()
-    share, random_source = options.reloaded / options.evicted, Random(f"{options.seed} woken")
+    share, random_source = options.reloaded / options.evicted, Random(f"{options.seed} reloads")
     snapshots: list[tuple[BenchmarkClient, engine_pb2.Snapshot]] = []
 
     async def visit(opened: OpenTable) -> None:
@@ -186,7 +129,7 @@ async def evicted(harness: CapacityHarness) -> dict[str, Any]:
         "memory_evicted_bytes": evicted_bytes,
         "database_bytes": database,
         "reloaded": len(snapshots),
-        "reloads_at_a_time": RELOADS_AT_A_TIME,
+        "concurrent_reloads": MAX_CONCURRENT_RELOADS,
         "milliseconds": [asdict(latency_of(name, histogram_of(times))) for name, times in measures.times.items()],
         "different": different,
     }
@@ -211,7 +154,7 @@ async def _reload(
     snapshots: list[tuple[BenchmarkClient, engine_pb2.Snapshot]], random: Random
 ) -> tuple[Measures, list[str]]:
     """Load tables again, and return the times and the differences."""
-    measures, semaphore = Measures(), asyncio.Semaphore(RELOADS_AT_A_TIME)
+    measures, semaphore = Measures(), asyncio.Semaphore(MAX_CONCURRENT_RELOADS)
     random.shuffle(snapshots)
 
     async def reload_table(number: int, client: BenchmarkClient, before: engine_pb2.Snapshot) -> str:
@@ -230,7 +173,7 @@ async def compare_view(client: BenchmarkClient, before: engine_pb2.Snapshot, mea
     for name in (EVICTED_VIEW, CACHED_VIEW):
         since = time.perf_counter()
         snapshot = (await client.get_view(table_id=before.table.table_id)).snapshot
-        measures.took(name, time.perf_counter() - since)
+        measures.record_time(name, time.perf_counter() - since)
         if snapshot != before:
             return f"table {before.table.table_id}: evicted at {before.sequence}, now {snapshot.sequence}"
     return ""
@@ -249,7 +192,7 @@ async def compare_action(
         action=choose_random_action(table, random),
         expected_sequence=before.sequence,
     )
-    measures.took(EVICTED_ACTION, time.perf_counter() - since)
+    measures.record_time(EVICTED_ACTION, time.perf_counter() - since)
     if answer.sequence == before.sequence + 1:
         return ""
     return f"table {table.table_id}: evicted at {before.sequence}, the action has sequence {answer.sequence}"
@@ -272,7 +215,7 @@ def main(arguments: Sequence[str]) -> int:
         for part in options.parts:
             with own_backend(extra_flags=flags[part]) as backend:
                 result[part] = asyncio.run(_with_connections(backend, options, measure[part]))
-    except (BackendMissing, CroupierError, grpc.RpcError, TimeoutError) as fault:
+    except (BackendUnavailable, CroupierError, grpc.RpcError, TimeoutError) as fault:
         print(f"capacity: {str(fault) or 'not within --limit-seconds'}", file=sys.stderr)
         return EXIT_NOT_RUN
     text = json.dumps(result, indent=1)

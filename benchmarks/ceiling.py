@@ -49,22 +49,22 @@ SETUPS: Mapping[str, Setup] = {"sqlite": Setup(1, False), "postgres": Setup(1, T
 
 
 def search(
-    keeps: Callable[[int], bool], first: int, maximum: int = MAX_TABLES, bisections: int = MAX_BISECTIONS
+    is_sustained: Callable[[int], bool], first: int, maximum: int = MAX_TABLES, bisections: int = MAX_BISECTIONS
 ) -> None:
-    """Search approximately for the load at which `keeps` begins to return False.
+    """Search approximately for the load at which `is_sustained` begins to return False.
 
     The load is doubled until it is too high; if the first is too high it is halved until one is good, or it is one.
     Then `bisections` loads between the last good and the first bad one are tried.
     """
     good, bad = 0, min(first, maximum)
-    while keeps(bad):
+    while is_sustained(bad):
         if bad == maximum:
             return
         good, bad = bad, min(2 * bad, maximum)
     while bad - good > 1 and (bisections > 0 or not good):
         middle = (good + bad) // 2
         bisections -= bool(good)
-        good, bad = (middle, bad) if keeps(middle) else (good, middle)
+        good, bad = (middle, bad) if is_sustained(middle) else (good, middle)
 
 
 def is_good(result: Result) -> bool:
@@ -119,7 +119,7 @@ def find_ceiling(options: argparse.Namespace, name: str, server: PostgresServer 
     results: dict[int, Result] = {}
     runs = count(1)
 
-    def keeps(tables: int) -> bool:
+    def is_sustained(tables: int) -> bool:
         """Return whether a load is within the limits; a slow step is repeated, because machines have pauses."""
         for _ in range(MAX_ATTEMPTS):
             results[tables] = result = _measured(options, name, server, tables, next(runs))
@@ -129,7 +129,7 @@ def find_ceiling(options: argparse.Namespace, name: str, server: PostgresServer 
         return is_good(result)
 
     try:
-        search(keeps, options.first)
+        search(is_sustained, options.first)
     except KeyboardInterrupt:
         if not results:
             raise RuntimeError("interrupted before a step was measured") from None

@@ -1,4 +1,4 @@
-"""The services under load: those that run elsewhere, or child processes that live as long as the run."""
+"""The services under load: running ones, or child processes of the run."""
 
 import signal
 import tempfile
@@ -14,7 +14,7 @@ from croupier.cli.services import endpoints_of
 from croupier_client import Endpoints
 
 
-class BackendMissing(Exception):
+class BackendUnavailable(Exception):
     """The services cannot be put under load; the text is one line for people."""
 
 
@@ -33,7 +33,7 @@ class Backend:
 def own_backend(
     database: str = "", engines: int = 1, extra_flags: Mapping[str, Sequence[str]] | None = None
 ) -> Iterator[Backend]:
-    """Start services and stop them after the body; raises BackendMissing."""
+    """Start services and stop them after the body; raises BackendUnavailable."""
     with tempfile.TemporaryDirectory(prefix="croupier-loadtest-") as folder:
         try:
             with ExitStack() as stack:
@@ -51,7 +51,7 @@ def own_backend(
                 description = f"{engines} engine{'s' if engines > 1 else ''} on {kind}, on this machine"
                 yield Backend(endpoints_of(services.addresses), metrics, description, Path(folder))
         except CommandFault as fault:
-            raise BackendMissing(f"the services could not be started: {' '.join(fault.message.split())}") from None
+            raise BackendUnavailable(f"the services could not be started: {' '.join(fault.message.split())}") from None
 
 
 @contextmanager

@@ -15,25 +15,25 @@ SIGNIFICANT_DIGITS = 3
 
 
 def new_histogram() -> HdrHistogram:
-    """An empty histogram of microseconds, from one to ten minutes."""
+    """Return an empty histogram of microseconds, from one to ten minutes."""
     return HdrHistogram(1, MAX_MICROSECONDS, SIGNIFICANT_DIGITS)
 
 
 def with_histograms(batch: Batch) -> Batch:
-    """A batch as it goes over a network: with histograms, encoded, instead of times."""
+    """Return a batch with encoded histograms instead of times, for the network."""
     histograms = {name: encoded(histogram_of(times)) for name, times in batch["times"].items()}
     return {**{name: value for name, value in batch.items() if name != "times"}, "histograms": histograms}
 
 
 def histograms_of(batch: Mapping[str, Any]) -> dict[str, HdrHistogram]:
-    """The histograms of a batch, in whichever form it came."""
+    """Return the histograms of a batch, in whichever form it came."""
     if "times" in batch:
         return {name: histogram_of(times) for name, times in batch["times"].items()}
     return {name: HdrHistogram.decode(text.encode("ascii")) for name, text in batch["histograms"].items()}
 
 
 def histogram_of(times: Iterable[int]) -> HdrHistogram:
-    """A histogram of microseconds."""
+    """Return a histogram of microseconds."""
     histogram = new_histogram()
     for microseconds in times:
         histogram.record_value(microseconds)
@@ -41,18 +41,18 @@ def histogram_of(times: Iterable[int]) -> HdrHistogram:
 
 
 def encoded(histogram: HdrHistogram) -> str:
-    """A histogram as text."""
+    """Return a histogram as text."""
     text: bytes = histogram.encode()
     return text.decode("ascii")
 
 
 def percentile_milliseconds(histogram: HdrHistogram, percent: float) -> float:
-    """How long so many of a hundred took at most; 0 where nothing was measured."""
+    """Return the percentile in milliseconds; 0 without a measurement."""
     return histogram.get_value_at_percentile(percent) / 1000 if histogram.get_total_count() else 0.0
 
 
 def latency_of(name: str, histogram: HdrHistogram) -> Latency:
-    """What a histogram says of how long something took."""
+    """Return the latency of an operation by its histogram."""
     p50, p90, p95, p99, p999 = (percentile_milliseconds(histogram, percent) for percent in (50, 90, 95, 99, 99.9))
     most = histogram.get_max_value() / 1000
     return Latency(name, histogram.get_total_count(), p50, p90, p95, p99, p999, most)

@@ -32,7 +32,7 @@ class Measures:
     _violations: list[dict[str, Any]] = field(default_factory=list)
     _with_replay: set[str] = field(default_factory=set)
 
-    def took(self, name: str, seconds: float) -> None:
+    def record_time(self, name: str, seconds: float) -> None:
         """Record a time, ten minutes at most."""
         self.times[name].append(min(max(round(seconds * 1e6), 1), MAX_MICROSECONDS))
 
@@ -40,12 +40,12 @@ class Measures:
         """Add to a counter."""
         self.counts[name] += times
 
-    def failed(self, name: str, first: str) -> None:
-        """Count a failed call, or one that took too long; that is no violation, but is reported."""
+    def record_failure(self, name: str, first: str) -> None:
+        """Count a failed or slow call, which is reported, and no violation."""
         self.failures[name] += 1
         self._first_failures.setdefault(name, first)
 
-    def broken(self, violations: Iterable[Violation], replay: str = "") -> None:
+    def record_violations(self, violations: Iterable[Violation], replay: str = "") -> None:
         """Record violations; the replay, or the transcript in its place, is kept with the first of each invariant."""
         for violation in violations:
             kept = "" if violation.invariant in self._with_replay else replay[:MAX_REPLAY_CHARACTERS]
@@ -53,7 +53,7 @@ class Measures:
             self._violations.append(as_json(violation, kept))
 
     def take(self) -> Batch:
-        """The batch of everything since the last one."""
+        """Return the batch of everything since the last one."""
         batch: Batch = {
             "times": dict(self.times),
             "counts": dict(self.counts),
@@ -69,5 +69,5 @@ class Measures:
 
 
 def as_json(violation: Violation, replay: str = "") -> dict[str, Any]:
-    """A violation as a dictionary for JSON, with its replay."""
+    """Return a violation as a dictionary for JSON, with its replay."""
     return {**asdict(violation), "invariant": violation.invariant.value, "replay": replay}

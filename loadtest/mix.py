@@ -34,13 +34,13 @@ ALL_GAMES = ",".join(DEFAULT_MIX)
 
 
 def read_mix(text: str) -> tuple[MixEntry, ...]:
-    """The entries that "thulla=2,solo" names, with their weights; raises ValueError with the cause."""
+    """Return the entries that "thulla=2,solo" names, with their weights; raises ValueError with the cause."""
     weights = read_weights(text, DEFAULT_MIX)
     return tuple(DEFAULT_MIX[game]._replace(weight=weight) for game, weight in weights.items())
 
 
 def read_weights(text: str, known: Collection[str]) -> dict[str, int]:
-    """The weights of known names in a text such as "thulla=2,solo"; raises ValueError with the cause."""
+    """Return the weights of known names in a text such as "thulla=2,solo"; raises ValueError with the cause."""
     weights: dict[str, int] = {}
     for part in text.split(","):
         name, equals, weight = part.strip().partition("=")
@@ -55,10 +55,10 @@ def read_weights(text: str, known: Collection[str]) -> dict[str, int]:
 
 
 def draw_entry(entries: Sequence[MixEntry], random: Random) -> MixEntry:
-    """An entry, drawn by weight."""
+    """Return an entry, drawn by weight."""
     return random.choices(entries, [entry.weight for entry in entries])[0]
 
 
 def matchable(entries: Sequence[MixEntry]) -> tuple[MixEntry, ...]:
-    """The entries that are short with default options, as quick match has them; all if there is none."""
+    """Return the entries that are short with default options, as quick match has them; all if there is none."""
     return tuple(entry for entry in entries if not entry.bounds) or tuple(entries)

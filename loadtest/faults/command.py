@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from croupier.cli.launcher import gateway as gateway
+from croupier.cli.launcher import gateway
 from croupier.cli.launcher.replicas import Replicas
 from loadtest.faults.deployment import CHILD, deployed
-from loadtest.faults.report import lines_of, result_of
-from loadtest.faults.run import FaultRun, FaultRunPlan, Tally
+from loadtest.faults.report import format_result, result_of
+from loadtest.faults.run import FaultRun, FaultRunPlan, RunTotals
 from loadtest.faults.scenarios import (
     GATEWAY,
     POSTGRES,
@@ -33,11 +33,11 @@ THINK_SECONDS = 0.3
 
 
 def read_arguments(given: Sequence[str]) -> argparse.Namespace:
-    """The options of a fault run."""
+    """Return the options of a fault run."""
     parser = argparse.ArgumentParser(prog="python -m loadtest.faults", description=__doc__)
     names = sorted({*SQLITE, *POSTGRES, *GATEWAY})
     parser.add_argument("--scenario", action="append", choices=names, help="only this fault; may be given again")
-    parser.add_argument("--times", type=int, default=1, help="how often each named fault is made")
+    parser.add_argument("--times", type=int, default=1, help="how often each named fault is injected")
     parser.add_argument("--on", choices=("sqlite", "postgres", "both"), default="both", help="the database")
     parser.add_argument("--gateway", action="store_true", help="players connect to the gateway, which has faults too")
     parser.add_argument("--seed", type=int, default=None, help="the seed of tables, players and the order of faults")
@@ -53,10 +53,10 @@ def read_arguments(given: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def chosen(
+def chosen_faults(
     known: Mapping[str, FaultScenario], options: argparse.Namespace, short: Sequence[str]
 ) -> list[FaultScenario]:
-    """The faults of one database in order."""
+    """Return the faults of one database in order."""
     if options.gateway:
         known = {**known, **GATEWAY}
     if options.scenario:
@@ -68,32 +68,32 @@ def chosen(
     return faults
 
 
-def short_faults_at_gateway(options: argparse.Namespace) -> list[FaultScenario]:
-    """The last faults of a short run, which have players at the gateway, where Envoy is installed."""
+def gateway_faults(options: argparse.Namespace) -> list[FaultScenario]:
+    """Return the last faults of a short run, which have players at the gateway, where Envoy is installed."""
     if not options.short or options.scenario:
         return []
     if not gateway.is_installed():
-        _say(f"faults at the gateway are left out: {gateway.MISSING}")
+        _print(f"faults at the gateway are skipped: {gateway.MISSING}")
         return []
     return [{**POSTGRES, **GATEWAY}[name] for name in SHORT_GATEWAY]
 
 
-async def faults(options: argparse.Namespace, plan: FaultRunPlan, child: str) -> Tally:
+async def run_faults(options: argparse.Namespace, plan: FaultRunPlan, child: str) -> RunTotals:
     """Run all faults."""
-    tally = Tally()
+    totals = RunTotals()
     folder = Path(tempfile.mkdtemp(prefix="croupier-faults-"))
-    sqlite = chosen(SQLITE, options, SHORT_SQLITE) if options.on != "postgres" else []
-    postgres = chosen(POSTGRES, options, SHORT_POSTGRES) if options.on != "sqlite" else []
+    sqlite = chosen_faults(SQLITE, options, SHORT_SQLITE) if options.on != "postgres" else []
+    postgres = chosen_faults(POSTGRES, options, SHORT_POSTGRES) if options.on != "sqlite" else []
     try:
         if sqlite:
-            _say("one engine on SQLite")
+            _print("one engine on SQLite")
             async with deployed(folder / "sqlite", None, with_gateway=plan.gateway, child=child) as deployment:
-                await FaultRun(deployment, plan, tally, _say).run(sqlite)
+                await FaultRun(deployment, plan, totals, _print).run(sqlite)
         if postgres:
-            await _on_postgres(options, plan, folder / "postgres", postgres, tally, child)
+            await _on_postgres(options, plan, folder / "postgres", postgres, totals, child)
     finally:
-        _remove(folder, tally)
-    return tally
+        _remove(folder, totals)
+    return totals
 
 
 async def _on_postgres(
@@ -101,28 +101,28 @@ async def _on_postgres(
     plan: FaultRunPlan,
     folder: Path,
     scenarios: list[FaultScenario],
-    tally: Tally,
+    totals: RunTotals,
     child: str,
 ) -> None:
-    _say("three engines on PostgreSQL")
+    _print("three engines on PostgreSQL")
     replicas = SHORT_REPLICAS if plan.short else REPLICAS
-    at_gateway = short_faults_at_gateway(options)
+    at_gateway = gateway_faults(options)
     async with deployed(folder, replicas, with_gateway=plan.gateway or bool(at_gateway), child=child) as deployment:
-        await FaultRun(deployment, plan, tally, _say).run(scenarios)
+        await FaultRun(deployment, plan, totals, _print).run(scenarios)
         if at_gateway:
-            _say("players at the gateway")
-            await FaultRun(deployment, replace(plan, gateway=True), tally, _say).run(at_gateway)
+            _print("players at the gateway")
+            await FaultRun(deployment, replace(plan, gateway=True), totals, _print).run(at_gateway)
 
 
-def _remove(folder: Path, tally: Tally) -> None:
+def _remove(folder: Path, totals: RunTotals) -> None:
     """Remove the data of the services, unless the run has found something."""
-    if tally.violations or tally.defects or sys.exc_info()[0] is not None:
-        _say(f"logs and data are kept in {folder}")
+    if totals.violations or totals.defects or sys.exc_info()[0] is not None:
+        _print(f"logs and data are kept in {folder}")
     else:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     print(line, flush=True)
 
 
@@ -133,13 +133,13 @@ def main(given: Sequence[str], child: str = CHILD) -> int:
     if options.seed is None:
         options.seed = secrets.randbelow(1_000_000)
         command += f" --seed {options.seed}"
-    _say(f"seed {options.seed}; again: {command}")
+    _print(f"seed {options.seed}; again: {command}")
     tables = options.tables or (SHORT_TABLES if options.short else TABLES)
     plan = FaultRunPlan(options.seed, tables, options.think, options.short, options.gateway)
 
-    tally = asyncio.run(faults(options, plan, child))
-    result = result_of(tally, plan, command)
-    _say("\n".join(lines_of(result)))
+    totals = asyncio.run(run_faults(options, plan, child))
+    result = result_of(totals, plan, command)
+    _print("\n".join(format_result(result)))
     if options.result:
         options.result.write_text(json.dumps(result, indent=1) + "\n")
     return 1 if result["problems"] else 0

@@ -12,17 +12,17 @@ ServerAction: TypeAlias = Callable[[PostgresServer], None]
 
 
 async def postgres_paused(context: FaultContext) -> None:
-    """PostgreSQL is paused for ten seconds."""
+    """Pause PostgreSQL for ten seconds."""
     await _interrupt_server(context, PostgresServer.pause, 10, PostgresServer.resume)
 
 
 async def postgres_killed(context: FaultContext) -> None:
-    """PostgreSQL is killed with all its processes, and restarted."""
+    """Kill PostgreSQL with all its processes, and restart it."""
     await _interrupt_server(context, PostgresServer.kill, 2, PostgresServer.start)
 
 
 async def postgres_restarted(context: FaultContext) -> None:
-    """PostgreSQL is shut down, and restarted."""
+    """Shut PostgreSQL down, and restart it."""
     await _interrupt_server(context, PostgresServer.stop, 1, PostgresServer.start)
 
 
@@ -41,7 +41,7 @@ def _postgres(context: FaultContext) -> PostgresServer:
 
 
 async def connections_terminated(context: FaultContext) -> None:
-    """The database ends all connections."""
+    """Let the database end all connections."""
     statement = (
         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
         "WHERE datname = 'croupier' AND application_name = 'croupier'"
@@ -50,32 +50,32 @@ async def connections_terminated(context: FaultContext) -> None:
 
 
 async def connections_reset(context: FaultContext) -> None:
-    """The network resets all connections to the database."""
-    await context.deployment.proxy.do("database:", "reset")
+    """Reset all connections to the database."""
+    await context.deployment.proxy.execute("database:", "reset")
 
 
 async def database_slow(context: FaultContext) -> None:
-    """All traffic to and from the database is slow."""
-    await context.deployment.proxy.do("database:", "delay", 0.15)
+    """Delay all traffic to and from the database."""
+    await context.deployment.proxy.execute("database:", "delay", 0.15)
     await context.wait(10)
-    await context.deployment.proxy.do("database:", "heal")
+    await context.deployment.proxy.execute("database:", "heal")
 
 
 async def database_cut_off(context: FaultContext) -> None:
-    """One engine cannot reach the database for a while; then all held traffic arrives."""
+    """Hold all traffic between one engine and the database for a while, and then deliver it."""
     route = f"database:{context.random.choice(context.engines)}"
-    await context.deployment.proxy.do(route, "hold")
+    await context.deployment.proxy.execute(route, "hold")
     await context.wait(8)
-    await context.deployment.proxy.do(route, "heal")
+    await context.deployment.proxy.execute(route, "heal")
 
 
 async def database_half_open(context: FaultContext) -> None:
-    """One engine's connections to the database are dead, without a notification."""
-    await context.deployment.proxy.do(f"database:{context.random.choice(context.engines)}", "blackhole")
+    """Make one engine's connections to the database half open: neither side is notified."""
+    await context.deployment.proxy.execute(f"database:{context.random.choice(context.engines)}", "blackhole")
 
 
 async def network_cut(context: FaultContext) -> None:
-    """The network between one engine and the database is cut for ten seconds: real packets are lost."""
+    """Cut the network between one engine and the database for ten seconds: real packets are lost."""
     network, route = context.deployment.network, f"database:{context.random.choice(context.engines)}"
     if network is None:
         return
@@ -89,13 +89,13 @@ async def network_cut(context: FaultContext) -> None:
 
 async def _retarget(context: FaultContext, route: str, host: str, port: int) -> None:
     """Connect an engine to the database by another route."""
-    await context.deployment.proxy.do(route, "retarget", host, port)
-    await context.deployment.proxy.do(route, "reset")
+    await context.deployment.proxy.execute(route, "retarget", host, port)
+    await context.deployment.proxy.execute(route, "reset")
     await context.wait(3)
 
 
 async def disk_full(context: FaultContext) -> None:
-    """The engine cannot write to any file for a while."""
+    """Forbid the engine to write to any file for a while."""
     (engine,) = context.engines
     context.deployment.fill_disk(engine, is_full=True)
     try:

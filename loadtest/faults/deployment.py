@@ -10,8 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from croupier.cli.launcher.replicas import GATEWAY as GATEWAY
-from croupier.cli.launcher.replicas import Replicas, service_of
+from croupier.cli.launcher.replicas import GATEWAY, Replicas, service_of
 from croupier.cli.launcher.supervisor import Services, SupervisorSettings, running_services
 from croupier.runtime.schema_versions import migrate_database
 from croupier_client import Endpoints
@@ -48,17 +47,17 @@ class Deployment:
     hold: Path
     network: NamespaceNetwork | None
     """A route through another network namespace, where the machine allows one."""
-    left_out: str
+    network_error: str
     """The reason why there is none; else empty."""
 
     def instances(self, service: str) -> list[str]:
-        """The instances of a service."""
+        """Return the instances of a service."""
         return [name for name in self.services.addresses if service_of(name) == service]
 
     def endpoints(
         self, *, gateway: bool = False, through_proxy: bool = False, engines: Sequence[str] = ()
     ) -> Endpoints:
-        """The endpoints of players: all engines or only these, or the gateway, through the proxy or not."""
+        """Return the endpoints of players: all engines or only these, or the gateway, through the proxy or not."""
         addresses = {name: instance["listen"] for name, instance in self.services.addresses.items()}
         if through_proxy:
             addresses |= {name: f"127.0.0.1:{port}" for name, port in self.player_ports.items()}
@@ -71,12 +70,12 @@ class Deployment:
         )
 
     def ports(self) -> set[int]:
-        """The ports of engines, lobbies and the gateway that players connect to."""
+        """Return the ports of engines, lobbies and the gateway that players connect to."""
         names = (*self.instances("engine"), *self.instances("lobby"), *self.instances(GATEWAY))
         listening = {int(self.services.addresses[name]["listen"].rpartition(":")[2]) for name in names}
         return listening | set(self.player_ports.values())
 
-    async def until_whole(self) -> None:
+    async def wait_until_running(self) -> None:
         """Wait until every instance runs; raises TimeoutError."""
         async with asyncio.timeout(READY_SECONDS):
             while not self.services.are_running:  # noqa: ASYNC110
@@ -149,7 +148,7 @@ async def _start_deployment(
         if service_of(name) in ("engine", GATEWAY):
             port = int(addresses["listen"].rpartition(":")[2])
             player_ports[name] = await proxy.open(f"players:{name}", "127.0.0.1", port)
-    network, left_out = None, ""
+    network, network_error = None, ""
     if postgres is None:
         folders = (f"sqlite+aiosqlite:///{services.folder.path}/{service}.db" for service in ("engine", "scoring"))
         databases = Databases(*folders)
@@ -158,5 +157,5 @@ async def _start_deployment(
         try:
             network = await stack.enter_async_context(network_to(proxy, "127.0.0.1", postgres.port))
         except NetworkUnavailable as error:
-            left_out = str(error)
-    return Deployment(services, databases, proxy, postgres, player_ports, hold, network, left_out)
+            network_error = str(error)
+    return Deployment(services, databases, proxy, postgres, player_ports, hold, network, network_error)

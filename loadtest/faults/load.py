@@ -20,11 +20,11 @@ from loadtest.players.adversaries import Attempt
 from loadtest.players.client import Connections, PlayerClient
 from loadtest.players.counting import is_failure
 from loadtest.players.recorder import Recorder
-from loadtest.players.table import Seat, Sleep
+from loadtest.players.table import RecordedTable, Sleep
 from loadtest.players.user_context import LoadSettings
 from loadtest.process.judge_queue import JudgeQueue
 from loadtest.process.load import Load
-from loadtest.record import Noted, SeatRecord, TableRecord
+from loadtest.record import ReportedViolation, SeatRecord, TableRecord
 from loadtest.scenarios import Behaviour, Limits, Scenario, ThinkTime, UserKind
 
 PROXIED = "proxied"
@@ -35,7 +35,7 @@ CONNECTIONS, PROXIED_CONNECTIONS, PAIR_CONNECTIONS = 12, 4, 4
 MAX_ACT_MILLISECONDS = 20_000
 """Every player acts within this time, also on a busy machine and while calls are retried."""
 SILENCE_SECONDS = 60.0
-"""A stream may be silent for so long while services are down."""
+"""The maximum silence of a stream while services are down."""
 JUDGE_NICENESS = 5
 JUDGE_SECONDS = 600.0
 
@@ -79,12 +79,12 @@ class FaultLoad:
         tables = self._load.settings.scenario.tables
         for number in range(tables):
             prefix = PROXIED if number < tables * PROXIED_SHARE else "direct"
-            self._load.start(f"{prefix} party {number}", UserKind.PARTY)
+            self._load.start(f"{prefix} group {number}", UserKind.GROUP)
         for number in range(round(tables * SPECTATOR_SHARE)):
             self._load.start(f"spectator {number}", UserKind.SPECTATOR)
 
     def running(self) -> list[TableRecord]:
-        """The records of all tables that have viewers; they still grow."""
+        """Return the records of all tables that have viewers; they still grow."""
         return self._load.tables.running()
 
     def _new_client(self, name: str, measures: Measures, sleep: Sleep) -> PlayerClient:
@@ -104,7 +104,7 @@ class FaultLoad:
                 viewer.impaired = viewer.impaired or viewer.player_id in impaired
 
     def send_twice(self, endpoints: Sequence[Endpoints]) -> None:
-        """From now on send every action to all of these endpoints at once, under one request id."""
+        """Send every action to all of these endpoints at once from now on, under one request id."""
         self.pair = tuple(Connections(each, PAIR_CONNECTIONS) for each in endpoints)
 
     async def send_once(self) -> None:
@@ -134,7 +134,7 @@ class FaultLoad:
 
 
 def _acknowledged(record: TableRecord) -> TableRecord:
-    """A record of the acknowledged actions of a table alone."""
+    """Return a record of the acknowledged actions of a table alone."""
     viewers = []
     for viewer in record.viewers:
         answered = [answer for answer in viewer.answered if answer.sequence is not None]
@@ -149,19 +149,19 @@ class _Client(PlayerClient):
 
     load: FaultLoad
 
-    def seat(self, table_id: str, record: SeatRecord) -> Seat:
-        """A player's stream at a table."""
+    def recorded_table(self, table_id: str, record: SeatRecord) -> RecordedTable:
+        """Return a player's stream at a table."""
         record.thinks_milliseconds = MAX_ACT_MILLISECONDS
-        return _Seat(self, table_id, Recorder(record, self._measures), self._sleep)
+        return _DuplicatingTable(self, table_id, Recorder(record, self._measures), self._sleep)
 
     def over(self, connections: Connections) -> Self:
-        """The same player over other connections."""
+        """Return the same player over other connections."""
         other = copy(self)
         other._channels_shared = connections.share()
         return other
 
 
-class _Seat(Seat):
+class _DuplicatingTable(RecordedTable):
     """A table whose actions may be sent to two engines at once."""
 
     _client: _Client
@@ -188,6 +188,6 @@ class _Seat(Seat):
                 raise error
             if not is_failure(error):
                 detail = f"one engine accepted what another refused: {error}"
-                record.noted.append(Noted(Invariant.REPEAT_DIFFERS, accepted[0], detail))
+                record.reported.append(ReportedViolation(Invariant.REPEAT_DIFFERS, accepted[0], detail))
         await self.wait_for_change(after=max(accepted) - 1)
         return accepted[0]

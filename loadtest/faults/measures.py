@@ -12,7 +12,7 @@ from loadtest.scenarios import Behaviour
 
 LAG_STEP_SECONDS = 0.05
 BREAK_MILLISECONDS = 2_000
-"""A stream that is resumed so soon after the kill of an engine was broken by it."""
+"""A stream that is resumed within this time after the kill of an engine was broken by it."""
 
 
 class Move(NamedTuple):
@@ -31,7 +31,7 @@ class Takeover(NamedTuple):
 
 
 def last_sequence(record: TableRecord) -> int:
-    """The last entry that a viewer of a table has received; 0 before the first."""
+    """Return the last entry that a viewer of a table has received; 0 before the first."""
     return max((_last_sequence(viewer) for viewer in record.viewers), default=0)
 
 
@@ -43,7 +43,7 @@ def _last_sequence(viewer: SeatRecord) -> int:
 
 
 def _newest_first(viewer: SeatRecord) -> Iterator[tuple[int, engine_pb2.TableEvent]]:
-    """The events that a viewer received live, with their times, newest first."""
+    """Yield the events that a viewer received live, with their times, newest first."""
     for received in reversed(viewer.received):
         # A stream after sequence 0 reads a finished game again.
         if viewer.opened[received.stream].after_sequence != 0:
@@ -51,7 +51,7 @@ def _newest_first(viewer: SeatRecord) -> Iterator[tuple[int, engine_pb2.TableEve
 
 
 def moves(record: TableRecord, since: int) -> list[Move]:
-    """The actions at a table in order: the last one received before `since`, and all after it."""
+    """Return the actions at a table in order: the last one received before `since`, and all after it."""
     found: dict[int, Move] = {}
     for viewer in record.viewers:
         for at, event in _newest_first(viewer):
@@ -66,7 +66,7 @@ def moves(record: TableRecord, since: int) -> list[Move]:
 
 
 def longest_pause(records: Iterable[TableRecord], since: int) -> float:
-    """The longest pause in seconds between two actions at a table that ended after `since`; 0 without any."""
+    """Return the longest pause in seconds between two actions at a table that ended after `since`; 0 without any."""
     pauses = (
         later.received - earlier.received
         for record in records
@@ -78,7 +78,7 @@ def longest_pause(records: Iterable[TableRecord], since: int) -> float:
 
 
 def takeovers(records: Iterable[TableRecord], killed: int) -> list[Takeover]:
-    """For each table that lost a stream to a kill, the seconds until its next action was stored and received.
+    """Return the seconds until the next action was stored and received, for each table that lost a stream to a kill.
 
     `killed` is the time of the kill in milliseconds since 1970 UTC.
     """
@@ -113,16 +113,16 @@ class EventLoopLag:
     async def measure(self) -> None:
         """Measure until cancelled."""
         while True:
-            asked = time.monotonic()
+            began = time.monotonic()
             await asyncio.sleep(LAG_STEP_SECONDS)
-            self._max_seconds = max(self._max_seconds, time.monotonic() - asked - LAG_STEP_SECONDS)
+            self._max_seconds = max(self._max_seconds, time.monotonic() - began - LAG_STEP_SECONDS)
 
     def take(self) -> float:
-        """The longest lag in seconds since the last call."""
+        """Return the longest lag in seconds since the last call."""
         taken, self._max_seconds = self._max_seconds, 0.0
         return taken
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value that this share of all does not exceed; 0 without any."""
+    """Return the value that this share of all does not exceed; 0 without any."""
     return sorted(values)[min(len(values) - 1, int(len(values) * share))] if values else 0.0

@@ -35,7 +35,7 @@ class NamespaceNetwork:
 
 @asynccontextmanager
 async def network_to(proxy: Proxy, host: str, port: int) -> AsyncIterator[NamespaceNetwork]:
-    """A route through another namespace to a target of this one; raises NetworkUnavailable."""
+    """Create a route through another namespace to a target of this one; raises NetworkUnavailable."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
         raise NetworkUnavailable("namespaces need root and the program ip")
     space, link, peer = (f"{name}{os.getpid()}" for name in ("croupier-", "cf-a", "cf-b"))

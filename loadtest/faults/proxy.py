@@ -110,7 +110,7 @@ class _Process:
         self._routes: dict[str, Route] = {}
         self._servers: list[asyncio.Server] = []
 
-    async def do(self, command: dict[str, Any]) -> Any:
+    async def execute(self, command: dict[str, Any]) -> Any:
         name, operation, arguments = command["route"], command["operation"], command.get("arguments", [])
         if operation == "open":
             return await self._open(name, *arguments)
@@ -118,10 +118,10 @@ class _Process:
             getattr(route, operation)(*arguments)
         return None
 
-    def _named(self, wanted: str) -> list[Route]:
-        is_group = wanted.endswith(":")
+    def _named(self, pattern: str) -> list[Route]:
+        is_group = pattern.endswith(":")
         return [
-            route for name, route in self._routes.items() if name == wanted or (is_group and name.startswith(wanted))
+            route for name, route in self._routes.items() if name == pattern or (is_group and name.startswith(pattern))
         ]
 
     async def _open(self, name: str, listen_host: str, host: str, port: int) -> int:
@@ -138,7 +138,7 @@ async def _main() -> None:
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
     process = _Process()
     while line := await commands.readline():
-        print(json.dumps(await process.do(json.loads(line))), flush=True)
+        print(json.dumps(await process.execute(json.loads(line))), flush=True)
 
 
 class Proxy:
@@ -161,9 +161,9 @@ class Proxy:
 
     async def open(self, route: str, host: str, port: int, listen_host: str = "127.0.0.1") -> int:
         """Open a route to a target; returns the port on which it listens."""
-        return int(await self.do(route, "open", listen_host, host, port))
+        return int(await self.execute(route, "open", listen_host, host, port))
 
-    async def do(self, routes: str, operation: str, *arguments: object) -> Any:
+    async def execute(self, routes: str, operation: str, *arguments: object) -> Any:
         """Call an operation of the route of this name, or of all routes with this prefix if it ends with a colon."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from loadtest.faults.measures import percentile
-from loadtest.faults.run import FaultRunPlan, Tally, line_of
+from loadtest.faults.run import FaultRunPlan, RunTotals, format_violation
 from loadtest.judge.violations import Invariant
 
 TAKEOVER_LIMIT_SECONDS = 3.0
@@ -15,37 +15,37 @@ LOST = (Invariant.ACKNOWLEDGED_LOST, Invariant.TABLE_LOST)
 NAMED = (*LOST, Invariant.ACTION_DUPLICATED, Invariant.HIDDEN_CARD_SEEN)
 
 
-def result_of(tally: Tally, plan: FaultRunPlan, command: str) -> Mapping[str, Any]:
-    """The report as a dictionary for JSON; a clean run has no problems."""
+def result_of(totals: RunTotals, plan: FaultRunPlan, command: str) -> Mapping[str, Any]:
+    """Return the report as a dictionary for JSON; a clean run has no problems."""
     return {
         "seed": plan.seed,
         "command": command,
-        "tables": tally.tables,
-        "finished_tables": tally.finished,
-        "verified_tables": tally.verified,
-        "acknowledged_moves": tally.acknowledged,
-        "seconds": round(tally.seconds, 1),
-        "faults": [asdict(fault) for fault in tally.faults],
-        "violations": Counter(one.invariant.value for one in tally.violations.values()),
-        "problems": list(_problems(tally, plan))[:MAX_PRINTED],
+        "tables": totals.tables,
+        "finished_tables": totals.finished,
+        "verified_tables": totals.verified,
+        "acknowledged_moves": totals.acknowledged,
+        "seconds": round(totals.seconds, 1),
+        "faults": [asdict(fault) for fault in totals.faults],
+        "violations": Counter(one.invariant.value for one in totals.violations.values()),
+        "problems": list(_problems(totals, plan))[:MAX_PRINTED],
         "takeover_seconds": {
-            "tables": len(tally.takeovers),
-            "median": round(percentile(tally.takeovers, 0.5), 3),
-            "p99": round(percentile(tally.takeovers, 0.99), 3),
+            "tables": len(totals.takeovers),
+            "median": round(percentile(totals.takeovers, 0.5), 3),
+            "p99": round(percentile(totals.takeovers, 0.99), 3),
         },
     }
 
 
-def _problems(tally: Tally, plan: FaultRunPlan) -> Iterator[str]:
-    """The problems of a run, one line each."""
-    yield from map(line_of, tally.violations.values())
-    yield from tally.defects
-    if not plan.short and percentile(tally.takeovers, 0.99) >= TAKEOVER_LIMIT_SECONDS:
-        yield f"takeovers take up to {max(tally.takeovers):.2f} s: 99 of 100 must take less than 3 s"
+def _problems(totals: RunTotals, plan: FaultRunPlan) -> Iterator[str]:
+    """Yield the problems of a run, one line each."""
+    yield from map(format_violation, totals.violations.values())
+    yield from totals.defects
+    if not plan.short and percentile(totals.takeovers, 0.99) >= TAKEOVER_LIMIT_SECONDS:
+        yield f"takeovers take up to {max(totals.takeovers):.2f} s: 99 of 100 must take less than 3 s"
 
 
-def lines_of(result: Mapping[str, Any]) -> Iterator[str]:
-    """The report as lines of text."""
+def format_result(result: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the report as lines of text."""
     broken, faults, takeover = result["violations"], result["faults"], result["takeover_seconds"]
     tables = f"{result['tables']}, {result['finished_tables']} played to the end, {result['verified_tables']} of them"
     yield ""

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from croupier_api.v1 import scoring_pb2
 from loadtest.judge.violations import Invariant
-from loadtest.record import Ledger, Noted, Outage, StoredEntry, StoredTable, TableRecord
+from loadtest.record import Ledger, Outage, ReportedViolation, StoredEntry, StoredTable, TableRecord
 
 READ_SECONDS = 60.0
 AVAILABLE_SECONDS = 120.0
@@ -44,7 +44,7 @@ class Databases(NamedTuple):
 
 @asynccontextmanager
 async def snapshot_of(database: str) -> AsyncIterator[AsyncConnection]:
-    """A connection whose queries all see one snapshot, so that nothing is stored or archived in between."""
+    """Open a connection whose queries all see one snapshot, so that nothing is stored or archived in between."""
     is_sqlite = database.startswith("sqlite")
     arguments = {"isolation_level": None} if is_sqlite else {"timeout": READ_SECONDS, "command_timeout": READ_SECONDS}
     engine = create_async_engine(database, poolclass=NullPool, connect_args=arguments)
@@ -65,7 +65,7 @@ async def _rows(snapshot: AsyncConnection, query: str, table_id: str) -> Sequenc
 
 
 async def stored_table(snapshot: AsyncConnection, table_id: str) -> StoredTable | None:
-    """A table with its entries, from the log or the archive; None if the database does not have it."""
+    """Return a table with its entries, from the log or the archive; None if the database does not have it."""
     entries = [StoredEntry(*row) for row in await _rows(snapshot, _ENTRIES, table_id)]
     for status, game, rules_version, config, seed, *log in (
         *await _rows(snapshot, _TABLE, table_id),
@@ -87,7 +87,7 @@ def _archived(log: bytes) -> list[StoredEntry]:
 
 
 async def ledger_of(snapshot: AsyncConnection, table_id: str) -> Ledger:
-    """All rows of a table in scoring's database."""
+    """Return all rows of a table in scoring's database."""
     rounds, results, players, counts = [
         await _rows(snapshot, query, table_id) for query in (_ROUNDS, _RESULTS, _PLAYERS, _COUNTS)
     ]
@@ -123,10 +123,12 @@ async def _add_rows(databases: Databases, record: TableRecord) -> None:
     async with snapshot_of(databases.engine) as snapshot:
         record.stored = await stored_table(snapshot, record.table_id)
         if record.stored is None:
-            record.viewers[0].noted.append(Noted(Invariant.TABLE_LOST, 0, "the database does not know this table"))
+            record.viewers[0].reported.append(
+                ReportedViolation(Invariant.TABLE_LOST, 0, "the database does not know this table")
+            )
         record.outages = tuple(Outage(*row) for row in await _rows(snapshot, _OUTAGES, record.table_id))
     if record.is_finished:
-        await _until_reported(databases.engine, record.table_id)
+        await _wait_until_reported(databases.engine, record.table_id)
         async with snapshot_of(databases.scoring) as snapshot:
             record.ledger = await ledger_of(snapshot, record.table_id)
         sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
@@ -135,7 +137,7 @@ async def _add_rows(databases: Databases, record: TableRecord) -> None:
             record.sheet = None
 
 
-async def _until_reported(database: str, table_id: str) -> None:
+async def _wait_until_reported(database: str, table_id: str) -> None:
     """Wait until the engines have reported all rounds and the result to scoring, REPORT_SECONDS at most."""
     deadline = time.monotonic() + REPORT_SECONDS
     while time.monotonic() < deadline:

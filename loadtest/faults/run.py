@@ -1,4 +1,4 @@
-"""A fault run: parties play, one fault follows another, and every table is judged."""
+"""A fault run: groups play, one fault follows another, and every table is judged."""
 
 import asyncio
 import time
@@ -15,15 +15,15 @@ from loadtest.faults.measures import EventLoopLag, last_sequence, longest_pause,
 from loadtest.faults.scenarios import FaultScenario
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.players.counting import is_retried
-from loadtest.players.seat import CUT_SHORT
+from loadtest.players.seat_player import INTERRUPTED
 from loadtest.record import TableRecord
 
 START_SECONDS = 90.0
-SETTLE_SECONDS = 60.0
+RECOVERY_SECONDS = 60.0
 """After a fault every table must have another entry within this time, also on a busy machine."""
 END_SECONDS, SHORT_END_SECONDS = 90.0, 8.0
 """The grace period for running games at the end."""
-CALM_SECONDS = 1.5
+PAUSE_SECONDS = 1.5
 POLL_SECONDS = 0.1
 SLOW_SECONDS = 3.0
 MAX_PRINTED = 3
@@ -51,7 +51,7 @@ class FaultRunPlan:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault that was made, with its duration and the longest wait of players, in seconds."""
+    """An injected fault, with its duration and the longest wait of players, in seconds."""
 
     name: str
     gateway: bool
@@ -68,7 +68,7 @@ class Fault:
 
 
 @dataclass(slots=True)
-class Tally:
+class RunTotals:
     """The totals of a run."""
 
     tables: int = 0
@@ -91,14 +91,14 @@ class Tally:
         self.verified += counts.get("tables verified", 0)
         self.acknowledged += counts.get("actions", 0)
         # Games that end with the run are judged by their rows.
-        failures = ((name, failed) for name, failed in batch["failures"].items() if name != CUT_SHORT)
+        failures = ((name, failed) for name, failed in batch["failures"].items() if name != INTERRUPTED)
         self.defects += [f"{name}: {first}" for name, (_, first) in failures if name.startswith(DEFECTS)]
-        return self.note(
+        return self.add_violations(
             Violation(Invariant(one["invariant"]), one["table_id"], one["sequence"], one["detail"])
             for one in batch["violations"]
         )
 
-    def note(self, violations: Iterable[Violation]) -> list[Violation]:
+    def add_violations(self, violations: Iterable[Violation]) -> list[Violation]:
         """Add violations; returns the new ones."""
         by_place = {(one.invariant, one.table_id, one.sequence): one for one in violations}
         new = {place: one for place, one in by_place.items() if place not in self.violations}
@@ -106,51 +106,51 @@ class Tally:
         return list(new.values())
 
 
-Say = Callable[[str], None]
+Print = Callable[[str], None]
 
 
 class FaultRun:
     """One deployment under load, with its faults."""
 
-    def __init__(self, deployment: Deployment, plan: FaultRunPlan, tally: Tally, say: Say) -> None:
+    def __init__(self, deployment: Deployment, plan: FaultRunPlan, totals: RunTotals, print_line: Print) -> None:
         self._deployment = deployment
         self._plan = plan
-        self._tally = tally
-        self._say = say
+        self._totals = totals
+        self._print = print_line
         self._load = FaultLoad(deployment, plan.seed, plan.tables, plan.think_seconds, gateway=plan.gateway)
         self._lag = EventLoopLag()
 
     async def run(self, scenarios: Sequence[FaultScenario]) -> None:
-        """Make every fault in order, and end all games."""
+        """Inject every fault in order, and end all games."""
         started = time.monotonic()
         measuring = asyncio.create_task(self._lag.measure())
         random = Random(self._plan.seed)
         try:
             self._load.start()
-            await self._until_playing()
+            await self._wait_until_playing()
             for scenario in scenarios:
-                if not self._is_left_out(scenario):
+                if not self._is_skipped(scenario):
                     await self._fault(scenario, random)
             await self._end()
         finally:
             measuring.cancel()
             await self._load.close()
-            self._tally.seconds += time.monotonic() - started
+            self._totals.seconds += time.monotonic() - started
 
-    def _is_left_out(self, scenario: FaultScenario) -> bool:
+    def _is_skipped(self, scenario: FaultScenario) -> bool:
         if scenario.name != "network_cut" or self._deployment.network is not None:
             return False
-        self._say(f"network_cut is left out: {self._deployment.left_out}")
+        self._print(f"network_cut is skipped: {self._deployment.network_error}")
         return True
 
-    async def _until_playing(self) -> None:
+    async def _wait_until_playing(self) -> None:
         deadline = time.monotonic() + START_SECONDS
         while len(self._playing()) < self._plan.tables and time.monotonic() < deadline:  # noqa: ASYNC110
             await asyncio.sleep(POLL_SECONDS)
-        self._say(f"{len(self._playing())} tables are played at")
+        self._print(f"{len(self._playing())} tables are running")
 
     def _playing(self) -> dict[str, TableRecord]:
-        """The tables at which a player of this process has a seat."""
+        """Return the tables at which a player of this process has a seat."""
         return {
             record.table_id: record
             for record in self._load.running()
@@ -158,19 +158,19 @@ class FaultRun:
         }
 
     async def _fault(self, scenario: FaultScenario, random: Random) -> None:
-        await asyncio.sleep(CALM_SECONDS * self._plan.scale)
-        await self._deployment.until_whole()
-        new = self._tally.add(self._load.measures.take())
+        await asyncio.sleep(PAUSE_SECONDS * self._plan.scale)
+        await self._deployment.wait_until_running()
+        new = self._totals.add(self._load.measures.take())
         context = FaultContext(self._deployment, self._load, random, self._plan.scale, self._plan.gateway)
         played = self._playing()
         heads = _heads(played)
         began, began_milliseconds = time.monotonic(), time.time_ns() // 1_000_000
-        if scenario.hampers:
+        if scenario.impairs:
             self._load.mark_impaired()
-        await scenario.do(context)
+        await scenario.inject(context)
         lasted = time.monotonic() - began
-        stuck = await self._settle(heads)
-        if scenario.hampers:
+        stuck = await self._wait_until_recovered(heads)
+        if scenario.impairs:
             self._load.mark_impaired()
         if scenario.is_takeover:
             self._measure_takeovers(played, began_milliseconds)
@@ -178,28 +178,28 @@ class FaultRun:
         batch = self._load.measures.take()
         errors = {name: count for name, (count, _) in batch["failures"].items() if is_retried(name)}
         raised = {name: count for name, (count, _) in batch["failures"].items() if name not in errors}
-        new += self._tally.add(batch) + self._tally.note(stuck)
+        new += self._totals.add(batch) + self._totals.add_violations(stuck)
         if scenario.is_quiet:
-            new += self._tally.note(
+            new += self._totals.add_violations(
                 Violation(Invariant.CLIENT_ERROR, "", 0, f"{scenario.name}: clients raised {count} times {name}")
                 for name, count in raised.items()
             )
         fault = Fault(scenario.name, self._plan.gateway, lasted, pause, self._lag.take(), errors, raised, len(new))
-        self._tally.faults.append(fault)
-        self._say(_line(len(self._tally.faults), fault, self._tally.acknowledged))
+        self._totals.faults.append(fault)
+        self._print(_format_fault(len(self._totals.faults), fault, self._totals.acknowledged))
         for one in new[:MAX_PRINTED]:
-            self._say(f"    {line_of(one)}")
+            self._print(f"    {format_violation(one)}")
         await self._load.check_acknowledged()
 
     def _measure_takeovers(self, played: Mapping[str, TableRecord], killed: int) -> None:
         measured = takeovers(played.values(), killed)
-        self._tally.takeovers += [takeover.seconds for takeover in measured]
+        self._totals.takeovers += [takeover.seconds for takeover in measured]
         for slow in (takeover for takeover in measured if takeover.seconds >= SLOW_SECONDS):
-            self._say(f"    {slow.seconds:.1f} s: table {slow.table_id} of {slow.game}")
+            self._print(f"    {slow.seconds:.1f} s: table {slow.table_id} of {slow.game}")
 
-    async def _settle(self, heads: Mapping[str, int]) -> list[Violation]:
+    async def _wait_until_recovered(self, heads: Mapping[str, int]) -> list[Violation]:
         """Wait until every table has another entry or has ended; returns a violation for each that has not in time."""
-        deadline = time.monotonic() + SETTLE_SECONDS
+        deadline = time.monotonic() + RECOVERY_SECONDS
         after = _heads(self._playing())
         heads = {table_id: max(head, after.get(table_id, head)) for table_id, head in heads.items()}
         while heads:
@@ -210,7 +210,7 @@ class FaultRun:
                 if table_id in playing and last_sequence(playing[table_id]) <= head
             }
             if time.monotonic() > deadline:
-                detail = f"no entry for {SETTLE_SECONDS:g} s after the fault"
+                detail = f"no entry for {RECOVERY_SECONDS:g} s after the fault"
                 return [Violation(Invariant.TABLE_STUCK, table_id, head, detail) for table_id, head in heads.items()]
             await asyncio.sleep(POLL_SECONDS)
         return []
@@ -218,20 +218,20 @@ class FaultRun:
     async def _end(self) -> None:
         """Drain the load, and wait until the judge has finished its queue."""
         await self._load.end(SHORT_END_SECONDS if self._plan.short else END_SECONDS)
-        new = self._tally.add(self._load.measures.take())
-        self._say(f"all games are over or given up; {len(new)} violations since the last fault")
+        new = self._totals.add(self._load.measures.take())
+        self._print(f"all games are over or abandoned; {len(new)} violations since the last fault")
 
 
 def _heads(records: Mapping[str, TableRecord]) -> dict[str, int]:
     return {table_id: last_sequence(record) for table_id, record in records.items()}
 
 
-def line_of(violation: Violation) -> str:
-    """A violation as one line."""
+def format_violation(violation: Violation) -> str:
+    """Return a violation as one line."""
     return f"{violation.invariant}: table {violation.table_id}, entry {violation.sequence}: {violation.detail}"
 
 
-def _line(number: int, fault: Fault, acknowledged: int) -> str:
+def _format_fault(number: int, fault: Fault, acknowledged: int) -> str:
     errors = ", ".join(f"{count} {error}" for error, count in Counter(fault.errors).most_common(2))
     waits = f"{fault.lasted_seconds:5.1f} s, pause {fault.pause_seconds:4.1f} s (lag {fault.lag_seconds:.1f})"
     return f"{number:3}. {fault.name:30} {waits}, {acknowledged} moves, {fault.violations} violations; {errors}"

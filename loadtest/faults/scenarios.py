@@ -1,4 +1,4 @@
-"""All faults, and how often each is made in a full run."""
+"""All faults, and how often each is injected in a full run."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
@@ -6,25 +6,25 @@ from typing import NamedTuple
 from loadtest.faults import database_faults, service_faults
 from loadtest.faults.context import FaultContext
 
-Do = Callable[[FaultContext], Awaitable[None]]
+Inject = Callable[[FaultContext], Awaitable[None]]
 
 
 class FaultScenario(NamedTuple):
-    """A fault, how often it is made in a full run, and how it is judged."""
+    """A fault, how often it is injected in a full run, and how it is judged."""
 
-    do: Do
+    inject: Inject
     times: int
     is_takeover: bool = False
     """Whether takeovers are measured: the time until the tables of a killed engine have another entry."""
     is_quiet: bool = False
     """Whether no client may raise an error."""
-    hampers: bool = False
+    impairs: bool = False
     """Whether players behind the proxy are kept from acting in time."""
 
     @property
     def name(self) -> str:
         """Its name on the command line."""
-        return self.do.__name__
+        return self.inject.__name__
 
 
 def _by_name(*scenarios: FaultScenario) -> Mapping[str, FaultScenario]:
@@ -37,7 +37,7 @@ SQLITE = _by_name(
     FaultScenario(database_faults.disk_full, 2),
     FaultScenario(service_faults.scoring_down, 1),
     FaultScenario(service_faults.lobby_down, 1),
-    FaultScenario(service_faults.clients_dropped, 1, hampers=True),
+    FaultScenario(service_faults.clients_dropped, 1, impairs=True),
     FaultScenario(service_faults.reconnect_storm, 1),
 )
 POSTGRES = _by_name(
@@ -61,9 +61,9 @@ POSTGRES = _by_name(
     FaultScenario(database_faults.network_cut, 2),
     FaultScenario(service_faults.scoring_down, 1),
     FaultScenario(service_faults.lobby_down, 1),
-    FaultScenario(service_faults.clients_dropped, 2, hampers=True),
-    FaultScenario(service_faults.clients_half_open, 1, hampers=True),
-    FaultScenario(service_faults.slow_readers, 1, hampers=True),
+    FaultScenario(service_faults.clients_dropped, 2, impairs=True),
+    FaultScenario(service_faults.clients_half_open, 1, impairs=True),
+    FaultScenario(service_faults.slow_readers, 1, impairs=True),
     FaultScenario(service_faults.reconnect_storm, 2),
 )
 GATEWAY = _by_name(FaultScenario(service_faults.gateway_killed, 2), FaultScenario(service_faults.gateway_restarted, 2))

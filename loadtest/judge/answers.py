@@ -45,7 +45,7 @@ class AnswerContext:
     """Positions by the judge's rules, by number in the replay; empty without a verification."""
 
     def legal_at(self, sequence: int) -> Legal | None:
-        """The player's legal actions at a sequence: by the rules, or else by the view; None if neither is known."""
+        """Return the player's legal actions at a sequence: by the rules, else by the view; None if neither is known."""
         position = self.positions.get(self.numbers.get(sequence, -1))
         if position is not None:
             return position.legal.get(-1 if self.viewer.seat is None else self.viewer.seat) or Legal([], [])
@@ -54,7 +54,7 @@ class AnswerContext:
         return legal_of(legal) if legal is not None else None
 
     def fits(self, reason: Reason, act: ReplayAction, sequence: int) -> bool:
-        """Whether a refusal for this reason is correct at a sequence; True if that cannot be decided."""
+        """Return whether a refusal for this reason is correct at a sequence; True if that cannot be decided."""
         legal, to_act = self.legal_at(sequence), self.log.seats_to_act(sequence)
         if legal is None or to_act is None:
             return True
@@ -63,15 +63,15 @@ class AnswerContext:
         return self.viewer.seat in to_act and not allows(legal, act)
 
     def is_legal(self, act: ReplayAction, sequence: int) -> bool:
-        """Whether an action is known to be legal at a sequence."""
+        """Return whether an action is known to be legal at a sequence."""
         legal = self.legal_at(sequence)
         return legal is not None and allows(legal, act)
 
 
-def answer_broken(context: AnswerContext, sent: Sent, answer: Answered) -> Iterator[Found]:
-    """The violations of an answer to an action."""
+def check_answer(context: AnswerContext, sent: Sent, answer: Answered) -> Iterator[Found]:
+    """Yield the violations of an answer to an action."""
     if answer.sequence is None:
-        yield from _refusal_wrong(context, sent, answer)
+        yield from _check_refusal(context, sent, answer)
     elif sent.expected is not None:
         if not _became_legal(context, sent, answer.sequence):
             detail = f"{context.viewer.name}: {sent.expected.name} was accepted as {answer.sequence}"
@@ -84,14 +84,14 @@ def answer_broken(context: AnswerContext, sent: Sent, answer: Answered) -> Itera
 
 
 def _became_legal(context: AnswerContext, sent: Sent, sequence: int) -> bool:
-    """Whether an action that was illegal when it was sent was legal when the engine judged it."""
+    """Return whether an action that was illegal when it was sent was legal when the engine judged it."""
     assert sent.expected is not None
     is_current = sent.expected_sequence in (None, sequence - 1)
     act = act_sent(sent.action)
     return sent.expected.reason in _BY_RULES and is_current and context.is_legal(act, sequence - 1)
 
 
-def _refusal_wrong(context: AnswerContext, sent: Sent, answer: Answered) -> Iterator[Found]:
+def _check_refusal(context: AnswerContext, sent: Sent, answer: Answered) -> Iterator[Found]:
     name, at, reason = context.viewer.name, sent.expected_sequence or 0, reason_text(answer.reason)
     needs_no_reason = (sent.expected is not None and not sent.expected.reason) or answer.code in _BY_CONNECTION
     if not needs_no_reason and not (answer.reason and answer.message.strip() and answer.code):
@@ -103,26 +103,30 @@ def _refusal_wrong(context: AnswerContext, sent: Sent, answer: Answered) -> Iter
     if answer.reason in _CODES and answer.code != _CODES[answer.reason]:
         yield Invariant.WRONG_REFUSAL, at, f"{name}: {reason} came with code {answer.code}"
     if sent.expected is not None:
-        yield from _unexpected(context, sent, answer)
+        yield from _check_expected_refusal(context, sent, answer)
     elif answer.code not in UNJUDGED_CODES:
-        yield from _unexcused(context, sent, answer)
+        yield from _unexplained_refusal(context, sent, answer)
 
 
-def _unexpected(context: AnswerContext, sent: Sent, answer: Answered) -> Iterator[Found]:
-    """A refusal that is neither the expected one nor explained by entries in the meantime."""
+def _check_expected_refusal(context: AnswerContext, sent: Sent, answer: Answered) -> Iterator[Found]:
+    """Yield a refusal that is neither the expected one nor explained by entries in the meantime."""
     expected = sent.expected
     assert expected is not None
     if (answer.code, answer.reason) == (expected.code, expected.reason) or answer.code in UNJUDGED_CODES:
         return
-    if expected.reason in _MAY_CHANGE and answer.reason in _CODES and not list(_unexcused(context, sent, answer)):
+    if (
+        expected.reason in _MAY_CHANGE
+        and answer.reason in _CODES
+        and not list(_unexplained_refusal(context, sent, answer))
+    ):
         return
     detail = f"{context.viewer.name}: {expected.name} was refused with {reason_text(answer.reason) or answer.code}"
     due = reason_text(expected.reason) or expected.code
     yield Invariant.WRONG_REFUSAL, sent.expected_sequence or 0, f"{detail}, {due} was due"
 
 
-def _unexcused(context: AnswerContext, sent: Sent, answer: Answered) -> Iterator[Found]:
-    """A refusal without a cause in the log."""
+def _unexplained_refusal(context: AnswerContext, sent: Sent, answer: Answered) -> Iterator[Found]:
+    """Yield a refusal without a cause in the log."""
     possible, expected = context.timeline.possible_sequences(sent, answer), sent.expected_sequence
     act, name = act_sent(sent.action), context.viewer.name
     match answer.reason:
@@ -134,7 +138,7 @@ def _unexcused(context: AnswerContext, sent: Sent, answer: Answered) -> Iterator
             if possible.is_certain and (ended is None or possible.last < ended):
                 yield Invariant.LEGAL_REFUSED, possible.last, f"{name}: the game is not over"
         case ErrorReason.ERROR_REASON_NOT_YOUR_TURN | ErrorReason.ERROR_REASON_ILLEGAL_ACTION:
-            yield from _unexcused_by_rules(context, act, answer, expected, possible)
+            yield from _unexplained_by_rules(context, act, answer, expected, possible)
         case reason:
             yield (
                 Invariant.WRONG_REFUSAL,
@@ -143,7 +147,7 @@ def _unexcused(context: AnswerContext, sent: Sent, answer: Answered) -> Iterator
             )
 
 
-def _unexcused_by_rules(
+def _unexplained_by_rules(
     context: AnswerContext, act: ReplayAction, answer: Answered, expected: int | None, possible: SequenceRange
 ) -> Iterator[Found]:
     if expected is None and not possible.is_certain:
@@ -157,8 +161,8 @@ def _unexcused_by_rules(
     yield invariant, sequences[0], f"{detail} at {sequences[0]} to {sequences[-1]}"
 
 
-def answers_wrong(context: AnswerContext) -> Iterator[Found]:
-    """The violations of all answers to one player."""
+def check_answers(context: AnswerContext) -> Iterator[Found]:
+    """Yield the violations of all answers to one player."""
     for request_id, answers in context.viewer.answered.items():
         sequences = sorted({answer.sequence for answer in answers if answer.sequence is not None})
         if len(sequences) > 1:
@@ -169,11 +173,11 @@ def answers_wrong(context: AnswerContext) -> Iterator[Found]:
                 detail = f"an acknowledged request is refused with {reason_text(answer.reason)} when repeated"
                 yield Invariant.REPEAT_DIFFERS, sequences[0], f"{context.viewer.name}: {detail}"
             else:
-                yield from answer_broken(context, sent, answer)
+                yield from check_answer(context, sent, answer)
 
 
 def _is_repeat_refused(sent: Sent, answer: Answered, answers: Sequence[Answered]) -> bool:
-    """Whether a request is refused that had been acknowledged before it was sent again."""
+    """Return whether a request is refused that had been acknowledged before it was sent again."""
     was_acknowledged = any(one.sequence is not None and one.at_milliseconds <= sent.at_milliseconds for one in answers)
     is_refused = answer.sequence is None and answer.code not in UNJUDGED_CODES
     return is_refused and was_acknowledged and sent.expected is None
@@ -182,23 +186,23 @@ def _is_repeat_refused(sent: Sent, answer: Answered, answers: Sequence[Answered]
 def _paired(
     context: AnswerContext, sent: Sequence[Sent], answers: Sequence[Answered]
 ) -> Iterator[tuple[Sent, Answered]]:
-    """Each answer with its request: of several concurrent requests, one to which the answer is correct."""
+    """Yield each answer with its request: of several concurrent requests, one to which the answer is correct."""
     waiting = list(sent)
     for answer in sorted(answers, key=lambda one: one.at_milliseconds):
         under_way = [one for one in waiting if one.at_milliseconds <= answer.at_milliseconds] or list(sent[-1:])
         if not under_way:
             continue
-        request = next((one for one in under_way if not list(answer_broken(context, one, answer))), under_way[0])
+        request = next((one for one in under_way if not list(check_answer(context, one, answer))), under_way[0])
         # The client retries after these codes, and retries are not recorded.
         if request in waiting and answer.code not in UNJUDGED_CODES:
             waiting.remove(request)
         yield request, answer
 
 
-def acknowledgements_broken(context: AnswerContext, replay: Replay | None, *, has_rows: bool) -> Iterator[Found]:
-    """Acknowledged actions that are not in the log as they were sent.
+def check_acknowledgements(context: AnswerContext, replay: Replay | None, *, has_rows: bool) -> Iterator[Found]:
+    """Yield acknowledged actions that are not in the log as they were sent.
 
-    With rows these decide, and not late views: an engine that hung may answer with an old state.
+    With rows, late views are not judged: an engine that hung may answer with an old state.
     """
     viewer = context.viewer
     for answer in viewer.record.answered:
@@ -213,7 +217,7 @@ def acknowledgements_broken(context: AnswerContext, replay: Replay | None, *, ha
 
 
 def _not_there(context: AnswerContext, sequence: int, act: ReplayAction, replay: Replay | None) -> str | None:
-    """The difference between an entry and an acknowledged action; None without any, or if it cannot be decided."""
+    """Return the difference between an entry and an acknowledged action; None without any, or if it is unknown."""
     log, seat = context.log, context.viewer.seat
     update, number = log.entries.get(sequence), context.numbers.get(sequence)
     if update is not None and seat is not None:
@@ -233,14 +237,14 @@ def _not_there(context: AnswerContext, sequence: int, act: ReplayAction, replay:
 
 
 def _not_visible(log: Log, answer: Answered) -> str | None:
-    """The sequence of a later view without the action; None if all had it, or there was no later view."""
+    """Return the reason why a later view lacks the action; None if all views had it, or there was none."""
     sequence, since = answer.sequence or 0, answer.at_milliseconds + 2 * NOTIFICATION_MILLISECONDS
     below = [viewed for at, viewed in log.view_times if at > since and viewed < sequence]
     return f"and GetView was at {below[0]} long after that" if below else None
 
 
-def entries_unasked(seat: int, contexts: Sequence[AnswerContext], replay: Replay | None) -> Iterator[Found]:
-    """Entries of a seat, not by time-out, that its player did not send, or more than one for a request.
+def check_entries_requested(seat: int, contexts: Sequence[AnswerContext], replay: Replay | None) -> Iterator[Found]:
+    """Yield entries of a seat, not by time-out, that its player did not request, or more than one for a request.
 
     `contexts` are all of this player at the table. An action without an answer of the engine may be stored once.
     """
@@ -255,16 +259,16 @@ def entries_unasked(seat: int, contexts: Sequence[AnswerContext], replay: Replay
     for sequence in contexts[0].log.played_by(seat):
         if sequence in acknowledged:
             continue
-        asked = next((act for act in unanswered if _can_be(contexts[0], sequence, act, replay)), None)
-        if asked is None:
-            detail = f"seat {seat} did not ask for this entry, or it is stored twice"
+        matching = next((act for act in unanswered if _can_be(contexts[0], sequence, act, replay)), None)
+        if matching is None:
+            detail = f"seat {seat} did not request this entry, or it is stored twice"
             yield Invariant.ACTION_DUPLICATED, sequence, detail
         else:
-            unanswered.remove(asked)
+            unanswered.remove(matching)
 
 
 def _can_be(context: AnswerContext, sequence: int, act: ReplayAction, replay: Replay | None) -> bool:
-    """Whether an entry can be this action, as far as the entry is known."""
+    """Return whether an entry can be this action, as far as the entry is known."""
     number = context.numbers.get(sequence)
     if replay is not None and number is not None and 1 <= number <= len(replay.entries):
         return canonical(replay.entries[number - 1].line.get("action", {})) == canonical(act)
@@ -273,5 +277,5 @@ def _can_be(context: AnswerContext, sequence: int, act: ReplayAction, replay: Re
 
 
 def _is_refused(sent: Sequence[Sent], answers: Sequence[Answered]) -> bool:
-    """Whether the engine has refused every attempt of a request, with a reason."""
+    """Return whether the engine has refused every attempt of a request, with a reason."""
     return len(answers) >= len(sent) and all(answer.code not in UNJUDGED_CODES for answer in answers)

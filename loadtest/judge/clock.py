@@ -11,7 +11,7 @@ AWAY_MILLISECONDS = 3_000
 
 
 class ClockSettings(NamedTuple):
-    """The times of a table in milliseconds, and the seats of computer players."""
+    """The times of a table in milliseconds, and the seats of bots."""
 
     action: int
     bot_delay: int
@@ -46,7 +46,7 @@ class Clock:
         return None not in self.since.values()
 
     def deadline_of(self, seat: int) -> int | None:
-        """The time at which the engine acts for a seat."""
+        """Return the time at which the engine acts for a seat."""
         since = self.since.get(seat)
         return since + self.allowed(seat) if since is not None else None
 
@@ -57,7 +57,7 @@ class Clock:
         return min(deadlines, default=0) if self.is_certain else None
 
     def allowed(self, seat: int) -> int:
-        """The milliseconds that a seat has for its action."""
+        """Return the milliseconds that a seat has for its action."""
         if seat in self.settings.bots:
             return self.settings.bot_delay
         action = self.settings.action
@@ -89,7 +89,7 @@ class Clock:
 def clock_at(
     info: tables_pb2.Table, view: facts_pb2.TableView, received: engine_pb2.TurnClock, *, is_first: bool
 ) -> Clock:
-    """The clock at the first message of a viewer.
+    """Return the clock at the first message of a viewer.
 
     Except at the first entry, one deadline does not determine the start times of several seats.
     """
@@ -105,7 +105,7 @@ def clock_at(
 
 
 def clock_entry(update: engine_pb2.TableUpdate, *, is_meta: bool) -> ClockEntry:
-    """The clock's entry of an update."""
+    """Return the clock's entry of an update."""
     actor = update.seat if update.HasField("seat") and not is_meta else None
     is_timeout = update.acted_by == engine_pb2.ACTED_BY_TIMEOUT
     return ClockEntry(update.stored_unix_ms, actor, is_timeout, update.compensated_ms, is_meta)

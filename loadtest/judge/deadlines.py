@@ -11,13 +11,13 @@ from loadtest.judge.violations import Found, Invariant
 from loadtest.record import Outage
 
 THINKING_MILLISECONDS = 10_000
-"""The additional time of computer players that think, when there are many of them."""
+"""The additional time of bots, whose searches may queue up."""
 SILENT_MILLISECONDS = 12_500
-"""A stream may continue so long after a deadline, since it may have waited for its reader."""
+"""The maximum time from a deadline to the next entry on a stream, which may have waited for its reader."""
 
 
-def broken_deadlines(log: Log, late: int | None) -> Iterator[Found]:
-    """Entries that are earlier or much later than the deadline, and clocks that differ from the log's times.
+def check_deadlines(log: Log, late: int | None) -> Iterator[Found]:
+    """Yield early and late entries, and clocks that differ from the log's times.
 
     `late` are the milliseconds by which an engine may act late; None for any.
     """
@@ -26,7 +26,7 @@ def broken_deadlines(log: Log, late: int | None) -> Iterator[Found]:
         state, update = log.states.get(sequence), log.entries.get(sequence)
         before = log.states.get(sequence - 1)
         if update is not None and before is not None:
-            yield from _untimely(log, update, before.clock.deadline_unix_ms, clock, late)
+            yield from _check_time(log, update, before.clock.deadline_unix_ms, clock, late)
         if state is None:
             clock = None
         elif clock is None or update is None:
@@ -36,10 +36,10 @@ def broken_deadlines(log: Log, late: int | None) -> Iterator[Found]:
             clock.advance(clock_entry(update, is_meta=sequence in log.meta_entries), list(state.view.seats_to_act))
             if not is_certain:
                 clock.reserves = list(state.clock.reserve_ms)
-            yield from _clock_differs(sequence, clock, state.clock)
+            yield from _check_clock(sequence, clock, state.clock)
 
 
-def _untimely(
+def _check_time(
     log: Log, update: engine_pb2.TableUpdate, deadline: int, clock: Clock | None, late: int | None
 ) -> Iterator[Found]:
     at, seat = update.stored_unix_ms, update.seat
@@ -63,13 +63,13 @@ def _waited(milliseconds: int) -> str:
 
 
 def _think_milliseconds(log: Log, sequence: int) -> int:
-    """The additional time of the seats to act, if they are computer players."""
+    """Return the additional time of the seats to act, if they are bots."""
     seats_to_act = log.seats_to_act(sequence - 1) or []
     thinks = any(log.info.seats[seat].bot for seat in seats_to_act if seat < len(log.info.seats))
     return THINKING_MILLISECONDS * thinks
 
 
-def _clock_differs(sequence: int, clock: Clock, received: engine_pb2.TurnClock) -> Iterator[Found]:
+def _check_clock(sequence: int, clock: Clock, received: engine_pb2.TurnClock) -> Iterator[Found]:
     if not clock.is_certain:
         return
     pairs = {
@@ -83,13 +83,15 @@ def _clock_differs(sequence: int, clock: Clock, received: engine_pb2.TurnClock) 
             yield Invariant.VIEW_DIFFERS, sequence, detail
 
 
-def missed_deadline(log: Log, histories: Sequence[ViewerHistory], ahead: int) -> Iterator[Found]:
-    """A deadline that passed without an entry on any stream; the players' clock is `ahead` of the services'."""
+def check_last_deadline(log: Log, histories: Sequence[ViewerHistory], clock_offset: int) -> Iterator[Found]:
+    """Yield a deadline that passed without an entry; the players' clock is `clock_offset` ms ahead of the services'."""
     state = log.states.get(log.last)
     if state is None or not log.entries or not state.clock.deadline_unix_ms:
         return
-    last_received = max((one.last_received[0] for one in histories if one.last_received[1] == log.last), default=0)
-    passed = last_received - ahead - state.clock.deadline_unix_ms
+    last_received = max(
+        (history.last_received[0] for history in histories if history.last_received[1] == log.last), default=0
+    )
+    passed = last_received - clock_offset - state.clock.deadline_unix_ms
     if passed > SILENT_MILLISECONDS + _think_milliseconds(log, log.last + 1):
         yield Invariant.DEADLINE_MISSED, log.last, f"no entry {passed} ms after the deadline"
 
@@ -97,15 +99,15 @@ def missed_deadline(log: Log, histories: Sequence[ViewerHistory], ahead: int) ->
 # The clock by the rows alone
 
 
-def times_broken(
+def check_row_times(
     rows: Rows, to_act: Mapping[int, Sequence[int]], outages: Sequence[Outage], late: int | None
 ) -> Iterator[Found]:
-    """The violations of the times in rows; `to_act` has the seats to act after each sequence, as far as known."""
+    """Yield the violations of the times in rows; `to_act` has the seats to act after each sequence, as far as known."""
     action, reserve, bot_delay = rows.config["clock"]
     bots = frozenset(seat for seat, (_, _, bot) in enumerate(rows.config["seats"]) if bot)
     clock = Clock(ClockSettings(action, bot_delay, bots), [reserve] * rows.config["seat_count"])
     for row in rows.entries:
-        for invariant, detail in _row_broken(row, clock, outages, late):
+        for invariant, detail in _check_row(row, clock, outages, late):
             yield invariant, row.sequence, detail
         seats = to_act.get(row.sequence)
         if seats is None:
@@ -117,10 +119,10 @@ def times_broken(
             yield Invariant.LOG_BROKEN, row.sequence, detail
 
 
-def _row_broken(row: Row, clock: Clock, outages: Sequence[Outage], late: int | None) -> Iterator[tuple[Invariant, str]]:
-    """The violations of a row, given the clock before it."""
+def _check_row(row: Row, clock: Clock, outages: Sequence[Outage], late: int | None) -> Iterator[tuple[Invariant, str]]:
+    """Yield the violations of a row, given the clock before it."""
     if row.compensation:
-        yield from _compensation_broken(row, clock, outages)
+        yield from _check_compensation(row, clock, outages)
         return
     deadline = clock.deadline
     if deadline and late is not None:
@@ -139,14 +141,14 @@ def _row_broken(row: Row, clock: Clock, outages: Sequence[Outage], late: int | N
         yield Invariant.COMPENSATION_WRONG, f"seat {seat} lost {lost} ms in an outage without compensation"
 
 
-def _compensation_broken(row: Row, clock: Clock, outages: Sequence[Outage]) -> Iterator[tuple[Invariant, str]]:
+def _check_compensation(row: Row, clock: Clock, outages: Sequence[Outage]) -> Iterator[tuple[Invariant, str]]:
     # The longest waiting seat decides, since an outage may become known late.
     compensated = clock.compensated
     waiting = [
         (at - compensated.get(seat, 0), compensated.get(seat, 0)) for seat, at in clock.since.items() if at is not None
     ]
-    asked, before = min(waiting, default=(row.at, 0))
-    due = overlap_milliseconds(outages, asked, row.at) - before
+    turn_began, before = min(waiting, default=(row.at, 0))
+    due = overlap_milliseconds(outages, turn_began, row.at) - before
     if not 0 < row.compensation <= due:
         yield (
             Invariant.COMPENSATION_WRONG,
@@ -155,7 +157,7 @@ def _compensation_broken(row: Row, clock: Clock, outages: Sequence[Outage]) -> I
 
 
 def overlap_milliseconds(outages: Sequence[Outage], since: int, until: int) -> int:
-    """The milliseconds of a period that lie in outages, which may overlap."""
+    """Return the milliseconds of a period that lie in outages, which may overlap."""
     total = 0
     for began, ended in sorted(outages):
         began, ended = max(began, since), min(ended, until)

@@ -12,28 +12,28 @@ _WORDS = 2**32
 
 
 def commitment_of(seed: bytes) -> str:
-    """The commitment of a seed, which is shown before the game."""
+    """Return the commitment of a seed, which is shown before the game."""
     return hashlib.sha256(seed).hexdigest()
 
 
 def table_key(seed: bytes, added: Sequence[bytes]) -> bytes:
-    """The key of all shuffles of a table; `added` are the seats' client seeds, empty for none."""
+    """Return the key of all shuffles of a table; `added` are the seats' client seeds, empty for none."""
     message = _LABEL
     for one in added:
         message += _number(len(one)) + one
     return hmac.digest(seed, message, "sha256")
 
 
-def deal(key: bytes, wanted: Shuffle) -> tuple[list[Card], list[int]]:
-    """The order of the cards that follows from the key, and the numbers drawn after it."""
-    words = _stream(key, wanted.round_number, wanted.shuffle_number)
-    cards = list(wanted.cards)
+def deal(key: bytes, shuffle: Shuffle) -> tuple[list[Card], list[int]]:
+    """Return the order of the cards that follows from the key, and the numbers drawn after it."""
+    words = _stream(key, shuffle.round_number, shuffle.shuffle_number)
+    cards = list(shuffle.cards)
     i = len(cards) - 1
     while i >= 1:
         j = _draw(words, i + 1)
         cards[i], cards[j] = cards[j], cards[i]
         i -= 1
-    return cards, [_draw(words, bound) for bound in wanted.draw_bounds]
+    return cards, [_draw(words, bound) for bound in shuffle.draw_bounds]
 
 
 def _stream(key: bytes, round_number: int, shuffle_number: int) -> Iterator[int]:

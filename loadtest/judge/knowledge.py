@@ -17,7 +17,7 @@ from loadtest.judge.notation import Deck
 
 NOTHING_KNOWN: frozenset[int] = frozenset()
 _FACE_DOWN_PILE = re.compile(r"stock|kitty|put_away|discards_\d+")
-_CARDS_OF_NOBODY = frozenset({"CallPartnerAction.card", "CardOrderChanged.cards", "TableView.card_order"})
+_UNPLACED_CARDS = frozenset({"CallPartnerAction.card", "CardOrderChanged.cards", "TableView.card_order"})
 """Fields that name cards without their place."""
 _CARD = cards_pb2.Card.DESCRIPTOR.full_name
 _ABOUT_THE_TABLE = tables_pb2.Table.DESCRIPTOR.full_name
@@ -27,7 +27,7 @@ ShownCards = tuple[tuple[str, int], ...]
 
 
 def cards_in(message: Message, deck: Deck) -> ShownCards:
-    """Every card in a message, at any depth, in card fields and in texts, with the name of its field."""
+    """Return every card in a message, at any depth, in card fields and in texts, with the name of its field."""
     found: list[tuple[str, int]] = []
     _collect(message, deck, found)
     return tuple(found)
@@ -55,7 +55,7 @@ def _collect(message: Message, deck: Deck, found: list[tuple[str, int]]) -> None
 
 @lru_cache(maxsize=256)
 def _card_fields(kind: Descriptor) -> Mapping[str, str]:
-    """The fields of a type of message that can hold cards, by name."""
+    """Return the fields of a type of message that can hold cards, by name."""
     return {field.name: f"{kind.name}.{field.name}" for field in kind.fields if _can_hold_cards(kind, field)}
 
 
@@ -64,12 +64,12 @@ def _can_hold_cards(kind: Descriptor, field: FieldDescriptor) -> bool:
         inner = field.message_type
         return inner.full_name != _ABOUT_THE_TABLE and bool(inner.GetOptions().map_entry or _card_fields(inner))
     if field.enum_type is not None:
-        return field.enum_type.full_name == _CARD and f"{kind.name}.{field.name}" not in _CARDS_OF_NOBODY
+        return field.enum_type.full_name == _CARD and f"{kind.name}.{field.name}" not in _UNPLACED_CARDS
     return field.cpp_type == FieldDescriptor.CPPTYPE_STRING
 
 
 def shown_by(snapshot: engine_pb2.Snapshot, deck: Deck) -> frozenset[int]:
-    """The cards that a snapshot may show: the viewer's own, open piles, and all hands when a round is over."""
+    """Return the cards that a snapshot may show: own ones, open piles, and all hands when a round is over."""
     view, seat = snapshot.view, snapshot.viewer_seat if snapshot.HasField("viewer_seat") else None
     is_scored = bool(view.ranking) or view.phase == "deal"
     known: set[int] = set()
@@ -88,18 +88,18 @@ def shown_by(snapshot: engine_pb2.Snapshot, deck: Deck) -> frozenset[int]:
 
 
 def _is_own_pile(view: facts_pb2.TableView, pile: facts_pb2.Pile, seat: int) -> bool:
-    """Whether a seat may know the cards of a face-down pile."""
+    """Return whether a seat may know the cards of a face-down pile."""
     return pile.owner == seat if pile.HasField("owner") else _is_of_seat(view, pile.name, seat)
 
 
 def _is_of_seat(view: facts_pb2.TableView, pile: str, seat: int) -> bool:
-    """Whether the cards of a face-down pile are from a seat: its discards, or the bid winner's put-away cards."""
+    """Return whether a face-down pile comes from a seat: its discards, or the bid winner's put-away cards."""
     is_winner = view.contract.HasField("declarer") and view.contract.declarer == seat and view.phase != "bidding"
     return pile == f"discards_{seat}" or (pile in ("kitty", "put_away") and is_winner)
 
 
 def known_after(known: frozenset[int], update: engine_pb2.TableUpdate, seat: int | None, deck: Deck) -> frozenset[int]:
-    """The cards that a viewer may know after an entry of the log; `seat` is None for a spectator."""
+    """Return the cards that a viewer may know after an entry of the log; `seat` is None for a spectator."""
     learned: set[int] = set()
     is_scored = any(fact.HasField("round_ended") for fact in update.facts)
     for fact in update.facts:
@@ -116,7 +116,7 @@ def known_after(known: frozenset[int], update: engine_pb2.TableUpdate, seat: int
 
 
 def _called(call: facts_pb2.Call, seat: int | None, deck: Deck) -> set[int]:
-    """The cards that a viewer learns from a call: of their own all, of others a called card and declared ones."""
+    """Return the cards that a viewer learns from a call: all of their own, else a called card and declared ones."""
     cards: set[int] = {*call.action.declare_word.cards, call.action.call_partner.card}
     if call.seat == seat:
         cards |= {card for _, card in cards_in(call, deck)}
@@ -124,17 +124,17 @@ def _called(call: facts_pb2.Call, seat: int | None, deck: Deck) -> set[int]:
 
 
 def is_open(moved: facts_pb2.CardsMoved) -> bool:
-    """Whether cards are moved to an open pile."""
+    """Return whether cards are moved to an open pile."""
     return moved.target.HasField("pile") and not moved.face_down and not is_face_down(moved.target.pile)
 
 
 def lies_face_down(pile: facts_pb2.Pile) -> bool:
-    """Whether a pile lies face down, by the view or by its name."""
+    """Return whether a pile lies face down, by the view or by its name."""
     return pile.face_down or is_face_down(pile.name)
 
 
 def is_face_down(pile: str) -> bool:
-    """Whether a pile of this name lies face down in each game that has it, whatever a message says."""
+    """Return whether all piles of this name lie face down by the rules, independent of messages."""
     return _FACE_DOWN_PILE.fullmatch(pile) is not None
 
 

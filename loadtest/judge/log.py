@@ -32,12 +32,12 @@ class Log:
     """The times of all answers of GetView, each with its sequence."""
 
     def seats_to_act(self, sequence: int) -> list[int] | None:
-        """The seats to act after an entry; None where the log does not show them."""
+        """Return the seats to act after an entry; None where the log does not show them."""
         state = self.states.get(sequence)
         return list(state.view.seats_to_act) if state is not None else None
 
     def played_by(self, seat: int) -> list[int]:
-        """The entries by a seat's own player, without proposals and votes."""
+        """Return the entries by a seat's own player, without proposals and votes."""
         return [
             sequence
             for sequence, update in sorted(self.entries.items())
@@ -49,16 +49,16 @@ class Log:
 
 
 def log_of(histories: Sequence[ViewerHistory]) -> Log:
-    """The log of the entries that all viewers received."""
+    """Return the log of the entries that all viewers received."""
     entries: dict[int, engine_pb2.TableUpdate] = {}
     states: dict[int, ViewerState] = {}
     with_facts: set[int] = set()
-    for one in histories:
-        for sequence, update in one.updates.items():
+    for history in histories:
+        for sequence, update in history.updates.items():
             entries.setdefault(sequence, update)
             if update.facts:
                 with_facts.add(sequence)
-        for sequence, state in one.states.items():
+        for sequence, state in history.states.items():
             states.setdefault(sequence, state)
     meta_entries = frozenset(
         sequence
@@ -67,15 +67,15 @@ def log_of(histories: Sequence[ViewerHistory]) -> Log:
     )
     last = max([*entries, *states], default=0)
     ended = min((sequence for sequence, state in states.items() if state.view.ranking), default=None)
-    info = next((one.info for one in histories if one.info.table_id), tables_pb2.Table())
-    view_times = [(at, snapshot.sequence) for one in histories for at, snapshot in one.views]
+    info = next((history.info for history in histories if history.info.table_id), tables_pb2.Table())
+    view_times = [(at, snapshot.sequence) for history in histories for at, snapshot in history.views]
     return Log(entries, meta_entries, states, last, ended, info, view_times)
 
 
 def replay_numbers(log: Log, events: int) -> dict[int, int]:
-    """The number of each sequence in a replay of so many events, as far as it can be determined.
+    """Return the number of each sequence in a replay with this number of events, as far as it is known.
 
-    Which entries of a gap are meta entries is not known, but their total number is.
+    The total number of meta entries in gaps is known, but not their places.
     """
     last = log.ended if log.ended is not None else log.last
     unknown = last - events - sum(1 for sequence in log.meta_entries if sequence <= last)
@@ -112,62 +112,62 @@ class SequenceRange(NamedTuple):
 class Timeline:
     """The times at which entries were sent, stored and received, in milliseconds of the players' clock.
 
-    That clock is at most `ahead` of the services'.
+    That clock is at most `clock_offset` ahead of the services'.
     """
 
     def __init__(self, log: Log, histories: Sequence[ViewerHistory]) -> None:
-        received = _first_heard(histories)
+        received = _first_received(histories)
         acknowledged = [
-            (one, answer, answer.sequence)
-            for one in histories
-            for answer in one.record.answered
+            (history, answer, answer.sequence)
+            for history in histories
+            for answer in history.record.answered
             if answer.sequence is not None
         ]
         known = [*received.items(), *((sequence, answer.at_milliseconds) for _, answer, sequence in acknowledged)]
         stored = {sequence: update.stored_unix_ms for sequence, update in log.entries.items()}
         # Nothing is received before it was stored.
-        self.ahead = min((at - stored[sequence] for sequence, at in known if sequence in stored), default=0)
+        self.clock_offset = min((at - stored[sequence] for sequence, at in known if sequence in stored), default=0)
         self._last = log.last
         self._is_over = log.ended is not None
-        self._asked = [
-            (sequence, one.sent[answer.request_id][0].at_milliseconds)
-            for one, answer, sequence in acknowledged
-            if answer.request_id in one.sent
+        self._sent = [
+            (sequence, history.sent[answer.request_id][0].at_milliseconds)
+            for history, answer, sequence in acknowledged
+            if answer.request_id in history.sent
         ]
-        self._heard = _ascending(received)
-        self._stored = _ascending({sequence: at + self.ahead for sequence, at in stored.items()})
+        self._received = _ascending(received)
+        self._stored = _ascending({sequence: at + self.clock_offset for sequence, at in stored.items()})
 
     def possible_sequences(self, sent: Sent, answered: Answered) -> SequenceRange:
-        """The sequences at which an action may have been judged, at least the last one received before it was sent."""
-        first = _before(self._heard, sent.at_milliseconds)
+        """Return the sequences at which an action may have been judged; the first was received before it was sent."""
+        first = _before(self._received, sent.at_milliseconds)
         last = max(first, _before(self._stored, answered.at_milliseconds + SLACK_MILLISECONDS))
-        later = [sequence for sequence, at in self._asked if at > answered.at_milliseconds]
+        later = [sequence for sequence, at in self._sent if at > answered.at_milliseconds]
         is_certain = last < self._last or self._is_over or bool(later)
         if later:
             last = max(first, min(last, min(later) - 1))
         return SequenceRange(first, last, is_certain)
 
 
-def _first_heard(histories: Sequence[ViewerHistory]) -> dict[int, int]:
+def _first_received(histories: Sequence[ViewerHistory]) -> dict[int, int]:
     received: dict[int, int] = {}
-    for one in histories:
-        for sequence, state in one.states.items():
+    for history in histories:
+        for sequence, state in history.states.items():
             received[sequence] = min(received.get(sequence, state.received_milliseconds), state.received_milliseconds)
-        for sequence, message in one.received.items():
+        for sequence, message in history.received.items():
             received[sequence] = min(received.get(sequence, message.at_milliseconds), message.at_milliseconds)
     return received
 
 
-def _ascending(settings: dict[int, int]) -> list[tuple[int, int]]:
-    """Sorted times, each with the highest sequence up to it."""
+def _ascending(times: dict[int, int]) -> list[tuple[int, int]]:
+    """Return sorted times, each with the highest sequence up to it."""
     highest, found = 0, []
-    for at, sequence in sorted((at, sequence) for sequence, at in settings.items()):
+    for at, sequence in sorted((at, sequence) for sequence, at in times.items()):
         highest = max(highest, sequence)
         found.append((at, highest))
     return found
 
 
 def _before(ascending: Sequence[tuple[int, int]], at: int) -> int:
-    """The highest sequence up to a time."""
+    """Return the highest sequence up to a time."""
     index = bisect_right(ascending, at, key=lambda one: one[0])
     return ascending[index - 1][1] if index else 0

@@ -49,7 +49,7 @@ class Deck:
     own: Mapping[str, int]
 
     def written_in(self, text: str | bytes) -> Iterator[int]:
-        """The numbers of the cards that are named in a text."""
+        """Return the numbers of the cards that are named in a text."""
         words = text.decode(errors="replace") if isinstance(text, bytes) else text
         return (self._number(word) for word in _written_card(tuple(self.own)).findall(words))
 
@@ -57,7 +57,7 @@ class Deck:
         return self.own[word] if word in self.own else _NUMBERS[word]
 
     def read(self, value: Any) -> Any:
-        """A part of a replay with the judge's texts of the deck's own cards."""
+        """Return a part of a replay with the judge's texts of the deck's own cards."""
         if isinstance(value, dict):
             return {key: self.read(part) for key, part in value.items()}
         if isinstance(value, list):
@@ -75,12 +75,12 @@ def _written_card(own: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def cards_of(numbers: Iterable[int]) -> list[Card]:
-    """The texts of cards, "??" for unknown numbers."""
+    """Return the texts of cards, "??" for unknown numbers."""
     return [CARDS.get(number, "??") for number in numbers]
 
 
 def reason_text(reason: ErrorReason.ValueType) -> str:
-    """The name of a reason as google.rpc.ErrorInfo has it; empty for none."""
+    """Return the name of a reason as google.rpc.ErrorInfo has it; empty for none."""
     return ErrorReason.Name(reason).removeprefix("ERROR_REASON_") if reason else ""
 
 
@@ -88,7 +88,7 @@ def reason_text(reason: ErrorReason.ValueType) -> str:
 
 
 def act_of(action: actions_pb2.Action) -> ReplayAction:
-    """An action in replay notation; without a verb or a required part it has the type "none"."""
+    """Return an action in replay notation; without a verb or a required part it has the type "none"."""
     match action.WhichOneof("verb"):
         case "bid" if action.bid.HasField("amount"):
             return {"type": "bid", "amount": action.bid.amount}
@@ -132,7 +132,7 @@ def _present(message: Any, *names: str) -> ReplayAction:
 
 @lru_cache(maxsize=1024)
 def act_sent(action: bytes) -> ReplayAction:
-    """The action of a request; it is cached and must not be changed."""
+    """Return the action of a request; it is cached and must not be changed."""
     return act_of(actions_pb2.Action.FromString(action))
 
 
@@ -141,13 +141,13 @@ def _suit(number: int) -> str:
 
 
 def canonical(act: ReplayAction) -> str:
-    """An action as text, independent of the order of its cards."""
+    """Return an action as text, independent of the order of its cards."""
     cards = act.get("cards")
     return _AS_TEXT(act | {"cards": sorted(cards, key=str)} if isinstance(cards, list) else act)
 
 
 def cards_put(act: ReplayAction) -> tuple[Card, ...]:
-    """The cards that an action puts on the table for all to see, by playing one or laying some; in any order."""
+    """Return the cards that an action puts on the table for all to see, by playing one or laying some; in any order."""
     match act.get("type"):
         case "play":
             return (str(act.get("card")),)
@@ -160,7 +160,7 @@ def cards_put(act: ReplayAction) -> tuple[Card, ...]:
 
 
 def legal_of(message: actions_pb2.LegalActions) -> Legal:
-    """The legal actions of a message; to stand pat is a swap of no cards."""
+    """Return the legal actions of a message; to stand pat is a swap of no cards."""
     actions, choices = [act_of(action) for action in message.actions], [_choice_of(one) for one in message.choices]
     if _NO_CARDS not in actions or not any(choice.verb == "swap" for choice in choices):
         return Legal(actions, choices)
@@ -187,7 +187,7 @@ def _choice_of(choice: actions_pb2.ActionChoice) -> Choice:
 
 
 def _template_of(action: actions_pb2.Action) -> ReplayAction:
-    """The action of a choice, of which required parts may be missing."""
+    """Return the action of a choice, of which required parts may be missing."""
     match action.WhichOneof("verb"):
         case "bid" if action.bid.WhichOneof("bid") is None:
             return {"type": "bid"}
@@ -197,7 +197,7 @@ def _template_of(action: actions_pb2.Action) -> ReplayAction:
 
 
 def legal_texts(legal: Legal) -> list[str]:
-    """Legal actions as sorted texts, equal for the same actions."""
+    """Return legal actions as sorted texts, equal for the same actions."""
     choices = [
         f"{choice.verb} {choice.min_cards} to {min(choice.max_cards, len(choice.cards))}"
         f" of {' '.join(sorted(choice.cards))}"
@@ -208,7 +208,7 @@ def legal_texts(legal: Legal) -> list[str]:
 
 
 def allows(legal: Legal, act: ReplayAction) -> bool:
-    """Whether an action is legal: listed, or within a choice."""
+    """Return whether an action is legal: listed, or within a choice."""
     return canonical(act) in map(canonical, legal.actions) or any(_fits(choice, act) for choice in legal.choices)
 
 
@@ -227,7 +227,7 @@ def _fits(choice: Choice, act: ReplayAction) -> bool:
 
 
 def milliseconds_of(text: object) -> int | None:
-    """Milliseconds since 1970 UTC of a time in replay notation, None for other texts."""
+    """Return milliseconds since 1970 UTC of a time in replay notation, None for other texts."""
     try:
         moment = datetime.strptime(str(text), "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
     except ValueError:

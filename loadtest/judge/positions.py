@@ -19,27 +19,27 @@ _BETWEEN_ROUNDS = frozenset({"deal", "over"})
 """Phases in which no cards are in play."""
 
 
-def views_against_rules(
-    game: str, one: ViewerHistory, numbers: Mapping[int, int], positions: Mapping[int, Position]
+def check_positions(
+    game: str, history: ViewerHistory, numbers: Mapping[int, int], positions: Mapping[int, Position]
 ) -> Iterator[Found]:
-    """Differences between a viewer's states and the positions by the rules."""
-    for sequence, state in one.states.items():
+    """Yield differences between a viewer's states and the positions by the rules."""
+    for sequence, state in history.states.items():
         position = positions.get(numbers.get(sequence, -1))
         if position is None:
             continue
         is_counted = state.view.phase not in _UNCOUNTED_PHASES.get(game, ())
-        for invariant, detail in _differences(state, position, one.seat, is_counted=is_counted):
-            yield invariant, sequence, f"{one.name}: {detail}"
+        for invariant, detail in _differences(state, position, history.seat, is_counted=is_counted):
+            yield invariant, sequence, f"{history.name}: {detail}"
         is_open = game in _REVEALS_HANDS and state.view.phase in _BETWEEN_ROUNDS
         for other, hand in enumerate(state.view.seats):
-            if hand.cards and other != one.seat and not is_open:
-                yield Invariant.HIDDEN_CARD_SEEN, sequence, f"{one.name} was shown the hand of seat {other}"
+            if hand.cards and other != history.seat and not is_open:
+                yield Invariant.HIDDEN_CARD_SEEN, sequence, f"{history.name} was shown the hand of seat {other}"
         if state.legal_actions is None:
             continue
         shown = legal_texts(legal_of(state.legal_actions))
-        own = legal_texts(_NOTHING if one.seat is None else position.legal.get(one.seat, _NOTHING))
+        own = legal_texts(_NOTHING if history.seat is None else position.legal.get(history.seat, _NOTHING))
         if shown != own:
-            yield Invariant.RULES_BROKEN, sequence, f"{one.name} was offered {shown}, by the rules {own}"
+            yield Invariant.RULES_BROKEN, sequence, f"{history.name} was offered {shown}, by the rules {own}"
 
 
 def _differences(
@@ -58,11 +58,11 @@ def _differences(
     if scores != position.scores:
         yield Invariant.RESULT_DIFFERS, f"the scores are {scores}, by the rules {position.scores}"
     for other, hand in enumerate(view.seats):
-        yield from _hand_differs(hand, position.hands[other], other, is_own=other == seat, is_counted=is_counted)
-    yield from _piles_differ(view, position.piles, seat, is_counted=is_counted)
+        yield from _compare_hand(hand, position.hands[other], other, is_own=other == seat, is_counted=is_counted)
+    yield from _compare_piles(view, position.piles, seat, is_counted=is_counted)
 
 
-def _hand_differs(
+def _compare_hand(
     hand: facts_pb2.SeatView, held: list[str], seat: int, *, is_own: bool, is_counted: bool
 ) -> Iterator[tuple[Invariant, str]]:
     if (is_own or is_counted) and hand.card_count != len(held):
@@ -71,7 +71,7 @@ def _hand_differs(
         yield Invariant.VIEW_DIFFERS, f"the hand of seat {seat} is shown as {cards_of(hand.cards)}, it is {held}"
 
 
-def _piles_differ(
+def _compare_piles(
     view: facts_pb2.TableView, piles: Mapping[str, Pile], seat: int | None, *, is_counted: bool
 ) -> Iterator[tuple[Invariant, str]]:
     shown = {_pile_name(pile): pile for pile in view.piles}

@@ -26,34 +26,34 @@ PileKey: TypeAlias = tuple[str, int | None]
 """A pile by its name and owner."""
 
 
-def disagreements(histories: Sequence[ViewerHistory]) -> Iterator[Found]:
-    """The differences between two viewers' public facts."""
+def check_public_facts(histories: Sequence[ViewerHistory]) -> Iterator[Found]:
+    """Yield the differences between two viewers' public facts."""
     infos: dict[bytes, str] = {}
     updates: dict[int, tuple[bytes, str]] = {}
     states: dict[int, tuple[bytes, str]] = {}
     digests: dict[bytes, bytes] = {}
-    for one in histories:
-        if one.info.table_id:
-            infos.setdefault(_fixed_data(one.info), one.name)
-        for sequence, update in one.updates.items():
+    for history in histories:
+        if history.info.table_id:
+            infos.setdefault(_fixed_data(history.info), history.name)
+        for sequence, update in history.updates.items():
             body = update.SerializeToString()
             if body not in digests:
-                digests[body] = public_part(update, _face_down_piles(one.states.get(sequence - 1)))
-            first, name = updates.setdefault(sequence, (digests[body], one.name))
+                digests[body] = public_part(update, _face_down_piles(history.states.get(sequence - 1)))
+            first, name = updates.setdefault(sequence, (digests[body], history.name))
             if first != digests[body]:
-                yield _differs(sequence, name, one.name, "an entry")
-        for sequence, state in one.states.items():
+                yield _differs(sequence, name, history.name, "an entry")
+        for sequence, state in history.states.items():
             public = _public_view(state)
-            first, name = states.setdefault(sequence, (public, one.name))
+            first, name = states.setdefault(sequence, (public, history.name))
             if first != public:
-                yield _differs(sequence, name, one.name, "the table")
+                yield _differs(sequence, name, history.name, "the table")
     if len(infos) > 1:
         one_name, other_name, *_ = infos.values()
         yield _differs(0, one_name, other_name, "the table's fixed data")
 
 
 def _fixed_data(info: tables_pb2.Table) -> bytes:
-    """A table without its state."""
+    """Return a table without its state."""
     fixed = tables_pb2.Table()
     fixed.CopyFrom(info)
     fixed.ClearField("state")
@@ -74,7 +74,7 @@ def _owner(place: facts_pb2.Pile | facts_pb2.Place) -> int | None:
 
 
 def public_part(update: engine_pb2.TableUpdate, face_down: Collection[PileKey]) -> bytes:
-    """The public part of an entry: all but hidden cards, calls, the contract and legal actions.
+    """Return the public part of an entry: all but hidden cards, calls, the contract and legal actions.
 
     `face_down` are the piles that lay so before it. A mark with the name of a face-down pile is private: it shows a
     seat the cards that it has put there.
@@ -104,7 +104,7 @@ def _comes_from_open_pile(moved: facts_pb2.CardsMoved, face_down: Collection[Pil
 
 
 def _public_view(state: ViewerState) -> bytes:
-    """The public part of a view: without cards, piles and the contract, which may be partly private."""
+    """Return the public part of a view: without cards, piles and the contract, which may be partly private."""
     view = state.view
     seats = [
         facts_pb2.SeatView(

@@ -28,7 +28,7 @@ class InvalidReplay(Exception):
 class PublicEntry(NamedTuple):
     """The public part of an entry.
 
-    `by` is the contract's number of who decided, `compensation` is in milliseconds, `cards` are those that the action
+    `by` is the contract's number for the cause, `compensation` is in milliseconds, `cards` are those that the action
     puts on the table.
     """
 
@@ -98,7 +98,7 @@ def read(text: str, deck: Deck) -> Replay:
 
 
 def _with_texts(line: dict[str, Any], deck: Deck) -> dict[str, Any]:
-    """A line with the judge's texts of the cards."""
+    """Return a line with the judge's texts of the cards."""
     return line | {part: deck.read(line[part]) for part in ("event", "action") if part in line} if deck.own else line
 
 
@@ -134,8 +134,8 @@ def _add_round(line: Mapping[str, Any], entries: Sequence[ReplayEntry]) -> None:
     entries[-1].rounds.append(Round(line["scores"], line["totals"]))
 
 
-def header_differences(replay: Replay, info: tables_pb2.Table, histories: Sequence[ViewerHistory]) -> Iterator[str]:
-    """The differences between the header and the table's data that the viewers received."""
+def compare_header(replay: Replay, info: tables_pb2.Table, histories: Sequence[ViewerHistory]) -> Iterator[str]:
+    """Yield the differences between the header and the table's data that the viewers received."""
     header = replay.header
     players = [(player["player_id"], player["name"], player["bot"]) for player in header["players"]]
     pairs = {
@@ -148,34 +148,34 @@ def header_differences(replay: Replay, info: tables_pb2.Table, histories: Sequen
     for name, (value, own) in pairs.items():
         if info.table_id and value != own:
             yield f"the replay's {name} is {value}, the table's {own}"
-    for seed in {state.revealed_seed for one in histories for state in one.states.values()} - {""}:
+    for seed in {state.revealed_seed for history in histories for state in history.states.values()} - {""}:
         if seed != header["seed"]:
             yield "the replay's seed differs from the revealed seed"
 
 
 def _options_of(options: Struct) -> dict[str, Any]:
-    """Options by name, with integers as a replay has them."""
+    """Return options by name, with integers as a replay has them."""
     values = {name: options[name] for name in options.fields}
     return {name: int(value) if isinstance(value, float) else value for name, value in values.items()}
 
 
 def _as_text(options: Mapping[str, Any]) -> str:
-    """Options as JSON, in which true and 1 differ."""
+    """Return options as JSON, in which true and 1 differ."""
     return json.dumps(options, sort_keys=True)
 
 
 def cards_shown(update: engine_pb2.TableUpdate) -> tuple[Card, ...]:
-    """The one card that an entry shows as played, or the cards that it shows as laid; else none."""
+    """Return the one card that an entry shows as played, or the cards that it shows as laid; else none."""
     moves = [fact.cards_moved for fact in update.facts if fact.HasField("cards_moved")]
     played = [one for one in moves if one.reason == facts_pb2.MOVE_REASON_PLAY and len(one.cards) == 1]
     shown = played or [one for one in moves if one.reason == facts_pb2.MOVE_REASON_LAY]
     return tuple(sorted(cards_of(shown[0].cards))) if len(shown) == 1 else ()
 
 
-def seeds_differ(
+def check_seeds(
     replay: Replay, lobby_commitment: str, info: tables_pb2.Table, histories: Sequence[ViewerHistory]
 ) -> Iterator[Found]:
-    """Wrong commitments and seeds, and client seeds that differ from the players' own."""
+    """Return wrong commitments and seeds, and client seeds that differ from the players' own."""
     return (
         (Invariant.DEAL_UNFAIR, 0, detail) for detail in _seed_differences(replay, lobby_commitment, info, histories)
     )
@@ -192,7 +192,7 @@ def _seed_differences(
     if lobby_commitment and lobby_commitment != computed:
         yield "the seed does not match the lobby's commitment"
 
-    for one in histories:
-        seed = one.record.client_seed
-        if seed and one.seat is not None and replay.added[one.seat : one.seat + 1] != [seed]:
-            yield f"the client seed of {one.name} differs from the replay's"
+    for history in histories:
+        seed = history.record.client_seed
+        if seed and history.seat is not None and replay.added[history.seat : history.seat + 1] != [seed]:
+            yield f"the client seed of {history.name} differs from the replay's"

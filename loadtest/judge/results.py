@@ -18,16 +18,16 @@ Counts = Mapping[tuple[int, str], int]
 """By seat and name."""
 
 
-def results_differ(
+def compare_results(
     histories: Sequence[ViewerHistory], replay: Replay | None, sheet: scoring_pb2.GetScoreSheetResponse | None
 ) -> Iterator[str]:
-    """The differences between the rounds and results of the viewers, the replay and the score sheet."""
-    for one in histories:
-        yield from _teams_differ(one)
+    """Yield the differences between the rounds and results of the viewers, the replay and the score sheet."""
+    for history in histories:
+        yield from _check_teams(history)
         if replay is not None:
-            yield from _differs_from_replay(one, replay)
+            yield from _compare_with_replay(history, replay)
         if sheet is not None:
-            yield from _differs_from_sheet(one, sheet)
+            yield from _compare_with_sheet(history, sheet)
     if replay is None or sheet is None:
         return
     lines, replayed = [_line(line) for line in sheet.rounds], _lines(replay)
@@ -40,45 +40,47 @@ def results_differ(
         yield f"scoring's result is {_entered(sheet)}, the replay's {_result_of(replay)}"
 
 
-def _differs_from_replay(one: ViewerHistory, replay: Replay) -> Iterator[str]:
-    replayed, result = _lines(replay), _final_result(one)
-    for ended in reported_rounds(one.updates):
+def _compare_with_replay(history: ViewerHistory, replay: Replay) -> Iterator[str]:
+    replayed, result = _lines(replay), _final_result(history)
+    for ended in reported_rounds(history.updates):
         if _line(ended) not in replayed:
-            yield f"{one.name} received round {_line(ended)}, which is not in the replay"
+            yield f"{history.name} received round {_line(ended)}, which is not in the replay"
     if result is not None and result != _result_of(replay):
-        yield f"{one.name} saw the result {result}, the replay has {_result_of(replay)}"
+        yield f"{history.name} saw the result {result}, the replay has {_result_of(replay)}"
 
 
-def _differs_from_sheet(one: ViewerHistory, sheet: scoring_pb2.GetScoreSheetResponse) -> Iterator[str]:
-    result, entered = _final_result(one), {line.round: line for line in sheet.rounds}
+def _compare_with_sheet(history: ViewerHistory, sheet: scoring_pb2.GetScoreSheetResponse) -> Iterator[str]:
+    result, entered = _final_result(history), {line.round: line for line in sheet.rounds}
     if result is not None and result != _entered(sheet):
-        yield f"scoring's result is {_entered(sheet)}, {one.name} saw {result}"
-    players, seated = ([(seat.player_id, seat.name, seat.bot) for seat in of.seats] for of in (sheet.result, one.info))
-    if one.info.table_id and players != seated:
+        yield f"scoring's result is {_entered(sheet)}, {history.name} saw {result}"
+    players, seated = (
+        [(seat.player_id, seat.name, seat.bot) for seat in of.seats] for of in (sheet.result, history.info)
+    )
+    if history.info.table_id and players != seated:
         yield f"scoring's players are {players}"
-    for ended in reported_rounds(one.updates):
+    for ended in reported_rounds(history.updates):
         line = entered.get(ended.round)
         if line is None or _content(line) != _content(ended):
-            yield f"scoring's round {ended.round} differs from the one that {one.name} received"
+            yield f"scoring's round {ended.round} differs from the one that {history.name} received"
 
 
-def _teams_differ(one: ViewerHistory) -> Iterator[str]:
-    """Teams that do not have every seat once, or that the final ranking separates."""
-    teams, result = [set(team.seats) for team in one.info.teams], _final_result(one)
-    if teams and sorted(seat for team in teams for seat in team) != list(range(len(one.info.seats))):
-        yield f"the teams are {teams} at a table for {len(one.info.seats)}"
+def _check_teams(history: ViewerHistory) -> Iterator[str]:
+    """Yield teams that do not have every seat once, or that the final ranking separates."""
+    teams, result = [set(team.seats) for team in history.info.teams], _final_result(history)
+    if teams and sorted(seat for team in teams for seat in team) != list(range(len(history.info.seats))):
+        yield f"the teams are {teams} at a table for {len(history.info.seats)}"
     for team in teams if result is not None else ():
         if result is not None and not any(team <= set(group) for group in result[0]):
-            yield f"{one.name} saw the ranking {result[0]}, which separates the team {team}"
+            yield f"{history.name} saw the ranking {result[0]}, which separates the team {team}"
 
 
 def _lines(replay: Replay) -> list[Line]:
     return [(number, *ended) for number, ended in enumerate(replay.rounds, start=1)]
 
 
-def _final_result(one: ViewerHistory) -> Result | None:
-    """The result of the game by a viewer's last state; None before the end."""
-    final = one.states[max(one.states)].view if one.states else facts_pb2.TableView()
+def _final_result(history: ViewerHistory) -> Result | None:
+    """Return the result of the game by a viewer's last state; None before the end."""
+    final = history.states[max(history.states)].view if history.states else facts_pb2.TableView()
     return (
         ([list(group.seats) for group in final.ranking], [seat.score for seat in final.seats])
         if final.ranking
@@ -95,7 +97,7 @@ def _result_of(replay: Replay) -> Result:
 
 
 def reported_rounds(updates: Mapping[int, engine_pb2.TableUpdate]) -> list[facts_pb2.RoundScore]:
-    """The rounds that entries report, in order."""
+    """Return the rounds that entries report, in order."""
     return [
         fact.round_ended.score
         for _, update in sorted(updates.items())
@@ -114,7 +116,7 @@ def _content(one: facts_pb2.RoundScore) -> tuple[Any, ...]:
 
 
 def counted_in(rounds: Sequence[facts_pb2.RoundScore]) -> Counts:
-    """The sums of the rounds' counts."""
+    """Return the sums of the rounds' counts."""
     counts: Counter[tuple[int, str]] = Counter()
     for count in (count for ended in rounds for count in ended.counts):
         counts[count.seat, count.name] += count.amount
@@ -122,17 +124,17 @@ def counted_in(rounds: Sequence[facts_pb2.RoundScore]) -> Counts:
 
 
 def places(ranking: Sequence[Sequence[int]]) -> Mapping[int, int]:
-    """The place of each seat, from 1; tied seats share the better one."""
+    """Return the place of each seat, from 1; tied seats share the better one."""
     found: dict[int, int] = {}
     for group in ranking:
         found |= dict.fromkeys(group, len(found) + 1)
     return found
 
 
-def ledger_differs(
+def compare_ledger(
     ledger: Ledger, log: Log, rounds: Sequence[Round], ranking: Sequence[Sequence[int]], totals: Sequence[int]
 ) -> Iterator[str]:
-    """The differences between the ledger and a finished game; counts are compared if all rounds were received."""
+    """Yield the differences between the ledger and a finished game; counts are compared if all rounds were received."""
     people = {seat: player.player_id for seat, player in enumerate(log.info.seats) if not player.bot}
     expected: dict[str, object] = {
         "rounds": [(number, *ended) for number, ended in enumerate(rounds, start=1)],

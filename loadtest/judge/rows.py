@@ -1,10 +1,10 @@
-"""The rows of a table's log in the engines' database, read without the engine's code.
+"""The rows of a table's log in the engines' database, read without the code of the engine.
 
 `config` is a JSON object: the version "v", "seat_count", "options", "clock" (milliseconds for an action, of reserve,
-before a computer player acts), "seats" (each a list of player id, name, and kind of computer player or "") and
+before a bot acts), "seats" (each a list of player id, name, and kind of bot or "") and
 "client_seeds" (hexadecimal, by seat). The `body` of a row is one of these JSON objects, of which "t" is the type and
 "v" the version. Requests of players have a "request" id, actions of the engine for a seat have "by": 1 for a time-out,
-2 for a computer player.
+2 for a bot.
 
     {"t": "act", "v": 1, "seat": 0, "action": {"type": "play", "card": "QH"}, "by": 1}
     {"t": "shuffle", "v": 1, "cards": "2C 9H ...", "drawn": [3]}            in the order of the cards
@@ -82,7 +82,7 @@ class Row(NamedTuple):
 
     @property
     def by(self) -> int:
-        """The contract's number of who decided."""
+        """The contract's number for the cause: the player, a time-out or a bot."""
         return int(self.body.get("by", 0))
 
     @property
@@ -123,7 +123,7 @@ class Rows:
         return [row.sequence for row in self.entries] == list(range(1, len(self.entries) + 1))
 
     def replay(self, table_id: str) -> Replay:
-        """The events as a replay without rounds and result."""
+        """Return the events as a replay without rounds and result."""
         config, stored = self.config, self.stored
         players = [
             {"seat": seat, "player_id": player_id, "name": name, "bot": bool(bot)}
@@ -185,7 +185,7 @@ def _entries(stored: StoredTable, seats: int) -> Iterator[Row]:
 
 
 def _is_known(body: Mapping[str, Any], seats: int) -> bool:
-    """Whether a body has the keys of its type and version, and values of their types."""
+    """Return whether a body has the keys of its type and version, and values of their types."""
     tag, version = body.get("t"), body.get("v")
     if not isinstance(tag, str) or type(version) is not int or (tag, version) not in _BODIES:
         return False

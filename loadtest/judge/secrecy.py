@@ -10,17 +10,17 @@ from loadtest.judge.streams import Message, ViewerHistory, differences, state_of
 from loadtest.judge.violations import Found, Invariant
 
 
-def secrets_shown(one: ViewerHistory, shown: dict[bytes, ShownCards]) -> Iterator[Found]:
-    """Secrets in the messages to a viewer; `shown` caches the cards of messages that others received too."""
-    for message in one.messages:
+def check_secrecy(history: ViewerHistory, shown: dict[bytes, ShownCards]) -> Iterator[Found]:
+    """Yield secrets in the messages to a viewer; `shown` caches the cards of messages that others received too."""
+    for message in history.messages:
         snapshot, update = message.event.snapshot, message.event.update
         is_over = snapshot.view.ranking or any(fact.HasField("game_ended") for fact in update.facts)
         if (snapshot.revealed_seed or update.revealed_seed) and not is_over:
-            yield _seed_shown(one, message.sequence)
-        for where, card in _cards_of(message, one.deck, shown) if message.known is not None else ():
+            yield _seed_shown(history, message.sequence)
+        for where, card in _cards_of(message, history.deck, shown) if message.known is not None else ():
             if message.known is not None and card not in message.known:
-                yield _card_shown(message.sequence, one, card, where)
-    yield from _shown_by_answers(one)
+                yield _card_shown(message.sequence, history, card, where)
+    yield from _shown_by_answers(history)
 
 
 def _cards_of(message: Message, deck: Deck, shown: dict[bytes, ShownCards]) -> ShownCards:
@@ -31,23 +31,23 @@ def _cards_of(message: Message, deck: Deck, shown: dict[bytes, ShownCards]) -> S
     return cards
 
 
-def _shown_by_answers(one: ViewerHistory) -> Iterator[Found]:
-    """Hidden cards in refusals, except those that the request itself has named."""
-    for answer in one.record.answered:
-        named = set(one.deck.written_in(answer.message))
-        if not named or answer.at_milliseconds > one.last_received[0]:
+def _shown_by_answers(history: ViewerHistory) -> Iterator[Found]:
+    """Yield hidden cards in refusals, except those that the request itself has named."""
+    for answer in history.record.answered:
+        named = set(history.deck.written_in(answer.message))
+        if not named or answer.at_milliseconds > history.last_received[0]:
             continue  # Without later messages it is not known what the viewer may know by then.
-        sent = one.sent.get(answer.request_id, [])
-        known = _known_between(one, sent[0].at_milliseconds if sent else 0, answer.at_milliseconds)
-        own = {card for it in sent for _, card in cards_in(actions_pb2.Action.FromString(it.action), one.deck)}
+        sent = history.sent.get(answer.request_id, [])
+        known = _known_between(history, sent[0].at_milliseconds if sent else 0, answer.at_milliseconds)
+        own = {card for it in sent for _, card in cards_in(actions_pb2.Action.FromString(it.action), history.deck)}
         for card in named - known - own:
-            yield _card_shown(0, one, card, "a refusal")
+            yield _card_shown(0, history, card, "a refusal")
 
 
-def _known_between(one: ViewerHistory, since: int, until: int) -> frozenset[int]:
-    """The cards that a viewer knew at some time in a period, or was about to receive."""
+def _known_between(history: ViewerHistory, since: int, until: int) -> frozenset[int]:
+    """Return the cards that a viewer knew at some time in a period, or was about to receive."""
     known: frozenset[int] = NOTHING_KNOWN
-    for state in one.states.values():
+    for state in history.states.values():
         if state.received_milliseconds <= since:
             known = state.known
         elif state.received_milliseconds <= until + SLACK_MILLISECONDS:
@@ -55,25 +55,25 @@ def _known_between(one: ViewerHistory, since: int, until: int) -> frozenset[int]
     return known
 
 
-def _card_shown(sequence: int, one: ViewerHistory, card: int, where: str) -> Found:
-    return Invariant.HIDDEN_CARD_SEEN, sequence, f"{one.name} was shown {CARDS.get(card, '??')} in {where}"
+def _card_shown(sequence: int, history: ViewerHistory, card: int, where: str) -> Found:
+    return Invariant.HIDDEN_CARD_SEEN, sequence, f"{history.name} was shown {CARDS.get(card, '??')} in {where}"
 
 
-def _seed_shown(one: ViewerHistory, sequence: int) -> Found:
-    return Invariant.SEED_SHOWN_EARLY, sequence, f"{one.name} was shown the seed before the end of the game"
+def _seed_shown(history: ViewerHistory, sequence: int) -> Found:
+    return Invariant.SEED_SHOWN_EARLY, sequence, f"{history.name} was shown the seed before the end of the game"
 
 
-def views_differ(one: ViewerHistory) -> Iterator[Found]:
-    """The differences between GetView and the streams, and hidden cards in it."""
-    for at, snapshot in one.views:
+def check_views(history: ViewerHistory) -> Iterator[Found]:
+    """Yield the differences between GetView and the streams, and hidden cards in it."""
+    for at, snapshot in history.views:
         sequence = snapshot.sequence
         if snapshot.revealed_seed and not snapshot.view.ranking:
-            yield _seed_shown(one, sequence)
-        state = one.states.get(sequence)
+            yield _seed_shown(history, sequence)
+        state = history.states.get(sequence)
         if state is None:
             continue
-        for where, card in cards_in(snapshot, one.deck):
+        for where, card in cards_in(snapshot, history.deck):
             if card not in state.known:
-                yield _card_shown(sequence, one, card, f"{where} of GetView")
+                yield _card_shown(sequence, history, card, f"{where} of GetView")
         for part in differences(state_of(at, snapshot, state.known), state):
-            yield Invariant.VIEW_DIFFERS, sequence, f"{one.name}: {part} of GetView differs from the stream's"
+            yield Invariant.VIEW_DIFFERS, sequence, f"{history.name}: {part} of GetView differs from the stream's"

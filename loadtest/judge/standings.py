@@ -12,7 +12,7 @@ from loadtest.judge.violations import Invariant, Violation
 
 
 class Occupant(NamedTuple):
-    """The player of a seat; `player_id` is empty for a computer player."""
+    """The player of a seat; `player_id` is empty for a bot."""
 
     player_id: str
     name: str
@@ -49,7 +49,7 @@ _Standings = Mapping[str, Mapping[str, _GameTotals]]
 """By player and game."""
 
 
-def standings_broken(
+def check_standings(
     outcomes: Iterable[TableOutcome],
     boards: Mapping[str, Sequence[bytes]],
     statistics: Mapping[str, bytes],
@@ -57,7 +57,7 @@ def standings_broken(
     undecided: Collection[str] = (),
     has_others: bool = False,
 ) -> Iterator[Violation]:
-    """The differences between leaderboards, statistics and the outcomes of tables.
+    """Yield the differences between leaderboards, statistics and the outcomes of tables.
 
     `outcomes` hold every table that their players have ever finished, except for players who are `undecided`: they
     were at a table with an unknown outcome. `boards` are the LeaderboardEntry messages by game, in the order of the
@@ -79,7 +79,7 @@ def standings_broken(
             yield Violation(Invariant.STATISTICS_DIFFER, tables.get(player_id, ""), 0, detail)
     for game, lines in boards.items():
         board = [scoring_pb2.LeaderboardEntry.FromString(line) for line in lines]
-        for player_id, detail in _board_broken(game, board, judged, names, undecided, has_others=has_others):
+        for player_id, detail in _check_board(game, board, judged, names, undecided, has_others=has_others):
             violation = f"the leaderboard of {game}: {detail}"
             yield Violation(Invariant.LEADERBOARD_DIFFERS, tables.get(player_id, ""), 0, violation)
 
@@ -103,7 +103,7 @@ def _shown(statistics: scoring_pb2.GameStatistics) -> tuple[object, ...]:
     return statistics.games_finished, statistics.games_won, *averages, dict(statistics.counts)
 
 
-def _board_broken(
+def _check_board(
     game: str,
     board: Sequence[scoring_pb2.LeaderboardEntry],
     standings: _Standings,
@@ -112,7 +112,7 @@ def _board_broken(
     *,
     has_others: bool,
 ) -> Iterator[tuple[str, str]]:
-    """The violations of a leaderboard, each with its player."""
+    """Yield the violations of a leaderboard, each with its player."""
     expected = {player_id: games[game].shown for player_id, games in standings.items() if game in games}
     for position, line in enumerate(board, start=1):
         if line.position != position:
@@ -131,6 +131,6 @@ def _board_broken(
 
 
 def _rank(line: scoring_pb2.LeaderboardEntry) -> tuple[int, float, int, str]:
-    """The sort key of lines: more wins, the better average place, more games, then the id."""
+    """Return the sort key of lines: more wins, the better average place, more games, then the id."""
     done = line.statistics
     return -done.games_won, done.average_place, -done.games_finished, line.player_id

@@ -13,9 +13,9 @@ from loadtest.judge.replay import (
     Replay,
     ReplayEntry,
     cards_shown,
-    header_differences,
+    check_seeds,
+    compare_header,
     read,
-    seeds_differ,
 )
 from loadtest.judge.rows import Row, Rows, UnreadableRow, read_rows
 from loadtest.judge.streams import ViewerHistory
@@ -23,8 +23,8 @@ from loadtest.judge.verification import Position, Verification, verify
 from loadtest.judge.violations import Found, Invariant
 from loadtest.record import Answered, TableRecord
 
-AHEAD_MILLISECONDS = 200
-"""An engine's estimate of the database's time may be so far ahead of the commit."""
+MAX_CLOCK_OFFSET_MILLISECONDS = 200
+"""The maximum error of an engine's estimate of the database's time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +53,21 @@ def read_stored_game(record: TableRecord, histories: Sequence[ViewerHistory], lo
     stored = whole.replay(record.table_id) if whole is not None else None
     base = replay or stored
     if base is None:
-        found += _rows_differ(rows, None, histories, log)
+        found += _check_all_rows(rows, None, histories, log)
         return StoredGame(None, None, None, {}, None, tuple(found))
-    headers = [(Invariant.REPLAY_DIFFERS, 0, detail) for detail in header_differences(base, log.info, histories)]
+    headers = [(Invariant.REPLAY_DIFFERS, 0, detail) for detail in compare_header(base, log.info, histories)]
     numbers = whole.numbers if whole is not None else replay_numbers(log, len(base.entries))
-    found += [*headers, *seeds_differ(base, record.commitment, log.info, histories)]
+    found += [*headers, *check_seeds(base, record.commitment, log.info, histories)]
     verification = verify(base) if not headers else None
     if replay is not None:
         by_number = dict(enumerate(replay.entries, start=1))
         entries = {sequence: by_number[number] for sequence, number in numbers.items() if number in by_number}
         missing = [sequence for sequence in log.entries if sequence in numbers.keys() - entries.keys()]
         found += [(Invariant.REPLAY_DIFFERS, sequence, "a received entry is not in the replay") for sequence in missing]
-        found += received_differs(Invariant.REPLAY_DIFFERS, entries, log)
-    found += _rows_differ(rows, verification, histories, log)
+        found += compare_received(Invariant.REPLAY_DIFFERS, entries, log)
+    found += _check_all_rows(rows, verification, histories, log)
     if replay is not None and whole is not None and stored is not None:
-        found += replay_differs(whole, stored, replay, verification)
+        found += compare_replay(whole, stored, replay, verification)
     sequences = {number: sequence for sequence, number in numbers.items()}
     for invariant, number, detail in verification.faults if verification is not None else ():
         is_log = replay is None and invariant is Invariant.REPLAY_DIFFERS
@@ -76,7 +76,7 @@ def read_stored_game(record: TableRecord, histories: Sequence[ViewerHistory], lo
 
 
 def _rows_of(record: TableRecord, found: list[Found]) -> Rows | None:
-    """The rows of the table; None without readable ones."""
+    """Return the rows of the table; None without readable ones."""
     try:
         return read_rows(record.stored) if record.stored is not None else None
     except UnreadableRow as fault:
@@ -85,7 +85,7 @@ def _rows_of(record: TableRecord, found: list[Found]) -> Rows | None:
 
 
 def _replay_of(record: TableRecord, found: list[Found]) -> Replay | None:
-    """The replay; None without a readable one."""
+    """Return the replay; None without a readable one."""
     if len(set(record.replays)) > 1:
         found.append((Invariant.REPLAY_DIFFERS, 0, "two viewers got different replays"))
     try:
@@ -95,20 +95,20 @@ def _replay_of(record: TableRecord, found: list[Found]) -> Replay | None:
         return None
 
 
-def _rows_differ(
+def _check_all_rows(
     rows: Rows | None, verification: Verification | None, histories: Sequence[ViewerHistory], log: Log
 ) -> Iterator[Found]:
     if rows is None:
         return
-    yield from rows_broken(rows, verification)
-    yield from received_differs(Invariant.VIEW_DIFFERS, rows.by_sequence, log)
-    for one in histories:
-        yield from shown_early(one, rows)
-        yield from answers_differ(one, rows)
+    yield from check_rows(rows, verification)
+    yield from compare_received(Invariant.VIEW_DIFFERS, rows.by_sequence, log)
+    for history in histories:
+        yield from check_shown_entries(history, rows)
+        yield from check_stored_answers(history, rows)
 
 
-def rows_broken(rows: Rows, verification: Verification | None) -> Iterator[Found]:
-    """The violations of rows by themselves: gaps, decreasing times, duplicate requests, a wrong status."""
+def check_rows(rows: Rows, verification: Verification | None) -> Iterator[Found]:
+    """Yield the violations of rows by themselves: gaps, decreasing times, duplicate requests, a wrong status."""
     at = 0
     for number, row in enumerate(rows.entries, start=1):
         if row.sequence != number:
@@ -116,7 +116,7 @@ def rows_broken(rows: Rows, verification: Verification | None) -> Iterator[Found
             return
         if row.at < at:
             yield Invariant.LOG_BROKEN, number, f"stored at {row.at}, the entry before at {at}"
-        if row.committed is not None and row.at > row.committed + AHEAD_MILLISECONDS:
+        if row.committed is not None and row.at > row.committed + MAX_CLOCK_OFFSET_MILLISECONDS:
             yield Invariant.LOG_BROKEN, number, f"stored at {row.at}, after the commit at {row.committed}"
         at = row.at
     requests = Counter((row.body["seat"], row.body["request"]) for row in rows.entries if "request" in row.body)
@@ -132,8 +132,8 @@ def rows_broken(rows: Rows, verification: Verification | None) -> Iterator[Found
         yield Invariant.LOG_BROKEN, len(rows.entries), detail
 
 
-def replay_differs(rows: Rows, own: Replay, replay: Replay, verification: Verification | None) -> Iterator[Found]:
-    """The differences between a replay and the events of the rows, which are `own` as a replay."""
+def compare_replay(rows: Rows, own: Replay, replay: Replay, verification: Verification | None) -> Iterator[Found]:
+    """Yield the differences between a replay and the events of the rows, which are `own` as a replay."""
     if dict(own.header) != dict(replay.header):
         yield Invariant.REPLAY_DIFFERS, 0, "the replay's header differs from the rows"
     if len(own.entries) != len(replay.entries):
@@ -151,15 +151,15 @@ def replay_differs(rows: Rows, own: Replay, replay: Replay, verification: Verifi
 
 
 def _comparable(line: Mapping[str, Any]) -> object:
-    """A line without its number; "shuffle" for a shuffle, which a replay writes as a deal."""
+    """Return a line without its number; "shuffle" for a shuffle, which a replay writes as a deal."""
     event = line.get("event")
     if "cards" in line or (isinstance(event, dict) and event.get("type") in ("deal", "reshuffle")):
         return "shuffle"
     return event if event is not None else (line["seat"], canonical(line["action"]), line.get("auto"))
 
 
-def received_differs(invariant: Invariant, kept: Mapping[int, Row | ReplayEntry], log: Log) -> Iterator[Found]:
-    """Received entries whose public part differs from the rows or the replay."""
+def compare_received(invariant: Invariant, kept: Mapping[int, Row | ReplayEntry], log: Log) -> Iterator[Found]:
+    """Yield received entries whose public part differs from the rows or the replay."""
     for sequence in [sequence for sequence in log.entries if sequence in kept]:
         update, stored = log.entries[sequence], kept[sequence].public
         seat, cards = update.seat if update.HasField("seat") else None, cards_shown(update)
@@ -169,17 +169,17 @@ def received_differs(invariant: Invariant, kept: Mapping[int, Row | ReplayEntry]
             yield invariant, sequence, f"received was {received}, stored is {stored}"
 
 
-def shown_early(one: ViewerHistory, rows: Rows) -> Iterator[Found]:
-    """Entries that a viewer received before they were committed, or that are not stored."""
+def check_shown_entries(history: ViewerHistory, rows: Rows) -> Iterator[Found]:
+    """Yield entries that a viewer received before they were committed, or that are not stored."""
     seen = [
         (received.at_milliseconds, message.sequence)
-        for received, message in zip(one.record.received, one.messages, strict=True)
+        for received, message in zip(history.record.received, history.messages, strict=True)
         if message.event.WhichOneof("event_kind") in ("update", "snapshot")
     ]
-    seen += [(at, snapshot.sequence) for at, snapshot in one.views]
+    seen += [(at, snapshot.sequence) for at, snapshot in history.views]
     for at, sequence in seen:
         if sequence and (reason := _not_yet(rows.by_sequence.get(sequence), at)):
-            yield Invariant.SHOWN_BEFORE_STORED, sequence, f"{one.name} received the entry, {reason}"
+            yield Invariant.SHOWN_BEFORE_STORED, sequence, f"{history.name} received the entry, {reason}"
 
 
 def _stored_at(row: Row) -> int:
@@ -187,7 +187,7 @@ def _stored_at(row: Row) -> int:
 
 
 def _not_yet(row: Row | None, at: int) -> str:
-    """The reason why an entry may not be known at a time; empty if it may."""
+    """Return the reason why an entry may not be known at a time; empty if it may."""
     if row is None:
         return "which is not stored"
     if row.committed is not None and at < row.committed:
@@ -195,51 +195,53 @@ def _not_yet(row: Row | None, at: int) -> str:
     return ""
 
 
-def answers_differ(one: ViewerHistory, rows: Rows) -> Iterator[Found]:
-    """Acknowledged requests that are not stored as they were sent, and refused requests that were stored before.
+def check_stored_answers(history: ViewerHistory, rows: Rows) -> Iterator[Found]:
+    """Yield acknowledged requests that are stored otherwise or not at all, and refused requests that are stored.
 
     A copy that the network delivers after the refusal may come at a time when the request is allowed.
     """
-    sent = _bodies_sent(one)
+    sent = _bodies_sent(history)
     stored = {
-        row.body["request"]: row for row in rows.entries if row.body.get("seat") == one.seat and "request" in row.body
+        row.body["request"]: row
+        for row in rows.entries
+        if row.body.get("seat") == history.seat and "request" in row.body
     }
-    for answer in one.record.answered:
+    for answer in history.record.answered:
         bodies = sent.get(answer.request_id, [])
         if answer.sequence is not None:
-            yield from _acknowledged(one, answer, bodies, rows.by_sequence.get(answer.sequence))
+            yield from _acknowledged(history, answer, bodies, rows.by_sequence.get(answer.sequence))
             continue
         row, is_final = stored.get(answer.request_id), answer.code not in UNJUDGED_CODES
         if row is not None and is_final and bodies == [_body_of(row)] and _stored_at(row) <= answer.at_milliseconds:
             reason = reason_text(answer.reason)
-            detail = f"request {answer.request_id} of {one.name} is stored, and was refused with {reason}"
+            detail = f"request {answer.request_id} of {history.name} is stored, and was refused with {reason}"
             yield Invariant.WRONG_REFUSAL, row.sequence, detail
 
 
-def _acknowledged(one: ViewerHistory, answer: Answered, bodies: list[object], row: Row | None) -> Iterator[Found]:
+def _acknowledged(history: ViewerHistory, answer: Answered, bodies: list[object], row: Row | None) -> Iterator[Found]:
     sequence = answer.sequence or 0
-    is_there = row is not None and (row.body.get("seat"), row.body.get("request")) == (one.seat, answer.request_id)
+    is_there = row is not None and (row.body.get("seat"), row.body.get("request")) == (history.seat, answer.request_id)
     if row is None or not is_there or (bodies and _body_of(row) not in bodies):
         stored = "nothing" if row is None else dict(row.body)
-        detail = f"{bodies} as {answer.request_id} was acknowledged to {one.name}, stored is {stored}"
+        detail = f"{bodies} as {answer.request_id} was acknowledged to {history.name}, stored is {stored}"
         yield Invariant.ACKNOWLEDGED_LOST, sequence, detail
     elif reason := _not_yet(row, answer.at_milliseconds):
-        yield Invariant.SHOWN_BEFORE_STORED, sequence, f"an acknowledgement to {one.name} names an entry {reason}"
+        yield Invariant.SHOWN_BEFORE_STORED, sequence, f"an acknowledgement to {history.name} names an entry {reason}"
 
 
-def _bodies_sent(one: ViewerHistory) -> Mapping[str, list[object]]:
-    """By request id the distinct bodies that were sent."""
+def _bodies_sent(history: ViewerHistory) -> Mapping[str, list[object]]:
+    """Return the distinct bodies that were sent, by request id."""
     bodies: dict[str, dict[object, None]] = defaultdict(dict)
-    for sent in one.record.sent:
+    for sent in history.record.sent:
         bodies[sent.request_id][canonical(act_sent(sent.action))] = None
-    for sent_proposal in one.record.sent_proposals:
+    for sent_proposal in history.record.sent_proposals:
         vote = (sent_proposal.proposal_sequence, sent_proposal.agree)
         bodies[sent_proposal.request_id][vote if sent_proposal.proposal is None else sent_proposal.proposal] = None
     return {request_id: list(named) for request_id, named in bodies.items()}
 
 
 def _body_of(row: Row) -> object:
-    """The request of a row, in the form of `_bodies_sent`."""
+    """Return the request of a row, in the form of `_bodies_sent`."""
     body = row.body
     if row.tag == "act":
         return canonical(body["action"])

@@ -16,7 +16,7 @@ from loadtest.record import Answered, Received, SeatRecord, Sent
 _Named = TypeVar("_Named", Sent, Answered)
 
 NOTIFICATION_MILLISECONDS = 5_000
-"""Another engine may lack an entry for so long that the first one has sent: see docs/guarantees.md."""
+"""The maximum time until the other engines have an entry that one has sent: see docs/guarantees.md."""
 
 
 class ViewerState(NamedTuple):
@@ -88,7 +88,7 @@ def _by_request(all_of: Sequence[_Named]) -> dict[str, list[_Named]]:
 
 
 def history_of(record: SeatRecord, seats: int, deck: Deck) -> ViewerHistory:
-    """The history of one viewer of a table with a number of seats, whose game has this deck."""
+    """Return the history of one viewer of a table with a number of seats, whose game has this deck."""
     builder = _HistoryBuilder(ViewerHistory(record, record.seat, deck), seats)
     for received in record.received:
         builder.add(received)
@@ -167,7 +167,7 @@ class _HistoryBuilder:
         self._keep(position, state_of(received.at_milliseconds, snapshot, self._known_at(snapshot)), "a snapshot")
 
     def _known_at(self, snapshot: engine_pb2.Snapshot) -> frozenset[int]:
-        """The cards that the snapshot shows, and those that the viewer knew before in the same round."""
+        """Return the cards that the snapshot shows, and those that the viewer knew before in the same round."""
         before = self.history.states.get(min(self._newest[0], snapshot.sequence))
         is_same_round = before is not None and before.view.round == snapshot.view.round
         known = before.known if before is not None and is_same_round else NOTHING_KNOWN
@@ -255,14 +255,14 @@ class _HistoryBuilder:
 
 
 def _before_the_first_entry(seats: int) -> ViewerState:
-    """The state before the first entry, for a stream of the whole log."""
+    """Return the state before the first entry, for a stream of the whole log."""
     view = facts_pb2.TableView(phase="deal", seats=[facts_pb2.SeatView() for _ in range(seats)])
     nothing = actions_pb2.LegalActions()
     return ViewerState(0, view, nothing, engine_pb2.TurnClock(), "", engine_pb2.Proposal(), NOTHING_KNOWN)
 
 
 def _as_logged(update: engine_pb2.TableUpdate) -> engine_pb2.TableUpdate:
-    """An update without the legal actions, which it has only where no other follows at once."""
+    """Return an update without the legal actions, which it has only where no other follows at once."""
     logged = engine_pb2.TableUpdate()
     logged.CopyFrom(update)
     logged.ClearField("legal_actions")
@@ -270,13 +270,13 @@ def _as_logged(update: engine_pb2.TableUpdate) -> engine_pb2.TableUpdate:
 
 
 def state_of(at: int, snapshot: engine_pb2.Snapshot, known: frozenset[int]) -> ViewerState:
-    """The state of a viewer who has received a snapshot."""
+    """Return the state of a viewer who has received a snapshot."""
     seed, proposal = snapshot.revealed_seed, snapshot.proposal
     return ViewerState(at, snapshot.view, snapshot.legal_actions, snapshot.clock, seed, proposal, known)
 
 
 def differences(one: ViewerState, other: ViewerState) -> Iterable[str]:
-    """The visible differences between two states."""
+    """Return the visible differences between two states."""
     pairs = {
         "the view": (one.view, other.view),
         "the legal actions": (one.legal_actions, other.legal_actions),

@@ -81,18 +81,18 @@ class _Verifier:
         yield from self._result()
 
     def _play(self, number: int, line: Mapping[str, Any]) -> tuple[Invariant, str] | None:
-        if (wanted := self.table.shuffle_wanted) is not None:
-            return self._deal(number, line, wanted)
+        if (shuffle := self.table.pending_shuffle) is not None:
+            return self._deal(number, line, shuffle)
         if "cards" in line:
             return Invariant.RULES_BROKEN, "cards were shuffled though seats had to act"
         if "event" in line:
             return self._agree(line["event"])
         return self._act(line)
 
-    def _deal(self, number: int, line: Mapping[str, Any], wanted: Shuffle) -> tuple[Invariant, str] | None:
+    def _deal(self, number: int, line: Mapping[str, Any], shuffle: Shuffle) -> tuple[Invariant, str] | None:
         if "seat" in line:
             return Invariant.RULES_BROKEN, f"seat {line['seat']} acted while cards had to be shuffled"
-        shuffled = self.shuffles[number] = deal(self._key, wanted)
+        shuffled = self.shuffles[number] = deal(self._key, shuffle)
         event = self.table.shuffled(*shuffled)
         is_row = "cards" in line
         if ((line["cards"], line["drawn"]) if is_row else line["event"]) != (shuffled if is_row else event):
@@ -109,7 +109,7 @@ class _Verifier:
     def _act(self, line: Mapping[str, Any]) -> tuple[Invariant, str] | None:
         seat, is_bot = line["seat"], self._replay.header["players"][line["seat"]]["bot"]
         if (line.get("auto") == "bot") != is_bot:
-            detail = f"seat {seat} is {'a' if is_bot else 'no'} computer player, the entry has {line.get('auto')}"
+            detail = f"seat {seat} is {'a' if is_bot else 'no'} bot, the entry has {line.get('auto')}"
             return Invariant.REPLAY_DIFFERS, detail
         try:
             self.table.act(seat, line["action"])

@@ -17,9 +17,10 @@ PAUSE_SECONDS = 0.5
 def compare(increases: Increases, clients: Mapping[str, int], *, shared: bool = False) -> tuple[CounterComparison, ...]:
     """Compare all counters; `clients` has the clients' counts by key.
 
-    They must be equal within the slack if the clients are the only ones. Where others use the services too (`shared`),
-    or no viewer received all that is counted, the services must have counted at least as much; where a service was
-    restarted or could not be read, at most as much. The names then say so. Where both hold, a counter is left out.
+    They must be equal within the slack if no other clients use the services. If others do (`shared`), or no viewer
+    received all that is counted, the services must have counted at least as much. If a service was restarted or could
+    not be read, they must have counted at most as much. The names have a suffix then. If both hold, the counter is
+    omitted.
     """
     return tuple(row for one in COMPARED_COUNTERS for row in _compared(one, increases, clients, shared=shared))
 
@@ -49,7 +50,7 @@ def await_agreement(
 
 
 def differences(compared: tuple[CounterComparison, ...]) -> tuple[Violation, ...]:
-    """A violation for each counter that does not agree."""
+    """Return a violation for each counter that does not agree."""
     return tuple(
         Violation(
             Invariant.METRICS_DIFFER,
@@ -90,7 +91,7 @@ def _services_counts(counted: ComparedCounter, increases: Increases) -> Mapping[
 
 
 def _slack(counted: ComparedCounter, name: str, clients: Mapping[str, int]) -> float:
-    """The number of events of a counter whose outcome clients do not know."""
+    """Return the number of events of a counter whose outcome clients do not know."""
     if not counted.unknown:
         return 0
     values = name.removeprefix(counted.name).split()[: counted.unknown_values]

@@ -4,15 +4,15 @@ Clients count under keys: the name of a counter and its label values, with space
 thulla" (see `key`) or "rpc SubmitAction OK" (see `rpc_key`). Counts of several processes are added up, so an event of
 a whole table is counted by one of them. Clients also count events whose outcome they do not know: a counter may differ
 by as many. Without faults, and if every client waits for the end of its calls, there are none, and the counts must be
-equal. Actions of computer players are in no counter; a table at which they play counts like any other.
+equal. Actions of bots are in no counter; a table at which they play counts like any other.
 
 actions accepted GAME       One for each action (table, player and request id) that was acknowledged, however often. The
                             services count it when it is stored, do not count repeats, and do not count actions by
-                            time-out or by computer players.
+                            time-out or by bots.
 actions refused REASON      One for each refusal of an action, repeated refusals included, by SubmitAction or on a
                             PlayTable stream. Refusals before the table is known are not counted: for an empty or too
                             long table_id, and for an action on a stream of another table. Refusals for a reason of
-                            UNCOUNTED_REASONS are left out on both sides.
+                            UNCOUNTED_REASONS are omitted on both sides.
 unanswered actions GAME     One for each time that an action was sent, the first or again, and no answer to it arrived
                             on the same call or stream.
 timeouts GAME               One for each entry that acted for a seat because its time had run out: distinct sequences
@@ -24,7 +24,7 @@ quick matches GAME          One for each table that FindMatch returned, to howev
 rpc METHOD CODE             One for each attempt at a call, the client's retries included, that a service ended: with
                             OK, or with a status that carries google.rpc.ErrorInfo (others come from the connection,
                             or name the gateway as their source). Streams too, by how they ended. CANCELLED is
-                            left out.
+                            omitted.
 unanswered rpc METHOD       One for each attempt, or stream, that ended in any other way, such as by the client.
 streams opened METHOD       One for each stream that was started, with any outcome.
 streams resumed             One for each PlayTable or WatchTable stream with after_sequence that brought a message, or
@@ -142,12 +142,12 @@ COMPARED_COUNTERS: tuple[ComparedCounter, ...] = (
 
 
 def key(name: str, *values: str) -> str:
-    """The key of a clients' count: a name of the list above, and its label values."""
+    """Return the key of a clients' count: a name of the list above, and its label values."""
     return " ".join((name, *values))
 
 
 def rpc_key(path: str, code: str | None) -> str:
-    """The key of a call to a path such as "/croupier_api.v1.EngineService/PlayTable" that ended with a code.
+    """Return the key of a call to a path such as "/croupier_api.v1.EngineService/PlayTable" that ended with a code.
 
     The code is None for calls that the service did not end.
     """

@@ -31,7 +31,7 @@ class Reading(NamedTuple):
 
 
 def settled_reading(readings: Sequence[Reading]) -> Reading:
-    """The first reading after five minutes, or after a fifth of a run of less than 25 minutes."""
+    """Return the first reading after five minutes, or after a fifth of a run of less than 25 minutes."""
     began, ended = readings[0].seconds, readings[-1].seconds
     settled = began + min(SETTLED_SECONDS, (ended - began) * SETTLED_SHARE)
     return next(reading for reading in readings if reading.seconds >= settled)

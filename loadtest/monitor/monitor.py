@@ -50,7 +50,7 @@ class ServiceMonitor:
         self._states = {instance: _Instance() for instance in instances}
 
     def sample(self) -> None:
-        """Read all instances; one that cannot be read is noted as missing."""
+        """Read all instances; one that cannot be read is marked as missing."""
         for instance, address in self._instances.items():
             self._states[instance].take(self._read(address, self.clock()))
 
@@ -60,23 +60,23 @@ class ServiceMonitor:
         return {name: state.readings for name, state in self._states.items()}
 
     def check(self) -> Check:
-        """Whether every instance could be read at the beginning and at the end."""
+        """Return whether every instance could be read at the beginning and at the end."""
         missed = "; ".join(f"{instance}: {one.missed}" for instance, one in self._states.items() if one.missed)
         limit = "all read at the beginning and at the end"
         return Check("services monitored", limit, missed or f"{len(self._states)} read", passed=not missed)
 
     def usage(self) -> Usage:
-        """The current use of resources."""
+        """Return the current use of resources."""
         known = [readings for readings in self.histories.values() if readings]
         cores = sum(_cores(readings[-2], readings[-1]) for readings in known if len(readings) > 1)
         return Usage(cores, sum(readings[-1].memory_bytes for readings in known))
 
     def usages(self) -> tuple[ServiceUsage, ...]:
-        """The resources that each instance used over the run; instances that were never read are left out."""
+        """Return the resources that each instance used over the run; except those that were never read."""
         return tuple(_usage_of(instance, readings) for instance, readings in self.histories.items() if readings)
 
     def increases(self) -> Increases:
-        """The increases of all counters since the first sample."""
+        """Return the increases of all counters since the first sample."""
         total: Counter[Key] = Counter()
         for state in self._states.values():
             total.update(state.increases())
@@ -135,7 +135,7 @@ class _Instance:
         )
 
     def increases(self) -> Mapping[Key, float]:
-        """The increases of the counters and gauges."""
+        """Return the increases of the counters and gauges."""
         if self._first is None or self._last is None:
             return {}
         first, last = self._first.samples, self._last.samples
@@ -148,16 +148,16 @@ def _is_counter(key: Key) -> bool:
 
 
 def _was_restarted(before: Scrape, after: Scrape) -> bool:
-    """Whether an instance was restarted: its start time differs, or a counter went down."""
+    """Return whether an instance was restarted: its start time differs, or a counter went down."""
     if before.total(START_TIME) != after.total(START_TIME):
         return True
     return any(after.samples.get(key, 0.0) < value for key, value in before.samples.items() if _is_counter(key))
 
 
 def _tables(read: Scrape) -> int:
-    """Tables in an engine's memory, or in a lobby and not over.
+    """Return tables in an engine's memory, or in a lobby and not over.
 
-    Forming tables are left out: one that is never started stays for an hour.
+    Forming tables are omitted: one that is never started stays for an hour.
     """
     lobby = [(labels, value) for (name, labels), value in read.samples.items() if name == "croupier_lobby_tables"]
     running = sum(value for labels, value in lobby if FORMING not in labels)

@@ -25,7 +25,7 @@ class Scrape:
     samples: Mapping[Key, float]
 
     def total(self, name: str) -> float:
-        """The sum of all samples of a name, 0 without any."""
+        """Return the sum of all samples of a name, 0 without any."""
         return sum(value for (sample, _), value in self.samples.items() if sample == name)
 
 
@@ -46,7 +46,7 @@ def scrape(address: str, seconds: float) -> Scrape | FailedScrape:
 
 
 def samples_of(page: str) -> Iterator[tuple[Key, float]]:
-    """The counters and gauges of a page in Prometheus' text format; raises ValueError for anything else."""
+    """Yield the counters and gauges of a page in Prometheus' text format; raises ValueError for anything else."""
     for family in text_string_to_metric_families(page):
         if family.type in KEPT_TYPES and not family.name.endswith("_created"):
             for sample in family.samples:

@@ -59,7 +59,7 @@ FOREIGN_REFUSALS: frozenset[Refusal] = frozenset(
 
 
 def on_turn(table: FollowedTable, random: Random) -> Attempt:
-    """An attempt for the viewer's own turn."""
+    """Return an attempt for the viewer's own turn."""
     illegal = _illegal_card(table, random)
     # The only attempt that finds a rule that is applied wrongly: as often as all others together.
     if illegal is not None and random.random() < 0.5:
@@ -68,21 +68,21 @@ def on_turn(table: FollowedTable, random: Random) -> Attempt:
 
 
 def out_of_turn(table: FollowedTable, random: Random) -> Attempt:
-    """A card out of turn."""
+    """Return a card out of turn."""
     return _illegal(
         "out of turn", table, random.choice(hand_of(table) or [ACE_OF_SPADES]), ErrorReason.ERROR_REASON_NOT_YOUR_TURN
     )
 
 
 def other_action(action: pb.Action) -> Attempt:
-    """Another action under the request id of an accepted one."""
+    """Return another action under the request id of an accepted one."""
     other = TWO_OF_CLUBS if action.play.card != TWO_OF_CLUBS else THREE_OF_CLUBS
     refusal = _expected("reused request id", grpc.StatusCode.ALREADY_EXISTS, ErrorReason.ERROR_REASON_REQUEST_ID_REUSED)
     return Attempt(_play(other), None, refusal)
 
 
 def hand_of(table: FollowedTable) -> list[int]:
-    """The cards in the viewer's hand."""
+    """Return the cards in the viewer's hand."""
     return list(table.view.seats[table.seat].cards) if table.seat is not None else []
 
 

@@ -16,7 +16,7 @@ from loadtest.measures import Measures
 from loadtest.monitor.counters import rpc_key
 from loadtest.players.counting import counted_call, service_code
 from loadtest.players.recorder import Recorder
-from loadtest.players.table import Seat, Sleep, WatchedTable, counted
+from loadtest.players.table import RecordedTable, Sleep, WatchedTable, counted
 from loadtest.record import SeatRecord
 
 RETRY_POLICY = RetryPolicy(total_seconds=60)
@@ -38,7 +38,7 @@ class Connections:
         self._numbers = count()
 
     def share(self) -> Mapping[Service, grpc.aio.Channel]:
-        """The channels of one more player, by service."""
+        """Return the channels of one more player, by service."""
         return self._channel_sets[next(self._numbers) % len(self._channel_sets)]
 
     async def close(self) -> None:
@@ -75,16 +75,16 @@ class PlayerClient(Client):
         resumed = isinstance(rpc.request, engine_pb2.WatchTableRequest) and rpc.request.HasField("after_sequence")
         return counted(await super().open(rpc), self._measures, rpc.path, resumed=resumed)
 
-    def seat(self, table_id: str, record: SeatRecord) -> Seat:
-        """A player's stream at a table; the record names the player's behaviour."""
-        return Seat(self, table_id, Recorder(record, self._measures), self._sleep)
+    def recorded_table(self, table_id: str, record: SeatRecord) -> RecordedTable:
+        """Return a player's stream at a table; the record names the player's behaviour."""
+        return RecordedTable(self, table_id, Recorder(record, self._measures), self._sleep)
 
     def watched_table(self, table_id: str, record: SeatRecord) -> WatchedTable:
-        """A spectator's stream at a table."""
+        """Return a spectator's stream at a table."""
         return WatchedTable(self, table_id, Recorder(record, self._measures))
 
     async def be_matched(self, *, game: str, seat_count: int, client_seed: bytes) -> tables_pb2.Table:
-        """Wait for quick match; raises CroupierError, TimedOut without other players or when time is up."""
+        """Wait for quick match; raises CroupierError, TimedOut without other players or when the run drains."""
         started = time.perf_counter()
         matching = asyncio.ensure_future(
             self.wait_for_match(game=game, seat_count=seat_count, client_seed=client_seed, request_id=new_request_id())
@@ -93,11 +93,11 @@ class PlayerClient(Client):
         try:
             await asyncio.wait({matching, waiting}, return_when=asyncio.FIRST_COMPLETED)
             if not matching.done():
-                raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, "no other player asked for this game")
+                raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, "no other player searched for this game")
             table = matching.result()
         finally:
             await _cancel(matching, waiting)
-        self._measures.took("rpc FindMatch", time.perf_counter() - started)
+        self._measures.record_time("rpc FindMatch", time.perf_counter() - started)
         return table
 
     async def send_bytes(self, path: str, body: bytes) -> CroupierError | None:
@@ -119,7 +119,7 @@ NewClient: TypeAlias = Callable[[str, Measures, Sleep], PlayerClient]
 
 
 def new_clients(connections: Connections, seed: int) -> NewClient:
-    """A factory of clients over shared connections; the same seed and name are the same player again."""
+    """Return a factory of clients over shared connections; the same seed and name are the same player again."""
 
     def new_client(name: str, measures: Measures, sleep: Sleep) -> PlayerClient:
         return PlayerClient(connections, f"load test {seed} {name}", name, measures, sleep)

@@ -34,7 +34,7 @@ def counted_call(measures: Measures, path: str) -> Iterator[None]:
     finally:
         measures.count("calls")
         measures.count(rpc_key(path, code))
-        measures.took(f"rpc {path.rpartition('/')[2]}", time.perf_counter() - started)
+        measures.record_time(f"rpc {path.rpartition('/')[2]}", time.perf_counter() - started)
 
 
 @contextmanager
@@ -69,12 +69,12 @@ def counted_stream(
 
 
 def _is_renewal(error: CroupierError, seconds: float) -> bool:
-    """Whether the client itself ended a stream because of its age, to open another."""
+    """Return whether the client itself ended a stream because of its age, to open another."""
     return isinstance(error, TimedOut) and not error.reason_name and seconds > STREAM_SECONDS - OPENING_SECONDS
 
 
 def service_code(error: CroupierError) -> str | None:
-    """The code with which a service ended a call; None if the client, the connection or the gateway ended it."""
+    """Return the code with which a service ended a call; None if the client, the connection or the gateway ended it."""
     return error.code.name if error.reason_name and error.metadata.get("source") != "gateway" else None
 
 
@@ -89,7 +89,7 @@ def count_error(measures: Measures, error: CroupierError) -> None:
     if error.reason_name and not is_failure(error):
         measures.count(f"refused {error.reason_name}")
     else:
-        measures.failed(_failure(error), str(error))
+        measures.record_failure(_failure(error), str(error))
 
 
 def is_retried(failure: str) -> bool:
@@ -105,5 +105,5 @@ def _failure(error: CroupierError) -> str:
 
 
 def is_failure(error: CroupierError) -> bool:
-    """Whether a service failed, as opposed to a refusal."""
+    """Return whether a service failed, as opposed to a refusal."""
     return isinstance(error, Unavailable | Internal)

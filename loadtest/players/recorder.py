@@ -29,15 +29,15 @@ class Recorder:
         self._under_way: dict[str, tuple[float, str]] = {}
         self._accepted: set[str] = set()
         self._is_timed = record.behaviour != Behaviour.SLOW
-        """A slow reader would measure their own reading."""
+        """The times of slow readers would include their own pauses."""
 
     def opening(self, after_sequence: int | None) -> None:
-        """A stream is being opened; unanswered requests of the one before are sent again."""
+        """Record that a stream is opened; unanswered requests of the one before are sent again."""
         self.record.opened.append(Opened(wall_milliseconds(), after_sequence))
         self._count_unanswered()
 
     def received(self, message: StreamMessage) -> None:
-        """A message has arrived, and has not been processed yet."""
+        """Record a message before it is processed."""
         record = self.record
         record.received.append(Received(wall_milliseconds(), len(record.opened) - 1, message.SerializeToString()))
         self.measures.counts["messages"] += 1
@@ -66,7 +66,7 @@ class Recorder:
         count_refused_action(self.measures, cause.reason_name)
 
     def sending(self, request: engine_pb2.SubmitActionRequest, expected: Expected | None) -> None:
-        """An action is being sent, for the first time or as a deliberate repeat."""
+        """Record that an action is sent, for the first time or as a deliberate repeat."""
         expected_sequence = request.expected_sequence if request.HasField("expected_sequence") else None
         action = request.action.SerializeToString()
         self.record.sent.append(Sent(wall_milliseconds(), request.request_id, action, expected_sequence, expected))
@@ -74,7 +74,7 @@ class Recorder:
         self._under_way[request.request_id] = (time.perf_counter(), verb)
 
     def accepted(self, request_id: str, sequence: int) -> None:
-        """An action was accepted; a repeated answer counts once."""
+        """Record that an action was accepted; a repeated answer counts once."""
         self.record.answered.append(Answered(wall_milliseconds(), request_id, sequence))
         sent = self._under_way.pop(request_id, None)
         if request_id in self._accepted:
@@ -84,11 +84,11 @@ class Recorder:
         self.measures.count(f"actions accepted {self._game}")
         if sent is not None and self._is_timed:
             seconds = time.perf_counter() - sent[0]
-            self.measures.took(ACKNOWLEDGED, seconds)
-            self.measures.took(f"{self._game} {sent[1]}", seconds)
+            self.measures.record_time(ACKNOWLEDGED, seconds)
+            self.measures.record_time(f"{self._game} {sent[1]}", seconds)
 
     def ended(self, request_id: str, error: CroupierError) -> None:
-        """A unary call was refused, or failed with an unknown outcome."""
+        """Record that a unary call was refused, or failed with an unknown outcome."""
         if self._under_way.pop(request_id, None) is None:
             return
         if is_failure(error) or not error.reason_name:
@@ -110,7 +110,7 @@ class Recorder:
         return answer.sequence
 
     def closed(self) -> None:
-        """The last stream was closed."""
+        """Record that the last stream was closed."""
         self._count_unanswered()
         self._under_way.clear()
 

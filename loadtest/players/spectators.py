@@ -28,7 +28,7 @@ PAGE_SIZE = 50
 async def spectator(context: UserContext, name: str) -> None:
     """Watch one public table after another."""
     client, random = context.guest(name), context.random(name)
-    while not context.is_time_up:
+    while not context.is_stopping:
         try:
             tables = (await client.list_tables(state=tables_pb2.TABLE_STATE_PLAYING, page_size=PAGE_SIZE)).tables
             if tables:
@@ -44,13 +44,13 @@ async def _watch(context: UserContext, client: PlayerClient, table: tables_pb2.T
     viewer = context.tables.add_viewer(record, client.player.player_id, Behaviour.STEADY)
     until = time.monotonic() + random.uniform(*WATCH_SECONDS)
     try:
-        async with client.watched_table(table.table_id, viewer) as seat:
-            while not seat.is_finished and time.monotonic() < until and not context.is_time_up:
+        async with client.watched_table(table.table_id, viewer) as watched:
+            while not watched.is_finished and time.monotonic() < until and not context.is_stopping:
                 try:
-                    await seat.wait_for_change(timeout_seconds=PAUSE_SECONDS)
+                    await watched.wait_for_change(timeout_seconds=PAUSE_SECONDS)
                 except TimedOut:
                     continue
-            if not seat.is_finished:
+            if not watched.is_finished:
                 viewer.left_milliseconds = wall_milliseconds()
     finally:
         left = context.tables.leave(table.table_id)
@@ -61,7 +61,7 @@ async def _watch(context: UserContext, client: PlayerClient, table: tables_pb2.T
 async def browser(context: UserContext, name: str) -> None:
     """Read the lobby's tables, leaderboards and results."""
     client, random = context.guest(name), context.random(name)
-    while not context.is_time_up:
+    while not context.is_stopping:
         game = draw_entry(context.settings.games, random).game
         try:
             await client.list_games()
@@ -81,7 +81,7 @@ async def opener(context: UserContext, name: str) -> None:
     """Open tables and never start them; leave the oldest at the lobby's limit."""
     client, random = context.guest(name), context.random(name)
     opened: deque[str] = deque()
-    while not context.is_time_up:
+    while not context.is_stopping:
         entry = draw_entry(context.settings.games, random)
         try:
             table = (await client.create_table(game=entry.game, seat_count=random.choice(entry.seats))).table

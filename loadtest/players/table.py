@@ -19,14 +19,14 @@ from loadtest.record import Expected
 from loadtest.scenarios import Behaviour
 
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
-"""Sleeps for seconds, but not longer than until time is up."""
+"""Sleeps for seconds, but not longer than until the run drains."""
 PLAY_TABLE = "/croupier_api.v1.EngineService/PlayTable"
 
 
 async def counted(
     messages: AsyncGenerator[M, None], measures: Measures, path: str, *, resumed: bool
 ) -> AsyncGenerator[M, None]:
-    """The messages of a stream, with its start, resume and end counted."""
+    """Yield the messages of a stream, with its start, resume and end counted."""
     try:
         with counted_stream(measures, path, resumed=resumed) as received:
             async for message in messages:
@@ -53,7 +53,7 @@ class WatchedTable(AsyncWatchedTable):
         return await super()._open()
 
 
-class Seat(AsyncTable):
+class RecordedTable(AsyncTable):
     """A table at which the player has a seat."""
 
     def __init__(self, client: Client, table_id: str, recorder: Recorder, sleep: Sleep) -> None:
@@ -82,7 +82,7 @@ class Seat(AsyncTable):
     def action_request(
         self, action: actions_pb2.Action, expected_sequence: int | None = None
     ) -> engine_pb2.SubmitActionRequest:
-        """The request for an action."""
+        """Return the request for an action."""
         request = super().action_request(action, expected_sequence)
         self._recorder.sending(request, self._expected)
         return request
@@ -93,7 +93,7 @@ class Seat(AsyncTable):
         return counted(await super()._open(), self._recorder.measures, PLAY_TABLE, resumed=resumed)
 
     async def _next(self, messages: Any) -> Any:
-        """The next message; raises Unavailable if the stream is dropped meanwhile."""
+        """Return the next message; raises Unavailable if the stream is dropped meanwhile."""
         if self._is_slow and self._random.random() < SLOW_READ_SHARE:
             await self._sleep(SLOW_READ_SECONDS)
         if not self._is_flaky:

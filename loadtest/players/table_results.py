@@ -10,20 +10,20 @@ from croupier_client.rpc import Rpc, Service
 from loadtest.judge.violations import Invariant
 from loadtest.players.client import PlayerClient
 from loadtest.players.tables import wall_milliseconds
-from loadtest.record import Noted, Opened, Received, SeatRecord, TableRecord
+from loadtest.record import Opened, Received, ReportedViolation, SeatRecord, TableRecord
 
 SHEET_POLLS_SECONDS = (0.1, 0.3, 0.5, 1.0, 2.0, 5.0)
 
 
 async def read_replay_and_sheet(client: PlayerClient, record: TableRecord, timeout_seconds: float) -> None:
-    """Add the replay and the score sheet to the record, and note a missing result; raises CroupierError."""
+    """Add the replay and the score sheet to the record, and report a missing result; raises CroupierError."""
     record.replays.append((await client.get_replay(table_id=record.table_id)).replay)
     sheet = await _finished_sheet(client, record.table_id, timeout_seconds)
     if sheet is not None:
         record.sheet = sheet.SerializeToString()
         return
     detail = f"scoring has no result after {timeout_seconds:g} seconds"
-    record.viewers[0].noted.append(Noted(Invariant.RESULT_MISSING, 0, detail))
+    record.viewers[0].reported.append(ReportedViolation(Invariant.RESULT_MISSING, 0, detail))
 
 
 async def read_again(client: PlayerClient, table_id: str, viewer: SeatRecord) -> None:

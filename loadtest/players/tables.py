@@ -10,7 +10,7 @@ from loadtest.scenarios import Behaviour
 
 
 def wall_milliseconds() -> int:
-    """Milliseconds since 1970 UTC."""
+    """Return milliseconds since 1970 UTC."""
     return time.time_ns() // 1_000_000
 
 
@@ -35,14 +35,14 @@ class TableRecords:
         behaviour: Behaviour,
         client_seed: bytes = b"",
         *,
-        counts: bool = False,
+        is_counter: bool = False,
     ) -> SeatRecord:
         """Add a viewer to a table; `record` is kept if the table is new here.
 
-        Of all players at a table, who may be in several processes, one `counts` it.
+        Of all players at a table, who may be in several processes, one has `is_counter` set.
         """
         kept = self._records.setdefault(record.table_id, record)
-        if counts:
+        if is_counter:
             self._counted.add(record.table_id)
             self._measures.count("tables opened")
         kept.commitment = kept.commitment or record.commitment
@@ -53,14 +53,14 @@ class TableRecords:
         self._present[record.table_id] = self._present.get(record.table_id, 0) + 1
         return viewer
 
-    def finished(self, table_id: str) -> None:
-        """A viewer has received the end of a game."""
+    def mark_finished(self, table_id: str) -> None:
+        """Record that a viewer has received the end of a game."""
         self._records[table_id].is_finished = True
 
-    def is_played(self, table_id: str) -> bool:
-        """Whether a game is not over, and one of its players here has not left."""
+    def has_active_players(self, table_id: str) -> bool:
+        """Return whether a game is not over, and one of its players here has not left."""
         record = self._records[table_id]
-        has_players = any(one.seat is not None and one.left_milliseconds is None for one in record.viewers)
+        has_players = any(viewer.seat is not None and viewer.left_milliseconds is None for viewer in record.viewers)
         return has_players and not record.is_finished
 
     def leave(self, table_id: str) -> TableRecord | None:
@@ -86,7 +86,7 @@ class TableRecords:
         self._measures.count(f"timeouts {record.game}", len(received))
 
     def running(self) -> list[TableRecord]:
-        """The records of all tables that have viewers here; they still grow."""
+        """Return the records of all tables that have viewers here; they still grow."""
         return list(self._records.values())
 
     def end_timing(self) -> None:
@@ -105,9 +105,9 @@ class TableRecords:
         return records
 
     def other_table(self, player_id: str, random: Random) -> TableRecord | None:
-        """A running table that was opened here and where this player has no seat; None without one.
+        """Return a running table that was opened here and where this player has no seat; None without one.
 
-        Tables that are only watched here are left out: the player may have a seat there from an earlier run.
+        Tables that are only watched here are omitted: the player may have a seat there from an earlier run.
         """
         others = [
             record

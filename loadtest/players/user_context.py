@@ -23,33 +23,33 @@ class LoadSettings:
     games: Sequence[MixEntry]
     seed: int
     match_criteria: int = 1
-    """The number of different games that matched players ask for at a time: with too many they wait in vain."""
+    """The number of different games that matched players search for at once: with too many, few find a match."""
     silence_seconds: float = 30.0
-    """A stream without a message for so long is compared with GetView."""
+    """The silence after which a stream is compared with GetView."""
 
 
 class UserContext:
-    """The context of one user; `time_up` is set when the run drains."""
+    """The context of one user; `draining` is set when the run drains."""
 
     def __init__(
         self,
         settings: LoadSettings,
         measures: Measures,
         tables: TableRecords,
-        time_up: asyncio.Event,
+        draining: asyncio.Event,
         new_client: NewClient,
     ) -> None:
         self.settings = settings
         self.measures = measures
         self.tables = tables
-        self._time_up = time_up
+        self._draining = draining
         self._new_client = new_client
         self._is_leaving = False
 
     @property
-    def is_time_up(self) -> bool:
-        """Whether this user begins no new game and does not think any more."""
-        return self._is_leaving or self._time_up.is_set()
+    def is_stopping(self) -> bool:
+        """Whether this user begins no new game, and acts without think times."""
+        return self._is_leaving or self._draining.is_set()
 
     def stop_after_game(self) -> None:
         """Begin no further game."""
@@ -59,20 +59,20 @@ class UserContext:
         """Sleep, but not longer than until the run drains."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._time_up.wait()
+                await self._draining.wait()
 
     def guest(self, name: str) -> PlayerClient:
-        """A client of a new guest, by a name that is unique in this run."""
+        """Return a client of a new guest, by a name that is unique in this run."""
         return self._new_client(name, self.measures, self.sleep)
 
     def random(self, name: str) -> Random:
-        """A random source by name, the same whenever the run is repeated."""
+        """Return a random source by name, the same whenever the run is repeated."""
         return Random(f"{self.settings.seed} {name}")
 
 
 def count_failure(measures: Measures, operation: str, error: CroupierError) -> None:
     """Count a failure outside of a table; an internal error of a service is a violation."""
     if isinstance(error, Internal):
-        measures.broken([Violation(Invariant.INTERNAL_ERROR, "", 0, f"{operation}: {error}")])
+        measures.record_violations([Violation(Invariant.INTERNAL_ERROR, "", 0, f"{operation}: {error}")])
     else:
-        measures.failed(f"{operation}: {error.code.name} {error.reason_name}".strip(), str(error))
+        measures.record_failure(f"{operation}: {error.code.name} {error.reason_name}".strip(), str(error))

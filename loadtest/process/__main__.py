@@ -36,7 +36,7 @@ def main() -> NoReturn:
     gc.set_threshold(50_000, 20, 100)
     from uvloop import new_event_loop
 
-    # The end of the orders is the end of the run; what takes longer than the grace is killed.
+    # The run ends with the commands; the parent kills a process that takes longer than the grace period.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     end_with_parent()
     runner = asyncio.Runner(loop_factory=new_event_loop)
@@ -77,15 +77,17 @@ class LoadProgram:
             return
         _send({"ready": True})
         scenario = self._load.settings.scenario
-        beside = [
+        background = [
             asyncio.create_task(self._report_periodically()),
-            asyncio.create_task(self._load.storms(scenario.storm_seconds, frozenset(self._plan.ports))),
+            asyncio.create_task(
+                self._load.break_connections_periodically(scenario.storm_seconds, frozenset(self._plan.ports))
+            ),
         ]
         try:
             while line := await commands.readline():
                 await self._execute(json.loads(line))
         finally:
-            for task in beside:
+            for task in background:
                 task.cancel()
 
     async def _execute(self, command: dict[str, Any]) -> None:
@@ -104,9 +106,11 @@ class LoadProgram:
 
     async def _compare_standings(self, tables: list[dict[str, Any]]) -> None:
         try:
-            self._load.measures.broken(await compare_standings(self._load.new_context().guest("check"), tables))
+            self._load.measures.record_violations(
+                await compare_standings(self._load.new_context().guest("check"), tables)
+            )
         except CroupierError as error:
-            self._load.measures.failed("load test: reading standings", str(error))
+            self._load.measures.record_failure("load test: reading standings", str(error))
 
     async def _report_periodically(self) -> None:
         while True:

@@ -16,7 +16,7 @@ UNKNOWN_TABLE = "no-such-table"
 
 
 async def backend_fault(client: PlayerClient, games: Sequence[MixEntry]) -> str:
-    """The reason why these services cannot be load tested, as one line; empty for none."""
+    """Return the reason why these services cannot be load tested, as one line; empty for none."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             return await _fault(client, games)
@@ -42,7 +42,7 @@ async def _fault(client: PlayerClient, games: Sequence[MixEntry]) -> str:
 def _games_fault(offered: Mapping[str, int], games: Sequence[MixEntry]) -> str:
     for entry in games:
         if entry.game not in offered:
-            return f"the lobby does not offer {entry.game}: leave it out of --mix"
+            return f"the lobby does not offer {entry.game}: remove it from --mix"
         version = offered[entry.game]
         if version != RULES_VERSION:
             return f"the engine plays version {version} of {entry.game}, the judge knows version {RULES_VERSION}"
@@ -51,5 +51,5 @@ def _games_fault(offered: Mapping[str, int], games: Sequence[MixEntry]) -> str:
 
 def _failure(service: str, error: CroupierError) -> str:
     if error.code is grpc.StatusCode.UNIMPLEMENTED:
-        return f"the {service} does not speak croupier_api.v1: it is another version, or another program"
+        return f"the {service} does not serve croupier_api.v1: it is another version, or another program"
     return f"the {service} does not serve: {error}"

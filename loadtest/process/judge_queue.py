@@ -25,7 +25,7 @@ LEAST_PRIORITY = 19
 class JudgeQueue:
     """The queue of the judge, which judges a `share` of the tables: drawn at random, but always the first.
 
-    Else a short run could leave out all tables. `complete` adds what the players do not know to a record, such as rows
+    Otherwise a short run might judge no table. `complete` adds data to a record that players do not have, such as rows
     of databases, in the judge's process.
     """
 
@@ -58,7 +58,7 @@ class JudgeQueue:
         if not self._is_drawn():
             return
         await self._room.acquire()
-        body = await asyncio.to_thread(_packed, record)
+        body = await asyncio.to_thread(_pack, record)
         task = asyncio.create_task(self._judge(body))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -71,9 +71,9 @@ class JudgeQueue:
 
     async def _judge(self, body: bytes) -> None:
         try:
-            judged = await asyncio.get_running_loop().run_in_executor(self._pool, verdict_on, body, self._complete)
+            judged = await asyncio.get_running_loop().run_in_executor(self._pool, judge_packed, body, self._complete)
         except Exception as error:  # noqa: BLE001 - a judge that fails makes the run red, and the next table is judged
-            self._measures.failed(f"load test: the judge raised {type(error).__name__}", str(error))
+            self._measures.record_failure(f"load test: the judge raised {type(error).__name__}", str(error))
             return
         finally:
             self._room.release()
@@ -85,7 +85,7 @@ class JudgeQueue:
             return
         _, left = await asyncio.wait(set(self._tasks), timeout=seconds)
         if left:
-            self._measures.failed("judging", f"{len(left)} tables were not judged within {seconds:g} s")
+            self._measures.record_failure("judging", f"{len(left)} tables were not judged within {seconds:g} s")
 
     def close(self) -> None:
         """End the judge's process after its current table."""
@@ -102,13 +102,15 @@ class JudgedTable(NamedTuple):
     """The table as `standings` compares it."""
 
 
-def verdict_on(body: bytes, complete: Callable[[TableRecord], None] | None = None) -> JudgedTable:
-    """The judge's verdict on a packed record."""
+def judge_packed(body: bytes, complete: Callable[[TableRecord], None] | None = None) -> JudgedTable:
+    """Return the judge's verdict on a packed record."""
     record: TableRecord = pickle.loads(zlib.decompress(body))  # noqa: S301 - written by this program itself
     if complete is not None:
         complete(record)
     verdict = judge(record)
-    return JudgedTable(verdict, _kept_of(record) if verdict.violations else "", judged_table(record, verdict))
+    return JudgedTable(
+        verdict, _replay_or_transcript(record) if verdict.violations else "", judged_table(record, verdict)
+    )
 
 
 def record_verdict(measures: Measures, judged: JudgedTable) -> None:
@@ -119,17 +121,17 @@ def record_verdict(measures: Measures, judged: JudgedTable) -> None:
     for name, times in verdict.checks_made.items():
         measures.count(f"checked {name}", times)
     for milliseconds in verdict.seen_by_all_milliseconds:
-        measures.took(SEEN_BY_ALL, milliseconds / 1000)
-    measures.broken(verdict.violations, judged.kept)
+        measures.record_time(SEEN_BY_ALL, milliseconds / 1000)
+    measures.record_violations(verdict.violations, judged.kept)
     measures.judged.append(judged.table)
 
 
-def _packed(record: TableRecord) -> bytes:
+def _pack(record: TableRecord) -> bytes:
     # A tenth of the size, for a fraction of the time that judging takes.
     return zlib.compress(pickle.dumps(record), 1)
 
 
-def _kept_of(record: TableRecord) -> str:
+def _replay_or_transcript(record: TableRecord) -> str:
     return record.replays[0] if record.replays else transcript_of(record)[:MAX_REPLAY_CHARACTERS]
 
 

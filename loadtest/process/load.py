@@ -29,7 +29,7 @@ class Load:
     ) -> None:
         self.settings = settings
         self.measures = measures or Measures()
-        self.time_up = asyncio.Event()
+        self.draining = asyncio.Event()
         self.tables = TableRecords(self.measures, submit)
         self._submit = submit
         self._new_client = new_client
@@ -41,8 +41,8 @@ class Load:
         return len(self._users)
 
     def new_context(self) -> UserContext:
-        """The context of a new user."""
-        return UserContext(self.settings, self.measures, self.tables, self.time_up, self._new_client)
+        """Return the context of a new user."""
+        return UserContext(self.settings, self.measures, self.tables, self.draining, self._new_client)
 
     def start(self, name: str, kind: UserKind) -> None:
         """Start the task of a user."""
@@ -59,11 +59,11 @@ class Load:
     def _ended(self, name: str, task: asyncio.Task[None]) -> None:
         self._users.pop(name, None)
         if not task.cancelled() and (error := task.exception()) is not None:
-            self.measures.failed(f"load test: {type(error).__name__}", _describe(error))
+            self.measures.record_failure(f"load test: {type(error).__name__}", _describe(error))
 
     async def drain(self, grace_seconds: float) -> None:
         """Begin no new games and do not think; after the grace period stop all users."""
-        self.time_up.set()
+        self.draining.set()
         self.tables.end_timing()
         tasks = {task for _, task in self._users.values()}
         if tasks:
@@ -76,13 +76,13 @@ class Load:
         for record in self.tables.remaining():
             await self._submit(record)
 
-    async def storms(self, period_seconds: float, ports: Collection[int]) -> None:
+    async def break_connections_periodically(self, period_seconds: float, ports: Collection[int]) -> None:
         """Break all connections again and again, at the same moments in every process; a period of 0 is never."""
         if not period_seconds:
             return
-        while not self.time_up.is_set():
+        while not self.draining.is_set():
             await asyncio.sleep(period_seconds - time.time() % period_seconds)
-            if not self.time_up.is_set():
+            if not self.draining.is_set():
                 self.measures.count("connections broken", break_connections(ports))
 
 

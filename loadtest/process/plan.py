@@ -14,7 +14,7 @@ MATCHERS_PER_CRITERIA = 24
 MIN_CONNECTIONS = 4
 STREAMS_PER_CONNECTION = 40
 """A gateway accepts 100 streams of one connection, and queues the rest."""
-PEOPLE_PER_PARTY = 4
+PLAYERS_PER_GROUP = 4
 JUDGING_SECONDS = 900.0
 """The time limit of the judge for the rest of the queue when all games are over."""
 
@@ -41,8 +41,8 @@ class LoadPlan:
     authorities: str | None = None
     """The authorities for TLS (PEM), the system's if empty; None for no TLS."""
 
-    def at(self, endpoints: Endpoints) -> "LoadPlan":
-        """The same plan for these services."""
+    def with_endpoints(self, endpoints: Endpoints) -> "LoadPlan":
+        """Return the same plan for these services."""
         tls = endpoints.tls
         authorities = None if tls is None else (tls.authorities or b"").decode()
         return replace(
@@ -64,11 +64,11 @@ class LoadPlan:
         """The number of connections to each service that the players of one process share."""
         if not self.lobby == self.engine == self.scoring:
             return MIN_CONNECTIONS
-        streams = self._of(UserKind.PARTY) * (PEOPLE_PER_PARTY - 1) + self.users
+        streams = self._users_of(UserKind.GROUP) * (PLAYERS_PER_GROUP - 1) + self.users
         return max(MIN_CONNECTIONS, ceil(streams / STREAMS_PER_CONNECTION))
 
     def resolved(self) -> Scenario:
-        """The scenario with all overrides; raises ValueError for unknown behaviours."""
+        """Return the scenario with all overrides; raises ValueError for unknown behaviours."""
         scenario = SCENARIOS[self.scenario]
         think = scenario.think_time.median_seconds if self.think_seconds is None else self.think_seconds
         return replace(
@@ -86,20 +86,20 @@ class LoadPlan:
         return [int(address.rpartition(":")[2]) for address in addresses]
 
     def settings(self) -> LoadSettings:
-        """The settings that all users share."""
-        criteria = 1 + self._of(UserKind.MATCHER) // MATCHERS_PER_CRITERIA
+        """Return the settings that all users share."""
+        criteria = 1 + self._users_of(UserKind.MATCHER) // MATCHERS_PER_CRITERIA
         return LoadSettings(self.resolved(), read_mix(self.mix), self.seed, criteria, self.silence_seconds)
 
     def to_json(self) -> dict[str, Any]:
-        """The plan as a dictionary for JSON."""
+        """Return the plan as a dictionary for JSON."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, plan: Mapping[str, Any]) -> "LoadPlan":
-        """The plan from the dictionary of to_json."""
+        """Return the plan from the dictionary of to_json."""
         return cls(**plan)
 
-    def _of(self, kind: UserKind) -> int:
-        """The approximate number of users of a kind."""
+    def _users_of(self, kind: UserKind) -> int:
+        """Return the approximate number of users of a kind."""
         shares = SCENARIOS[self.scenario].users_per_table
         return round(self.users * shares.get(kind, 0.0) / sum(shares.values()))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from croupier_client import Client
-from loadtest.judge.standings import Occupant, TableOutcome, standings_broken
+from loadtest.judge.standings import Occupant, TableOutcome, check_standings
 from loadtest.judge.verdict import Verdict
 from loadtest.judge.violations import Violation
 from loadtest.record import TableRecord
@@ -15,7 +15,7 @@ MAX_CONCURRENT_CALLS = 16
 
 
 def judged_table(record: TableRecord, verdict: Verdict) -> dict[str, object]:
-    """A table as a dictionary for JSON; its outcome is None where the end of the game is not known."""
+    """Return a table as a dictionary for JSON; its outcome is None where the end of the game is not known."""
     players = sorted({viewer.player_id for viewer in record.viewers if viewer.seat is not None})
     outcome = _as_json(verdict.outcome) if verdict.outcome is not None else None
     return {"table_id": record.table_id, "game": record.game, "players": players, "outcome": outcome}
@@ -28,7 +28,7 @@ async def compare_standings(client: Client, tables: Sequence[Mapping[str, Any]])
     boards = {game: await _board(client, game) for game in sorted({table["game"] for table in tables})}
     players = {player for table in tables for player in table["players"]} - undecided
     statistics = await _statistics(client, sorted(players))
-    return await asyncio.to_thread(lambda: list(standings_broken(outcomes, boards, statistics, undecided=undecided)))
+    return await asyncio.to_thread(lambda: list(check_standings(outcomes, boards, statistics, undecided=undecided)))
 
 
 async def _board(client: Client, game: str) -> Sequence[bytes]:

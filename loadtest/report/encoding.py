@@ -8,12 +8,12 @@ from loadtest.report.result import Result
 
 
 def to_json(result: Result) -> str:
-    """The text of result.json."""
+    """Return the text of result.json."""
     return json.dumps(asdict(result), indent=1, ensure_ascii=False) + "\n"
 
 
 def from_json(text: str) -> Result:
-    """The result that to_json wrote."""
+    """Return the result that to_json wrote."""
     result: Result = _read(Result, json.loads(text))
     return result
 

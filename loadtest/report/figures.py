@@ -7,24 +7,24 @@ SECONDS_FROM_MILLISECONDS = 10_000
 
 
 def number(value: float, digits: int = 0) -> str:
-    """A number with thousands separators."""
+    """Return a number with thousands separators."""
     return f"{value:,.{digits}f}"
 
 
 def cores(value: float) -> str:
-    """A number of processor cores."""
+    """Return a number of processor cores."""
     return f"{value:.2f}"
 
 
 def milliseconds(value: float) -> str:
-    """A time given in milliseconds, with the significant digits."""
+    """Return a time given in milliseconds, with the significant digits."""
     if value >= SECONDS_FROM_MILLISECONDS:
         return f"{value / 1000:,.1f} s"
     return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
 
 
 def size(count: float) -> str:
-    """A number of bytes in binary units."""
+    """Return a number of bytes in binary units."""
     for unit in ("B", "KiB", "MiB"):
         if abs(count) < 1024:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
@@ -33,27 +33,27 @@ def size(count: float) -> str:
 
 
 def megabytes(count: float) -> str:
-    """A number of bytes in decimal units, which have round numbers on an axis."""
+    """Return a number of bytes in decimal units, which have round numbers on an axis."""
     return f"{number(count / 1e6)} MB"
 
 
 def duration(seconds: float) -> str:
-    """A time given in seconds as hours, minutes and seconds."""
+    """Return a time given in seconds as hours, minutes and seconds."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"
 
 
 def change(first: float, last: float) -> str:
-    """The change in percent."""
+    """Return the change in percent."""
     return f"{(last - first) / first:+.1%}" if first else UNKNOWN
 
 
 def known(value: float, formatted: str) -> str:
-    """The formatted text of a value of which 0 means unknown."""
+    """Return the formatted text of a value of which 0 means unknown."""
     return formatted if value else UNKNOWN
 
 
 def printable(text: str) -> str:
-    """A foreign text as one line without control characters."""
+    """Return a foreign text as one line without control characters."""
     return "".join(letter if letter.isprintable() else " " for letter in text)

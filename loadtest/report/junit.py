@@ -14,7 +14,7 @@ NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def to_junit(result: Result) -> str:
-    """One test suite for the run, with every reason for which it has failed."""
+    """Return one test suite for the run, with every reason for which it has failed."""
     conditions = result.conditions
     suite = Element("testsuite", name=_text(f"croupier load test: {conditions.scenario}"))
     found = reasons(result)
@@ -38,7 +38,7 @@ def _limit(check: Check) -> Element:
 
 
 def _invariants(result: Result) -> Iterator[Element]:
-    """A test case for every invariant; invariants that were not checked are skipped."""
+    """Yield a test case for every invariant; invariants that were not checked are skipped."""
     found = {violation.invariant: violation for violation in result.violations}
     for name in dict.fromkeys([*map(str, Invariant), *found]):
         if violation := found.get(name):

@@ -16,7 +16,7 @@ HEADLINE_LATENCY = "action acknowledged"
 
 
 def to_page(result: Result) -> str:
-    """The text of report.html, with foreign text escaped."""
+    """Return the text of report.html, with foreign text escaped."""
     started = datetime.fromtimestamp(result.conditions.started_milliseconds / 1000, UTC)
     return (
         _environment()

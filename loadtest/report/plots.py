@@ -76,7 +76,7 @@ OVER_TIME = (
 
 
 def plots(result: Result) -> Iterator[Plot]:
-    """All plots for which there are figures."""
+    """Yield all plots for which there are figures."""
     if result.steps:
         yield load_curve(result)
     if len(result.intervals) > 1:
@@ -84,7 +84,7 @@ def plots(result: Result) -> Iterator[Plot]:
 
 
 def load_curve(result: Result) -> Plot:
-    """Latency against offered load, with the knee marked and steps over a limit hollow."""
+    """Return latency against offered load, with the knee marked and steps over a limit hollow."""
     steps = sorted(result.steps, key=lambda step: step.tables)
     tables = [step.tables for step in steps]
     knee = result.steps[result.knee] if result.knee is not None else None
@@ -111,7 +111,7 @@ def _knee_sentence(knee: LoadStep | None) -> str:
 
 
 def over_time(result: Result, chart: Chart) -> Plot:
-    """Figures over the intervals of a run; latency has a gap where no action was acknowledged."""
+    """Return figures over the intervals of a run; latency has a gap where no action was acknowledged."""
     lines = {label: [getattr(one, name) for one in result.intervals] for name, label in chart.lines.items()}
     maxima = ", ".join(f"{label} {chart.format(max(values))}" for label, values in lines.items() if any(values))
     unit_seconds = 60 if result.intervals[-1].seconds > MINUTES_FROM_SECONDS else 1

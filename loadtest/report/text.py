@@ -10,7 +10,7 @@ PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "maximum")
 
 
 def to_text(result: Result) -> str:
-    """The summary: games, latencies, refusals, violations, resources, limits and conditions."""
+    """Return the summary: games, latencies, refusals, violations, resources, limits and conditions."""
     return "".join(f"{printable(line).rstrip()}\n" for line in _lines(result))
 
 

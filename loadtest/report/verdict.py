@@ -8,7 +8,7 @@ UNFIT = "not fit to ship"
 
 
 def reasons(result: Result) -> tuple[str, ...]:
-    """The reasons why a run has failed, the gravest first; empty if it has passed."""
+    """Return the reasons why a run has failed, the gravest first; empty if it has passed."""
     found = []
     if result.violations:
         kinds = ", ".join(printable(violation.invariant) for violation in result.violations)
@@ -22,6 +22,6 @@ def reasons(result: Result) -> tuple[str, ...]:
 
 
 def verdict(result: Result) -> str:
-    """The verdict in one line."""
+    """Return the verdict in one line."""
     found = reasons(result)
     return f"{UNFIT}: {'; '.join(found)}" if found else FIT

@@ -103,11 +103,11 @@ class Collector:
         self._add_violation(as_json(violation))
 
     def gauge(self, name: str) -> float:
-        """The current sum of a gauge over all load processes."""
+        """Return the current sum of a gauge over all load processes."""
         return sum(gauges[name] for gauges in self._gauges.values())
 
     def end_interval(self, seconds: float, passed_seconds: float, usage: Usage) -> None:
-        """End an interval of so many seconds, at so many seconds after the beginning of the run."""
+        """End an interval; `passed_seconds` are those since the beginning of the run."""
         p50, p95, p99 = (percentile_milliseconds(self._interval, percent) for percent in (50, 95, 99))
         self.intervals.append(
             Interval(
@@ -128,22 +128,22 @@ class Collector:
         self._interval_counts.clear()
 
     def progress(self) -> str:
-        """One line on the progress of the run, by the last interval."""
+        """Return one line on the progress of the run, by the last interval."""
         last = self.intervals[-1]
         broken = sum(one.count for one in self.violations)
         users = f"{last.players} users, {last.tables} tables, {self.counts['tables judged']} judged"
         measured = f"{last.actions_per_second:.0f} actions/s, p99 {last.p99:.0f} ms, {broken} violations"
         return f"{last.seconds:6.0f} s  {users}, {measured}"
 
-    def warmed_up(self) -> None:
-        """The warm-up has ended: discard all measurements so far."""
+    def end_warm_up(self) -> None:
+        """Discard all measurements so far: the warm-up is over."""
         self.histograms.clear()
         self.counts_under_load.clear()
         self.intervals.clear()
         self._cpu.clear()
 
-    def time_up(self) -> None:
-        """The run drains: measurements from now on are not under load."""
+    def begin_draining(self) -> None:
+        """Measure no more under load: the run drains."""
         self._is_under_load = False
         self.max_cpu = max((sum(cpu) / len(cpu) for cpu in self._cpu.values()), default=0.0)
 
@@ -158,10 +158,10 @@ class Collector:
         return tuple(Failure(name, times, self._first_failures[name]) for name, times in self._failures.most_common())
 
     def latencies(self) -> tuple[Latency, ...]:
-        """The latencies of all operations."""
+        """Return the latencies of all operations."""
         return tuple(latency_of(name, one) for name, one in sorted(self.histograms.items()))
 
     def counted(self, prefix: str) -> dict[str, int]:
-        """Counts whose names begin with a prefix, by the rest of the name, the highest first."""
+        """Return counts whose names begin with a prefix, by the rest of the name, the highest first."""
         found = {name.removeprefix(prefix): times for name, times in self.counts.items() if name.startswith(prefix)}
         return {name: times for name, times in Counter(found).most_common() if times}

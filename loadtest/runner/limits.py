@@ -15,7 +15,7 @@ MIN_ACTIONS_OF_A_KIND = 1000
 
 
 def checks(limits: Limits, collector: Collector, failed_processes: Sequence[str]) -> Iterator[Check]:
-    """The checks beside the invariants; `failed_processes` are load processes that did not end well."""
+    """Yield the checks beside the invariants; `failed_processes` are load processes that did not end well."""
     yield _latency(limits, collector)
     yield _slowest_kind(limits, collector)
     yield from _failures(limits, collector)
@@ -32,7 +32,7 @@ def _latency(limits: Limits, collector: Collector) -> Check:
 
 
 def _slowest_kind(limits: Limits, collector: Collector) -> Check:
-    """The highest 99th percentile of the actions of a game that were frequent enough."""
+    """Return the highest 99th percentile of the actions of a game that were frequent enough."""
     kinds = {
         name: percentile_milliseconds(histogram, 99)
         for name, histogram in collector.histograms.items()
@@ -44,7 +44,7 @@ def _slowest_kind(limits: Limits, collector: Collector) -> Check:
 
 
 def _failures(limits: Limits, collector: Collector) -> Iterator[Check]:
-    """The check of all failed calls, and of each code with a limit of its own."""
+    """Yield the check of all failed calls, and of each code with a limit of its own."""
     failed = [one for one in collector.failures if not one.name.startswith((OWN_FAILURES, NOT_JUDGED))]
     yield _share("failed calls", limits.failed_share, sum(one.count for one in failed), collector)
     for code, max_share in limits.failed_by_code.items():

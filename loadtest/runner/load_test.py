@@ -12,7 +12,7 @@ from locust import LoadTestShape
 from locust.env import Environment
 from locust.runners import STATE_MISSING, LocalRunner, MasterRunner
 
-from loadtest.backend import BackendMissing
+from loadtest.backend import BackendUnavailable
 from loadtest.report.result import Result, ViolationSummary
 from loadtest.report.verdict import verdict
 from loadtest.report.write import ReportFault
@@ -41,7 +41,7 @@ class ScenarioShape(LoadTestShape):
         self.stages = Stages()
 
     def tick(self) -> Tick | None:
-        """The number of users now, and how many may start or stop in a second; None when time is up."""
+        """Return the current tick; None when the run drains."""
         return self.stages.tick()
 
 
@@ -119,7 +119,7 @@ class LoadTest:
             options = read_options(self._given, environment.host)
             interval_seconds = MASTER_INTERVAL_SECONDS if workers else LOCAL_INTERVAL_SECONDS
             self._run = LoadRun(options, workers or 1, interval_seconds, self._count)
-        except (ValueError, BackendMissing, ReportFault) as fault:
+        except (ValueError, BackendUnavailable, ReportFault) as fault:
             self._refuse(str(fault))
             return
         # Locust sends unknown options to its workers.
@@ -154,7 +154,7 @@ class LoadTest:
         self._is_ending = True
         self._stages.hold()
         try:
-            self._run.time_up()
+            self._run.begin_draining()
             self._result = self._run.result(self._drain(self._run))
             self._environment.process_exit_code = EXIT_PASSED if self._result.passed else EXIT_FAILED
         except ReportFault as fault:
@@ -198,6 +198,6 @@ def _interrupt() -> None:
     """End Locust as Ctrl-C does, in a greenlet of its own.
 
     Python could raise it in any greenlet, such as the one that reads the reports of the load process; the run would
-    then wait for reports in vain.
+    then wait for reports forever.
     """
     raise KeyboardInterrupt

@@ -73,7 +73,7 @@ class Options:
 
 
 def scenario_of(given: Namespace) -> Scenario:
-    """The scenario that --tags names; raises ValueError."""
+    """Return the scenario that --tags names; raises ValueError."""
     tags = given.tags or [DEFAULT_SCENARIO]
     if len(tags) > 1 or given.exclude_tags:
         raise ValueError("a run has one scenario: name it with --tags, without --exclude-tags")
@@ -83,7 +83,7 @@ def scenario_of(given: Namespace) -> Scenario:
 
 
 def user_counts(given: Namespace) -> Mapping[UserKind, int]:
-    """The number of users of each kind at full load; raises ValueError."""
+    """Return the number of users of each kind at full load; raises ValueError."""
     scenario = scenario_of(given)
     if given.num_users:
         return scenario.users(given.num_users / sum(scenario.users_per_table.values()))
@@ -91,7 +91,7 @@ def user_counts(given: Namespace) -> Mapping[UserKind, int]:
 
 
 def read_options(given: Namespace, host: str | None) -> Options:
-    """The options of a run against `host`, or against services that it starts; raises ValueError with one line."""
+    """Return the options of a run against `host`, or services that it starts; raises ValueError with one line."""
     scenario = scenario_of(given)
     seed = _number(given, "seed", 0, int)
     plan = LoadPlan(
@@ -126,13 +126,13 @@ def _check(options: Options) -> None:
     read_mix(options.plan.mix)
     options.plan.resolved()
     if options.endpoints is not None and (options.database or options.engines > 1):
-        raise ValueError("--database and --engines are for services that the run starts: leave them out with --host")
+        raise ValueError("--database and --engines are for services that the run starts: omit them with --host")
     if options.engines > 1 and not options.database:
         raise ValueError("several engines need a PostgreSQL database: name it with --database")
 
 
 def _command(options: Options, given: Namespace, host: str) -> str:
-    """The command that repeats the run, without the database's URL, which may hold a password."""
+    """Return the command that repeats the run, without the database's URL, which may hold a password."""
     words = ["locust", "-f", "loadtest/locustfile.py", "--headless", "--tags", options.plan.scenario]
     words += ["-u", str(options.plan.users), "-r", f"{options.arrivals_per_second:g}", "-t", f"{options.seconds:g}"]
     words += ["--host", host] if host else []
@@ -147,7 +147,7 @@ def _command(options: Options, given: Namespace, host: str) -> str:
 
 
 def _number(given: Namespace, name: str, minimum: float, kind: type[Any], maximum: float = float("inf")) -> Any:
-    """A number among the options, None if it is not set; raises ValueError."""
+    """Return a number among the options, None if it is not set; raises ValueError."""
     text = str(getattr(given, name) or "").strip()
     if not text:
         return None
@@ -176,14 +176,14 @@ def _endpoints(host: str, ca_file: str) -> Endpoints | None:
     scheme, _, address = host.rpartition("://")
     tls = Tls(_authorities(Path(ca_file))) if ca_file else Tls() if scheme == "https" else None
     if "=" in address:
-        return _several(address, tls)
+        return _separate_services(address, tls)
     if scheme not in ("", "http", "https") or not address:
         raise ValueError(f"invalid --host {host!r}: expected HOST:PORT, or https://HOST:PORT for TLS")
     return Endpoints.single(address.rstrip("/"), tls)
 
 
-def _several(text: str, tls: Tls | None) -> Endpoints:
-    """Services without a gateway: lobby=HOST:PORT,engine=HOST:PORT,engine=HOST:PORT,scoring=HOST:PORT."""
+def _separate_services(text: str, tls: Tls | None) -> Endpoints:
+    """Return services without a gateway: lobby=HOST:PORT,engine=HOST:PORT,engine=HOST:PORT,scoring=HOST:PORT."""
     addresses: dict[str, list[str]] = {"lobby": [], "engine": [], "scoring": []}
     for service, _, address in (one.partition("=") for one in text.split(",")):
         if service not in addresses:

@@ -30,5 +30,5 @@ def add_violations(page: WebUI, load_test: LoadTest) -> None:
 
 
 def lines(load_test: LoadTest) -> list[dict[str, Any]]:
-    """A line for each violated invariant, with its first violation."""
+    """Return a line for each violated invariant, with its first violation."""
     return [{key: getattr(one, key) for key in COLUMNS} for one in load_test.violations]

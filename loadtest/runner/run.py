@@ -12,7 +12,7 @@ from importlib.metadata import version
 import gevent
 
 from croupier.cli.launcher.replicas import Replicas
-from loadtest.backend import Backend, BackendMissing, own_backend
+from loadtest.backend import Backend, BackendUnavailable, own_backend
 from loadtest.monitor.comparison import await_agreement, differences
 from loadtest.monitor.growth import MEMORY, growth_checks
 from loadtest.monitor.monitor import ServiceMonitor
@@ -40,7 +40,7 @@ LOCAL = "local"
 
 
 class LoadRun:
-    """A run from its beginning to its result; raises BackendMissing or ReportFault if nothing can be tested.
+    """A run from its beginning to its result; raises BackendUnavailable or ReportFault if nothing can be tested.
 
     `interval_seconds` is the period of samples; `on_report` gets the reports of this process's own load process.
     """
@@ -60,14 +60,14 @@ class LoadRun:
         check_folder(options.results)
         try:
             self._backend = self._stack.enter_context(_backend(options))
-            self.plan: LoadPlan = options.plan.at(self._backend.endpoints)
+            self.plan: LoadPlan = options.plan.with_endpoints(self._backend.endpoints)
             self._monitor = ServiceMonitor(self._backend.metrics, time.monotonic)
             # Before the first call: counters are compared from here on.
             self._monitor.sample()
             self.process = LoadProcess(self.plan, "0", lambda message: self._receive_own(message, on_report))
             self._stack.callback(self.process.close)
             if fault := self.process.fault():
-                raise BackendMissing(fault)
+                raise BackendUnavailable(fault)
         except BaseException:
             self.close()
             raise
@@ -83,7 +83,7 @@ class LoadRun:
         _print_progress(f"{name}: {description}; {self._options.seconds:g} seconds, to repeat:")
         _print_progress(f"  {self._options.command}")
         self._sampling = gevent.spawn(self._sample)
-        self._warming = gevent.spawn_later(self.stages.warm_up_seconds, self.collector.warmed_up)
+        self._warming = gevent.spawn_later(self.stages.warm_up_seconds, self.collector.end_warm_up)
 
     def _sample(self) -> None:
         before = printed = time.monotonic()
@@ -98,12 +98,12 @@ class LoadRun:
                 _print_progress(self.collector.progress())
                 printed = now
 
-    def time_up(self) -> None:
+    def begin_draining(self) -> None:
         """Stop measuring under load: the run drains."""
         seconds = time.monotonic() - self._began
         warm_up = self.stages.warm_up_seconds
         self._seconds = seconds - warm_up if seconds > warm_up else seconds
-        self.collector.time_up()
+        self.collector.begin_draining()
         gevent.killall([self._sampling, self._warming])
         _print_progress("draining: games are played to their ends, and the judge finishes its queue")
 
@@ -140,7 +140,7 @@ class LoadRun:
         return Check("leaderboards and statistics", "equal to the sum of all outcomes", measured, passed=True)
 
     def _reason_not_compared(self) -> str:
-        """The reason why standings cannot be compared with the outcomes; empty for none."""
+        """Return the reason why standings cannot be compared with the outcomes; empty for none."""
         finished, known = self.collector.counts["tables finished"], len(self.collector.outcomes)
         if self._options.shared:
             return "others use these services too"
@@ -153,7 +153,7 @@ class LoadRun:
         return ""
 
     def _result(self, failed_processes: list[str], standings: Check) -> Result:
-        """The result, once all counters agree or their time is over."""
+        """Return the result, once all counters agree or their time is over."""
         collector, actions = self.collector, self.collector.counts_under_load["actions"]
         compared = self._compared()
         verdicts = (*self._verdicts(failed_processes), standings)
@@ -186,7 +186,7 @@ class LoadRun:
         )
 
     def _compared(self) -> tuple[CounterComparison, ...]:
-        """The comparison of the services' counters with the players' counts; differences are violations."""
+        """Return the comparison of the services' counters with the players' counts; differences are violations."""
         compared = await_agreement(
             self._monitor,
             self.collector.counts,

@@ -26,7 +26,7 @@ class StagePlan:
         return self.tick_at(0)[0] / self.arrivals_per_second + self.scenario.settling_seconds
 
     def tick_at(self, share: float) -> Tick:
-        """The tick at a share of the run."""
+        """Return the tick at a share of the run."""
         return max(1, round(self.users * self.scenario.load_at(share))), self.arrivals_per_second
 
 
@@ -54,7 +54,7 @@ class Stages:
         self._plan = self._last = None
 
     def tick(self) -> Tick | None:
-        """The current tick; None when time is up."""
+        """Return the current tick; None when the run drains."""
         if self._plan is None:
             return self._last or self.first()
         share = max(0.0, (self._clock() - self._began - self._plan.warm_up_seconds) / self._plan.seconds)

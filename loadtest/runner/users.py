@@ -29,5 +29,5 @@ class PlayedUser(User):
 
 
 def user_of(kind: UserKind) -> type[PlayedUser]:
-    """The Locust class of a kind of users, whose name the web page shows."""
+    """Return the Locust class of a kind of users, whose name the web page shows."""
     return type(kind.value.title(), (PlayedUser,), {"kind": kind})

@@ -44,7 +44,7 @@ def _outcomes(seeds: Sequence[int], jobs: int, scenario: str, trace: Path | None
 
 @cache
 def _simulator() -> Simulator:
-    """The simulator of this process."""
+    """Return the simulator of this process."""
     return Simulator()
 
 
@@ -53,7 +53,7 @@ def _run(scenario: str, seed: int, file: TextIO | None = None) -> SeedResult:
 
 
 def summary(outcomes: Sequence[SeedResult], seconds: float) -> str:
-    """The summary of all runs."""
+    """Return the summary of all runs."""
     numbers: Counter[str] = Counter()
     faults: Counter[str] = Counter()
     for outcome in outcomes:

@@ -27,7 +27,7 @@ class Status:
     trailing: Metadata = NO_METADATA
 
     def error(self) -> grpc.aio.AioRpcError:
-        """The exception that a client's stub raises."""
+        """Return the exception that a client's stub raises."""
         return grpc.aio.AioRpcError(self.code, grpc.aio.Metadata(), grpc.aio.Metadata(*self.trailing), self.details)
 
 
@@ -123,7 +123,7 @@ class SimulatedCall:
             self.duplicate.send(raw)
 
     async def receive(self) -> Any:
-        """The next message at the client, None after the last; raises grpc.aio.AioRpcError."""
+        """Return the next message at the client, None after the last; raises grpc.aio.AioRpcError."""
         if self.has_slow_reader and (seconds := self.faults.reading_seconds()):
             await asyncio.sleep(seconds)
         item = await self.to_client.take()
@@ -169,7 +169,7 @@ class SimulatedCall:
         self.ended()
 
     def ended(self) -> None:
-        """The call has ended at the server: run the callbacks."""
+        """Run the callbacks for the end of the call at the server."""
         self._closed()
         for callback in self.over:
             callback(self)

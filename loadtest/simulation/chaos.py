@@ -1,26 +1,26 @@
-"""Disasters: faults of whole replicas, databases and connections, and their times."""
+"""Scheduled faults: those of whole replicas, databases and connections, and their times."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+from loadtest.simulation.environment import Environment
 from loadtest.simulation.replica import Replica
-from loadtest.simulation.world import World
 
 RESTART_SECONDS = (0.1, 4.0)
-AFTERMATH_SECONDS = 2.0
+REPORTING_SECONDS = 2.0
 DOWN_SECONDS = (0.2, 4.0)
 
 
 class Chaos:
-    """Causes the disasters of a plan at random times."""
+    """Causes the scheduled faults of a plan."""
 
-    def __init__(self, world: World, replicas: Sequence[Replica]) -> None:
-        self._world = world
+    def __init__(self, environment: Environment, replicas: Sequence[Replica]) -> None:
+        self._environment = environment
         self._replicas = replicas
-        self._plan = world.plan
-        self._faults = world.faults
-        self._random = world.random("chaos")
+        self._plan = environment.plan
+        self._faults = environment.faults
+        self._random = environment.random("chaos")
         self._kinds: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {
             "kill engine": lambda: self._kill([self._one("engine")]),
             "kill all engines": lambda: self._kill(self._all("engine")),
@@ -42,26 +42,26 @@ class Chaos:
         return self._random.choice(self._all(kind))
 
     async def run(self, playing: Sequence[asyncio.Task[None]]) -> None:
-        """Cause all disasters within the faulty time, or until all games are over; all replicas run at the end.
+        """Cause all scheduled faults within the faulty time, or until all games are over; all replicas run at the end.
 
         Random faults continue for a while, since results are reported then.
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + self._plan.faulty_seconds
-        moments = sorted(self._random.uniform(0, self._plan.faulty_seconds) for _ in self._plan.disasters)
+        moments = sorted(self._random.uniform(0, self._plan.faulty_seconds) for _ in self._plan.scheduled_faults)
         under_way = []
-        for moment, kind in zip(moments, self._plan.disasters, strict=True):
-            if not await self._until(end - self._plan.faulty_seconds + moment, playing):
+        for moment, kind in zip(moments, self._plan.scheduled_faults, strict=True):
+            if not await self._wait_until(end - self._plan.faulty_seconds + moment, playing):
                 break
-            self._faults.note(kind)
+            self._faults.count(kind)
             under_way.append(asyncio.create_task(self._kinds[kind]()))
-        await self._until(end, playing)
-        await asyncio.sleep(self._random.uniform(0, AFTERMATH_SECONDS))
+        await self._wait_until(end, playing)
+        await asyncio.sleep(self._random.uniform(0, REPORTING_SECONDS))
         self._faults.stop()
         if under_way:
             await asyncio.gather(*under_way)
 
-    async def _until(self, moment: float, playing: Sequence[asyncio.Task[None]]) -> bool:
+    async def _wait_until(self, moment: float, playing: Sequence[asyncio.Task[None]]) -> bool:
         """Wait until a time; returns whether any game is still running."""
         seconds = moment - asyncio.get_running_loop().time()
         if seconds > 0:
@@ -88,15 +88,17 @@ class Chaos:
             replica.start()
 
     async def _stop_database(self) -> None:
-        database = self._world.databases[self._random.choice(("engine", "engine", "lobby", "scoring"))]
+        database = self._environment.databases[self._random.choice(("engine", "engine", "lobby", "scoring"))]
         database.stop()
         await asyncio.sleep(self._random.uniform(*DOWN_SECONDS))
         database.start()
 
     async def _break(self, maximum: int) -> None:
-        streams = [call for call in self._world.network.open_calls if call.method.endswith(("PlayTable", "WatchTable"))]
+        streams = [
+            call for call in self._environment.network.open_calls if call.method.endswith(("PlayTable", "WatchTable"))
+        ]
         for call in self._random.sample(streams, min(maximum, len(streams))):
-            self._world.network.break_connection(call)
+            self._environment.network.break_connection(call)
 
 
 async def supervise(replicas: Sequence[Replica]) -> None:

@@ -35,7 +35,7 @@ class Schema:
             self._file = self._raw.serialize()
 
     def open(self) -> tuple[sqlite3.Connection, Connection]:
-        """A new empty database: the driver's connection to it, and SQLAlchemy's."""
+        """Return a new empty database: the driver's connection to it, and SQLAlchemy's."""
         self._raw = sqlite3.connect(":memory:", check_same_thread=False)
         self._raw.deserialize(self._file)
         self._raw.execute("PRAGMA foreign_keys=ON")
@@ -45,8 +45,8 @@ class Schema:
 class SimulatedDatabase:
     """The data, the lock that serializes transactions, and the faults.
 
-    `triggers` is a script of temporary triggers that call noted(kind, values...); `committed` receives the changes of a
-    transaction after its commit.
+    `triggers` is a script of temporary triggers that call record_change(kind, values...); `committed` receives
+    the changes of a transaction after its commit.
     """
 
     def __init__(
@@ -57,15 +57,15 @@ class SimulatedDatabase:
         self.process = Process(f"{name} database")
         self.is_down = False
         self.raw, self.statements = schema.open()
-        self.raw.create_function("noted", -1, self._note)
+        self.raw.create_function("record_change", -1, self._record_change)
         self.raw.executescript(triggers)
         self._committed = committed
-        self._noted: list[Change] = []
+        self._changes: list[Change] = []
         self._owner: InlineConnection | None = None
         self._waiting: deque[tuple[InlineConnection, asyncio.Future[None]]] = deque()
 
-    def _note(self, *values: Any) -> None:
-        self._noted.append(values)
+    def _record_change(self, *values: Any) -> None:
+        self._changes.append(values)
 
     async def enter(self, connection: "InlineConnection") -> None:
         """Wait for the lock; raises DatabaseFault while the database is down."""
@@ -92,7 +92,7 @@ class SimulatedDatabase:
         if self._owner is not connection:
             return
         self.statements.rollback()
-        self._noted.clear()
+        self._changes.clear()
         self._owner = None
         while self._waiting and self._owner is None:
             self._owner, turn = self._waiting.popleft()
@@ -115,14 +115,14 @@ class SimulatedDatabase:
         if self._owner is not connection:
             raise DatabaseFault(LOST)
         self.statements.commit()
-        changes, self._noted = self._noted, []
+        changes, self._changes = self._changes, []
         if changes:
             self._committed(changes)
         self.leave(connection)
         await self.faults.after_commit(self.name)
 
     def holds(self, connection: "InlineConnection") -> bool:
-        """Whether a connection has the lock."""
+        """Return whether a connection has the lock."""
         return self._owner is connection
 
     def stop(self) -> None:
@@ -158,7 +158,7 @@ class InlineEngine:
 
     @asynccontextmanager
     async def connect(self) -> "AsyncIterator[InlineConnection]":
-        """A connection; uncommitted changes are rolled back at the end."""
+        """Open a connection; uncommitted changes are rolled back at the end."""
         connection = InlineConnection(self._database)
         try:
             yield connection
@@ -167,7 +167,7 @@ class InlineEngine:
 
     @asynccontextmanager
     async def begin(self) -> "AsyncIterator[InlineConnection]":
-        """A transaction: committed at the end of the block, rolled back by any exception."""
+        """Begin a transaction: committed at the end of the block, rolled back by any exception."""
         async with self.connect() as connection:
             yield connection
             await connection.commit()

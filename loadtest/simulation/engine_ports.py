@@ -46,7 +46,7 @@ class SimulatedWriter:
             async with self._engine.connect() as connection:
                 await connection.run_sync(_write, appends)
                 heads = json.dumps({append.table_id: append.head for append in appends})
-                await connection.exec_driver_sql("SELECT noted('notification', ?, ?)", (self._engine_id, heads))
+                await connection.exec_driver_sql("SELECT record_change('notification', ?, ?)", (self._engine_id, heads))
                 await connection.commit()
                 return ()
         except IntegrityError as conflict:
@@ -56,7 +56,7 @@ class SimulatedWriter:
             return losers
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is nothing to close."""
 
 
 class SimulatedBotWorkers:
@@ -66,14 +66,14 @@ class SimulatedBotWorkers:
         self._random = random
 
     async def decide(self, bot_request: BotRequest) -> Action | None:
-        """The action of a computer player; None for a fallback."""
+        """Return the action of a bot; None for a fallback."""
         await asyncio.sleep(self._random.uniform(0.01, 1.0))
         if self._random.random() < 0.1:
             return None
         return random_of(bot_request.observation.legal, self._random.randrange)
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is nothing to close."""
 
 
 class SimulatedLogger:

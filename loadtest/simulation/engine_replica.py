@@ -22,6 +22,7 @@ from croupier.runtime.identity import (
 from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.tasks import end_tasks
 from loadtest.simulation.engine_ports import SimulatedBotWorkers, SimulatedLogger, SimulatedWriter
+from loadtest.simulation.environment import Environment
 from loadtest.simulation.notifications import SimulatedNotifier
 from loadtest.simulation.replica import (
     ENGINE,
@@ -32,7 +33,6 @@ from loadtest.simulation.replica import (
     SCORING_CONTROL,
     Replica,
 )
-from loadtest.simulation.world import World
 
 IDLE_SECONDS = 20
 
@@ -42,8 +42,8 @@ class EngineReplica(Replica):
 
     kind = "engine"
 
-    def __init__(self, name: str, world: World) -> None:
-        super().__init__(name, world)
+    def __init__(self, name: str, environment: Environment) -> None:
+        super().__init__(name, environment)
         self._skew_milliseconds = self.random.randrange(-5_000, 5_000)
         self.engine: Engine | None = None
         self.races_lost = 0
@@ -51,7 +51,7 @@ class EngineReplica(Replica):
         self._stream_limiter = StreamLimiter(1_000, 1_000)
 
     def clock(self) -> int:
-        return self.world.loop.now_milliseconds() + self._skew_milliseconds
+        return self.environment.loop.now_milliseconds() + self._skew_milliseconds
 
     def _lost_races(self, appends: int) -> None:
         self.races_lost += appends
@@ -66,13 +66,13 @@ class EngineReplica(Replica):
         await asyncio.sleep(self.random.uniform(0.0001, 0.02))
         if self.database.is_down:
             raise ConnectionError("the simulated database is down")
-        now = self.world.loop.now_milliseconds()
+        now = self.environment.loop.now_milliseconds()
         await asyncio.sleep(self.random.uniform(0.0001, 0.02))
         return now
 
     def _assemble(self) -> Engine:
-        world, engine_id, random = self.world, self.process.name, self.random
-        database, logger = world.access[self.kind], SimulatedLogger(engine_id, world.findings)
+        environment, engine_id, random = self.environment, self.process.name, self.random
+        database, logger = environment.access[self.kind], SimulatedLogger(engine_id, environment.findings)
         settings = EngineSettings(
             database="",
             lobby_public_key=Path("unused"),
@@ -80,7 +80,7 @@ class EngineReplica(Replica):
             scoring_control="unused:1",
             max_open_tables=1_000,
             idle_seconds=IDLE_SECONDS,
-            log_seconds=world.plan.log_seconds,
+            log_seconds=environment.plan.log_seconds,
         )
         ports = Ports(
             engine_id=engine_id,
@@ -89,11 +89,13 @@ class EngineReplica(Replica):
             random=random.randrange,
             query_time=self._query_time,
             writer=SimulatedWriter(database, self.database, engine_id, self._lost_races),
-            notifier=SimulatedNotifier(world.hub, engine_id, random),
+            notifier=SimulatedNotifier(environment.hub, engine_id, random),
             bot_workers=SimulatedBotWorkers(random),
         )
-        issuer = TokenIssuer(ENGINE_KEY, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, world.loop.now_milliseconds)
-        scoring = ScoringChannel(world.network.channel(self.process, SCORING_CONTROL), issuer)
+        issuer = TokenIssuer(
+            ENGINE_KEY, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, environment.loop.now_milliseconds
+        )
+        scoring = ScoringChannel(environment.network.channel(self.process, SCORING_CONTROL), issuer)
         return wire(settings, database, scoring, ports, self.clock, logger)
 
     async def run(self) -> None:

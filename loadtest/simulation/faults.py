@@ -11,7 +11,7 @@ from loadtest.simulation.trace import Trace
 
 
 def seeded_random(seed: int, name: str) -> Random:
-    """A random source by name, so that the parts of the world draw independently."""
+    """Return a random source by name, so that the parts of the environment draw independently."""
     return Random(f"{seed}/{name}")
 
 
@@ -51,7 +51,7 @@ class FaultRates:
 
     @classmethod
     def drawn(cls, random: Random) -> "FaultRates":
-        """Random rates, some of them 0."""
+        """Return random rates, some of them 0."""
 
         def share(maximum: float) -> float:
             return maximum * random.random() if random.random() < 0.6 else 0.0
@@ -89,10 +89,10 @@ class Faults:
         """Draw no more faults."""
         self._is_over = True
 
-    def note(self, kind: str, *about: object) -> None:
+    def count(self, kind: str, *about: object) -> None:
         """Count and trace a fault."""
         self.counts[kind] += 1
-        self._trace.note("fault", kind, *about)
+        self._trace.write("fault", kind, *about)
 
     def _is_drawn(self, random: Random, share: float) -> bool:
         return random.random() < share and not self._is_over
@@ -100,32 +100,32 @@ class Faults:
     # Databases
 
     async def database_round_trip(self, name: str) -> None:
-        """The round trip to a database; raises DatabaseFault for a broken connection."""
+        """Wait for a round trip to a database; raises DatabaseFault for a broken connection."""
         random, rates = self._databases, self.rates
         slow = self._is_drawn(random, rates.slow_database)
         await asyncio.sleep(random.uniform(0.05, 1.5) if slow else random.uniform(0.0002, 0.003))
         if self._is_drawn(random, rates.failed_transaction):
-            self.note("database connection broken", name)
+            self.count("database connection broken", name)
             raise DatabaseFault("the simulated connection broke")
 
     async def before_commit(self, name: str) -> None:
-        """The request of a commit; raises DatabaseFault if it is lost."""
+        """Wait for the request of a commit; raises DatabaseFault if it is lost."""
         await self._commit_leg(self.rates.failed_transaction, "commit lost", name)
 
     async def after_commit(self, name: str) -> None:
-        """The answer of a commit; raises DatabaseFault if it is lost."""
+        """Wait for the answer of a commit; raises DatabaseFault if it is lost."""
         await self._commit_leg(self.rates.lost_commit_answer, "commit answer lost", name)
 
     async def _commit_leg(self, share: float, loss: str, name: str) -> None:
         await asyncio.sleep(self._databases.uniform(0.0002, 0.003))
         if self._is_drawn(self._databases, share):
-            self.note(loss, name)
+            self.count(loss, name)
             raise DatabaseFault(f"the simulated connection broke: {loss}")
 
     # Network
 
     def network_seconds(self) -> float:
-        """The network delay of a message."""
+        """Return the network delay of a message."""
         random = self._network
         if self._is_drawn(random, self.rates.slow_network):
             return random.uniform(0.05, 1.0)
@@ -138,9 +138,9 @@ class Faults:
             share = max(share, self.rates.lost_report)
         if not self._is_drawn(self._network, share):
             return False
-        self.note(kind.replace("_", " "), about)
+        self.count(kind.replace("_", " "), about)
         return True
 
     def reading_seconds(self) -> float:
-        """The pause of a slow reader at a message."""
+        """Return the pause of a slow reader at a message."""
         return 0.0 if self._is_over else self._network.uniform(0.1, 1.0)

@@ -79,11 +79,11 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self.set_task_factory(_task_of_process)  # type: ignore[arg-type]
 
     def time(self) -> float:
-        """Virtual seconds since the run began."""
+        """Return virtual seconds since the run began."""
         return self._now
 
     def now_milliseconds(self) -> int:
-        """The true simulated time, in milliseconds since 1970 UTC."""
+        """Return the true simulated time, in milliseconds since 1970 UTC."""
         return START_MILLISECONDS + int(self._now * 1000 + 1e-6)
 
     def _run_once(self) -> None:
@@ -118,10 +118,10 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._ready.extend(handles)
 
     def _process_events(self, _events: Any) -> None:
-        """There are no external events."""
+        """Do nothing: there are no external events."""
 
     def _write_to_self(self) -> None:
-        """There is no other thread to wake."""
+        """Do nothing: there is no other thread to wake."""
 
     def run_in_executor(self, *_: Any) -> Any:  # type: ignore[override]
         """Raise RuntimeError: with threads the order would not be determined."""

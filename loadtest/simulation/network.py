@@ -67,7 +67,7 @@ class SimulatedServer:
         self._handlers: dict[str, Any] = {}
 
     def add_generic_rpc_handlers(self, _handlers: tuple[Any, ...]) -> None:
-        """Generated code registers the same handlers by name, which take precedence."""
+        """Ignore the handlers: generated code registers the same ones by name, which take precedence."""
 
     def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Any]) -> None:
         self._registered |= {f"/{service}/{method}": handler for method, handler in handlers.items()}
@@ -108,7 +108,7 @@ class SimulatedServer:
         except grpc.aio.AbortError:
             status = context.aborted or BROKEN
         if status is not OK:
-            self._network.trace.note("refused", call.number, status.code.name, status.details)
+            self._network.trace.write("refused", call.number, status.code.name, status.details)
             self._network.observer.refused(call, status)
         call.to_client.send(status)
         call.server_has_ended = True
@@ -138,7 +138,7 @@ class SimulatedNetwork:
         self._open: dict[SimulatedCall, None] = {}
 
     def window(self) -> int:
-        """The number of messages that may be in transit to a client."""
+        """Return the number of messages that may be in transit to a client."""
         return self._random.choice((2, 8, 64, 64))
 
     def listen(self, address: str, server: SimulatedServer) -> None:
@@ -176,11 +176,11 @@ class SimulatedNetwork:
 
     def break_connection(self, call: SimulatedCall) -> None:
         """Lose a connection."""
-        self.faults.note("connection broken", call.number, call.method)
+        self.faults.count("connection broken", call.number, call.method)
         call.lose_connection(self._notice_seconds(CLIENT_NOTICED_SECONDS), self._notice_seconds(SERVER_NOTICED_SECONDS))
 
     def channel(self, client: Process, address: str) -> Any:
-        """A channel of a client to the servers at an address."""
+        """Return a channel of a client to the servers at an address."""
         return SimulatedChannel(self, client, address)
 
     def call(
@@ -193,7 +193,7 @@ class SimulatedNetwork:
         call = SimulatedCall(
             self._calls, method, client, server.process if server else client, tuple(metadata or ()), self.faults
         )
-        self.trace.note("call", call.number, client.name, method.rpartition("/")[2], server and server.process.name)
+        self.trace.write("call", call.number, client.name, method.rpartition("/")[2], server and server.process.name)
         call.limit(timeout)
         self._keep(call)
         if server is None:

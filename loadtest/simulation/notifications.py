@@ -35,7 +35,7 @@ class NotificationHub:
                 pipe.send(payload)
 
     def listen(self) -> Pipe:
-        """A new connection of the calling engine."""
+        """Return a new connection of the calling engine."""
         pipe = Pipe(PROCESS.get(), self._faults)
         self._listening.append(pipe)
         return pipe

@@ -32,14 +32,16 @@ from loadtest.simulation.trace import Trace
 
 ENGINE_TRIGGERS = """
 CREATE TEMP TRIGGER opened AFTER UPDATE OF status ON tables WHEN OLD.status = 'prepared' AND NEW.status = 'open'
-BEGIN SELECT noted('opened', NEW.table_id, NEW.game, NEW.rules_version, NEW.config, NEW.seed); END;
+BEGIN SELECT record_change('opened', NEW.table_id, NEW.game, NEW.rules_version, NEW.config, NEW.seed); END;
 CREATE TEMP TRIGGER finished AFTER UPDATE OF status ON tables WHEN NEW.status = 'finished'
-BEGIN SELECT noted('finished', NEW.table_id); END;
+BEGIN SELECT record_change('finished', NEW.table_id); END;
 CREATE TEMP TRIGGER appended AFTER INSERT ON entries
-BEGIN SELECT noted('appended', NEW.table_id, NEW.sequence, NEW.at, NEW.deadline, NEW.body); END;
-CREATE TEMP TRIGGER changed AFTER UPDATE ON entries BEGIN SELECT noted('changed', NEW.table_id, NEW.sequence); END;
-CREATE TEMP TRIGGER removed AFTER DELETE ON entries BEGIN SELECT noted('removed', OLD.table_id, OLD.sequence); END;
-CREATE TEMP TRIGGER archived AFTER INSERT ON archive BEGIN SELECT noted('archived', NEW.table_id, NEW.log); END;
+BEGIN SELECT record_change('appended', NEW.table_id, NEW.sequence, NEW.at, NEW.deadline, NEW.body); END;
+CREATE TEMP TRIGGER changed AFTER UPDATE ON entries
+BEGIN SELECT record_change('changed', NEW.table_id, NEW.sequence); END;
+CREATE TEMP TRIGGER removed AFTER DELETE ON entries
+BEGIN SELECT record_change('removed', OLD.table_id, OLD.sequence); END;
+CREATE TEMP TRIGGER archived AFTER INSERT ON archive BEGIN SELECT record_change('archived', NEW.table_id, NEW.log); END;
 """
 """Triggers that report all changes of logs."""
 _UNARY_CALLS: Mapping[str, tuple[Any, Any]] = {
@@ -85,10 +87,10 @@ class Observer:
         """Record the changes of an engine's transaction."""
         for kind, table_id, *values in changes if self._is_open else ():
             if kind == "opened":
-                self._trace.note("opened", table_id, values[0])
+                self._trace.write("opened", table_id, values[0])
                 self._opened(table_id, *values)
             elif kind == "appended":
-                self._trace.note("appended", table_id, *values)
+                self._trace.write("appended", table_id, *values)
                 sequence, at, deadline, body = values
                 self._rows[table_id].append(StoredEntry(sequence, at, deadline, body, self.now()))
             elif kind == "finished":
@@ -108,7 +110,7 @@ class Observer:
         record.stored = StoredTable("open", game, rules_version, config, seed, ())
 
     def _archived(self, table_id: str, log: bytes) -> None:
-        self._trace.note("archived", table_id)
+        self._trace.write("archived", table_id)
         if json.loads(zlib.decompress(log))["entries"] != [list(row[:4]) for row in self._rows[table_id]]:
             self._findings.add(Invariant.LOG_BROKEN, "the archive does not hold the whole log", table_id)
         self.archived.add(table_id)
@@ -159,14 +161,14 @@ class Observer:
 
     def _action(self, call: SimulatedCall, request: engine_pb2.SubmitActionRequest) -> None:
         viewer = self._viewer(call, request.table_id)
-        self._trace.note("asked", call.client.name, request.table_id, request.request_id)
+        self._trace.write("requested", call.client.name, request.table_id, request.request_id)
         if all(sent.request_id != request.request_id for sent in reversed(viewer.sent)):
             expected = request.expected_sequence if request.HasField("expected_sequence") else None
             viewer.sent.append(Sent(self.now(), request.request_id, request.action.SerializeToString(), expected))
 
     def _proposal_or_vote(self, call: SimulatedCall, request: Any) -> None:
         viewer = self._viewer(call, request.table_id)
-        self._trace.note("asked", call.client.name, request.table_id, request.request_id)
+        self._trace.write("requested", call.client.name, request.table_id, request.request_id)
         if isinstance(request, engine_pb2.CreateProposalRequest):
             viewer.sent_proposals.append(SentProposal(self.now(), request.request_id, request.proposal))
         else:
@@ -180,7 +182,7 @@ class Observer:
     def answered(self, call: SimulatedCall, raw: bytes) -> None:
         """Record a message of a service."""
         kind = call.method.rpartition("/")[2] if self._is_open else ""
-        self._trace.note("answered", call.number, kind, len(raw))
+        self._trace.write("answered", call.number, kind, len(raw))
         match kind:
             case "PlayTable" | "WatchTable":
                 self._stream_message(call, raw)
@@ -237,6 +239,6 @@ class Observer:
 
 
 def _refusal(error: CroupierError) -> tuple[int, ErrorReason.ValueType, str, str]:
-    """The code, reason, rule and message of a refusal."""
+    """Return the code, reason, rule and message of a refusal."""
     code: int = error.code.value[0]
     return code, error.reason, error.rule, error.message

@@ -47,7 +47,7 @@ class BehaviourRates:
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """One table: players by their behaviour, computer players by their kind, and the number of spectators."""
+    """One table: players by their behaviour, bots by their kind, and the number of spectators."""
 
     game: str
     players: tuple[BehaviourRates, ...]
@@ -75,13 +75,13 @@ class SimulationPlan:
     lobbies: int
     scorings: int
     faulty_seconds: float
-    disasters: tuple[str, ...]
+    scheduled_faults: tuple[str, ...]
     queue_messages: int
     log_seconds: int
     rates: FaultRates
 
 
-DISASTERS = (
+SCHEDULED_FAULTS = (
     "kill engine",
     "kill engine",
     "kill all engines",
@@ -101,7 +101,7 @@ DISASTERS = (
 
 
 def plan_of(random: Random, scenario: str = "") -> SimulationPlan:
-    """The plan of a seed; without a scenario it is random, and sometimes that of a scenario."""
+    """Return the plan of a seed; without a scenario it is random, and sometimes that of a scenario."""
     plan = _random_plan(random)
     if not scenario and random.random() < 0.2:
         scenario = random.choice(list(SCENARIOS))
@@ -117,7 +117,7 @@ def _random_plan(random: Random) -> SimulationPlan:
         lobbies=random.choice((1, 1, 2)),
         scorings=random.choice((1, 1, 2)),
         faulty_seconds=faulty,
-        disasters=tuple(random.choices(DISASTERS, k=random.choice((0, 1, 2, 3, 5, 8)))),
+        scheduled_faults=tuple(random.choices(SCHEDULED_FAULTS, k=random.choice((0, 1, 2, 3, 5, 8)))),
         queue_messages=random.choice((3, 256, 256)),
         log_seconds=random.choice((2, 20, 3_600)),
         rates=FaultRates.drawn(random),
@@ -160,29 +160,29 @@ def _behaviour(random: Random) -> BehaviourRates:
 
 
 def _absent(plan: SimulationPlan, random: Random) -> SimulationPlan:
-    """All players are absent, and engines are killed or stopped while time runs out."""
+    """Let all players be absent, and kill or stop engines while time runs out."""
     game = random.choice([game for game in SHORT_GAMES if "max_rounds" in game.options])
     table = replace(_table(game, random), spectators=0, is_unattended=True, reserve_seconds=0)
     players = (table.players + table.players)[: 2 - len(table.bots[:1])]
-    disasters = random.choices(("kill engine", "stop engine", "rolling restart", "kill all engines"), k=3)
+    scheduled_faults = random.choices(("kill engine", "stop engine", "rolling restart", "kill all engines"), k=3)
     return replace(
         plan,
         tables=(replace(table, players=players, bots=table.bots[:1]),),
         faulty_seconds=random.uniform(4, 10),
-        disasters=tuple(disasters),
+        scheduled_faults=tuple(scheduled_faults),
     )
 
 
 def _matched(plan: SimulationPlan, random: Random) -> SimulationPlan:
-    """All players are matched, and lobbies and connections to them fail."""
+    """Match all players, while lobbies and connections to them fail."""
     drawn = [_table(SHORT_GAMES[0], random) for _ in range(2)]
     tables = tuple(_with_players(table, _behaviour(random), _behaviour(random), matched=True) for table in drawn)
-    disasters = tuple(random.choices(("kill lobby", "stop lobby"), k=random.choice((0, 1, 2))))
-    return replace(plan, tables=tables, disasters=disasters, rates=replace(plan.rates, silent_call=0.3))
+    scheduled_faults = tuple(random.choices(("kill lobby", "stop lobby"), k=random.choice((0, 1, 2))))
+    return replace(plan, tables=tables, scheduled_faults=scheduled_faults, rates=replace(plan.rates, silent_call=0.3))
 
 
 def _contended(plan: SimulationPlan, random: Random) -> SimulationPlan:
-    """Requests are duplicated to several engines, and actions race with time-outs."""
+    """Duplicate requests to several engines, and let actions race with time-outs."""
     quick = replace(_behaviour(random), think_seconds=0.01, absent=0.1, random_cards=0.0, unary_calls=1.0)
     drawn = [_table(game, random) for game in random.sample(SHORT_GAMES[:3], k=2)]
     tables = tuple(_with_players(table, *(quick,) * table.seats) for table in drawn)
@@ -191,22 +191,22 @@ def _contended(plan: SimulationPlan, random: Random) -> SimulationPlan:
 
 
 def _deployed(plan: SimulationPlan, random: Random) -> SimulationPlan:
-    """Engines are stopped one after another while players play quickly, and reports are lost."""
+    """Stop engines one after another while players play quickly and reports are lost."""
     quick = replace(_behaviour(random), think_seconds=0.01, absent=0.0)
     table = _table(SHORT_GAMES[-1], random)
     tables = (_with_players(table, *(quick,) * table.seats),)
     rates = replace(plan.rates, slow_database=0.1, lost_report=0.5)
-    disasters = ("stop engine", "rolling restart", "rolling restart", "scoring down")
-    return replace(plan, tables=tables, engines=2, rates=rates, faulty_seconds=6.0, disasters=disasters)
+    scheduled_faults = ("stop engine", "rolling restart", "rolling restart", "scoring down")
+    return replace(plan, tables=tables, engines=2, rates=rates, faulty_seconds=6.0, scheduled_faults=scheduled_faults)
 
 
 def _bots(plan: SimulationPlan, random: Random) -> SimulationPlan:
-    """Computer players think at several engines, whose notifications are late."""
+    """Let bots think at several engines, whose notifications are late."""
     table = _table(random.choice(SHORT_GAMES[:2]), random)
     tables = (_with_players(table, _behaviour(random), bots=("search", "search")),)
     rates = replace(plan.rates, slow_network=0.1, lost_notification=0.3)
-    disasters = ("break all streams",) * 4 + ("kill engine",)
-    return replace(plan, tables=tables, engines=3, rates=rates, disasters=disasters)
+    scheduled_faults = ("break all streams",) * 4 + ("kill engine",)
+    return replace(plan, tables=tables, engines=3, rates=rates, scheduled_faults=scheduled_faults)
 
 
 def _with_players(

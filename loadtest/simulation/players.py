@@ -26,10 +26,10 @@ from croupier_client import (
 from croupier_client.rpc import Rpc, Service
 from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
+from loadtest.simulation.environment import Environment
 from loadtest.simulation.loop import Process
 from loadtest.simulation.plan import BehaviourRates, TablePlan
 from loadtest.simulation.replica import ENGINE, LOBBY, SCORING
-from loadtest.simulation.world import World
 
 ACTION_SECONDS = 5
 RETRY_SECONDS = 0.5
@@ -41,10 +41,10 @@ _ALLOWED = frozenset({ErrorReason.ERROR_REASON_MATCH_FAILED, ErrorReason.ERROR_R
 class SimulatedClient(Client):
     """The reference client, with simulated channels and a seeded random source."""
 
-    def __init__(self, process: Process, random: Random, world: World) -> None:
-        name, clock = process.name, world.loop.now_milliseconds
+    def __init__(self, process: Process, random: Random, environment: Environment) -> None:
+        name, clock = process.name, environment.loop.now_milliseconds
         super().__init__(Endpoints(LOBBY, ENGINE, SCORING), f"the secret of {name}", name, clock=clock, random=random)
-        self._network = world.network
+        self._network = environment.network
         self._process = process
         self._id_random = random
 
@@ -58,26 +58,26 @@ class SimulatedClient(Client):
         return table
 
     def new_request_id(self) -> str:
-        """A new request id."""
+        """Return a new request id."""
         return f"{self._id_random.getrandbits(64):016x}"
 
 
 class Player:
     """A player; with `only_plays` they only play to the end."""
 
-    def __init__(self, name: str, behaviour: BehaviourRates, world: World) -> None:
+    def __init__(self, name: str, behaviour: BehaviourRates, environment: Environment) -> None:
         self.name = name
         self.process = Process(name)
         self.only_plays = False
         self._behaviour = behaviour
-        self._random = world.random(name)
-        self._findings = world.findings
-        self._client = SimulatedClient(self.process, self._random, world)
+        self._random = environment.random(name)
+        self._findings = environment.findings
+        self._client = SimulatedClient(self.process, self._random, environment)
 
     def _is_drawn(self, share: float) -> bool:
         return self._random.random() < share and not self.only_plays
 
-    async def until_done(self, attempt: Callable[[], Any]) -> Any:
+    async def retry(self, attempt: Callable[[], Any]) -> Any:
         """Retry until the services succeed."""
         while True:
             try:
@@ -101,11 +101,11 @@ class Player:
             client_seed=self._random.randbytes(8),
             request_id=self._client.new_request_id(),
         )
-        table = await self.until_done(match)
+        table = await self.retry(match)
         return str(table.table_id)
 
     async def host(self, plan: TablePlan) -> str:
-        """Create a table and add the computer players; returns the table's id."""
+        """Create a table and add the bots; returns the table's id."""
         time_control = tables_pb2.TimeControl(
             action_time=Duration(seconds=ACTION_SECONDS),
             reserve_time=Duration(seconds=plan.reserve_seconds),
@@ -118,10 +118,10 @@ class Player:
             options=plan.options,
             time_control=time_control,
         )
-        answer = await self.until_done(create_table)
+        answer = await self.retry(create_table)
         table_id = str(answer.table.table_id)
         for seat, bot in enumerate(plan.bots, start=1):
-            await self.until_done(partial(self._client.add_bot, table_id=table_id, bot=bot, seat=seat))
+            await self.retry(partial(self._client.add_bot, table_id=table_id, bot=bot, seat=seat))
         return table_id
 
     async def join(self, table_id: str) -> None:
@@ -131,15 +131,15 @@ class Player:
     async def get_ready(self, table_id: str) -> None:
         """Get ready, and wait until the table is open."""
         seed = self._random.randbytes(4)
-        await self.until_done(lambda: self._ready(table_id, seed))
-        await self.until_done(lambda: self._until_open(table_id))
+        await self.retry(lambda: self._ready(table_id, seed))
+        await self.retry(lambda: self._wait_until_open(table_id))
 
     async def _ready(self, table_id: str, seed: bytes) -> None:
         table = (await self._client.get_table(table_id=table_id)).table
         if table.state == tables_pb2.TABLE_STATE_FORMING:
             await self._client.set_ready(table_id=table_id, client_seed=seed)
 
-    async def _until_open(self, table_id: str) -> None:
+    async def _wait_until_open(self, table_id: str) -> None:
         async for update in self._client.watch_tables(table_id=table_id):
             if update.table.state != tables_pb2.TABLE_STATE_FORMING:
                 return
@@ -248,11 +248,11 @@ class Player:
         record.replays.append(answer.replay)
 
     async def board(self, game: str) -> list[bytes]:
-        """The leaderboard of a game: LeaderboardEntry messages."""
+        """Return the leaderboard of a game: LeaderboardEntry messages."""
         board = await self._client.get_leaderboard(game=game)
         return [entry.SerializeToString() for entry in board.entries]
 
     async def statistics(self, player_id: str) -> bytes:
-        """The statistics of a player: a GetPlayerStatisticsResponse."""
+        """Return the statistics of a player: a GetPlayerStatisticsResponse."""
         answer = await self._client.get_player_statistics(player_id=player_id)
         return bytes(answer.SerializeToString())

@@ -17,9 +17,9 @@ from croupier.runtime.server import CLOSE_SECONDS
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.engine_ports import SimulatedLogger
+from loadtest.simulation.environment import Environment
 from loadtest.simulation.loop import PROCESS, Process
 from loadtest.simulation.network import SimulatedServer
-from loadtest.simulation.world import World
 
 DRAIN_SECONDS = 10
 GRACE_SECONDS = (DRAIN_SECONDS - CLOSE_SECONDS) / 2
@@ -41,7 +41,7 @@ _EXPECTED = (SQLAlchemyError, ServiceError, ConnectionError)
 
 
 def key_of(name: str) -> Ed25519PrivateKey:
-    """The signing key of a service, the same in every run."""
+    """Return the signing key of a service, the same in every run."""
     return Ed25519PrivateKey.from_private_bytes(hashlib.sha256(name.encode()).digest())
 
 
@@ -53,40 +53,40 @@ class Replica:
 
     kind = ""
 
-    def __init__(self, name: str, world: World) -> None:
+    def __init__(self, name: str, environment: Environment) -> None:
         self.name = name
-        self.world = world
+        self.environment = environment
         self.starts = 0
         self.process = Process(name)
         self.process.alive = False
-        self.random = world.random(name)
+        self.random = environment.random(name)
         self._stopped = asyncio.Event()
         self._main: asyncio.Task[None] | None = None
 
     @property
     def database(self) -> SimulatedDatabase:
         """Its database."""
-        return self.world.databases[self.kind]
+        return self.environment.databases[self.kind]
 
     def start(self) -> None:
         """Start a new process of the replica."""
         if self.process.alive:
             return
         self.starts += 1
-        self.world.trace.note("start", self.name, self.starts)
+        self.environment.trace.write("start", self.name, self.starts)
         self.process = Process(f"{self.name}#{self.starts}")
         self.process.killed.append(self._disconnect)
         self._stopped = asyncio.Event()
         self._main = self.process.start(self._run_process())
 
     def _disconnect(self) -> None:
-        self.world.network.disconnect(self.process)
+        self.environment.network.disconnect(self.process)
         self.database.forget(self.process)
 
     def kill(self) -> None:
         """End at once, as by SIGKILL."""
         if self.process.alive:
-            self.world.trace.note("kill", self.name)
+            self.environment.trace.write("kill", self.name)
             self.process.kill()
 
     async def stop(self) -> None:
@@ -94,13 +94,13 @@ class Replica:
         process, main = self.process, self._main
         if not process.alive or main is None:
             return
-        self.world.trace.note("stop", self.name)
+        self.environment.trace.write("stop", self.name)
         process.later(DRAIN_SECONDS, process.kill)
         self._stopped.set()
         while process.alive and not main.done():
             _, late = await asyncio.wait([main], timeout=MAX_STOP_SECONDS)
             if late and process.alive:
-                self.world.findings.add(Invariant.RESOURCE_LEAKED, f"{self.name} does not stop")
+                self.environment.findings.add(Invariant.RESOURCE_LEAKED, f"{self.name} does not stop")
                 return
 
     async def _run_process(self) -> None:
@@ -109,16 +109,16 @@ class Replica:
             await self.run()
         except Exception as error:  # noqa: BLE001 - a process that fails at its start ends, and is restarted
             if not isinstance(error, _EXPECTED):
-                self.world.findings.add(Invariant.INTERNAL_ERROR, f"{self.name}: {error!r}")
+                self.environment.findings.add(Invariant.INTERNAL_ERROR, f"{self.name}: {error!r}")
         else:
             await asyncio.sleep(LAST_STEPS_SECONDS)
             if left := self._other_tasks(process):
-                self.world.findings.add(Invariant.RESOURCE_LEAKED, f"{self.name}: {left}")
+                self.environment.findings.add(Invariant.RESOURCE_LEAKED, f"{self.name}: {left}")
         rest = self._other_tasks(process)
         for task in rest:
             task.cancel()
         await asyncio.gather(*rest, return_exceptions=True)
-        self.world.trace.note("ended", self.name)
+        self.environment.trace.write("ended", self.name)
         process.kill()
 
     @staticmethod
@@ -133,24 +133,24 @@ class Replica:
         """End what remains of all processes of the replica, after the run."""
 
     def pending(self) -> Mapping[str, int]:
-        """The numbers of resources in use by kind."""
+        """Return the numbers of resources in use by kind."""
         return {}
 
     def interceptor(
         self, key: Ed25519PrivateKey, audience: str, clock: Clock, open_methods: frozenset[str] = frozenset()
     ) -> CallInterceptor:
-        """The interceptor of a server."""
+        """Return the interceptor of a server."""
         verifier = TokenVerifier(key.public_key(), audience, clock)
-        logger = SimulatedLogger(self.process.name, self.world.findings)
+        logger = SimulatedLogger(self.process.name, self.environment.findings)
         return CallInterceptor(Authenticator(verifier, open_methods), RpcMetrics(CollectorRegistry()), logger)
 
     def listen(self, address: str, add_to: Callable[[Any], None], interceptor: CallInterceptor) -> SimulatedServer:
         """Open a port."""
-        server = SimulatedServer(self.world.network, self.process, interceptor)
+        server = SimulatedServer(self.environment.network, self.process, interceptor)
         add_to(server)
-        self.world.network.listen(address, server)
+        self.environment.network.listen(address, server)
         return server
 
     def clock(self) -> int:
-        """The time by the replica's clock."""
-        return self.world.loop.now_milliseconds()
+        """Return the time by the replica's clock."""
+        return self.environment.loop.now_milliseconds()

@@ -42,8 +42,8 @@ class LobbyReplica(Replica):
         return self.lobby.pending() if self.lobby is not None else {}
 
     async def run(self) -> None:
-        world, registry = self.world, CollectorRegistry()
-        logger = SimulatedLogger(self.process.name, world.findings)
+        environment, registry = self.environment, CollectorRegistry()
+        logger = SimulatedLogger(self.process.name, environment.findings)
         settings = LobbySettings(
             database="",
             signing_key=Path("unused"),
@@ -53,10 +53,10 @@ class LobbyReplica(Replica):
             player_streams_limit=50,
         )
         issuer = TokenIssuer(LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, self.clock)
-        channel = world.network.channel(self.process, ENGINE_CONTROL)
+        channel = environment.network.channel(self.process, ENGINE_CONTROL)
         engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, logger)
         self.lobby = lobby = assemble_lobby(
-            settings, world.access[self.kind], engine, LOBBY_KEY, self.random, self.clock, registry, logger
+            settings, environment.access[self.kind], engine, LOBBY_KEY, self.random, self.clock, registry, logger
         )
         work = [asyncio.create_task(each()) for each in lobby.background_tasks().values()]
         server = self.listen(
@@ -76,7 +76,7 @@ class ScoringReplica(Replica):
     kind = "scoring"
 
     async def run(self) -> None:
-        add_players, add_control = servicers(self.world.access[self.kind], CollectorRegistry())
+        add_players, add_control = servicers(self.environment.access[self.kind], CollectorRegistry())
         servers = [
             self.listen(SCORING, add_players, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, self.clock)),
             self.listen(

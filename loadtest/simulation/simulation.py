@@ -9,10 +9,11 @@ from typing import Any
 
 from loadtest.faults.rows import ledger_of
 from loadtest.judge.violations import Invariant
-from loadtest.record import LagLimit, Outage, TableRecord
+from loadtest.record import DeliveryLimit, Outage, TableRecord
 from loadtest.simulation.chaos import Chaos, supervise
 from loadtest.simulation.database import Schema
 from loadtest.simulation.engine_replica import EngineReplica
+from loadtest.simulation.environment import Environment
 from loadtest.simulation.final_checks import leaked_resources, missing_results, unfinished, wrongly_seated
 from loadtest.simulation.loop import START_MILLISECONDS, Process, VirtualLoop
 from loadtest.simulation.plan import BehaviourRates, TablePlan
@@ -20,22 +21,21 @@ from loadtest.simulation.players import Player
 from loadtest.simulation.replica import Replica
 from loadtest.simulation.replicas import LobbyReplica, ScoringReplica
 from loadtest.simulation.trace import Trace
-from loadtest.simulation.world import World
 
 PLAYING_SECONDS = 400.0
 """The time limit of all games after the last fault."""
 SETTLING_SECONDS = 60.0
 """The time limit of scoring and the lobby after the last game."""
-FORGETTING_SECONDS = 90.0
+RELEASE_SECONDS = 90.0
 """The time limit until all resources are released."""
-CALMING_SECONDS = 5.0
-LAG_MILLISECONDS = 4_000
+RECOVERY_SECONDS = 5.0
+MAX_DELIVERY_MILLISECONDS = 4_000
 """The time limit from the storage of an entry by any engine to every stream."""
 SPECTATOR = BehaviourRates(0.1, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-class Simulation(World):
-    """A world with its replicas and players, and the course of the run."""
+class Simulation(Environment):
+    """A environment with its replicas and players, and the steps of the run."""
 
     def __init__(
         self, seed: int, loop: VirtualLoop, trace: Trace, schemas: Mapping[str, Schema], scenario: str = ""
@@ -50,7 +50,7 @@ class Simulation(World):
         self.run: asyncio.Task[None] | None = None
         self._seated: list[tuple[Player, str]] = []
         self._unattended: list[tuple[Player, str]] = []
-        self._watched: list[tuple[Player, str]] = []
+        self._spectators: list[tuple[Player, str]] = []
 
     def _replicas(self) -> Iterator[Replica]:
         counts = {EngineReplica: self.plan.engines, LobbyReplica: self.plan.lobbies, ScoringReplica: self.plan.scorings}
@@ -60,7 +60,7 @@ class Simulation(World):
 
     def start(self) -> None:
         """Start the run; the loop stops at its end, or at the first violation."""
-        self.run = Process("world").start(self._run())
+        self.run = Process("harness").start(self._run())
         self.run.add_done_callback(lambda _: self.loop.stop())
 
     async def _run(self) -> None:
@@ -69,7 +69,7 @@ class Simulation(World):
         alive = asyncio.create_task(supervise(self.replicas))
         playing = [asyncio.create_task(self._table(number, plan)) for number, plan in enumerate(self.plan.tables, 1)]
         await Chaos(self, self.replicas).run(playing)
-        self.trace.note("faults end")
+        self.trace.write("faults end")
         for player in self.players:
             player.only_plays = True
         _, late = await asyncio.wait(playing, timeout=PLAYING_SECONDS)
@@ -89,7 +89,7 @@ class Simulation(World):
         return player
 
     async def _table(self, number: int, plan: TablePlan) -> None:
-        """One table, from its players' first call to the end of the game."""
+        """Run one table, from its players' first call to the end of the game."""
         players = [self._player(f"player-{number}-{seat}", behaviour) for seat, behaviour in enumerate(plan.players)]
         tables = await self._matched(players, plan) if plan.matched else await self._formed(players, plan)
         self._seated += zip(players, tables, strict=True)
@@ -98,12 +98,12 @@ class Simulation(World):
             while tables[0] not in self.observer.finished:  # noqa: ASYNC110 - time is virtual here
                 await asyncio.sleep(0.5)
             return
-        watching = [self._player(f"watcher-{number}-{place}", SPECTATOR) for place in range(plan.spectators)]
+        watching = [self._player(f"spectator-{number}-{place}", SPECTATOR) for place in range(plan.spectators)]
         await asyncio.gather(
             *(self._run_as(player, player.play, table_id) for player, table_id in zip(players, tables, strict=True)),
             *(self._run_as(player, player.watch, tables[0]) for player in watching),
         )
-        self._watched += [(player, tables[0]) for player in watching]
+        self._spectators += [(player, tables[0]) for player in watching]
 
     async def _matched(self, players: Sequence[Player], plan: TablePlan) -> list[str]:
         """Wait for quick match; returns the table of each player."""
@@ -125,7 +125,7 @@ class Simulation(World):
 
     async def _run_as(self, player: Player, work: Callable[..., Coroutine[Any, Any, Any]], *about: Any) -> Any:
         """Run a player's coroutine in the player's process, with retries."""
-        return await player.process.start(player.until_done(partial(work, *about)))
+        return await player.process.start(player.retry(partial(work, *about)))
 
     # The end
 
@@ -135,7 +135,7 @@ class Simulation(World):
         await self._within(SETTLING_SECONDS, Invariant.TABLE_STUCK, lambda: unfinished(self))
         for player, table_id in self._unattended:
             await self._run_as(player, player.watch, table_id)
-        for player, table_id in (*self._seated, *self._watched):
+        for player, table_id in (*self._seated, *self._spectators):
             await self._run_as(player, player.read_again, table_id)
         for record in self.observer.opened:
             await self._run_as(reader, reader.fetch, record)
@@ -144,30 +144,32 @@ class Simulation(World):
             self.boards[record.game] = await self._run_as(reader, reader.board, record.game)
         for player_id in self.observer.players.values():
             self.statistics[player_id] = await self._run_as(reader, reader.statistics, player_id)
-        await self._within(FORGETTING_SECONDS, Invariant.RESOURCE_LEAKED, lambda: leaked_resources(self, self.replicas))
-        wanted = Counter(self.observer.players[player.name] for player, _ in self._seated)
-        for detail in wrongly_seated(self.observer.opened, wanted):
+        await self._within(RELEASE_SECONDS, Invariant.RESOURCE_LEAKED, lambda: leaked_resources(self, self.replicas))
+        requested = Counter(self.observer.players[player.name] for player, _ in self._seated)
+        for detail in wrongly_seated(self.observer.opened, requested):
             self.findings.add(Invariant.SEATED_WRONGLY, detail)
 
     async def _within(self, seconds: float, invariant: Invariant, missing: Callable[[], Iterator[str]]) -> None:
         until = self.loop.time() + seconds
         while (found := list(missing())) and self.loop.time() < until:
-            self.trace.note("waits", invariant, "; ".join(found)[:500])
+            self.trace.write("waiting", invariant, "; ".join(found)[:500])
             await asyncio.sleep(1.0)
         if found:
             self.findings.add(invariant, "; ".join(found))
 
     def records(self) -> list[TableRecord]:
-        """The records of all opened tables, with their rows; to be called after the run."""
+        """Return the records of all opened tables, with their rows; to be called after the run."""
         self.observer.close()
         rows = self.databases["engine"].raw.execute("SELECT began, ended FROM outages ORDER BY began")
         outages = tuple(Outage(*row) for row in rows)
         for record in self.observer.opened:
-            record.outages, record.lag, record.late_milliseconds = outages, self._lag(), None
+            record.outages, record.delivery, record.late_milliseconds = outages, self._delivery_limit(), None
         return self.observer.opened
 
-    def _lag(self) -> LagLimit:
-        """The limit of the lag, from when databases are available and fast."""
-        is_fair = self.plan.rates.is_fair_to_databases and "stop database" not in self.plan.disasters
-        fair_from = 0.0 if is_fair else self.plan.faulty_seconds + CALMING_SECONDS
-        return LagLimit(LAG_MILLISECONDS, START_MILLISECONDS + round(fair_from * 1000), applies_to_impaired=True)
+    def _delivery_limit(self) -> DeliveryLimit:
+        """Return the limit of deliveries, from when databases are available and fast."""
+        is_fair = self.plan.rates.is_fair_to_databases and "stop database" not in self.plan.scheduled_faults
+        fair_from = 0.0 if is_fair else self.plan.faulty_seconds + RECOVERY_SECONDS
+        return DeliveryLimit(
+            MAX_DELIVERY_MILLISECONDS, START_MILLISECONDS + round(fair_from * 1000), applies_to_impaired=True
+        )

@@ -15,7 +15,7 @@ from croupier.engine.storage.schema import METADATA as ENGINE_METADATA
 from croupier.engine.tables import subscription as streams
 from croupier.lobby.schema import METADATA as LOBBY_METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
-from loadtest.judge.standings import standings_broken
+from loadtest.judge.standings import check_standings
 from loadtest.judge.verdict import Verdict, judge
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.record import StoredEntry, TableRecord
@@ -47,13 +47,13 @@ class SeedResult:
     faults: Counter[str]
 
     def line(self) -> str:
-        """The result in one line."""
+        """Return the result in one line."""
         numbers = " ".join(f"{name}={count}" for name, count in sorted(self.numbers.items()))
         faults = ", ".join(f"{count} {name}" for name, count in sorted(self.faults.items())) or "none"
         return f"seed {self.seed} {self.digest} {numbers} {self.virtual_seconds:.0f}s; faults: {faults}"
 
     def report(self) -> str:
-        """The violations and the command that repeats the run; empty without violations."""
+        """Return the violations and the command that repeats the run; empty without violations."""
         if not self.violations:
             return ""
         shown = [
@@ -108,7 +108,7 @@ def _violations(simulation: Simulation, verdicts: Sequence[Verdict]) -> Iterator
         yield from verdict.violations
     outcomes = [verdict.outcome for verdict in verdicts if verdict.outcome is not None]
     if len(outcomes) == len(verdicts):
-        yield from standings_broken(outcomes, simulation.boards, simulation.statistics)
+        yield from check_standings(outcomes, simulation.boards, simulation.statistics)
 
 
 def _numbers(simulation: Simulation, records: Sequence[TableRecord]) -> Counter[str]:

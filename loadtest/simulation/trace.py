@@ -14,7 +14,7 @@ class Trace:
         self._digest = hashlib.sha256()
         self.is_open = True
 
-    def note(self, kind: str, *fields: object) -> None:
+    def write(self, kind: str, *fields: object) -> None:
         """Write a line: the virtual time, the kind of event, and its fields."""
         if not self.is_open:
             return

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from google.protobuf.message import Message
 
-from benchmarks import capacity
-from benchmarks.capacity import MEBIBYTE, SEATS, CapacityHarness
+from benchmarks import capacity, capacity_harness
+from benchmarks.capacity import MEBIBYTE, SEATS
+from benchmarks.capacity_harness import CapacityHarness, OpenTable
 from benchmarks.clients import BenchmarkClient
 from croupier_api.v1 import actions_pb2, engine_pb2
 from loadtest.backend import own_backend
@@ -26,7 +27,7 @@ class PlannedHarness(CapacityHarness):
         self.options = options
         self._readings = iter(mebibytes)
 
-    async def open(self, *_: object) -> list[capacity.OpenTable]:
+    async def open(self, *_: object) -> list[OpenTable]:
         return []
 
     async def memory(self) -> int:
@@ -84,7 +85,7 @@ async def test_an_action_must_have_the_next_sequence(accepted: int, is_different
 @pytest.mark.slow
 def test_tables_are_evicted_and_loaded_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run both parts on the same services, because starting them takes longest; the last of two equal flags counts."""
-    monkeypatch.setattr(capacity, "SETTLING_SECONDS", 0)
+    monkeypatch.setattr(capacity_harness, "SETTLING_SECONDS", 0)
     flags = {"engine": (*capacity.IDLE_FLAGS, "--idle-seconds=1"), "lobby": capacity.LOBBY_FLAGS}
     few = ["--wave=2", "--max-tables=4", "--evicted=6", "--reloaded=6", "--limit-seconds=600"]
     with own_backend(extra_flags=flags) as backend:
@@ -94,5 +95,5 @@ def test_tables_are_evicted_and_loaded_unchanged(tmp_path: Path, monkeypatch: py
     assert (result["idle"]["tables"], result["idle"]["streams"]) == (4, 16)
     assert result["idle"]["memory_bytes"] > 0
     assert (result["evicted"]["tables"], result["evicted"]["different"]) == (6, [])
-    looked = {one["name"]: one["count"] for one in result["evicted"]["milliseconds"]}
-    assert looked == {capacity.EVICTED_VIEW: 4, capacity.CACHED_VIEW: 4, capacity.EVICTED_ACTION: 2}
+    counts = {one["name"]: one["count"] for one in result["evicted"]["milliseconds"]}
+    assert counts == {capacity.EVICTED_VIEW: 4, capacity.CACHED_VIEW: 4, capacity.EVICTED_ACTION: 2}

@@ -15,7 +15,6 @@ BROKEN = ViolationSummary("deal_unfair", 2, "t", 3, "why")
 def step_result(
     tables: int, p99: float = 10.0, bottleneck: str = "", violations: tuple[ViolationSummary, ...] = ()
 ) -> Result:
-    """Return the result of a step."""
     return replace(
         PASSED,
         tables_opened=tables,
@@ -29,14 +28,13 @@ def step_result(
 
 
 def tried_loads(capacity: int, first: int, maximum: int = 10_000) -> list[int]:
-    """Return the loads that are tried with this capacity."""
     loads: list[int] = []
 
-    def keeps(load: int) -> bool:
+    def is_sustained(load: int) -> bool:
         loads.append(load)
         return load <= capacity
 
-    search(keeps, first, maximum)
+    search(is_sustained, first, maximum)
     return loads
 
 
@@ -90,7 +88,7 @@ def test_a_violation_at_any_step_makes_the_result_red() -> None:
     assert [(one.invariant, one.count) for one in result.violations] == [("deal_unfair", 4)]
 
 
-def test_a_load_process_at_its_own_limit_ends_the_climb_and_is_named() -> None:
+def test_a_load_process_at_its_own_limit_ends_the_search_and_is_named() -> None:
     full = step_result(100, bottleneck="the generator used 0.97 cores")
     assert full.passed
     assert not is_good(full)

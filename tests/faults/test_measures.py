@@ -20,7 +20,7 @@ def action(sequence: int, received: int, stored: int | None = None) -> Received:
 
 
 def table(*received: Received, resumed: int = KILLED + 100, behaviour: Behaviour = Behaviour.STEADY) -> TableRecord:
-    """A table whose viewer received these messages, and resumed the stream once."""
+    """Return a table whose viewer received these messages, and resumed the stream once."""
     viewer = SeatRecord("p", 0, behaviour, [Opened(0, None), Opened(resumed, 1)], received=list(received))
     return TableRecord("t", "solo", 4, viewers=[viewer])
 

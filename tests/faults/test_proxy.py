@@ -49,11 +49,11 @@ class ProxyClient(NamedTuple):
         self.writer.write(text)
 
     async def receives(self, text: bytes) -> bool:
-        """Whether this text arrives next, also on a busy machine."""
+        """Return whether this text arrives next, also on a busy machine."""
         return await asyncio.wait_for(self.reader.readexactly(len(text)), TIMEOUT_SECONDS) == text
 
     async def receives_nothing(self) -> bool:
-        """Whether nothing arrives for a while, or the connection has ended."""
+        """Return whether nothing arrives for a while, or the connection has ended."""
         with suppress(TimeoutError, ConnectionError):
             return await asyncio.wait_for(self.reader.read(1), SILENCE_SECONDS) == b""
         return True
@@ -67,10 +67,10 @@ async def test_everything_is_forwarded(route: EchoRoute) -> None:
 
 async def test_held_data_arrives_when_the_route_is_healed(route: EchoRoute) -> None:
     caller = await ProxyClient.call(route)
-    await route.proxy.do("one", "hold")
+    await route.proxy.execute("one", "hold")
     caller.send(b"hello")
     assert await caller.receives_nothing()
-    await route.proxy.do("one", "heal")
+    await route.proxy.execute("one", "heal")
     assert await caller.receives(b"hello")
 
 
@@ -78,10 +78,10 @@ async def test_a_blackholed_connection_stays_silent_and_a_new_one_works(route: E
     caller = await ProxyClient.call(route)
     caller.send(b"one")
     assert await caller.receives(b"one")
-    await route.proxy.do("one", "blackhole")
+    await route.proxy.execute("one", "blackhole")
     caller.send(b"two")
     assert await caller.receives_nothing()
-    await route.proxy.do("one", "heal")
+    await route.proxy.execute("one", "heal")
     assert await caller.receives_nothing()
     other = await ProxyClient.call(route)
     other.send(b"three")
@@ -92,7 +92,7 @@ async def test_a_reset_ends_connections_by_an_error(route: EchoRoute) -> None:
     caller = await ProxyClient.call(route)
     caller.send(b"one")
     assert await caller.receives(b"one")
-    await route.proxy.do("one", "reset")
+    await route.proxy.execute("one", "reset")
     with pytest.raises(ConnectionResetError):
         await caller.reader.read()
 
@@ -103,14 +103,14 @@ async def test_new_connections_go_to_the_new_target(route: EchoRoute) -> None:
         writer.close()
 
     async with await asyncio.start_server(greet, "127.0.0.1", 0) as other:
-        await route.proxy.do("one", "retarget", "127.0.0.1", other.sockets[0].getsockname()[1])
+        await route.proxy.execute("one", "retarget", "127.0.0.1", other.sockets[0].getsockname()[1])
         caller = await ProxyClient.call(route)
         assert await caller.receives(b"other")
 
 
 @pytest.mark.parametrize("name", ["other", "on", "players:"])
 async def test_only_named_routes_are_broken(route: EchoRoute, name: str) -> None:
-    await route.proxy.do(name, "hold")
+    await route.proxy.execute(name, "hold")
     caller = await ProxyClient.call(route)
     caller.send(b"one")
     assert await caller.receives(b"one")
@@ -119,6 +119,6 @@ async def test_only_named_routes_are_broken(route: EchoRoute, name: str) -> None
 async def test_a_prefix_breaks_several_routes(route: EchoRoute) -> None:
     port = await route.proxy.open("group:one", "127.0.0.1", route.port)
     caller = await ProxyClient.call(EchoRoute(route.proxy, port))
-    await route.proxy.do("group:", "hold")
+    await route.proxy.execute("group:", "hold")
     caller.send(b"one")
     assert await caller.receives_nothing()

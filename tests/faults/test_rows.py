@@ -93,4 +93,4 @@ def test_the_record_of_a_finished_table_gets_its_ledger(databases: Databases, tm
 def test_an_unknown_table_is_lost(databases: Databases) -> None:
     viewer = SeatRecord("p")
     add_rows(databases, TableRecord("other", "solo", 4, viewers=[viewer]))
-    assert [noted.invariant for noted in viewer.noted] == [Invariant.TABLE_LOST]
+    assert [reported.invariant for reported in viewer.reported] == [Invariant.TABLE_LOST]

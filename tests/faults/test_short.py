@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from croupier.cli.launcher import gateway as gateway
+from croupier.cli.launcher import gateway
 from loadtest.judge.violations import Invariant
 from tests.programs import missing
 
@@ -23,7 +23,7 @@ DEADLINE_SECONDS = 900.0
 async def fault_run(
     result: Path, *flags: str, module: Sequence[str] = ("loadtest.faults",), folder: Path | None = None
 ) -> tuple[int, Any]:
-    """A short fault run of a random seed, which is printed; returns its exit code and its result.
+    """Return a short fault run of a random seed, which is printed; returns its exit code and its result.
 
     A run that finds something keeps its logs and data in the folder, or in a temporary one.
     """

@@ -137,8 +137,8 @@ def _compare_awaiting(state: State, table: JudgeTable) -> None:
     """Compare the awaited events, or the end of the game."""
     awaiting = dispatch.awaiting(state)
     due = awaiting if isinstance(awaiting, interface.ShuffleNeeded) else None
-    wanted = (notation(due.cards), list(due.draw_bounds), due.round_number, due.shuffle_number) if due else None
-    assert_equal("shuffle wanted", wanted, table.shuffle_wanted)
+    pending = (notation(due.cards), list(due.draw_bounds), due.round_number, due.shuffle_number) if due else None
+    assert_equal("pending shuffle", pending, table.pending_shuffle)
     seats = list(awaiting.seats) if isinstance(awaiting, interface.SeatsToAct) else []
     assert_equal("seats to act", seats, table.to_act)
     over = awaiting if isinstance(awaiting, interface.GameOver) else None
@@ -150,8 +150,8 @@ def _compare_view(view: View, viewer: Viewer, table: JudgeTable) -> None:
     """Compare the views of a seat or the spectators; the judge's table has hooks for views that differ (110-VIS-4)."""
     assert_equal("round", view.round_number, table.round_number)
     assert_equal(f"totals seen by {viewer}", [seat.score for seat in view.seats], table.scores)
-    hands = getattr(table, "hands_seen_by", lambda _: table.hands)(viewer)
-    piles = getattr(table, "piles_seen_by", lambda _: table.piles)(viewer)
+    hands = table.hands_seen_by(viewer)
+    piles = table.piles_seen_by(viewer)
     engine = {
         pile.name: (pile.card_count, [(NOTATION[card], seat) for card, seat in pile.cards]) for pile in view.piles
     }

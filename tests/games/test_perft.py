@@ -76,7 +76,7 @@ def by_judge(table: JudgeTable, *, chooses: bool) -> list[JudgeTable]:
         for act in acts(table.legal(seat), chooses=chooses):
             after = copy.deepcopy(table)
             after.act(seat, act)
-            while (due := after.shuffle_wanted) and due.shuffle_number > 1:
+            while (due := after.pending_shuffle) and due.shuffle_number > 1:
                 after.shuffled(due.cards, [])
             found.append(after)
     return found

@@ -65,7 +65,7 @@ def assert_passed(outcome: LoadTestOutcome, scenario: str) -> None:
 
 @asynccontextmanager
 async def services_with(defects: Sequence[str], folder: Path) -> AsyncIterator[list[str]]:
-    """Services with these defects; yields the flags of a load test against them."""
+    """Run services with these defects; yields the flags of a load test against them."""
     command = (sys.executable, "-m", "tests.loadtest.defects", "+".join(defects))
     async with running_services(folder, settings=SupervisorSettings(command=command, grace_seconds=0)) as services:
         endpoints = endpoints_of(services.addresses)
@@ -78,7 +78,7 @@ async def services_with(defects: Sequence[str], folder: Path) -> AsyncIterator[l
 
 @asynccontextmanager
 async def locust(arguments: Sequence[str]) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A Locust process, which is killed if it has not ended by itself."""
+    """Run a Locust process, and kill it if it has not ended by itself."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*LOCUST, *arguments, cwd=ROOT, stdout=pipe, stderr=pipe)
     try:

@@ -23,7 +23,7 @@ SOLO = {"solo": RULES_VERSION}
 
 
 def fake_client(offered: dict[str, int], engine: CroupierError = NO_TABLE, scoring: CroupierError = NO_TABLE) -> Any:
-    """A client of services that offer versions of games, and that raise these errors for a table."""
+    """Return a client of services that offer versions of games, and that raise these errors for a table."""
 
     async def sign_in() -> None:
         return
@@ -47,9 +47,9 @@ def fake_client(offered: dict[str, int], engine: CroupierError = NO_TABLE, scori
     ("client", "fault"),
     [
         (fake_client(SOLO), ""),
-        (fake_client({}), "the lobby does not offer solo: leave it out of --mix"),
+        (fake_client({}), "the lobby does not offer solo: remove it from --mix"),
         (fake_client({"solo": 2}), "the engine plays version 2 of solo, the judge knows version 1"),
-        (fake_client(SOLO, engine=OTHER_PROGRAM), "the engine does not speak croupier_api.v1"),
+        (fake_client(SOLO, engine=OTHER_PROGRAM), "the engine does not serve croupier_api.v1"),
         (fake_client(SOLO, scoring=REFUSED), "the scoring does not serve: no access"),
     ],
 )
@@ -64,9 +64,9 @@ async def test_a_server_without_the_services_is_refused() -> None:
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     connections = Connections(Endpoints.single(f"127.0.0.1:{port}"), 1)
-    client = new_clients(connections, 1)("somebody", Measures(), asyncio.sleep)
+    client = new_clients(connections, 1)("another", Measures(), asyncio.sleep)
     try:
-        assert (await backend_fault(client, ())).startswith("the lobby does not speak croupier_api.v1")
+        assert (await backend_fault(client, ())).startswith("the lobby does not serve croupier_api.v1")
     finally:
         await connections.close()
         await server.stop(0)

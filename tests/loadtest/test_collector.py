@@ -33,15 +33,15 @@ def test_counts_and_gauges_of_all_processes_add_up(collector: Collector, measure
     assert collector.counted("finished ") == {"solo": 4}
     assert collector.counted("refused ") == {"TABLE_BUSY": 8}
     assert collector.gauge("users") == 9
-    collector.time_up()
+    collector.begin_draining()
     assert collector.max_cpu == pytest.approx(0.6), "the average of the busiest"
 
 
 def test_an_interval_has_the_measurements_within_it(collector: Collector, measures: Measures) -> None:
     for actions in (10, 4):
         measures.count("actions", actions)
-        measures.took(ACKNOWLEDGED, actions / 1000)
-        measures.failed("acting", "why")
+        measures.record_time(ACKNOWLEDGED, actions / 1000)
+        measures.record_failure("acting", "why")
         collector.receive("0", report(measures, tables=actions, cpu=0.25))
         collector.end_interval(2.0, actions, Usage())
     first, second = collector.intervals
@@ -54,13 +54,13 @@ def test_an_interval_has_the_measurements_within_it(collector: Collector, measur
 
 def test_measurements_of_the_warm_up_are_discarded(collector: Collector, measures: Measures) -> None:
     for actions, seconds, cpu in ((9, 3.0, 1.0), (4, 0.01, 0.5)):
-        collector.warmed_up()
+        collector.end_warm_up()
         measures.count("actions", actions)
-        measures.took(ACKNOWLEDGED, seconds)
-        measures.failed("acting", "why")
+        measures.record_time(ACKNOWLEDGED, seconds)
+        measures.record_failure("acting", "why")
         collector.receive("0", report(measures, cpu=cpu))
         collector.end_interval(1.0, actions, Usage())
-    collector.time_up()
+    collector.begin_draining()
     assert [(one.name, one.count) for one in collector.latencies()] == [(ACKNOWLEDGED, 1)]
     assert collector.latencies()[0].maximum == pytest.approx(10, rel=0.01)
     assert collector.counts_under_load["actions"] == 4
@@ -72,9 +72,9 @@ def test_measurements_of_the_warm_up_are_discarded(collector: Collector, measure
 
 
 def test_while_draining_only_the_judges_times_are_measured(collector: Collector, measures: Measures) -> None:
-    collector.time_up()
-    measures.took(ACKNOWLEDGED, 1.0)
-    measures.took(SEEN_BY_ALL, 2.0)
+    collector.begin_draining()
+    measures.record_time(ACKNOWLEDGED, 1.0)
+    measures.record_time(SEEN_BY_ALL, 2.0)
     measures.count("actions")
     collector.receive("0", report(measures))
     assert [one.name for one in collector.latencies()] == [SEEN_BY_ALL]
@@ -84,14 +84,14 @@ def test_while_draining_only_the_judges_times_are_measured(collector: Collector,
 def test_failures_are_sorted_by_frequency_with_their_first_message(collector: Collector) -> None:
     for name, message in (("rare", "a"), ("often", "b"), ("often", "c")):
         measures = Measures()
-        measures.failed(name, message)
+        measures.record_failure(name, message)
         collector.receive("0", report(measures))
     assert [(one.name, one.count, one.first) for one in collector.failures] == [("often", 2, "b"), ("rare", 1, "a")]
 
 
 def test_violations_are_counted_by_invariant_with_the_first_of_each(collector: Collector, measures: Measures) -> None:
     for table in ("t1", "t2"):
-        measures.broken([Violation(Invariant.DEAL_UNFAIR, table, 7, "why")], "replay")
+        measures.record_violations([Violation(Invariant.DEAL_UNFAIR, table, 7, "why")], "replay")
         collector.receive("0", report(measures))
     collector.add_violation(Violation(Invariant.METRICS_DIFFER, "", 0, "three, not two"))
     assert collector.violations == (

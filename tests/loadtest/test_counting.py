@@ -14,7 +14,7 @@ from loadtest.players.user_context import count_failure
 
 
 def failure(code: grpc.StatusCode, reason: str = "", **metadata: str) -> CroupierError:
-    """The error of a call that ended with this status."""
+    """Return the error of a call that ended with this status."""
     number: int = code.value[0]
     status = status_pb2.Status(code=number, message="it did not work")
     if reason:

@@ -8,8 +8,8 @@ from random import Random
 from croupier_api.v1 import actions_pb2, engine_pb2
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
-from loadtest.process.judge_queue import JudgeQueue, verdict_on
-from loadtest.record import Answered, Noted, Received, SeatRecord, Sent, TableRecord
+from loadtest.process.judge_queue import JudgeQueue, judge_packed
+from loadtest.record import Answered, Received, ReportedViolation, SeatRecord, Sent, TableRecord
 from loadtest.transcript import transcript_of
 
 TIMEOUT_SECONDS = 60.0
@@ -23,13 +23,13 @@ class Never(Random):
 
 
 def table(name: str) -> TableRecord:
-    """A table with a violation that a player has noted."""
-    viewer = SeatRecord("p1", 0, noted=[Noted(Invariant.STREAM_SILENT, 3, "nothing came")])
+    """Return a table with a violation that a player has reported."""
+    viewer = SeatRecord("p1", 0, reported=[ReportedViolation(Invariant.STREAM_SILENT, 3, "nothing came")])
     return TableRecord(name, "solo", 4, viewers=[viewer], replays=["no replay"])
 
 
 async def judged(records: list[TableRecord], share: float) -> Measures:
-    """The measures of the judged tables, without any that is drawn."""
+    """Return the measures of the judged tables, without any that is drawn."""
     measures = Measures()
     queue = JudgeQueue(measures, share, Never())
     try:
@@ -56,7 +56,7 @@ async def test_with_a_share_of_zero_no_table_is_judged() -> None:
 def test_without_a_replay_the_transcript_is_kept() -> None:
     record = table("t1")
     record.replays.clear()
-    assert verdict_on(zlib.compress(pickle.dumps(record))).kept == transcript_of(record)
+    assert judge_packed(zlib.compress(pickle.dumps(record))).kept == transcript_of(record)
 
 
 def test_a_transcript_is_in_the_order_of_time() -> None:

@@ -23,15 +23,15 @@ def not_kept(
     cpu: float = 0.5,
     failed_processes: Sequence[str] = (),
 ) -> dict[str, str]:
-    """The limits of a run of a thousand calls that were not kept, with the measured values."""
+    """Return the limits of a run of a thousand calls that were not kept, with the measured values."""
     collector, measures = Collector(), Measures()
     measures.count("calls", 1000)
     for name, seconds in took:
-        measures.took(name, seconds)
+        measures.record_time(name, seconds)
     for name in failed:
-        measures.failed(name, "why")
+        measures.record_failure(name, "why")
     collector.receive("0", {"batch": measures.take(), "gauges": {"users": 1, "tables": 1, "waiting": 0, "cpu": cpu}})
-    collector.time_up()
+    collector.begin_draining()
     return {check.name: check.measured for check in checks(LIMITS, collector, failed_processes) if not check.passed}
 
 

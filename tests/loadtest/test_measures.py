@@ -13,7 +13,7 @@ from loadtest.measures import MAX_MICROSECONDS, Measures
 def test_both_forms_of_a_batch_keep_times() -> None:
     measures = Measures()
     for milliseconds in range(1, 101):
-        measures.took("rpc GetView", milliseconds / 1000)
+        measures.record_time("rpc GetView", milliseconds / 1000)
     batch = measures.take()
     for sent in (batch, with_histograms(batch)):
         found = histograms_of(json.loads(json.dumps(sent)))["rpc GetView"]
@@ -27,7 +27,7 @@ def test_times_of_several_batches_add_up_within_the_bounds_of_a_histogram() -> N
     measures = Measures()
     all_of: dict[str, HdrHistogram] = {}
     for seconds in (0.0, 10_000.0):
-        measures.took("act", seconds)
+        measures.record_time("act", seconds)
         merge(all_of, histograms_of(measures.take()))
     assert all_of["act"].get_total_count() == 2
     assert all_of["act"].get_min_value() == 1
@@ -38,13 +38,13 @@ def test_a_batch_has_the_measurements_since_the_last_one() -> None:
     measures = Measures()
     measures.count("calls", 2)
     for why in ("first", "second"):
-        measures.failed("acting", why)
-    measures.broken([Violation(Invariant.DEAL_UNFAIR, "t", 3, "because")], "a replay")
+        measures.record_failure("acting", why)
+    measures.record_violations([Violation(Invariant.DEAL_UNFAIR, "t", 3, "because")], "a replay")
     batch = measures.take()
     assert batch["counts"] == {"calls": 2}
     assert batch["failures"] == {"acting": [2, "first"]}
     assert [one["invariant"] for one in batch["violations"]] == ["deal_unfair"]
-    measures.failed("acting", "third")
+    measures.record_failure("acting", "third")
     later = measures.take()
     assert (later["counts"], later["violations"], later["times"]) == ({}, [], {})
     assert later["failures"] == {"acting": [1, "first"]}
@@ -53,5 +53,5 @@ def test_a_batch_has_the_measurements_since_the_last_one() -> None:
 def test_a_replay_is_kept_with_the_first_violation_of_each_invariant() -> None:
     measures = Measures()
     for invariant in (Invariant.DEAL_UNFAIR, Invariant.DEAL_UNFAIR, Invariant.RULES_BROKEN):
-        measures.broken([Violation(invariant, "t", 0, "")], invariant.value)
+        measures.record_violations([Violation(invariant, "t", 0, "")], invariant.value)
     assert [one["replay"] for one in measures.take()["violations"]] == ["deal_unfair", "", "rules_broken"]

@@ -162,7 +162,7 @@ async def test_the_web_page_shows_statistics_and_violations(tmp_path: Path) -> N
 
 
 async def _port(pid: int) -> int:
-    """The port on which a process listens."""
+    """Return the port on which a process listens."""
     while True:
         for connection in psutil.Process(pid).net_connections("tcp"):
             if connection.status == psutil.CONN_LISTEN:
@@ -171,7 +171,7 @@ async def _port(pid: int) -> int:
 
 
 async def _until_shown(invariant: str, figures: str) -> Mapping[str, Any]:
-    """The content of the page when a violation is among its errors and on its tab."""
+    """Return the content of the page when a violation is among its errors and on its tab."""
     while True:
         shown: Mapping[str, Any] = json.loads(await asyncio.to_thread(_read, figures))
         errors = {(one["method"], one["name"]) for one in shown["errors"]}
@@ -193,7 +193,7 @@ def _read(address: str) -> bytes:
 
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """The options of a load test against a gateway with TLS: its address and its authority."""
+    """Run a gateway with TLS; yields the options of a load test against it."""
     try:
         find_envoy()
     except ValueError as fault:

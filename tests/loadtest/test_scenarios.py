@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from croupier_client import Endpoints, Tls
-from loadtest.players.seat import MAX_THINK_SHARE
+from loadtest.players.seat_player import MAX_THINK_SHARE
 from loadtest.process.plan import MIN_CONNECTIONS, LoadPlan
 from loadtest.scenarios import SCENARIOS, Behaviour, Scenario, ThinkTime, UserKind
 
@@ -21,7 +21,7 @@ def test_the_stages_of_a_scenario_begin_at_zero_and_are_in_order(scenario: Scena
     assert all(one.begins < next_one.begins < 1 for one, next_one in pairwise(scenario.stages))
     assert max(stage.load for stage in scenario.stages) == 1
     assert scenario.behaviours
-    assert scenario.users_per_table.keys() & {UserKind.PARTY, UserKind.MATCHER}, "a scenario needs players"
+    assert scenario.users_per_table.keys() & {UserKind.GROUP, UserKind.MATCHER}, "a scenario needs players"
 
 
 def test_the_load_is_that_of_the_current_stage() -> None:
@@ -53,7 +53,7 @@ def test_a_plan_overrides_the_scenario() -> None:
 @pytest.mark.parametrize("tls", [None, Tls(), Tls(b"certificates")])
 def test_a_plan_is_the_same_after_it_was_sent(tls: Tls | None) -> None:
     endpoints = Endpoints("l:1", "e:2", "s:3", tls)
-    plan = replace(PLAN, behaviours="adversary", mix="solo").at(endpoints)
+    plan = replace(PLAN, behaviours="adversary", mix="solo").with_endpoints(endpoints)
     assert LoadPlan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
     assert plan.endpoints == endpoints
 
@@ -62,7 +62,7 @@ def test_a_gateway_gets_more_connections_for_more_users() -> None:
     gateway = replace(PLAN, scenario="evening", users=1570, lobby="d:1", engine="d:1", scoring="d:1")
     assert replace(gateway, engine="e:1").connections == MIN_CONNECTIONS
     assert replace(gateway, users=10).connections == MIN_CONNECTIONS
-    # 800 parties of about four, 600 matched players, 170 others.
+    # 800 groups of about four, 600 matched players, 170 others.
     assert gateway.connections == 100
 
 

@@ -23,7 +23,7 @@ def stages(clock: SimpleNamespace) -> Stages:
 
 
 def ticks(stages: Stages, clock: SimpleNamespace, plan: StagePlan, times: Sequence[float]) -> list[Tick | None]:
-    """The ticks at these times of a run."""
+    """Return the ticks at these times of a run."""
     stages.begin(plan)
     began, found = clock.seconds, []
     for time in times:

@@ -21,9 +21,11 @@ class Harness:
     async def _submit(self, record: TableRecord) -> None:
         self.submitted.append(record)
 
-    def add_viewer(self, player: str, table: str = "t", *, commitment: str = "c", counts: bool = False) -> SeatRecord:
+    def add_viewer(
+        self, player: str, table: str = "t", *, commitment: str = "c", is_counter: bool = False
+    ) -> SeatRecord:
         record = TableRecord(table, "solo", 4, commitment)
-        return self.tables.add_viewer(record, player, Behaviour.STEADY, b"seed", counts=counts)
+        return self.tables.add_viewer(record, player, Behaviour.STEADY, b"seed", is_counter=is_counter)
 
 
 @pytest.fixture
@@ -32,10 +34,10 @@ def harness() -> Harness:
 
 
 async def test_the_last_viewer_submits_the_record(harness: Harness) -> None:
-    harness.add_viewer("p1", counts=True)
+    harness.add_viewer("p1", is_counter=True)
     harness.add_viewer("p2")
     assert harness.tables.leave("t") is None
-    harness.tables.finished("t")
+    harness.tables.mark_finished("t")
     record = harness.tables.leave("t")
     assert record is not None
     assert [viewer.player_id for viewer in record.viewers] == ["p1", "p2"]
@@ -45,7 +47,7 @@ async def test_the_last_viewer_submits_the_record(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize(
-    ("counts", "finished", "counted"),
+    ("is_counter", "finished", "counted"),
     [
         (True, True, {"tables opened": 1, "tables finished": 1, "finished solo": 1, "timeouts solo": 2}),
         (True, False, {"tables opened": 1, "unobserved tables": 1, "timeouts solo": 2}),
@@ -54,12 +56,12 @@ async def test_the_last_viewer_submits_the_record(harness: Harness) -> None:
     ids=["observed end", "unobserved end", "counted by another"],
 )
 def test_a_table_and_its_timeouts_are_counted_by_one_viewer(
-    harness: Harness, counts: bool, finished: bool, counted: dict[str, int]
+    harness: Harness, is_counter: bool, finished: bool, counted: dict[str, int]
 ) -> None:
     for player in ("p1", "p2"):
-        harness.add_viewer(player, counts=counts and player == "p1").timeouts += [5, 7]
+        harness.add_viewer(player, is_counter=is_counter and player == "p1").timeouts += [5, 7]
     if finished:
-        harness.tables.finished("t")
+        harness.tables.mark_finished("t")
     for _ in range(2):
         harness.tables.leave("t")
     assert +harness.measures.counts == counted
@@ -72,7 +74,7 @@ def test_the_first_commitment_is_kept(harness: Harness) -> None:
 
 
 def test_remaining_tables_are_counted_and_removed(harness: Harness) -> None:
-    harness.add_viewer("p1", counts=True)
+    harness.add_viewer("p1", is_counter=True)
     harness.add_viewer("p2", "u")
     assert [record.table_id for record in harness.tables.remaining()] == ["t", "u"]
     assert harness.measures.counts["unobserved tables"] == 1
@@ -82,21 +84,21 @@ def test_remaining_tables_are_counted_and_removed(harness: Harness) -> None:
 def test_a_table_is_played_until_its_end_or_until_all_players_have_left(harness: Harness) -> None:
     first, second, watching = (harness.add_viewer(player) for player in ("p1", "p2", "a spectator"))
     first.seat, second.seat = 0, 1
-    played = [harness.tables.is_played("t")]
+    played = [harness.tables.has_active_players("t")]
     for leaver in (first, second):
         leaver.left_milliseconds = 5
-        played.append(harness.tables.is_played("t"))
+        played.append(harness.tables.has_active_players("t"))
     assert (played, watching.left_milliseconds) == ([True, True, False], None)
     second.left_milliseconds = None
-    harness.tables.finished("t")
-    assert not harness.tables.is_played("t")
+    harness.tables.mark_finished("t")
+    assert not harness.tables.has_active_players("t")
 
 
 def test_another_table_is_a_running_one_without_a_seat_of_the_player(harness: Harness) -> None:
     for player, table in (("p1", "t"), ("p2", "u"), ("p3", "over")):
-        harness.add_viewer(player, table, counts=True)
+        harness.add_viewer(player, table, is_counter=True)
     harness.add_viewer("a spectator", "of an earlier run")
-    harness.tables.finished("over")
+    harness.tables.mark_finished("over")
     found = harness.tables.other_table("p1", Random(1))
     assert found is not None
     assert found.table_id == "u"

@@ -102,7 +102,7 @@ def never_catch_up_on_lost_notifications() -> AbstractContextManager[Any]:
 
 
 def forget_reports_before_they_arrive() -> AbstractContextManager[Any]:
-    """Reports are noted as delivered before they are."""
+    """Reports are marked as delivered before they are."""
 
     async def deliver_table(outbox: Outbox, table_id: str, reports: Sequence[Report]) -> None:
         done = await outbox._store.reports_done(table_id)

@@ -26,8 +26,8 @@ ONE_PLAYER = DemoPlan("thulla", seats=1, tables=1, options={}, seed="tests/syste
 
 async def begin(services: BackgroundServices) -> TableRecord:
     """Start a table with bots, and leave it when it is the person's turn."""
-    async with asyncio.timeout(DEADLINE_SECONDS), signed_in(ONE_PLAYER, endpoints_of(services.addresses)) as [party]:
-        player = party.clients[0]
+    async with asyncio.timeout(DEADLINE_SECONDS), signed_in(ONE_PLAYER, endpoints_of(services.addresses)) as [group]:
+        player = group.clients[0]
         assert player.player is not None
         viewer = SeatRecord(player.player.player_id)
         record = TableRecord(
@@ -43,11 +43,11 @@ async def begin(services: BackgroundServices) -> TableRecord:
 
 async def finish(services: BackgroundServices, record: TableRecord) -> None:
     """Finish the game, and return the table's replay and scores."""
-    async with asyncio.timeout(DEADLINE_SECONDS), signed_in(ONE_PLAYER, endpoints_of(services.addresses)) as [party]:
-        async with recorded_table(party.clients[0], record.table_id, record.viewers[0]) as table:
+    async with asyncio.timeout(DEADLINE_SECONDS), signed_in(ONE_PLAYER, endpoints_of(services.addresses)) as [group]:
+        async with recorded_table(group.clients[0], record.table_id, record.viewers[0]) as table:
             await play_seat(table, BotPlayer(table.table, Random(1)))
         record.is_finished = True
-        await read_replay_and_sheet(party.clients[0], record, DEADLINE_SECONDS)
+        await read_replay_and_sheet(group.clients[0], record, DEADLINE_SECONDS)
 
 
 @pytest.mark.slow

@@ -90,7 +90,7 @@ class JudgeTable(ABC):
 
     @property
     @abstractmethod
-    def shuffle_wanted(self) -> Shuffle | None:
+    def pending_shuffle(self) -> Shuffle | None:
         """The shuffle that is due before any seat may act."""
 
     @property
@@ -105,7 +105,7 @@ class JudgeTable(ABC):
 
     @abstractmethod
     def legal(self, seat: int) -> Legal:
-        """The legal actions of a seat; empty if it is not to act."""
+        """Return the legal actions of a seat; empty if it is not to act."""
 
     @abstractmethod
     def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
@@ -119,8 +119,16 @@ class JudgeTable(ABC):
         """Apply a proposal that all seats agreed to, an event of the replay; raises Illegal."""
         raise Illegal(self.proposal_rule, f"{event} is not a proposal of this game")
 
+    def hands_seen_by(self, viewer: int) -> list[list[Card]]:  # noqa: ARG002 - for overrides
+        """Return all hands for a seat, or a spectator by any other number; others have the right counts only."""
+        return self.hands
+
+    def piles_seen_by(self, viewer: int) -> dict[str, Pile]:  # noqa: ARG002 - for overrides
+        """Return the piles for a seat, or a spectator by any other number."""
+        return self.piles
+
     def clockwise_from(self, seat: int) -> list[int]:
-        """All seats, beginning with one."""
+        """Return all seats, beginning with one."""
         return [(seat + step) % self.seats for step in range(self.seats)]
 
     def score(self, points: list[int]) -> None:
@@ -129,12 +137,12 @@ class JudgeTable(ABC):
         self.rounds.append(Round(points, list(self.scores)))
 
     def dealt_singly(self, cards: list[Card], first: int) -> list[list[Card]]:
-        """The hands of all seats when the cards are dealt one at a time."""
+        """Return the hands of all seats when the cards are dealt one at a time."""
         return [cards[(seat - first) % self.seats :: self.seats] for seat in range(self.seats)]
 
 
 def grouped(seats: Iterable[int], merit: Callable[[int], Any]) -> list[list[int]]:
-    """Seats in groups of equal merit, those with the least first."""
+    """Return seats in groups of equal merit, those with the least first."""
     return [list(group) for _, group in groupby(sorted(seats, key=merit), key=merit)]
 
 

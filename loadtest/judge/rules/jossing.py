@@ -37,22 +37,22 @@ class JossingTable(JudgeTable):
 
     @property
     def peak(self) -> int:
-        """JOS-LEN-1."""
+        """The most cards that a seat gets in a section (JOS-LEN-1)."""
         return min(10, (len(self.deck) - 1) // self.seats)
 
     @property
     def sections(self) -> int:
-        """JOS-LEN-2 and JOS-LEN-3."""
+        """The number of sections (JOS-LEN-2, JOS-LEN-3)."""
         return self.peak * (2 if self.options["game_type"] == "up_and_down" else 1)
 
     def cards_each(self, section: int) -> int:
-        """The cards that every seat gets in a section."""
+        """Return the cards that every seat gets in a section."""
         return section if section <= self.peak else 2 * self.peak + 1 - section
 
     # Due actions
 
     @property
-    def shuffle_wanted(self) -> Shuffle | None:
+    def pending_shuffle(self) -> Shuffle | None:
         """The whole deck before each section (JOS-DECK-3)."""
         return Shuffle(list(self.deck), [], self.round_number + 1, 1) if self.phase == "deal" else None
 
@@ -73,7 +73,7 @@ class JossingTable(JudgeTable):
         return open_piles(trick=self.trick, taken=self.taken, indicator=indicator)
 
     def legal(self, seat: int) -> Legal:
-        """The bids or cards that a seat may choose from."""
+        """Return the bids or cards that a seat may choose from."""
         if seat not in self.to_act:
             return Legal([], [])
         hand = self.hands[seat]
@@ -86,7 +86,7 @@ class JossingTable(JudgeTable):
     # The deal
 
     def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
-        """Singly from the dealer's left, then the indicator (JOS-DEAL-2, JOS-DEAL-3)."""
+        """Deal singly from the dealer's left, then turn the indicator (JOS-DEAL-2, JOS-DEAL-3)."""
         assert not drawn, "no numbers are drawn in Jøssing"
         self.round_number += 1
         self.dealer = (int(self.options["first_dealer"]) + self.round_number - 1) % self.seats  # JOS-DEAL-1
@@ -102,7 +102,7 @@ class JossingTable(JudgeTable):
     # Bids and plays
 
     def act(self, seat: int, action: ReplayAction) -> None:
-        """A bid or a card."""
+        """Apply a bid or a card."""
         if self.phase in ("deal", "over"):
             raise Illegal("JOS-DEAL-4" if self.phase == "deal" else "JOS-END-1", "no seat may act")
         verb = action.get("type")
@@ -114,7 +114,7 @@ class JossingTable(JudgeTable):
             self.play(seat, action["card"])
 
     def rule_against_bid(self, seat: int, amount: object) -> str | None:
-        """The rule against a bid."""
+        """Return the rule against a bid."""
         if self.bids[seat] is not None:
             return "JOS-BID-3"
         if seat not in self.to_act:
@@ -128,7 +128,7 @@ class JossingTable(JudgeTable):
         return None
 
     def rule_against_play(self, seat: int, card: object) -> str | None:
-        """The rule against a card."""
+        """Return the rule against a card."""
         if self.phase == "bid":
             return "JOS-BID-1"
         if seat not in self.to_act:
@@ -139,7 +139,7 @@ class JossingTable(JudgeTable):
         return "JOS-PLAY-3" if revokes(card, hand, self.trick) else None
 
     def bid(self, seat: int, amount: int) -> None:
-        """A bid; with the last one the first trick begins."""
+        """Apply a bid; with the last one the first trick begins."""
         if rule := self.rule_against_bid(seat, amount):
             raise Illegal(rule, f"{seat} bid {amount}")
         self.bids[seat] = amount
@@ -148,14 +148,14 @@ class JossingTable(JudgeTable):
             self.leader = self.first_leader()
 
     def first_leader(self) -> int:
-        """JOS-LEAD."""
+        """Return the seat that leads the first trick (JOS-LEAD)."""
         left = (self.dealer + 1) % self.seats
         if self.options["leader"] == "left_of_dealer":
             return left
         return max(self.clockwise_from(left), key=lambda seat: self.bids[seat] or 0)  # JOS-LEAD-3
 
     def play(self, seat: int, card: Card) -> None:
-        """A card to the trick; the last one ends it, and perhaps the section (JOS-PLAY-5)."""
+        """Play a card to the trick; the last one ends it, and perhaps the section (JOS-PLAY-5)."""
         if rule := self.rule_against_play(seat, card):
             raise Illegal(rule, f"{seat} played {card}")
         self.hands[seat].remove(card)
@@ -169,7 +169,7 @@ class JossingTable(JudgeTable):
                 self.end_section()
 
     def winner(self) -> int:
-        """The winner of a full trick (JOS-WIN)."""
+        """Return the winner of a full trick (JOS-WIN)."""
         assert self.indicator is not None
         trumps = [(card, seat) for card, seat in self.trick if card[1] == self.indicator[1]]
         able = trumps or followers(self.trick)
@@ -188,7 +188,7 @@ class JossingTable(JudgeTable):
             self.ranking = grouped(range(self.seats), lambda seat: -self.scores[seat])
 
     def points(self, seat: int) -> int:
-        """JOS-SCORE."""
+        """Return the points of a seat (JOS-SCORE)."""
         bid = self.bids[seat]
         if bid is None or bid != self.won[seat]:
             return 0

@@ -12,12 +12,12 @@ _RULE = re.compile(r"\*\*([A-Z0-9]+(?:-[A-Z0-9]+)+)\*\*")
 
 @lru_cache(maxsize=1)
 def rule_ids() -> Mapping[str, frozenset[str]]:
-    """The rule ids by game; games without a page, such as outside of a checkout, are left out."""
+    """Return the rule ids by game; outside of a checkout there are none."""
     pages = {page.stem: page.read_text(encoding="utf-8") for page in PAGES.glob("*.md")} if PAGES.is_dir() else {}
     return MappingProxyType({game: frozenset(_RULE.findall(text)) for game, text in pages.items()})
 
 
 def is_known_rule(game: str, rule: str) -> bool:
-    """Whether a rule is on the game's page; True without a page."""
+    """Return whether a rule is on the game's page; True without a page."""
     ids = rule_ids().get(game)
     return ids is None or rule in ids

@@ -19,7 +19,7 @@ CARD_POINTS = dict(zip(RANKS, [2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 11], stri
 
 
 def points_of(hand: list[Card]) -> int:
-    """The card points of a hand."""
+    """Return the card points of a hand."""
     return sum(CARD_POINTS[card[0]] for card in hand)
 
 
@@ -48,7 +48,7 @@ class ThullaTable(JudgeTable):
     # Due actions
 
     @property
-    def shuffle_wanted(self) -> Shuffle | None:
+    def pending_shuffle(self) -> Shuffle | None:
         """The trimmed deck before each game, and a starter if one is to be drawn (THU-DEAL-2, THU-START-3)."""
         if self.phase != "deal":
             return None
@@ -68,12 +68,12 @@ class ThullaTable(JudgeTable):
         return open_piles(trick=self.trick, waste=self.waste, removed=removed)
 
     def legal(self, seat: int) -> Legal:
-        """The cards that a seat may play."""
+        """Return the cards that a seat may play."""
         hand = self.hands[seat] if seat in self.to_act else []
         return Legal([{"type": "play", "card": card} for card in hand if self.rule_against(hand, card) is None], [])
 
     def rule_against(self, hand: list[Card], card: Card) -> str | None:
-        """The rule against a card of the seat whose turn it is."""
+        """Return the rule against a card of the seat whose turn it is."""
         if card not in hand:
             return "THU-PLAY-2"
         if self.ace_forced and card != "AS":
@@ -83,7 +83,7 @@ class ThullaTable(JudgeTable):
     # The deal
 
     def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
-        """One card at a time, the first to the dealer's left (THU-DEAL-2)."""
+        """Deal one card at a time, the first to the dealer's left (THU-DEAL-2)."""
         self.round_number += 1
         dealer = (int(self.options["first_dealer"]) + self.round_number - 1) % self.seats  # THU-DEAL-1
         self.hands = self.dealt_singly(cards, dealer + 1)
@@ -95,7 +95,7 @@ class ThullaTable(JudgeTable):
         return event | {"starter": drawn[0]} if drawn else event
 
     def starter(self, dealer: int, drawn: list[int]) -> int:
-        """THU-START."""
+        """Return the seat that leads the first trick (THU-START)."""
         if drawn:
             return drawn[0]
         if self.options["start"] == "ace_of_spades":
@@ -105,7 +105,7 @@ class ThullaTable(JudgeTable):
     # Playing
 
     def act(self, seat: int, action: ReplayAction) -> None:
-        """One play, step by step as the page has it."""
+        """Apply a play, step by step as the page has it."""
         if seat not in self.to_act:
             raise Illegal("THU-PLAY-1", f"{seat} is not to act")
         if set(action) != {"type", "card"} or action["type"] != "play":
@@ -134,22 +134,22 @@ class ThullaTable(JudgeTable):
         return self.options["last_card"] == "safe_at_once"
 
     def holders(self) -> list[int]:
-        """The seats with cards."""
+        """Return the seats with cards."""
         return [seat for seat in range(self.seats) if self.hands[seat]]
 
     def begin_trick(self, leader: int) -> None:
-        """All holders take part (THU-PLAY-1)."""
+        """Begin a trick in which all holders take part (THU-PLAY-1)."""
         self.trick = []
         self.taking_part = [seat for seat in self.clockwise_from(leader) if self.hands[seat]]
         self.out_before_trick = len(self.out)
 
     def winners(self) -> list[int]:
-        """The seats that followed, the highest card first."""
+        """Return the seats that followed, the highest card first."""
         highest_first = sorted(followers(self.trick), key=lambda pile_card: -RANKS.index(pile_card[0][0]))
         return [seat for _, seat in highest_first]
 
     def cut(self, cutter: int) -> tuple[int, bool]:
-        """The seat that picks the trick up, or else the first that should; and whether any did (THU-CUT)."""
+        """Return the seat that picks the trick up, or else the first that should; and whether any did (THU-CUT)."""
         duty = [cutter] if self.options["pickup"] == "cutter" else self.winners()  # THU-CUT-6, THU-CUT-2
         for seat in duty:
             if self.hands[seat] or not self.safe_at_once:  # THU-CUT-3, THU-CUT-4
@@ -165,7 +165,7 @@ class ThullaTable(JudgeTable):
         self.trick = []
 
     def end_trick(self, nominal_leader: int, picked_up: bool) -> None:
-        """Steps 4 to 6 of a play."""
+        """Execute steps 4 to 6 of a play."""
         if not self.safe_at_once and self.empty_hands_end_it(nominal_leader):  # 4
             return
         fruitless = picked_up and len(self.out) == self.out_before_trick
@@ -190,7 +190,7 @@ class ThullaTable(JudgeTable):
         return len(left) == 1
 
     def go_out(self, seat: int) -> None:
-        """A seat is out; with "cards_each_out" the others are charged for what they hold now (THU-SCORE-3)."""
+        """Let a seat go out; with "cards_each_out" the others are charged for their hands (THU-SCORE-3)."""
         self.out.append(seat)
         for other in range(self.seats):
             self.charges[other] += len(self.hands[other])
@@ -198,7 +198,7 @@ class ThullaTable(JudgeTable):
     # The end
 
     def end_stalled(self, leader: int) -> None:
-        """THU-STALL-2 and THU-STALL-3."""
+        """End a stalled game (THU-STALL-2, THU-STALL-3)."""
         clockwise = self.clockwise_from(leader)
         holders = self.holders()
         holders.sort(key=lambda seat: (len(self.hands[seat]), points_of(self.hands[seat]), -clockwise.index(seat)))
@@ -215,7 +215,7 @@ class ThullaTable(JudgeTable):
             self.ranking = self.ranked()
 
     def points(self, winner: int) -> list[int]:
-        """The points of each seat for a game."""
+        """Return the points of each seat for a game."""
         match self.options["scoring"]:
             case "none":
                 return [int(seat == winner) for seat in range(self.seats)]  # THU-SCORE-1
@@ -227,17 +227,17 @@ class ThullaTable(JudgeTable):
                 return [points_of(hand) for hand in self.hands]  # THU-SCORE-4
 
     def wins(self, seat: int) -> int:
-        """Games in which a seat had first place (THU-MATCH-1)."""
+        """Return the number of games in which a seat had first place (THU-MATCH-1)."""
         return sum(order[0] == seat for order in self.orders)
 
     def match_is_decided(self) -> bool:
-        """THU-MATCH-2 and THU-MATCH-3."""
+        """Return whether the match is over (THU-MATCH-2, THU-MATCH-3)."""
         best_of = int(self.options["best_of"])
         majority = any(2 * self.wins(seat) > best_of for seat in range(self.seats))
         return len(self.orders) == best_of or (self.options["scoring"] == "none" and majority)
 
     def ranked(self) -> list[list[int]]:
-        """THU-MATCH-4."""
+        """Return the ranking (THU-MATCH-4)."""
 
         def merit(seat: int) -> tuple[int, int, int]:
             places = sum(order.index(seat) + 1 for order in self.orders)

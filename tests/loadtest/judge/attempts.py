@@ -13,7 +13,8 @@ from croupier.runtime.errors import MalformedRequest
 from croupier_api.v1 import actions_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
 from loadtest.record import Answered, Expected, SeatRecord, Sent
-from tests.loadtest.judge.played import PLAYERS_AHEAD, PlayedTable, play, received_at
+from tests.loadtest.judge.played import CLOCK_OFFSET, PlayedTable
+from tests.loadtest.judge.viewer_records import play, received_at
 
 LEGAL = ErrorReason.ERROR_REASON_UNSPECIFIED
 ILLEGAL_ACTION = ErrorReason.ERROR_REASON_ILLEGAL_ACTION
@@ -39,7 +40,7 @@ class EngineVerdict(NamedTuple):
 def judged_by_engine(
     table: PlayedTable, now: TableState, seat: int, action: actions_pb2.Action, expected: int | None
 ) -> EngineVerdict:
-    """The engine's verdict on an action at a state, with its order of checks."""
+    """Return the engine's verdict on an action at a state, with its order of checks."""
     try:
         decoded = decode_action(action)
     except MalformedRequest as error:
@@ -55,27 +56,27 @@ def judged_by_engine(
     return EngineVerdict(LEGAL)
 
 
-def attempt(one: SeatRecord, table: PlayedTable, random: Random, number: int) -> None:
+def attempt(viewer: SeatRecord, table: PlayedTable, random: Random, number: int) -> None:
     """Add a random attempt and its answer; the table may advance before the engine judges it."""
-    assert one.seat is not None
+    assert viewer.seat is not None
     sequence = random.randint(1, len(table.transitions) - 1)
     seen, last = table.transitions[sequence - 1].after, len(table.transitions)
     judged = random.randint(sequence, min(sequence + 2, last))
-    action, expected = _any_action(one.seat, seen, random), random.choice((sequence, sequence, sequence - 1, None))
-    due = judged_by_engine(table, seen, one.seat, action, expected)
-    actual = judged_by_engine(table, table.transitions[judged - 1].after, one.seat, action, expected)
+    action, expected = _any_action(viewer.seat, seen, random), random.choice((sequence, sequence, sequence - 1, None))
+    due = judged_by_engine(table, seen, viewer.seat, action, expected)
+    actual = judged_by_engine(table, table.transitions[judged - 1].after, viewer.seat, action, expected)
     if actual.reason == LEGAL:
         return  # It would change the log.
     must_fail = Expected("attempt", CODES[due.reason].value[0], due.reason) if due.reason != LEGAL else None
-    at = max(received_at(table, sequence) + 1, table.transitions[judged - 1].entry.at + PLAYERS_AHEAD)
+    at = max(received_at(table, sequence) + 1, table.transitions[judged - 1].entry.at + CLOCK_OFFSET)
     sent = Sent(received_at(table, sequence), f"attempt-{number}", action.SerializeToString(), expected, must_fail)
     code: int = CODES[actual.reason].value[0]
-    one.sent.append(sent)
-    one.answered.append(Answered(at, sent.request_id, None, code, actual.reason, actual.rule, "this cannot be done"))
+    viewer.sent.append(sent)
+    viewer.answered.append(Answered(at, sent.request_id, None, code, actual.reason, actual.rule, "this cannot be done"))
 
 
 def _any_action(seat: int, seen: TableState, random: Random) -> actions_pb2.Action:
-    """A legal action if there is one, any card, or a draw."""
+    """Return a legal action if there is one, any card, or a draw."""
     if seat in seen.seats_to_act and random.random() < 0.3:
         return encode_action(random_of(seen.legal_actions(seat), random.randrange))
     if random.random() < 0.2:

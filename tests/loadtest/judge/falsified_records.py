@@ -7,16 +7,15 @@ from typing import Any
 from croupier_api.v1 import engine_pb2, scoring_pb2
 from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
-from tests.loadtest.judge.played import Cases, Falsify, PlayedTable, change_message
+from tests.loadtest.judge.played import PlayedTable
+from tests.loadtest.judge.viewer_records import Cases, Falsify, change_message
 
 SEAT = 2
 OTHER_SEED = "11" * 32
 Lines = list[dict[str, Any]]
 
 
-def replayed(change: Callable[[Lines], object]) -> Falsify:
-    """Change the lines of the replay."""
-
+def change_replay(change: Callable[[Lines], object]) -> Falsify:
     def falsify(record: TableRecord, _: PlayedTable) -> None:
         lines = [json.loads(line) for line in record.replays[0].splitlines()]
         change(lines)
@@ -25,9 +24,7 @@ def replayed(change: Callable[[Lines], object]) -> Falsify:
     return falsify
 
 
-def scored(change: Callable[[scoring_pb2.GetScoreSheetResponse], object]) -> Falsify:
-    """Change the score sheet."""
-
+def change_sheet(change: Callable[[scoring_pb2.GetScoreSheetResponse], object]) -> Falsify:
     def falsify(record: TableRecord, _: PlayedTable) -> None:
         sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
         change(sheet)
@@ -36,22 +33,18 @@ def scored(change: Callable[[scoring_pb2.GetScoreSheetResponse], object]) -> Fal
     return falsify
 
 
-def first_snapshot(change: Callable[[engine_pb2.Snapshot], object]) -> Falsify:
-    """Change the first snapshot of all viewers."""
-
+def change_first_snapshot(change: Callable[[engine_pb2.Snapshot], object]) -> Falsify:
     def falsify(record: TableRecord, _: PlayedTable) -> None:
-        for one in record.viewers:
-            change_message(one, 0, lambda message: change(message.snapshot))
+        for viewer in record.viewers:
+            change_message(viewer, 0, lambda message: change(message.snapshot))
 
     return falsify
 
 
-def last_entry(change: Callable[[engine_pb2.TableUpdate], object]) -> Falsify:
-    """Change the last entry of all viewers."""
-
+def change_last_entry(change: Callable[[engine_pb2.TableUpdate], object]) -> Falsify:
     def falsify(record: TableRecord, _: PlayedTable) -> None:
-        for one in record.viewers:
-            change_message(one, len(one.received) - 1, lambda message: change(message.update))
+        for viewer in record.viewers:
+            change_message(viewer, len(viewer.received) - 1, lambda message: change(message.update))
 
     return falsify
 
@@ -68,7 +61,7 @@ def _exchange_two_cards(lines: Lines) -> None:
 
 
 def _played_by(lines: Lines, number: int = 0) -> dict[str, Any]:
-    """A line with an action of the seat."""
+    """Return a line with an action of the seat."""
     return [line for line in lines if line.get("seat") == SEAT][number]
 
 
@@ -94,43 +87,43 @@ def _change_a_round(lines: Lines) -> None:
 RECORDS: Cases = {
     Invariant.DEAL_UNFAIR: {
         "commit_to_another_seed": lambda record, _: setattr(record, "commitment", OTHER_SEED),
-        "commit_to_another_seed_at_the_table": first_snapshot(
+        "commit_to_another_seed_at_the_table": change_first_snapshot(
             lambda snapshot: setattr(snapshot.table, "seed_commitment", OTHER_SEED)
         ),
-        "write_another_commitment": replayed(lambda lines: lines[0].update(commitment=OTHER_SEED)),
-        "leave_out_a_client_seed": replayed(lambda lines: lines[0]["client_seeds"].pop(str(SEAT))),
-        "exchange_two_cards": replayed(_exchange_two_cards),
-        "write_another_seed": replayed(lambda lines: lines[0].update(seed=OTHER_SEED)),
+        "write_another_commitment": change_replay(lambda lines: lines[0].update(commitment=OTHER_SEED)),
+        "omit_a_client_seed": change_replay(lambda lines: lines[0]["client_seeds"].pop(str(SEAT))),
+        "exchange_two_cards": change_replay(_exchange_two_cards),
+        "write_another_seed": change_replay(lambda lines: lines[0].update(seed=OTHER_SEED)),
     },
     Invariant.REPLAY_DIFFERS: {
         "send_two_replays": lambda record, _: record.replays.append(record.replays[0] + "\n"),
         "write_no_json": lambda record, _: record.replays.insert(0, record.replays.pop().replace("}\n", "\n", 1)),
-        "leave_out_an_entry": replayed(lambda lines: lines.pop(9)),
-        "write_another_time": replayed(lambda lines: lines[9].update(at=lines[8]["at"])),
-        "write_another_player": replayed(lambda lines: lines[0]["players"][SEAT].update(player_id="somebody")),
-        "write_another_option": replayed(lambda lines: lines[0]["options"].update(start="draw")),
-        "write_a_time_out": replayed(lambda lines: _played_by(lines, 3).update(auto="timeout")),
-        "write_nothing_at_the_end": replayed(lambda lines: lines.pop()),
-        "write_something_twice": replayed(lambda lines: lines.insert(9, lines[9])),
-        "write_nonsense": replayed(lambda lines: lines[9].update(seat="nobody", action=[1])),
+        "omit_an_entry": change_replay(lambda lines: lines.pop(9)),
+        "write_another_time": change_replay(lambda lines: lines[9].update(at=lines[8]["at"])),
+        "write_another_player": change_replay(lambda lines: lines[0]["players"][SEAT].update(player_id="another")),
+        "write_another_option": change_replay(lambda lines: lines[0]["options"].update(start="draw")),
+        "write_a_time_out": change_replay(lambda lines: _played_by(lines, 3).update(auto="timeout")),
+        "write_nothing_at_the_end": change_replay(lambda lines: lines.pop()),
+        "write_something_twice": change_replay(lambda lines: lines.insert(9, lines[9])),
+        "write_nonsense": change_replay(lambda lines: lines[9].update(seat="unknown", action=[1])),
     },
-    Invariant.ILLEGAL_ACCEPTED: {"play_a_foreign_card": replayed(_play_a_foreign_card)},
+    Invariant.ILLEGAL_ACCEPTED: {"play_a_foreign_card": change_replay(_play_a_foreign_card)},
     Invariant.RULES_BROKEN: {
-        "let_the_engine_play_a_foreign_card": replayed(lambda lines: _play_a_foreign_card(lines, auto="timeout")),
+        "let_the_engine_play_a_foreign_card": change_replay(lambda lines: _play_a_foreign_card(lines, auto="timeout")),
         "offer_less_than_is_legal": offer_less_than_is_legal,
-        "ask_another_seat": first_snapshot(
+        "give_the_turn_to_another_seat": change_first_snapshot(
             lambda first: first.view.seats_to_act.append(first.view.seats_to_act.pop() ^ 1)
         ),
     },
     Invariant.RESULT_DIFFERS: {
-        "change_the_ranking": last_entry(_change_ranking),
-        "change_the_scores": last_entry(_change_scores),
-        "write_another_result": replayed(lambda lines: lines[-1]["result"]["ranking"].reverse()),
-        "write_another_round": replayed(_change_a_round),
-        "enter_another_total": scored(lambda sheet: sheet.result.totals.insert(0, 99)),
-        "enter_a_round_twice": scored(lambda sheet: sheet.rounds.append(sheet.rounds[0])),
-        "enter_another_headline": scored(lambda sheet: setattr(sheet.rounds[0], "headline", "a walkover")),
-        "enter_another_player": scored(lambda sheet: setattr(sheet.result.seats[0], "player_id", "somebody")),
-        "enter_another_end": scored(lambda sheet: setattr(sheet.result.end_time, "seconds", 1)),
+        "change_the_ranking": change_last_entry(_change_ranking),
+        "change_the_scores": change_last_entry(_change_scores),
+        "write_another_result": change_replay(lambda lines: lines[-1]["result"]["ranking"].reverse()),
+        "write_another_round": change_replay(_change_a_round),
+        "enter_another_total": change_sheet(lambda sheet: sheet.result.totals.insert(0, 99)),
+        "enter_a_round_twice": change_sheet(lambda sheet: sheet.rounds.append(sheet.rounds[0])),
+        "enter_another_headline": change_sheet(lambda sheet: setattr(sheet.rounds[0], "headline", "a walkover")),
+        "enter_another_player": change_sheet(lambda sheet: setattr(sheet.result.seats[0], "player_id", "another")),
+        "enter_another_end": change_sheet(lambda sheet: setattr(sheet.result.end_time, "seconds", 1)),
     },
 }

@@ -9,36 +9,36 @@ import grpc
 from croupier.engine.core.log import ActedBy
 from croupier_api.v1 import actions_pb2
 from loadtest.judge.violations import Invariant
-from loadtest.record import LagLimit, Ledger, Outage, SeatRecord, Sent, StoredEntry, TableRecord
-from tests.loadtest.judge.falsified_answers import answers_instead
-from tests.loadtest.judge.falsified_records import replayed
-from tests.loadtest.judge.played import AcceptedAction, Cases, Falsify, PlayedTable, reason_of, received_at
+from loadtest.record import DeliveryLimit, Ledger, Outage, SeatRecord, Sent, StoredEntry, TableRecord
+from tests.loadtest.judge.falsified_answers import change_answer
+from tests.loadtest.judge.falsified_records import change_replay
+from tests.loadtest.judge.played import AcceptedAction, PlayedTable
+from tests.loadtest.judge.viewer_records import Cases, Falsify, reason_of, received_at
 
 MIDDLE = 40
 """The index of a row in the middle of the log."""
 THROW_DOWN = {"type": "throw_down"}
 
 
-def rows(record: TableRecord, change: Callable[[list[StoredEntry]], object]) -> None:
-    """Change the rows of the log."""
+def change_rows(record: TableRecord, change: Callable[[list[StoredEntry]], object]) -> None:
     assert record.stored is not None
     entries = list(record.stored.entries)
     change(entries)
     record.stored = record.stored._replace(entries=tuple(entries))
 
 
-def row(record: TableRecord, index: int, **columns: Any) -> None:
+def change_row(record: TableRecord, index: int, **columns: Any) -> None:
     """Change columns of a row."""
-    rows(record, lambda entries: entries.__setitem__(index, entries[index]._replace(**columns)))
+    change_rows(record, lambda entries: entries.__setitem__(index, entries[index]._replace(**columns)))
 
 
-def body(record: TableRecord, index: int, **fields: Any) -> None:
+def change_body(record: TableRecord, index: int, **fields: Any) -> None:
     """Change fields of a row's body."""
     assert record.stored is not None
-    row(record, index, body=json.dumps(json.loads(record.stored.entries[index].body) | fields))
+    change_row(record, index, body=json.dumps(json.loads(record.stored.entries[index].body) | fields))
 
 
-def table_row(record: TableRecord, **columns: Any) -> None:
+def change_table_row(record: TableRecord, **columns: Any) -> None:
     """Change columns of the table's own row."""
     assert record.stored is not None
     record.stored = record.stored._replace(**columns)
@@ -54,25 +54,25 @@ def alone(change: Falsify) -> Falsify:
     return falsify
 
 
-def asked(table: PlayedTable) -> AcceptedAction:
-    """An action of a player in the middle of the game."""
+def accepted_action(table: PlayedTable) -> AcceptedAction:
+    """Return an action of a player in the middle of the game."""
     return next(one for one in table.accepted if one.sequence > MIDDLE)
 
 
-def body_asked(record: TableRecord, table: PlayedTable, **fields: Any) -> None:
+def change_accepted_body(record: TableRecord, table: PlayedTable, **fields: Any) -> None:
     """Change fields of the row of that action."""
-    body(record, asked(table).sequence - 1, **fields)
+    change_body(record, accepted_action(table).sequence - 1, **fields)
 
 
 def timed_out(table: PlayedTable) -> int:
-    """The sequence of the first time-out of a person."""
+    """Return the sequence of the first time-out of a person."""
     return next(made.entry.sequence for made in table.transitions if made.entry.acted_by is ActedBy.TIMEOUT)
 
 
 def viewer_timed_out(record: TableRecord, table: PlayedTable) -> SeatRecord:
-    """The player of that time-out."""
+    """Return the player of that time-out."""
     seat = getattr(table.transitions[timed_out(table) - 1].entry.event, "seat", None)
-    return next(one for one in record.viewers if one.seat == seat)
+    return next(viewer for viewer in record.viewers if viewer.seat == seat)
 
 
 # The rows
@@ -81,42 +81,40 @@ def viewer_timed_out(record: TableRecord, table: PlayedTable) -> SeatRecord:
 def configure_other_seats(record: TableRecord, _: PlayedTable) -> None:
     assert record.stored is not None
     config = json.loads(record.stored.config)
-    table_row(record, config=json.dumps(config | {"seats": config["seats"][1:]}))
+    change_table_row(record, config=json.dumps(config | {"seats": config["seats"][1:]}))
 
 
 def configure_in_an_unknown_version(record: TableRecord, _: PlayedTable) -> None:
     assert record.stored is not None
-    table_row(record, config=json.dumps(json.loads(record.stored.config) | {"v": 2}))
+    change_table_row(record, config=json.dumps(json.loads(record.stored.config) | {"v": 2}))
 
 
 def store_another_deal(record: TableRecord, _: PlayedTable) -> None:
     assert record.stored is not None
     first, second, *others = json.loads(record.stored.entries[0].body)["cards"].split()
-    body(record, 0, cards=" ".join((second, first, *others)))
+    change_body(record, 0, cards=" ".join((second, first, *others)))
 
 
 def store_a_request_twice(record: TableRecord, table: PlayedTable) -> None:
-    one = asked(table).sequence
-    rows(record, lambda entries: entries.append(entries[one - 1]._replace(sequence=len(entries) + 1)))
+    one = accepted_action(table).sequence
+    change_rows(record, lambda entries: entries.append(entries[one - 1]._replace(sequence=len(entries) + 1)))
 
 
 def lose_the_end(record: TableRecord, table: PlayedTable) -> None:
-    rows(record, lambda entries: entries.__delitem__(slice(table.accepted[-1].sequence - 1, None)))
+    change_rows(record, lambda entries: entries.__delitem__(slice(table.accepted[-1].sequence - 1, None)))
 
 
 def refuse_what_is_stored(record: TableRecord, table: PlayedTable) -> None:
     stale = {"code": grpc.StatusCode.ABORTED.value[0], "reason": reason_of("STALE_SEQUENCE"), "message": "too late"}
-    answers_instead(record, asked(table), sequence=None, **stale)
+    change_answer(record, accepted_action(table), sequence=None, **stale)
 
 
 def acknowledge_before_the_commit(record: TableRecord, table: PlayedTable) -> None:
-    sequence = asked(table).sequence
-    row(record, sequence - 1, committed_milliseconds=received_at(table, sequence) - 1)
+    sequence = accepted_action(table).sequence
+    change_row(record, sequence - 1, committed_milliseconds=received_at(table, sequence) - 1)
 
 
-def ledger(change: Callable[[Ledger], dict[str, Any]]) -> Falsify:
-    """Change the ledger."""
-
+def change_ledger(change: Callable[[Ledger], dict[str, Any]]) -> Falsify:
     def falsify(record: TableRecord, _: PlayedTable) -> None:
         assert record.ledger is not None
         record.ledger = record.ledger._replace(**change(record.ledger))
@@ -135,22 +133,22 @@ def omit_compensation(record: TableRecord, table: PlayedTable) -> None:
 
 def time_out_early_rows(record: TableRecord, table: PlayedTable) -> None:
     at = timed_out(table) - 1
-    row(record, at, at=table.transitions[at - 1].entry.deadline - 1)
+    change_row(record, at, at=table.transitions[at - 1].entry.deadline - 1)
 
 
 def wait_too_long(record: TableRecord, table: PlayedTable) -> None:
     at = timed_out(table) - 1
-    rows(record, lambda entries: entries.__delitem__(slice(at + 1, None)))
-    row(record, at, at=table.transitions[at - 1].entry.deadline + 13_000)
+    change_rows(record, lambda entries: entries.__delitem__(slice(at + 1, None)))
+    change_row(record, at, at=table.transitions[at - 1].entry.deadline + 13_000)
 
 
 def time_out_early_by_the_players_clock(record: TableRecord, table: PlayedTable) -> None:
     sequence = timed_out(table)
-    for one in record.viewers:
-        one.opened = [opened._replace(at_milliseconds=opened.at_milliseconds - 10_000) for opened in one.opened]
-        one.received = [
+    for viewer in record.viewers:
+        viewer.opened = [opened._replace(at_milliseconds=opened.at_milliseconds - 10_000) for opened in viewer.opened]
+        viewer.received = [
             received._replace(at_milliseconds=received.at_milliseconds - 10_000 * (index >= sequence - 1))
-            for index, received in enumerate(one.received)
+            for index, received in enumerate(viewer.received)
         ]
 
 
@@ -168,9 +166,9 @@ def time_out_without_a_turn(record: TableRecord, table: PlayedTable) -> None:
 
 
 def miss_the_end_and_wait(record: TableRecord, table: PlayedTable) -> None:
-    one = record.viewers[0]
-    one.received.pop()
-    one.left_milliseconds = table.transitions[-1].entry.at + 6_000
+    viewer = record.viewers[0]
+    viewer.received.pop()
+    viewer.left_milliseconds = table.transitions[-1].entry.at + 6_000
 
 
 def time_out_before_leaving(record: TableRecord, table: PlayedTable) -> None:
@@ -179,33 +177,35 @@ def time_out_before_leaving(record: TableRecord, table: PlayedTable) -> None:
 
 
 def receive_late(record: TableRecord, _: PlayedTable) -> None:
-    record.lag = LagLimit(1_000)
-    one = record.viewers[0]
-    one.received[MIDDLE:] = [
-        received._replace(at_milliseconds=received.at_milliseconds + 2_000) for received in one.received[MIDDLE:]
+    record.delivery = DeliveryLimit(1_000)
+    viewer = record.viewers[0]
+    viewer.received[MIDDLE:] = [
+        received._replace(at_milliseconds=received.at_milliseconds + 2_000) for received in viewer.received[MIDDLE:]
     ]
 
 
 ROWS: Cases = {
     Invariant.LOG_BROKEN: {
-        "leave_out_a_row": lambda record, _: rows(record, lambda entries: entries.pop(MIDDLE)),
-        "turn_back_time": lambda record, table: row(record, MIDDLE, at=table.transitions[MIDDLE - 1].entry.at - 1),
-        "commit_before_it_is_stored": lambda record, table: row(
+        "omit_a_row": lambda record, _: change_rows(record, lambda entries: entries.pop(MIDDLE)),
+        "turn_back_time": lambda record, table: change_row(
+            record, MIDDLE, at=table.transitions[MIDDLE - 1].entry.at - 1
+        ),
+        "commit_before_it_is_stored": lambda record, table: change_row(
             record, MIDDLE, committed_milliseconds=table.transitions[MIDDLE].entry.at - 300
         ),
-        "leave_a_finished_game_open": lambda record, _: table_row(record, status="open"),
-        "finish_a_running_game": alone(lambda record, _: rows(record, lambda entries: entries.pop())),
-        "write_an_unreadable_row": lambda record, _: row(record, MIDDLE, body="{"),
-        "write_an_unknown_type": lambda record, table: body_asked(record, table, t="play"),
-        "write_an_unknown_version": lambda record, table: body_asked(record, table, v=2),
-        "write_no_type": lambda record, _: row(record, MIDDLE, body='{"v": 1, "seat": 0, "action": {}}'),
-        "write_another_type": lambda record, table: body_asked(record, table, t="vote"),
-        "write_a_seat_that_does_not_exist": lambda record, table: body_asked(record, table, seat=77),
-        "write_cards_as_numbers": lambda record, _: body(record, 0, cards=[1, 2, 3]),
+        "leave_a_finished_game_open": lambda record, _: change_table_row(record, status="open"),
+        "finish_a_running_game": alone(lambda record, _: change_rows(record, lambda entries: entries.pop())),
+        "write_an_unreadable_row": lambda record, _: change_row(record, MIDDLE, body="{"),
+        "write_an_unknown_type": lambda record, table: change_accepted_body(record, table, t="play"),
+        "write_an_unknown_version": lambda record, table: change_accepted_body(record, table, v=2),
+        "write_no_type": lambda record, _: change_row(record, MIDDLE, body='{"v": 1, "seat": 0, "action": {}}'),
+        "write_another_type": lambda record, table: change_accepted_body(record, table, t="vote"),
+        "write_a_seat_that_does_not_exist": lambda record, table: change_accepted_body(record, table, seat=77),
+        "write_cards_as_numbers": lambda record, _: change_body(record, 0, cards=[1, 2, 3]),
         "configure_other_seats": configure_other_seats,
-        "configure_no_clock": lambda record, _: table_row(record, config='{"v": 1}'),
+        "configure_no_clock": lambda record, _: change_table_row(record, config='{"v": 1}'),
         "configure_in_an_unknown_version": configure_in_an_unknown_version,
-        "store_another_deadline": lambda record, _: row(record, MIDDLE, deadline=1),
+        "store_another_deadline": lambda record, _: change_row(record, MIDDLE, deadline=1),
     },
     Invariant.DEAL_UNFAIR: {
         "store_another_deal": store_another_deal,
@@ -213,37 +213,41 @@ ROWS: Cases = {
     },
     Invariant.ILLEGAL_ACCEPTED: {
         "store_an_illegal_action": alone(
-            lambda record, table: body_asked(record, table, action={"type": "play", "card": "JK"})
+            lambda record, table: change_accepted_body(record, table, action={"type": "play", "card": "JK"})
         )
     },
     Invariant.ACTION_DUPLICATED: {"store_a_request_twice": store_a_request_twice},
     Invariant.ACKNOWLEDGED_LOST: {
-        "store_another_action": lambda record, table: body_asked(record, table, action=THROW_DOWN),
-        "store_another_request": lambda record, table: body_asked(record, table, request="another"),
+        "store_another_action": lambda record, table: change_accepted_body(record, table, action=THROW_DOWN),
+        "store_another_request": lambda record, table: change_accepted_body(record, table, request="another"),
         "lose_the_end": lose_the_end,
     },
     Invariant.SHOWN_BEFORE_STORED: {
-        "lose_the_last_entry": lambda record, _: rows(record, lambda entries: entries.pop()),
-        "commit_late": lambda record, table: row(
+        "lose_the_last_entry": lambda record, _: change_rows(record, lambda entries: entries.pop()),
+        "commit_late": lambda record, table: change_row(
             record, MIDDLE, committed_milliseconds=received_at(table, MIDDLE + 1) + 1
         ),
         "acknowledge_before_the_commit": acknowledge_before_the_commit,
     },
     Invariant.WRONG_REFUSAL: {"refuse_a_stored_request": refuse_what_is_stored},
     Invariant.VIEW_DIFFERS: {
-        "store_another_time": lambda record, table: row(record, MIDDLE, at=table.transitions[MIDDLE].entry.at + 1),
-        "store_another_seat": lambda record, table: body_asked(record, table, seat=(asked(table).seat + 1) % 4),
+        "store_another_time": lambda record, table: change_row(
+            record, MIDDLE, at=table.transitions[MIDDLE].entry.at + 1
+        ),
+        "store_another_seat": lambda record, table: change_accepted_body(
+            record, table, seat=(accepted_action(table).seat + 1) % 4
+        ),
     },
     Invariant.REPLAY_DIFFERS: {
-        "replay_another_option": replayed(lambda lines: lines[0]["options"].update(max_rounds=77)),
-        "replay_another_action": lambda record, table: body_asked(record, table, action=THROW_DOWN),
+        "replay_another_option": change_replay(lambda lines: lines[0]["options"].update(max_rounds=77)),
+        "replay_another_action": lambda record, table: change_accepted_body(record, table, action=THROW_DOWN),
     },
     Invariant.LEDGER_DIFFERS: {
-        "lose_a_round": ledger(lambda it: {"rounds": it.rounds[1:]}),
-        "lose_the_result": ledger(lambda _: {"results": ()}),
-        "count_twice": ledger(lambda it: {"counts": [(*key, 2 * amount) for *key, amount in it.counts]}),
-        "enter_players_twice": ledger(lambda it: {"players": it.players * 2}),
-        "end_at_another_time": ledger(lambda _: {"finished_milliseconds": 1}),
+        "lose_a_round": change_ledger(lambda it: {"rounds": it.rounds[1:]}),
+        "lose_the_result": change_ledger(lambda _: {"results": ()}),
+        "count_twice": change_ledger(lambda it: {"counts": [(*key, 2 * amount) for *key, amount in it.counts]}),
+        "enter_players_twice": change_ledger(lambda it: {"players": it.players * 2}),
+        "end_at_another_time": change_ledger(lambda _: {"finished_milliseconds": 1}),
     },
     Invariant.COMPENSATION_WRONG: {
         "compensate_without_an_outage": lambda record, _: setattr(record, "outages", ()),

@@ -9,11 +9,11 @@ from croupier_api.v1 import cards_pb2, engine_pb2, facts_pb2, tables_pb2
 from croupier_client import card_text
 from croupier_client.cards import CardValue
 from loadtest.judge.violations import Invariant
-from loadtest.record import Noted, Opened, Received, TableRecord, Viewed
-from tests.loadtest.judge.played import (
+from loadtest.record import Opened, Received, ReportedViolation, TableRecord, Viewed
+from tests.loadtest.judge.played import PlayedTable
+from tests.loadtest.judge.viewer_records import (
     Cases,
     Falsify,
-    PlayedTable,
     change_message,
     receive,
     received_at,
@@ -28,7 +28,7 @@ SEQUENCE = MIDDLE + 1
 Event = engine_pb2.TableEvent
 
 
-def changed_message(
+def falsify_message(
     change: Callable[[Event, PlayedTable], object], index: int = MIDDLE, *, to_all: bool = False
 ) -> Falsify:
     """Change a message to one viewer, or to all."""
@@ -40,33 +40,33 @@ def changed_message(
     return falsify
 
 
-def received(change: Callable[[list[Received]], object]) -> Falsify:
+def change_received(change: Callable[[list[Received]], object]) -> Falsify:
     """Change the list of messages to one viewer."""
     return lambda record, _: change(record.viewers[SEAT].received)
 
 
-def resumed(change: Callable[[Event, PlayedTable], object]) -> Falsify:
+def change_resumed(change: Callable[[Event, PlayedTable], object]) -> Falsify:
     """Change the first message of a stream that resumes with nothing missed."""
 
     def falsify(record: TableRecord, table: PlayedTable) -> None:
-        one = record.viewers[SEAT] = seat_record(table, SEAT, drops={MIDDLE: MIDDLE})
-        index = [received.stream for received in one.received].index(1)
-        change_message(one, index, lambda event: change(event, table))
+        viewer = record.viewers[SEAT] = seat_record(table, SEAT, drops={MIDDLE: MIDDLE})
+        index = [received.stream for received in viewer.received].index(1)
+        change_message(viewer, index, lambda event: change(event, table))
 
     return falsify
 
 
-def heartbeat(ahead: int) -> Falsify:
+def heartbeat(offset: int) -> Falsify:
     """Add a heartbeat with a wrong sequence."""
 
     def falsify(record: TableRecord, table: PlayedTable) -> None:
-        sequence = len(table.transitions) + ahead
+        sequence = len(table.transitions) + offset
         receive(record.viewers[SEAT], table, 1, Event(heartbeat=engine_pb2.Heartbeat(sequence=sequence)))
 
     return falsify
 
 
-def viewed(change: Callable[[engine_pb2.Snapshot, PlayedTable], object]) -> Falsify:
+def add_view(change: Callable[[engine_pb2.Snapshot, PlayedTable], object]) -> Falsify:
     """Change an answer of GetView."""
 
     def falsify(record: TableRecord, table: PlayedTable) -> None:
@@ -78,7 +78,7 @@ def viewed(change: Callable[[engine_pb2.Snapshot, PlayedTable], object]) -> Fals
 
 
 def hidden_card(table: PlayedTable, sequence: int = SEQUENCE) -> CardValue:
-    """A card that another seat holds since the deal, and that no other viewer has seen."""
+    """Return a card that another seat holds since the deal, and that no other viewer has seen."""
     own = set(table.snapshot(SEAT, 1).view.seats[SEAT].cards)
     messages = [table.event(SEAT, one) for one in range(1, sequence + 1)]
     shown = {card for one in messages for fact in one.update.facts for card in fact.cards_moved.cards}
@@ -87,25 +87,25 @@ def hidden_card(table: PlayedTable, sequence: int = SEQUENCE) -> CardValue:
 
 def reveal_moved_card(target: facts_pb2.Place) -> Falsify:
     """Show a viewer a hidden card that was moved to a place."""
-    return changed_message(
+    return falsify_message(
         lambda message, table: message.update.facts.add(
             cards_moved=facts_pb2.CardsMoved(target=target, cards=[hidden_card(table)], count=1)
         )
     )
 
 
-def counted(reason: facts_pb2.MoveReason.ValueType) -> Falsify:
+def count_additional_card(reason: facts_pb2.MoveReason.ValueType) -> Falsify:
     """Show one viewer an additional card that was moved to a hand face down."""
     moved = facts_pb2.CardsMoved(target=facts_pb2.Place(hand=SEAT + 1), count=1, reason=reason)
-    return changed_message(lambda message, _: message.update.facts.add(cards_moved=moved))
+    return falsify_message(lambda message, _: message.update.facts.add(cards_moved=moved))
 
 
 def send_a_second_snapshot(record: TableRecord, table: PlayedTable) -> None:
-    one = record.viewers[SEAT]
+    viewer = record.viewers[SEAT]
     snapshot = Event(snapshot=table.snapshot(SEAT, MIDDLE))
-    one.received.insert(
+    viewer.received.insert(
         MIDDLE,
-        one.received[MIDDLE]._replace(body=engine_pb2.PlayTableResponse(table_event=snapshot).SerializeToString()),
+        viewer.received[MIDDLE]._replace(body=engine_pb2.PlayTableResponse(table_event=snapshot).SerializeToString()),
     )
 
 
@@ -116,9 +116,9 @@ def skip_when_resumed(record: TableRecord, table: PlayedTable) -> None:
 
 
 def open_with_an_older_snapshot(record: TableRecord, table: PlayedTable) -> None:
-    one = record.viewers[SEAT]
-    one.opened.append(Opened(received_at(table, len(table.transitions)) + 60_000, None))
-    one.received.append(one.received[0]._replace(at_milliseconds=one.opened[-1].at_milliseconds, stream=1))
+    viewer = record.viewers[SEAT]
+    viewer.opened.append(Opened(received_at(table, len(table.transitions)) + 60_000, None))
+    viewer.received.append(viewer.received[0]._replace(at_milliseconds=viewer.opened[-1].at_milliseconds, stream=1))
 
 
 def show_a_spectator(record: TableRecord, table: PlayedTable) -> None:
@@ -127,17 +127,17 @@ def show_a_spectator(record: TableRecord, table: PlayedTable) -> None:
 
 
 def name_a_card_in_a_refusal(record: TableRecord, table: PlayedTable) -> None:
-    one = record.viewers[SEAT]
+    viewer = record.viewers[SEAT]
     text = f"seat 3 holds {card_text(hidden_card(table, 5))}"
     answer = refused(
-        one.sent[0].request_id, one.sent[0].at_milliseconds, grpc.StatusCode.UNAVAILABLE, "SERVER_STOPPING"
+        viewer.sent[0].request_id, viewer.sent[0].at_milliseconds, grpc.StatusCode.UNAVAILABLE, "SERVER_STOPPING"
     )
-    one.answered.append(answer._replace(message=text))
+    viewer.answered.append(answer._replace(message=text))
 
 
 def repeat_with_changes(record: TableRecord, table: PlayedTable) -> None:
     record.viewers[SEAT] = seat_record(table, SEAT, drops={MIDDLE + 5: MIDDLE - 5})
-    changed_message(lambda message, _: setattr(message.update.facts.add().turn_changed, "phase", "play"))(record, table)
+    falsify_message(lambda message, _: setattr(message.update.facts.add().turn_changed, "phase", "play"))(record, table)
 
 
 def send_the_turn_again(record: TableRecord, table: PlayedTable) -> None:
@@ -169,18 +169,18 @@ def _later(message: Event, _: PlayedTable) -> None:
 
 STREAMS: Cases = {
     Invariant.SEQUENCE_GAP: {
-        "leave_out": received(lambda messages: messages.pop(MIDDLE)),
+        "omit": change_received(lambda messages: messages.pop(MIDDLE)),
         "heartbeat_ahead": heartbeat(1),
-        "begin_without_a_snapshot": received(lambda messages: messages.pop(0)),
+        "begin_without_a_snapshot": change_received(lambda messages: messages.pop(0)),
         "skip_when_resumed": skip_when_resumed,
-        "skip_in_a_turn_state": resumed(lambda event, _: setattr(event.turn_state, "sequence", SEQUENCE)),
-        "resume_with_a_heartbeat": resumed(begin_with_a_heartbeat),
+        "skip_in_a_turn_state": change_resumed(lambda event, _: setattr(event.turn_state, "sequence", SEQUENCE)),
+        "resume_with_a_heartbeat": change_resumed(begin_with_a_heartbeat),
     },
     Invariant.SEQUENCE_REPEAT: {
         "heartbeat_behind": heartbeat(-1),
         "send_a_second_snapshot": send_a_second_snapshot,
-        "send_twice": received(lambda messages: messages.insert(MIDDLE, messages[MIDDLE])),
-        "go_back_to_a_snapshot": received(lambda messages: messages.insert(MIDDLE, messages[0])),
+        "send_twice": change_received(lambda messages: messages.insert(MIDDLE, messages[MIDDLE])),
+        "go_back_to_a_snapshot": change_received(lambda messages: messages.insert(MIDDLE, messages[0])),
         "open_with_an_older_snapshot": open_with_an_older_snapshot,
         "send_the_turn_again": send_the_turn_again,
     },
@@ -188,73 +188,73 @@ STREAMS: Cases = {
         "show_a_deal": reveal_moved_card(facts_pb2.Place(hand=SEAT + 1)),
         "show_the_stock": reveal_moved_card(facts_pb2.Place(pile="stock")),
         "show_a_spectator": show_a_spectator,
-        "open_a_hand": changed_message(
+        "open_a_hand": falsify_message(
             lambda message, table: message.update.facts.add(hand_revealed={"seat": 3, "cards": [hidden_card(table)]})
         ),
-        "offer_a_foreign_card": changed_message(
+        "offer_a_foreign_card": falsify_message(
             lambda message, table: message.update.legal_actions.actions.add(play={"card": hidden_card(table)})
         ),
-        "show_a_hand_in_a_snapshot": changed_message(
+        "show_a_hand_in_a_snapshot": falsify_message(
             lambda message, table: message.snapshot.view.seats[3].cards.append(hidden_card(table, 1)), 0
         ),
-        "show_a_hand_in_get_view": viewed(
+        "show_a_hand_in_get_view": add_view(
             lambda snapshot, table: snapshot.view.seats[3].cards.append(hidden_card(table))
         ),
-        "write_a_card_down": changed_message(
+        "write_a_card_down": falsify_message(
             lambda message, table: message.update.facts.add(
                 mark_changed={"mark": {"name": "hint", "value": f"it is {card_text(hidden_card(table))}"}}
             )
         ),
         "name_a_card_in_a_refusal": name_a_card_in_a_refusal,
-        "offer_a_foreign_card_when_resumed": resumed(
+        "offer_a_foreign_card_when_resumed": change_resumed(
             lambda event, table: event.turn_state.legal_actions.actions.add(play={"card": hidden_card(table)})
         ),
     },
     Invariant.SEED_SHOWN_EARLY: {
-        "show_the_seed": changed_message(lambda message, table: show_the_seed(message.update, table), to_all=True),
-        "show_the_seed_in_a_snapshot": changed_message(
+        "show_the_seed": falsify_message(lambda message, table: show_the_seed(message.update, table), to_all=True),
+        "show_the_seed_in_a_snapshot": falsify_message(
             lambda message, table: show_the_seed(message.snapshot, table), 0
         ),
-        "show_the_seed_in_get_view": viewed(lambda snapshot, table: show_the_seed(snapshot, table)),
+        "show_the_seed_in_get_view": add_view(lambda snapshot, table: show_the_seed(snapshot, table)),
     },
     Invariant.VIEW_DIFFERS: {
-        "send_an_impossible_fact": changed_message(
+        "send_an_impossible_fact": falsify_message(
             lambda message, _: message.update.facts.add(trick_taken={"seat": 99})
         ),
-        "see_another_view": viewed(lambda snapshot, _: setattr(snapshot.view.seats[0], "card_count", 99)),
-        "see_another_clock": viewed(lambda snapshot, _: setattr(snapshot.clock, "deadline_unix_ms", 1)),
+        "see_another_view": add_view(lambda snapshot, _: setattr(snapshot.view.seats[0], "card_count", 99)),
+        "see_another_clock": add_view(lambda snapshot, _: setattr(snapshot.clock, "deadline_unix_ms", 1)),
         "repeat_with_changes": repeat_with_changes,
-        "hide_an_own_card": changed_message(lambda message, _: message.snapshot.view.seats[SEAT].cards.pop(0), 0),
-        "miscount_a_pile": changed_message(
+        "hide_an_own_card": falsify_message(lambda message, _: message.snapshot.view.seats[SEAT].cards.pop(0), 0),
+        "miscount_a_pile": falsify_message(
             lambda message, _: message.snapshot.view.piles.add(name="waste", count=2), 0, to_all=True
         ),
-        "send_an_unknown_fact": changed_message(lambda message, _: message.update.facts.add()),
-        "finish_a_table_early": changed_message(
+        "send_an_unknown_fact": falsify_message(lambda message, _: message.update.facts.add()),
+        "finish_a_table_early": falsify_message(
             lambda message, _: setattr(message.snapshot.table, "state", tables_pb2.TABLE_STATE_FINISHED), 0
         ),
-        "resume_with_another_clock": resumed(lambda event, _: event.turn_state.clock.reserve_ms.append(1)),
-        "resume_with_a_proposal": resumed(lambda event, _: setattr(event.turn_state.proposal, "sequence", 7)),
-        "count_the_clock_wrongly": changed_message(_later, to_all=True),
+        "resume_with_another_clock": change_resumed(lambda event, _: event.turn_state.clock.reserve_ms.append(1)),
+        "resume_with_a_proposal": change_resumed(lambda event, _: setattr(event.turn_state.proposal, "sequence", 7)),
+        "count_the_clock_wrongly": falsify_message(_later, to_all=True),
     },
     Invariant.PUBLIC_FACTS_DIFFER: {
-        "send_one_another_phase": changed_message(
+        "send_one_another_phase": falsify_message(
             lambda message, _: message.update.facts.add(turn_changed={"phase": "nap"})
         ),
-        "send_one_another_time": changed_message(lambda message, _: setattr(message.update, "stored_unix_ms", 1)),
-        "send_one_another_seat": changed_message(
+        "send_one_another_time": falsify_message(lambda message, _: setattr(message.update, "stored_unix_ms", 1)),
+        "send_one_another_seat": falsify_message(
             lambda message, _: setattr(message.update, "acted_by", engine_pb2.ACTED_BY_BOT)
         ),
-        "count_another_deal_for_one": counted(facts_pb2.MOVE_REASON_DEAL),
-        "count_another_draw_for_one": counted(facts_pb2.MOVE_REASON_DRAW),
-        "count_another_penalty_for_one": counted(facts_pb2.MOVE_REASON_PENALTY),
-        "promise_one_another_seed": changed_message(
+        "count_another_deal_for_one": count_additional_card(facts_pb2.MOVE_REASON_DEAL),
+        "count_another_draw_for_one": count_additional_card(facts_pb2.MOVE_REASON_DRAW),
+        "count_another_penalty_for_one": count_additional_card(facts_pb2.MOVE_REASON_PENALTY),
+        "promise_one_another_seed": falsify_message(
             lambda message, _: setattr(message.snapshot.table, "seed_commitment", "00" * 32), 0
         ),
     },
     Invariant.RULES_BROKEN: {"offer_nothing": offer_nothing},
     Invariant.STREAM_SILENT: {
-        "note_a_violation": lambda record, _: record.viewers[SEAT].noted.append(
-            Noted(Invariant.STREAM_SILENT, 7, "nothing came")
+        "report_a_violation": lambda record, _: record.viewers[SEAT].reported.append(
+            ReportedViolation(Invariant.STREAM_SILENT, 7, "nothing came")
         ),
     },
 }

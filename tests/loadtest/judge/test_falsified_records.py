@@ -8,7 +8,8 @@ from tests.loadtest.judge.falsified_answers import ANSWERS
 from tests.loadtest.judge.falsified_records import RECORDS
 from tests.loadtest.judge.falsified_rows import ROWS
 from tests.loadtest.judge.falsified_streams import NEED_A_REPLAY, STREAMS
-from tests.loadtest.judge.played import EVENTFUL, Cases, Falsify, found, played, record_of, stored_record
+from tests.loadtest.judge.played import EVENTFUL, played
+from tests.loadtest.judge.viewer_records import Cases, Falsify, found, record_of, stored_record
 
 
 def _parameters(*cases: Cases) -> list[ParameterSet]:
@@ -50,6 +51,6 @@ def test_timeouts_that_the_run_caused_are_no_violation() -> None:
     for falsify in ROWS[Invariant.TIMEOUT_UNEXCUSED].values():
         record = stored_record(table)
         falsify(record, table)
-        for one in record.viewers:
-            one.impaired = True
+        for viewer in record.viewers:
+            viewer.impaired = True
         assert Invariant.TIMEOUT_UNEXCUSED not in found(record)

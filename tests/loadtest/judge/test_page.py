@@ -35,5 +35,7 @@ def test_every_invariant_is_found_in_a_falsified_record_or_by_a_harness() -> Non
 
 
 def test_the_page_names_the_invariants_of_harnesses() -> None:
-    noted = re.findall(r"^\| `([a-z_]+)` \|.*\| noted by [a-z ]+ \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert set(noted) == {str(one) for one in BY_A_HARNESS}
+    reported = re.findall(
+        r"^\| `([a-z_]+)` \|.*\| reported by [a-z ]+ \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert set(reported) == {str(one) for one in BY_A_HARNESS}

@@ -16,10 +16,11 @@ from croupier.scoring.schema import METADATA
 from croupier.scoring.standings_store import StandingsStore
 from croupier_api.v1 import scoring_pb2
 from croupier_internal.v1 import scoring_control_pb2
-from loadtest.judge.standings import TableOutcome, standings_broken
+from loadtest.judge.standings import TableOutcome, check_standings
 from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
-from tests.loadtest.judge.played import EVENTFUL, PlayedTable, played, record_of
+from tests.loadtest.judge.played import EVENTFUL, PlayedTable, played
+from tests.loadtest.judge.viewer_records import record_of
 
 GAMES = ("thulla", "thulla", "thulla", "one_ten")
 PLAYERS = [f"player-{seat}" for seat in range(4)]
@@ -36,10 +37,10 @@ class Standings(NamedTuple):
     def broken(
         self, outcomes: list[TableOutcome], *, has_others: bool = False, undecided: tuple[str, ...] = ()
     ) -> set[Invariant]:
-        """The invariants that the judge finds violated."""
+        """Return the invariants that the judge finds violated."""
         boards = {game: [line.SerializeToString() for line in lines] for game, lines in self.boards.items()}
         statistics = {player: standings.SerializeToString() for player, standings in self.statistics.items()}
-        found = standings_broken(outcomes, boards, statistics, has_others=has_others, undecided=undecided)
+        found = check_standings(outcomes, boards, statistics, has_others=has_others, undecided=undecided)
         return {violation.invariant for violation in found}
 
 
@@ -49,14 +50,14 @@ def table(number: int) -> PlayedTable:
 
 @pytest.fixture(scope="module")
 def outcomes() -> list[TableOutcome]:
-    """The outcomes of the tables by the judge."""
+    """Return the outcomes of the tables by the judge."""
     found = [judge(record_of(table(number))).outcome for number in range(len(GAMES))]
     return [one._replace(table_id=f"table-{number}") for number, one in enumerate(found) if one is not None]
 
 
 @pytest.fixture(scope="module")
 def standings(tmp_path_factory: pytest.TempPathFactory) -> Standings:
-    """Scoring's standings of the same tables."""
+    """Return scoring's standings of the same tables."""
     return asyncio.run(read_standings(tmp_path_factory.mktemp("ledger") / "scoring.db"))
 
 
@@ -97,7 +98,7 @@ def test_correct_standings_are_accepted(standings: Standings, outcomes: list[Tab
 
 def test_players_who_finished_nothing_have_no_statistics(standings: Standings, outcomes: list[TableOutcome]) -> None:
     standings = deepcopy(standings)
-    standings.statistics["nobody"] = Statistics(player_id="nobody")
+    standings.statistics["unknown"] = Statistics(player_id="unknown")
     assert not standings.broken(outcomes)
 
 
@@ -116,12 +117,12 @@ def test_others_on_a_board_are_judged_by_their_order_alone(standings: Standings,
 def test_players_of_tables_without_an_outcome_are_not_judged(
     standings: Standings, outcomes: list[TableOutcome]
 ) -> None:
-    everybody = tuple(seat.player_id for seat in outcomes[0].seats if seat.player_id)
+    player_ids = tuple(seat.player_id for seat in outcomes[0].seats if seat.player_id)
     assert standings.broken(outcomes[1:]) == {Invariant.STATISTICS_DIFFER, Invariant.LEADERBOARD_DIFFERS}
-    assert not standings.broken(outcomes[1:], undecided=everybody)
+    assert not standings.broken(outcomes[1:], undecided=player_ids)
     standings = deepcopy(standings)
     standings.boards["thulla"].reverse()
-    assert standings.broken(outcomes[1:], undecided=everybody) == {Invariant.LEADERBOARD_DIFFERS}
+    assert standings.broken(outcomes[1:], undecided=player_ids) == {Invariant.LEADERBOARD_DIFFERS}
 
 
 def test_outcomes_can_be_pickled(outcomes: list[TableOutcome]) -> None:
@@ -148,7 +149,7 @@ FALSIFIED: Mapping[str, Callable[[Standings], object]] = {
     "leaderboard: a position twice": lambda standings: setattr(standings.boards["thulla"][1], "position", 1),
     "leaderboard: a player is missing": lambda standings: standings.boards["thulla"].pop(),
     "leaderboard: a player twice": lambda standings: standings.boards["thulla"].append(standings.boards["thulla"][0]),
-    "leaderboard: another name": lambda standings: setattr(standings.boards["thulla"][0], "name", "Somebody"),
+    "leaderboard: another name": lambda standings: setattr(standings.boards["thulla"][0], "name", "Another"),
     "leaderboard: a win more": lambda standings: setattr(standings.boards["thulla"][0].statistics, "games_won", 9),
     "leaderboard: another count": lambda standings: standings.boards["one_ten"][0].statistics.counts.update(
         {"bids_made": 99}
@@ -161,5 +162,5 @@ def test_wrong_standings_are_found(name: str, standings: Standings, outcomes: li
     falsified = deepcopy(standings)
     FALSIFIED[name](falsified)
     kind = name.partition(":")[0]
-    wanted = {"statistics": Invariant.STATISTICS_DIFFER, "leaderboard": Invariant.LEADERBOARD_DIFFERS}[kind]
-    assert falsified.broken(outcomes) == {wanted}
+    expected = {"statistics": Invariant.STATISTICS_DIFFER, "leaderboard": Invariant.LEADERBOARD_DIFFERS}[kind]
+    assert falsified.broken(outcomes) == {expected}

@@ -16,19 +16,14 @@ from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
 from tests.games.toy import TOY
-from tests.loadtest.judge.falsified_records import first_snapshot, replayed
-from tests.loadtest.judge.played import (
-    SEATS,
-    TABLE,
-    AcceptedAction,
+from tests.loadtest.judge.falsified_records import change_first_snapshot, change_replay
+from tests.loadtest.judge.played import SEATS, TABLE, AcceptedAction, EventRates, PlayedTable, played_with
+from tests.loadtest.judge.viewer_records import (
     Cases,
     Falsify,
-    GameCourse,
-    PlayedTable,
-    ask_for_views,
+    add_views,
     change_message,
     found,
-    played_with,
     refused,
     seat_record,
     stored_record,
@@ -44,7 +39,7 @@ OTHER = 1
 
 @pytest.fixture(scope="module", autouse=True)
 def known() -> Iterator[None]:
-    """The engine knows the toy."""
+    """Let the engine know the toy."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registry, "RULES", MappingProxyType({**registry.RULES, (TOY.id, TOY.rules_version): TOY}))
         yield
@@ -55,7 +50,7 @@ def toy_table(seed: int) -> PlayedTable:
     people = tuple(SeatConfig(f"player-{seat}", f"Player {seat}") for seat in range(SEATS))
     clock, secret = ClockConfig(30_000, 20_000, 300), random.randbytes(32)
     config = TableConfig(TABLE, TOY.id, TOY.rules_version, SEATS, {}, clock, secret, people, (b"",) * SEATS)
-    return played_with(config, random, GameCourse(timeouts=0.05, outages=0.02))
+    return played_with(config, random, EventRates(timeouts=0.05, outages=0.02))
 
 
 def toy_record(table: PlayedTable) -> TableRecord:
@@ -64,15 +59,15 @@ def toy_record(table: PlayedTable) -> TableRecord:
     return record
 
 
-def asked(table: PlayedTable, verb: type[Bid | Lay | Declare]) -> AcceptedAction:
+def accepted_action(table: PlayedTable, verb: type[Bid | Lay | Declare]) -> AcceptedAction:
     return next(one for one in table.accepted if isinstance(one.action, verb))
 
 
-def sends(verb: type[Bid | Lay | Declare], change: Callable[[actions_pb2.Action], object]) -> Falsify:
-    """A player sent another action than the accepted one."""
+def change_sent(verb: type[Bid | Lay | Declare], change: Callable[[actions_pb2.Action], object]) -> Falsify:
+    """Let a player have sent another action than the accepted one."""
 
     def falsify(record: TableRecord, table: PlayedTable) -> None:
-        one = asked(table, verb)
+        one = accepted_action(table, verb)
         sent = record.viewers[one.seat].sent
         index = next(index for index, it in enumerate(sent) if it.request_id == one.request_id)
         action = actions_pb2.Action.FromString(sent[index].action)
@@ -83,7 +78,7 @@ def sends(verb: type[Bid | Lay | Declare], change: Callable[[actions_pb2.Action]
 
 
 def unrecorded(change: Falsify) -> Falsify:
-    """The same without replay and rows."""
+    """Remove replay and rows before the change."""
 
     def falsify(record: TableRecord, table: PlayedTable) -> None:
         record.replays, record.sheet, record.stored, record.ledger = [], None, None, None
@@ -93,7 +88,7 @@ def unrecorded(change: Falsify) -> Falsify:
 
 
 def reserve_of(table: PlayedTable, owner: int) -> cards_pb2.Card.ValueType:
-    """The card that lies face down before a seat after the deal."""
+    """Return the card that lies face down before a seat after the deal."""
     (pile,) = [it for it in table.snapshot(owner, 1).view.piles if (it.name, it.owner) == ("reserve", owner)]
     return pile.cards[0].card
 
@@ -116,22 +111,22 @@ def add_fact(fact: Callable[[PlayedTable], facts_pb2.Fact]) -> Falsify:
 
 
 def deal_open(table: PlayedTable) -> facts_pb2.Fact:
-    """A card that is dealt face down to another seat, for the viewer to see."""
+    """Return a card that is dealt face down to another seat, for the viewer to see."""
     place = facts_pb2.Place(pile="reserve", owner=OTHER)
     moved = facts_pb2.CardsMoved(target=place, cards=[reserve_of(table, OTHER)], count=1, face_down=True)
     return facts_pb2.Fact(cards_moved=moved)
 
 
 def name_a_card(table: PlayedTable) -> facts_pb2.Fact:
-    """A mark that names the card of another seat."""
+    """Return a mark that names the card of another seat."""
     mark = facts_pb2.Mark(name="hint", value=f"it is {TEXTS[reserve_of(table, OTHER)]}")
     return facts_pb2.Fact(mark_changed=facts_pb2.MarkChanged(mark=mark))
 
 
 def name_a_card_in_a_refusal(record: TableRecord, table: PlayedTable) -> None:
-    one = record.viewers[VIEWER]
-    answer = refused("", one.received[1].at_milliseconds, StatusCode.UNAVAILABLE, "SERVER_STOPPING")
-    one.answered.append(answer._replace(message=f"seat 1 has {TEXTS[reserve_of(table, OTHER)]}"))
+    viewer = record.viewers[VIEWER]
+    answer = refused("", viewer.received[1].at_milliseconds, StatusCode.UNAVAILABLE, "SERVER_STOPPING")
+    viewer.answered.append(answer._replace(message=f"seat 1 has {TEXTS[reserve_of(table, OTHER)]}"))
 
 
 def lay_before_another(record: TableRecord, table: PlayedTable) -> None:
@@ -141,7 +136,7 @@ def lay_before_another(record: TableRecord, table: PlayedTable) -> None:
         place = next(it.cards_moved.target for it in event.update.facts if it.HasField("cards_moved"))
         place.owner = (place.owner + 1) % SEATS
 
-    change_message(record.viewers[VIEWER], asked(table, Lay).sequence - 1, change)
+    change_message(record.viewers[VIEWER], accepted_action(table, Lay).sequence - 1, change)
 
 
 def exchange_partners(first: engine_pb2.Snapshot) -> None:
@@ -157,25 +152,25 @@ FALSIFIED: Cases = {
         "name_a_card_in_a_refusal": name_a_card_in_a_refusal,
     },
     Invariant.ILLEGAL_ACCEPTED: {
-        "bid_between_the_steps": unrecorded(sends(Bid, lambda action: setattr(action.bid, "amount", 15))),
-        "name_no_amount": unrecorded(sends(Declare, lambda action: action.declare_word.ClearField("amount"))),
-        "name_oneself": unrecorded(sends(Declare, lambda action: setattr(action.declare_word, "seat", 77))),
-        "lay_for_another": unrecorded(sends(Lay, lambda action: setattr(action.lay, "owner", 77))),
-        "lay_nothing": unrecorded(sends(Lay, lambda action: action.lay.ClearField("cards"))),
+        "bid_between_the_steps": unrecorded(change_sent(Bid, lambda action: setattr(action.bid, "amount", 15))),
+        "name_no_amount": unrecorded(change_sent(Declare, lambda action: action.declare_word.ClearField("amount"))),
+        "name_oneself": unrecorded(change_sent(Declare, lambda action: setattr(action.declare_word, "seat", 77))),
+        "lay_for_another": unrecorded(change_sent(Lay, lambda action: setattr(action.lay, "owner", 77))),
+        "lay_nothing": unrecorded(change_sent(Lay, lambda action: action.lay.ClearField("cards"))),
     },
     Invariant.ACKNOWLEDGED_LOST: {
         "lay_other_cards": unrecorded(
-            sends(Lay, lambda action: action.lay.cards.append(cards_pb2.Card.ValueType(next(iter(TEXTS)))))
+            change_sent(Lay, lambda action: action.lay.cards.append(cards_pb2.Card.ValueType(next(iter(TEXTS)))))
         ),
-        "say_another_word": sends(Declare, lambda action: setattr(action.declare_word, "word", "pass")),
+        "say_another_word": change_sent(Declare, lambda action: setattr(action.declare_word, "word", "pass")),
     },
     Invariant.PUBLIC_FACTS_DIFFER: {"lay_before_another": lay_before_another},
     Invariant.REPLAY_DIFFERS: {
-        "replay_another_card": replayed(
+        "replay_another_card": change_replay(
             lambda lines: next(it["action"] for it in lines if "cards" in it.get("action", ())).update(cards=["B9"])
         )
     },
-    Invariant.RESULT_DIFFERS: {"exchange_partners": first_snapshot(exchange_partners)},
+    Invariant.RESULT_DIFFERS: {"exchange_partners": change_first_snapshot(exchange_partners)},
 }
 
 
@@ -183,8 +178,8 @@ FALSIFIED: Cases = {
 def test_a_correct_table_of_an_unknown_game_has_no_violations(seed: int) -> None:
     table = toy_table(seed)
     record = toy_record(table)
-    for one in record.viewers:
-        ask_for_views(one, table, 3)
+    for viewer in record.viewers:
+        add_views(viewer, table, 3)
     record.viewers.append(seat_record(table, SPECTATOR))
     assert not judge(record).violations
     unreliable = unreliable_record(table, seed)

@@ -8,17 +8,8 @@ import pytest
 from croupier.games.registry import GAMES
 from loadtest.judge.verdict import Verdict, judge
 from tests.loadtest.judge.attempts import attempt
-from tests.loadtest.judge.played import (
-    EVENTFUL,
-    PLAIN,
-    GameCourse,
-    ask_for_views,
-    left,
-    played,
-    record_of,
-    stored_record,
-    unreliable_record,
-)
+from tests.loadtest.judge.played import EVENTFUL, PLAIN, EventRates, played
+from tests.loadtest.judge.viewer_records import add_views, left, record_of, stored_record, unreliable_record
 
 SEEDS = (1, 3)
 
@@ -29,12 +20,12 @@ def assert_clean(verdict: Verdict) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("course", [PLAIN, EVENTFUL], ids=["plain", "eventful"])
-def test_a_correct_table_is_verified_without_violations(game: str, seed: int, course: GameCourse) -> None:
-    table = played(game, seed, course)
+@pytest.mark.parametrize("rates", [PLAIN, EVENTFUL], ids=["plain", "eventful"])
+def test_a_correct_table_is_verified_without_violations(game: str, seed: int, rates: EventRates) -> None:
+    table = played(game, seed, rates)
     record = stored_record(table)
-    for one in record.viewers:
-        ask_for_views(one, table, 7)
+    for viewer in record.viewers:
+        add_views(viewer, table, 7)
     verdict = judge(record)
     assert_clean(verdict)
     assert verdict.is_verified

@@ -13,74 +13,66 @@ from croupier_client.cards import CardValue
 from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
 from loadtest.record import Answered, Expected, Sent
-from tests.loadtest.judge.falsified_answers import ILLEGAL, RULE, answer, attempted, change_all, own, sent_for
-from tests.loadtest.judge.falsified_records import RECORDS, replayed
+from tests.loadtest.judge.falsified_answers import ILLEGAL, RULE, add_attempt, answer, change_all, own, sent_for
+from tests.loadtest.judge.falsified_records import RECORDS, change_replay
 from tests.loadtest.judge.falsified_streams import SEAT, SEQUENCE, STREAMS
-from tests.loadtest.judge.played import (
-    EVENTFUL,
-    PlayedTable,
-    change_message,
-    found,
-    play,
-    played,
-    reason_of,
-    record_of,
-    refused,
-    seat_record,
-)
+from tests.loadtest.judge.played import EVENTFUL, PlayedTable, played
+from tests.loadtest.judge.viewer_records import change_message, found, play, reason_of, record_of, refused, seat_record
 
 
 def test_an_expected_refusal_is_no_violation() -> None:
     record, table = record_of(played()), played()
-    attempted(answer("ILLEGAL_ACTION", rule=RULE), ILLEGAL)(record, table)
+    add_attempt(answer("ILLEGAL_ACTION", rule=RULE), ILLEGAL)(record, table)
     assert not judge(record).violations
 
 
 @pytest.mark.parametrize("code", [StatusCode.UNAVAILABLE, StatusCode.DEADLINE_EXCEEDED])
 def test_a_failed_connection_is_no_refusal(code: StatusCode) -> None:
     record, table = record_of(played()), played()
-    attempted(answer("UNSPECIFIED", code))(record, table)
+    add_attempt(answer("UNSPECIFIED", code))(record, table)
     assert not judge(record).violations
 
 
 def test_an_unanswered_action_may_be_in_the_log() -> None:
     record, table = record_of(played()), played()
-    one, name = record.viewers[SEAT], own(table).request_id
-    one.answered = [answer for answer in one.answered if answer.request_id != name]
+    viewer, name = record.viewers[SEAT], own(table).request_id
+    viewer.answered = [answer for answer in viewer.answered if answer.request_id != name]
     assert not judge(record).violations
 
 
 @pytest.mark.parametrize("is_unavailable_first", [False, True])
 def test_a_repeat_with_the_same_answer_is_no_violation(is_unavailable_first: bool) -> None:
     record, table = record_of(played()), played()
-    one, asked = record.viewers[SEAT], own(table)
-    sent = sent_for(one, asked)
+    viewer, accepted = record.viewers[SEAT], own(table)
+    sent = sent_for(viewer, accepted)
     if is_unavailable_first:
         # The client retries by itself.
-        unavailable = refused(asked.request_id, sent.at_milliseconds + 1, StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE")
-        one.answered.insert(0, unavailable)
-    one.sent.append(sent._replace(at_milliseconds=sent.at_milliseconds + 9, expected_sequence=None))
-    one.answered.append(Answered(sent.at_milliseconds + 12, asked.request_id, asked.sequence))
+        unavailable = refused(
+            accepted.request_id, sent.at_milliseconds + 1, StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE"
+        )
+        viewer.answered.insert(0, unavailable)
+    viewer.sent.append(sent._replace(at_milliseconds=sent.at_milliseconds + 9, expected_sequence=None))
+    viewer.answered.append(Answered(sent.at_milliseconds + 12, accepted.request_id, accepted.sequence))
     reused = Expected("reused request id", StatusCode.ALREADY_EXISTS.value[0], reason_of("REQUEST_ID_REUSED"))
-    other = play(2 if asked.action == Play(0) else 1).SerializeToString()
-    one.sent.append(Sent(sent.at_milliseconds + 20, asked.request_id, other, None, reused))
-    one.answered.append(
-        refused(asked.request_id, sent.at_milliseconds + 22, StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED")
+    other = play(2 if accepted.action == Play(0) else 1).SerializeToString()
+    viewer.sent.append(Sent(sent.at_milliseconds + 20, accepted.request_id, other, None, reused))
+    viewer.answered.append(
+        refused(accepted.request_id, sent.at_milliseconds + 22, StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED")
     )
     assert not judge(record).violations
 
 
 def test_an_accepted_reuse_of_a_request_id_is_found() -> None:
     record, table = record_of(played()), played()
-    one, asked = record.viewers[SEAT], own(table)
-    sent = sent_for(one, asked)
+    viewer, accepted = record.viewers[SEAT], own(table)
+    sent = sent_for(viewer, accepted)
     reused = Expected("reused request id", StatusCode.ALREADY_EXISTS.value[0], reason_of("REQUEST_ID_REUSED"))
-    one.sent.append(Sent(sent.at_milliseconds + 20, asked.request_id, play(53).SerializeToString(), None, reused))
-    one.answered.append(Answered(sent.at_milliseconds + 22, asked.request_id, asked.sequence))
+    viewer.sent.append(Sent(sent.at_milliseconds + 20, accepted.request_id, play(53).SerializeToString(), None, reused))
+    viewer.answered.append(Answered(sent.at_milliseconds + 22, accepted.request_id, accepted.sequence))
     assert Invariant.ILLEGAL_ACCEPTED in found(record)
 
 
-def test_early_computer_players_are_found() -> None:
+def test_early_bots_are_found() -> None:
     table = played("thulla", 1, EVENTFUL)
     record = record_of(table)
     acted = [made.entry.sequence for made in table.transitions if isinstance(made.entry.event, SeatActed)]
@@ -106,7 +98,9 @@ def test_a_fault_of_the_replay_has_its_sequence_in_the_log() -> None:
     entry = next(one for one in acted if one.acted_by is ActedBy.PLAYER)
     number = entry.sequence - sum(sequence < entry.sequence for sequence in meta_entries)
     draw = {"type": "draw"}
-    replayed(lambda lines: next(one for one in lines if one.get("seq") == number).update(action=draw))(record, table)
+    change_replay(lambda lines: next(one for one in lines if one.get("seq") == number).update(action=draw))(
+        record, table
+    )
     sequences = [one.sequence for one in judge(record).violations if one.invariant is Invariant.ILLEGAL_ACCEPTED]
     assert sequences == [entry.sequence]
 
@@ -125,7 +119,7 @@ def test_an_unknown_game_is_judged_on_all_but_the_rules(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("invariant", "name"),
     [
-        (Invariant.DEAL_UNFAIR, "leave_out_a_client_seed"),
+        (Invariant.DEAL_UNFAIR, "omit_a_client_seed"),
         (Invariant.RESULT_DIFFERS, "change_the_ranking"),
         (Invariant.RESULT_DIFFERS, "change_the_scores"),
     ],
@@ -153,13 +147,13 @@ def test_hidden_hands_after_the_last_round_are_not_shown() -> None:
 
 
 def _final_hands(table: PlayedTable) -> list[list[CardValue]]:
-    """The hands at the end, each in its own seat's view."""
+    """Return the hands at the end, each in its own seat's view."""
     return [list(table.snapshot(seat, len(table.transitions)).view.seats[seat].cards) for seat in range(4)]
 
 
 def test_a_violation_has_its_table_and_sequence() -> None:
     record = record_of(played())
-    STREAMS[Invariant.SEQUENCE_GAP]["leave_out"](record, played())
+    STREAMS[Invariant.SEQUENCE_GAP]["omit"](record, played())
     (violation,) = [one for one in judge(record).violations if one.invariant is Invariant.SEQUENCE_GAP]
     assert (violation.table_id, violation.sequence) == ("table-1", SEQUENCE + 1)
     assert f"seat {SEAT}" in violation.detail

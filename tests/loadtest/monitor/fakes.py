@@ -26,7 +26,7 @@ class FakeServices:
 
 
 def process(cpu: float = 0.0, memory: float = 0.0, files: float = 0.0, started: float = STARTED) -> dict[Key, float]:
-    """The metrics of a process."""
+    """Return the metrics of a process."""
     return {
         ("process_cpu_seconds_total", ()): cpu,
         ("process_resident_memory_bytes", ()): memory,

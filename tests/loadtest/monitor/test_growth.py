@@ -8,7 +8,7 @@ MEGABYTE = 1_000_000
 
 
 def history(*memory: int, apart: float = 60.0) -> list[Reading]:
-    """Readings of a service with these megabytes of memory."""
+    """Return readings of a service with these megabytes of memory."""
     return [Reading(number * apart, 0.0, used * MEGABYTE, 30, 0, 0) for number, used in enumerate(memory)]
 
 

@@ -15,7 +15,7 @@ from tests.ports import reserved_port
 
 @contextmanager
 def answering(response: str | None) -> Iterator[str]:
-    """A server of one connection that sends this, or for None nothing until the client closes."""
+    """Run a server of one connection that sends this, or for None nothing until the client closes."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:

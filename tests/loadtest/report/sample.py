@@ -38,7 +38,7 @@ LATENCIES = (
 
 
 def interval(at: int) -> Interval:
-    """An interval of ten minutes of load that rises to a thousand tables."""
+    """Return an interval of ten minutes of load that rises to a thousand tables."""
     share = 1 - exp(-at / 10)
     wave = 1 + 0.15 * sin(at / 3)
     return Interval(
@@ -57,7 +57,7 @@ def interval(at: int) -> Interval:
 
 
 def step(tables: int, p50: float, p99: float) -> LoadStep:
-    """A step of rising load, which passes if its p99 does."""
+    """Return a step of rising load, which passes if its p99 does."""
     return LoadStep(tables, tables * 0.9, p50, p99, tables / 2500, tables / 1300, p99 < 100)
 
 
@@ -129,7 +129,7 @@ HOSTILE = "<script>alert(1)</script>\x1b[31m\x00 & \"'[red]"
 
 
 def hostile() -> Result:
-    """A result whose foreign texts are all hostile."""
+    """Return a result whose foreign texts are all hostile."""
     return replace(
         FAILED,
         conditions=replace(CONDITIONS, scenario=HOSTILE, command=HOSTILE, machine=HOSTILE, versions={HOSTILE: HOSTILE}),

@@ -16,7 +16,7 @@ def suite_of(result: Result) -> Element:
 
 
 def cases(result: Result, outcome: str) -> set[str]:
-    """The names of the cases with this outcome."""
+    """Return the names of the cases with this outcome."""
     return {case.attrib["name"] for case in suite_of(result).iter("testcase") if case.find(outcome) is not None}
 
 

@@ -45,7 +45,7 @@ class Outline(HTMLParser):
 
 @cache
 def page_of(name: str) -> str:
-    """The cached page of a result."""
+    """Return the cached page of a result."""
     return to_page(RESULTS[name])
 
 
@@ -129,7 +129,7 @@ def test_there_is_no_plot_without_figures() -> None:
 
 
 def lines(silent: int) -> list[str]:
-    """The lines of latencies without measurements in one interval."""
+    """Return the lines of latencies without measurements in one interval."""
     intervals = [
         replace(one, p50=0.0, p95=0.0, p99=0.0) if at == silent else one for at, one in enumerate(PASSED.intervals)
     ]

@@ -59,7 +59,7 @@ class OneOhOneTable(JudgeTable):
     # Due actions
 
     @property
-    def shuffle_wanted(self) -> Shuffle | None:
+    def pending_shuffle(self) -> Shuffle | None:
         """The whole deck before a round, with a starter before the first; or the pile below its top card."""
         if self.ranking is not None:
             return None
@@ -74,7 +74,7 @@ class OneOhOneTable(JudgeTable):
     @property
     def to_act(self) -> list[int]:
         """The one seat whose turn it is, none while the table has to shuffle or when the game is over."""
-        if self.ranking is not None or self.shuffle_wanted is not None:
+        if self.ranking is not None or self.pending_shuffle is not None:
             return []
         return [self.turn]
 
@@ -87,7 +87,7 @@ class OneOhOneTable(JudgeTable):
     # Legal actions
 
     def legal(self, seat: int) -> Legal:
-        """Every playable card, a queen once for each suit to order; and the draw."""
+        """Return every playable card, a queen once for each suit to order; and the draw."""
         if seat not in self.to_act:
             return Legal([], [])
         actions: list[ReplayAction] = []
@@ -103,7 +103,7 @@ class OneOhOneTable(JudgeTable):
         return Legal(actions, [])
 
     def rule_against(self, card: Card) -> str:
-        """The rule against playing a card of the seat to act; empty if it is legal."""
+        """Return the rule against playing a card of the seat to act; empty if it is legal."""
         if not self.pile:  # 101-LEAD-1
             return "" if self.options["first_move_any"] or card == self.dealt_last else "101-LEAD-2"
         top = self.pile[-1][0]
@@ -120,7 +120,7 @@ class OneOhOneTable(JudgeTable):
         return "" if card[1] == top[1] or card[0] == top[0] else "101-PLAY-1"
 
     def rule_against_drawing(self, seat: int) -> str:
-        """The rule against drawing by the seat to act; empty if it is legal."""
+        """Return the rule against drawing by the seat to act; empty if it is legal."""
         if not self.pile:
             return "101-LEAD-3"
         has_playable_card = any(not self.rule_against(card) for card in self.hands[seat])
@@ -245,7 +245,7 @@ class OneOhOneTable(JudgeTable):
             self.end_round(self.winner)
 
     def next_player(self, seat: int) -> int:
-        """The next seat clockwise that is still in the game."""
+        """Return the next seat clockwise that is still in the game."""
         return min(self.in_game, key=lambda other: (other - seat - 1) % self.seats)
 
     # The end of a round and of the game.

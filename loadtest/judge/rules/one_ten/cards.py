@@ -26,33 +26,33 @@ PLAIN = {
 
 
 def pack(decks: int) -> list[Card]:
-    """All cards of so many packs, ascending."""
+    """Return all cards of a number of packs, ascending."""
     return [card for card in ASCENDING for _ in range(decks)]
 
 
 def ascending(cards: list[Card]) -> list[Card]:
-    """Cards that move together, in the order of the pack, as they come to lie."""
+    """Return cards that move together, in the order of the pack, as they come to lie."""
     return sorted(cards, key=ASCENDING.index)
 
 
 def is_trump(card: Card, trump: str) -> bool:
-    """Of the trump suit, the joker or the ace of hearts (110-RANK-1)."""
+    """Return whether a card is of the trump suit, the joker or the ace of hearts (110-RANK-1)."""
     return card in TRUMPS[trump]
 
 
-def asked_by(card: Card, trump: str) -> str:
-    """The suit that this card asks for when it is led (110-TRICK-2)."""
+def led_suit(card: Card, trump: str) -> str:
+    """Return the suit that this card asks for when it is led (110-TRICK-2)."""
     return LED_TRUMP if is_trump(card, trump) else card[1]
 
 
 def renege_rank(card: Card, trump: str) -> int:
-    """4, 3, 2 and 1 for the four highest trumps, 0 for every other card (110-REN-1)."""
+    """Return 4, 3, 2 and 1 for the four highest trumps, 0 for every other card (110-REN-1)."""
     four_highest = TRUMPS[trump][:4]
     return 4 - four_highest.index(card) if card in four_highest else 0
 
 
 def highest_trump(cards: list[Card], trump: str) -> int | None:
-    """The index of the highest trump, None without one; of two equal ones the first (110-RANK-6)."""
+    """Return the index of the highest trump, None without one; of two equal ones the first (110-RANK-6)."""
     for best in TRUMPS[trump]:
         if best in cards:
             return cards.index(best)
@@ -60,28 +60,28 @@ def highest_trump(cards: list[Card], trump: str) -> int | None:
 
 
 def best_card(cards: list[Card], trump: str) -> int:
-    """The index of the card that takes the trick, the led one first (110-TRICK-5, 110-RANK-6)."""
+    """Return the index of the card that takes the trick, the led one first (110-TRICK-5, 110-RANK-6)."""
     index = highest_trump(cards, trump)
     return index if index is not None else cards.index(next(best for best in PLAIN[cards[0][1]] if best in cards))
 
 
 def forced_out(hand: list[Card], trick: list[Card], trump: str) -> list[Card]:
-    """The reneging cards of a hand that one of higher rank in the trick calls out (110-REN-3 to 110-REN-5)."""
+    """Return the reneging cards of a hand that one of higher rank in the trick calls out (110-REN-3 to 110-REN-5)."""
     highest = max([renege_rank(card, trump) for card in trick], default=0)
     return [card for card in hand if 0 < renege_rank(card, trump) < highest]
 
 
 def playable(hand: list[Card], trick: list[Card], trump: str, force_out: str) -> tuple[str, list[Card]]:
-    """The cards that may be played, and the id of the rule that decides; read from the top as the page is."""
+    """Return the cards that may be played, and the id of the rule that decides; read from the top as the page is."""
     if not trick:
         return "110-PLAY-1", hand
-    asked = asked_by(trick[0], trump)
+    led = led_suit(trick[0], trump)
     forced = forced_out(hand, trick, trump)
     if force_out == "any_trick" and forced:
         return "110-PLAY-2", forced
     trumps = [card for card in hand if is_trump(card, trump)]
-    following = [card for card in hand if asked_by(card, trump) == asked]
-    if asked != LED_TRUMP:
+    following = [card for card in hand if led_suit(card, trump) == led]
+    if led != LED_TRUMP:
         return ("110-PLAY-3", following + trumps) if following else ("110-PLAY-5", hand)
     if any(renege_rank(card, trump) == 0 for card in trumps):
         return "110-PLAY-4", trumps

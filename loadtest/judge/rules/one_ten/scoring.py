@@ -24,12 +24,12 @@ class PlayedRound(NamedTuple):
 
 
 def taker(trick: Trick, trump: str) -> int:
-    """The seat that takes a trick."""
+    """Return the seat that takes a trick."""
     return trick[best_card([card for card, _ in trick], trump)][1]
 
 
 def bonus_trick(played: PlayedRound) -> int | None:
-    """The index of the trick that the bonus comes with; None if no seat gets it (110-SCORE-2, 110-SCORE-3)."""
+    """Return the index of the trick that the bonus comes with; None if no seat gets it (110-SCORE-2, 110-SCORE-3)."""
     cards = [card for trick in played.tricks for card, _ in trick]
     top = highest_trump(cards, played.trump)
     if top is None:
@@ -41,7 +41,7 @@ def bonus_trick(played: PlayedRound) -> int | None:
 
 
 def gains(played: PlayedRound) -> tuple[bool, list[tuple[int, int]]]:
-    """Whether the bid winner has reached the bid (110-SCORE-4); and what counts, trick by trick, by seat.
+    """Return whether the bid winner has reached the bid (110-SCORE-4); and what counts, trick by trick, by seat.
 
     Nothing counts of a bid winner who failed (110-SCORE-1, 110-SCORE-5, 110-END-2).
     """
@@ -54,7 +54,7 @@ def gains(played: PlayedRound) -> tuple[bool, list[tuple[int, int]]]:
 
 
 def round_points(played: PlayedRound) -> list[int]:
-    """The change of each seat's score."""
+    """Return the change of each seat's score."""
     is_made, earned = gains(played)
     points = [sum(more for seat, more in earned if seat == one) for one in range(len(played.scores_before))]
     if not is_made:
@@ -63,7 +63,7 @@ def round_points(played: PlayedRound) -> list[int]:
 
 
 def first_at_target(played: PlayedRound) -> int | None:
-    """The seat that reached 110 first, counting trick by trick (110-END-2); None if no seat did."""
+    """Return the seat that reached 110 first, counting trick by trick (110-END-2); None if no seat did."""
     counts = list(played.scores_before)
     for seat, points in gains(played)[1]:
         counts[seat] += points
@@ -73,6 +73,6 @@ def first_at_target(played: PlayedRound) -> int | None:
 
 
 def ranking_of(scores: list[int], winner: int | None) -> list[list[int]]:
-    """The winner alone, then the others by their scores, equal ones together (110-END-3, 110-END-4)."""
+    """Return the winner alone, then the others by their scores, equal ones together (110-END-3, 110-END-4)."""
     others = grouped([seat for seat in range(len(scores)) if seat != winner], lambda seat: -scores[seat])
     return others if winner is None else [[winner], *others]

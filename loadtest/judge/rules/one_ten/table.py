@@ -65,7 +65,7 @@ class OneTenTable(JudgeTable):
     # Due actions
 
     @property
-    def shuffle_wanted(self) -> Shuffle | None:
+    def pending_shuffle(self) -> Shuffle | None:
         """The pack before a round, with the first dealer drawn before the first; or the put-away cards (110-SWAP-6)."""
         if self.phase == "reshuffle":
             return Shuffle(self.put_away, [], self.round_number, 2)
@@ -99,20 +99,15 @@ class OneTenTable(JudgeTable):
         return {name: pile for name, pile in piles.items() if pile.cards}
 
     def hands_seen_by(self, viewer: int) -> list[list[Card]]:
-        """All hands for a seat, or a spectator by any other number: its own with cards, the others for their counts.
-
-        Until the exchange is over other hands still pass for those that were dealt (110-VIS-1), whatever was kept or
-        swapped. At all other times this is `hands`.
-        """
+        """Return all hands; until the exchange is over, others are shown as they were dealt (110-VIS-1)."""
         if self.phase not in ("exchange", "reshuffle"):
             return self.hands
         return [self.hands[seat] if seat == viewer else hand for seat, hand in enumerate(self.dealt)]
 
     def piles_seen_by(self, viewer: int) -> dict[str, Pile]:
-        """The piles for a seat, or a spectator by any other number.
+        """Return the piles; until the exchange is over, without the discarded and put-away cards of others.
 
-        Until the exchange is over no seat sees what another put away or discarded, not even that such a pile exists,
-        and the kitty lies where it was for all but the bid winner (110-VIS-4). At all other times this is `piles`.
+        Only the bid winner knows then that the kitty has been taken (110-VIS-4).
         """
         if self.phase not in ("exchange", "reshuffle"):
             return self.piles
@@ -122,7 +117,7 @@ class OneTenTable(JudgeTable):
         }
 
     def legal(self, seat: int) -> Legal:
-        """The legal actions of a seat."""
+        """Return the legal actions of a seat."""
         if seat not in self.to_act:
             return Legal([], [])
         hand = list(self.hands[seat])
@@ -147,7 +142,7 @@ class OneTenTable(JudgeTable):
         return {"type": "reshuffle", "stock": list(cards)}
 
     def deal(self, cards: list[Card], dealer: int) -> ReplayAction:
-        """One card at a time from the dealer's left, then the kitty; the rest is the stock (110-DEAL-1, 110-DEAL-5)."""
+        """Deal singly from the dealer's left, then the kitty; the rest is the stock (110-DEAL-1, 110-DEAL-5)."""
         count = self.hand_size * self.seats
         self.hands = self.dealt_singly(cards[:count], dealer + 1)
         self.kitty, self.stock = cards[count : count + KITTY_SIZE], cards[count + KITTY_SIZE :]
@@ -180,7 +175,7 @@ class OneTenTable(JudgeTable):
         return list(range(15, top + 1, 5))
 
     def calls(self) -> list[ReplayAction]:
-        """All legal calls of the speaker, in the order of the page."""
+        """Return all legal calls of the speaker, in the order of the page."""
         calls: list[ReplayAction] = [{"type": "bid", "amount": n} for n in self.ladder if n > self.amount]  # 110-BID-3
         if self.speaker != self.dealer:
             return [*calls, {"type": "pass"}]  # 110-BID-4
@@ -208,13 +203,13 @@ class OneTenTable(JudgeTable):
             self.hands[self.winner] += self.kitty  # 110-KEEP-1
 
     def contends(self, seat: int) -> bool:
-        """Whether a seat may still bid higher, or match as the dealer (110-BID-9)."""
+        """Return whether a seat may still bid higher, or match as the dealer (110-BID-9)."""
         if seat in self.passed or seat == self.high_bidder:
             return False
         return self.amount < self.ladder[-1] or seat == self.dealer
 
     def refused_call(self, action: ReplayAction) -> Illegal:
-        """The rule against a call."""
+        """Return the rule against a call."""
         kind, amount = action.get("type"), action.get("amount")
         if kind == "bid":
             on_ladder = type(amount) is int and amount in self.ladder
@@ -231,7 +226,7 @@ class OneTenTable(JudgeTable):
         return {7: 2, 8: 1}.get(self.seats, 3)
 
     def keep(self, winner: int, action: ReplayAction) -> None:
-        """The bid winner keeps a hand, puts the other cards away and names trump."""
+        """Let the bid winner keep a hand, put the other cards away and name trump."""
         if action.get("type") != "keep" or set(action) != {"type", "cards", "trump"}:
             raise Illegal("110-KEEP-2", f"{action}")
         if action["trump"] not in SUITS:
@@ -244,7 +239,7 @@ class OneTenTable(JudgeTable):
         self.trump = action["trump"]
 
     def swap(self, seat: int, action: ReplayAction) -> None:
-        """Another discards some cards (110-SWAP-4)."""
+        """Let another seat discard some cards (110-SWAP-4)."""
         if action.get("type") != "swap" or set(action) != {"type", "cards"}:
             raise Illegal("110-SWAP-3", f"{action}")
         cards, hand = action["cards"], self.hands[seat]
@@ -254,7 +249,7 @@ class OneTenTable(JudgeTable):
         self.hands[seat] = without(hand, cards)
 
     def draw(self) -> None:
-        """Once all have acted, fill their hands clockwise from the bid winner's left (110-SWAP-4), and play."""
+        """Fill all hands clockwise from the bid winner's left once all have acted (110-SWAP-4), and begin to play."""
         if self.phase == "exchange" and self.to_act:
             return
         if sum(map(len, self.discards.values())) > len(self.stock):
@@ -269,7 +264,7 @@ class OneTenTable(JudgeTable):
     # The tricks
 
     def playable(self, seat: int) -> tuple[str, list[Card]]:
-        """The cards that a seat may play, and the rule that decides."""
+        """Return the cards that a seat may play, and the rule that decides."""
         trick = [card for card, _ in self.trick]
         return playable(self.hands[seat], trick, self.trump, str(self.options["force_out"]))
 
@@ -310,19 +305,19 @@ class OneTenTable(JudgeTable):
 
 
 def face_down(cards: list[Card], seat: int | None = None) -> Pile:
-    """A pile that only the seat knows that it comes from."""
+    """Return a pile whose cards only the seat knows that they come from."""
     return Pile([(card, seat) for card in cards], frozenset() if seat is None else frozenset({seat}))
 
 
 def holds(hand: list[Card], cards: Any) -> bool:
-    """Whether these are cards of the hand, each as often as it is there (110-KEEP-2)."""
+    """Return whether these are cards of the hand, each as often as it is there (110-KEEP-2)."""
     if not isinstance(cards, list) or not all(isinstance(card, str) for card in cards):
         return False
     return not Counter(cards) - Counter(hand)
 
 
 def without(hand: list[Card], cards: list[Card]) -> list[Card]:
-    """The hand less these cards."""
+    """Return the hand less these cards."""
     rest = list(hand)
     for card in cards:
         rest.remove(card)

@@ -1,7 +1,7 @@
 """The auction of solo, the question to keep a bid, trump, and the call."""
 
 from loadtest.judge.rules.interface import Card, Options, ReplayAction
-from loadtest.judge.rules.solo.hand import BLACK_QUEENS, FOUR, NOBODY, SUITS, Hand, cards_of
+from loadtest.judge.rules.solo.hand import BLACK_QUEENS, FOUR, NO_SEAT, SUITS, Hand, cards_of
 
 BIDS = ["froke", "iss", "wedding", "solo", "solo_clubs", "solo_do", "solo_do_clubs"]  # SOLO-BID-2, lowest first
 SOLOS = ["solo", "solo_clubs", "solo_do", "solo_do_clubs"]
@@ -9,7 +9,7 @@ CLUB_BIDS = ["iss", "solo_clubs", "solo_do_clubs"]
 
 
 def bid_refusal(hand: Hand, seat: int, action: ReplayAction) -> str:
-    """The rule against a pass or a bid in the auction; empty if there is none."""
+    """Return the rule against a pass or a bid in the auction; empty if there is none."""
     if action["type"] == "pass":  # SOLO-BID-3
         return ""
     bid, cards = action["bid"], hand.cards[seat]
@@ -26,26 +26,26 @@ def bid_refusal(hand: Hand, seat: int, action: ReplayAction) -> str:
 
 
 def highest(hand: Hand) -> tuple[int, str]:
-    """The seat with the last bid, which is the highest one, and the bid; NOBODY and "" if all passed."""
+    """Return the seat with the last bid, which is the highest one, and the bid; NO_SEAT and "" if all passed."""
     bids = [(seat, bid) for seat, bid in hand.auction if bid != "pass"]
-    return bids[-1] if bids else (NOBODY, "")
+    return bids[-1] if bids else (NO_SEAT, "")
 
 
 def holder_of_both_queens(hand: Hand) -> int:
-    """The seat that holds both black queens, or NOBODY."""
-    return next((seat for seat in FOUR if {*BLACK_QUEENS} <= {*hand.cards[seat]}), NOBODY)
+    """Return the seat that holds both black queens, or NO_SEAT."""
+    return next((seat for seat in FOUR if {*BLACK_QUEENS} <= {*hand.cards[seat]}), NO_SEAT)
 
 
-def seat_to_be_asked(hand: Hand, options: Options) -> int:
-    """The seat that may keep its bid after the last turn of the auction, or NOBODY (SOLO-KEEP-1)."""
+def seat_that_may_keep(hand: Hand, options: Options) -> int:
+    """Return the seat that may keep its bid after the last turn of the auction, or NO_SEAT (SOLO-KEEP-1)."""
     overruled = {"iss": "froke"}
     if options["solo_keep"]:
         overruled |= {"solo_clubs": "solo", "solo_do_clubs": "solo_do"}
-    return next((seat for seat, bid in hand.auction if bid == overruled.get(highest(hand)[1])), NOBODY)
+    return next((seat for seat, bid in hand.auction if bid == overruled.get(highest(hand)[1])), NO_SEAT)
 
 
 def trump_refusal(hand: Hand, seat: int, action: ReplayAction, options: Options) -> str:
-    """The rule against naming a trump suit; empty if there is none."""
+    """Return the rule against naming a trump suit; empty if there is none."""
     suit, cards = action["trump"], hand.cards[seat]
     if hand.contract in CLUB_BIDS and suit != "C":
         return "SOLO-TRUMP-2"
@@ -61,7 +61,7 @@ def trump_refusal(hand: Hand, seat: int, action: ReplayAction, options: Options)
 
 
 def calls(hand: Hand) -> tuple[str, list[Card]]:
-    """The calls of the declarer, and their rule (SOLO-CALL-1): before trump is named, all suits are open."""
+    """Return the calls of the declarer, and their rule (SOLO-CALL-1): before trump is named, all suits are open."""
     cards = hand.cards[hand.declarer]
     open_suits = [suit for suit in SUITS if suit != hand.trump]
     missing = [suit for suit in open_suits if "A" + suit not in cards]
@@ -82,14 +82,14 @@ def _below_the_aces(cards: list[Card], open_suits: list[str]) -> list[Card]:
 
 
 def called_card(hand: Hand, name: str) -> Card:
-    """The called card; for "unknown" the one ace of a plain suit that the declarer lacks (SOLO-CALL-4)."""
+    """Return the called card; for "unknown" the one ace of a plain suit that the declarer lacks (SOLO-CALL-4)."""
     if name != "unknown":
         return name
     return next("A" + suit for suit in SUITS if suit != hand.trump and "A" + suit not in hand.cards[hand.declarer])
 
 
 def is_forbidden_pair(hand: Hand, remaining: list[int], last_two: str) -> bool:
-    """Whether a call throws the hand in, given the seats that are not out (SOLO-LAST-1, SOLO-LAST-2)."""
+    """Return whether a call throws the hand in, given the seats that are not out (SOLO-LAST-1, SOLO-LAST-2)."""
     if len(remaining) != 2:
         return False
     return remaining == hand.side() or (last_two == "either_pair" and remaining == hand.defenders())

@@ -20,71 +20,71 @@ PLAIN: dict[str, list[Card]] = {  # SOLO-RANK-3: highest first
     "H": ["AH", "KH", "QH", "JH", "TH", "9H", "8H", "7H"],
     "D": ["AD", "KD", "QD", "JD", "TD", "9D", "8D", "7D"],
 }
-NOBODY = -1
+NO_SEAT = -1
 FOUR = [0, 1, 2, 3]
 
 
 def cards_of(suit: str, cards: list[Card]) -> list[Card]:
-    """Those of the cards that count as cards of a suit: a black queen never does (SOLO-RANK-2)."""
+    """Return the cards that count as cards of a suit: a black queen never does (SOLO-RANK-2)."""
     return [card for card in cards if card[1] == suit and card not in BLACK_QUEENS]
 
 
 def kind(card: Card, trump: str) -> str:
-    """The suit of a card for following: "trump", or its suit (SOLO-PLAY-2)."""
+    """Return the suit of a card for following: "trump", or its suit (SOLO-PLAY-2)."""
     return "trump" if card in TRUMPS[trump] else card[1]
 
 
 def winner(trick: list[tuple[Card, int]], trump: str) -> int:
-    """The seat whose card takes a trick (SOLO-PLAY-3)."""
+    """Return the seat whose card takes a trick (SOLO-PLAY-3)."""
     seats = dict(trick)
     return next(seats[best] for best in TRUMPS[trump] + PLAIN[trick[0][0][1]] if best in seats)
 
 
 def no_cards() -> list[list[Card]]:
-    """Four empty hands."""
+    """Return four empty hands."""
     return [[], [], [], []]
 
 
 @dataclass(slots=True)
 class Hand:
-    """One hand; seats are NOBODY, and texts empty, until they are known."""
+    """One hand; seats are NO_SEAT, and texts empty, until they are known."""
 
     dealt: list[list[Card]] = field(default_factory=no_cards)
     cards: list[list[Card]] = field(default_factory=no_cards)
     phase: str = "deal"
-    turn: int = NOBODY
+    turn: int = NO_SEAT
     auction: list[tuple[int, str]] = field(default_factory=list)
     """The calls of the auction by seat: a bid, or "pass"."""
-    declarer: int = NOBODY
+    declarer: int = NO_SEAT
     contract: str = ""
     trump: str = ""
     do: bool = False
     called: Card = ""
     """The called card, also after the call "unknown"."""
-    partner: int = NOBODY
+    partner: int = NO_SEAT
     tricks: list[list[tuple[Card, int]]] = field(default_factory=list)
     trick: list[tuple[Card, int]] = field(default_factory=list)
     through: bool = False
 
     def side(self) -> list[int]:
-        """The seats of the declaring side."""
+        """Return the seats of the declaring side."""
         return [seat for seat in FOUR if seat in (self.declarer, self.partner)]
 
     def defenders(self) -> list[int]:
-        """The seats of the other side."""
+        """Return the seats of the other side."""
         return [seat for seat in FOUR if seat not in self.side()]
 
     def tricks_won(self, seats: list[int]) -> int:
-        """The number of finished tricks that these seats have taken."""
+        """Return the number of finished tricks that these seats have taken."""
         return sum(1 for trick in self.tricks if winner(trick, self.trump) in seats)
 
     def is_partner_hidden(self) -> bool:
-        """Whether the called card of a froke or an iss has not been played yet (page, section 3.4)."""
+        """Return whether the called card of a froke or an iss has not been played yet (page, section 3.4)."""
         return self.contract in ("froke", "iss") and any(self.called in cards for cards in self.cards)
 
 
 def deal(deck: list[Card], dealer: int, start: str, packets: str) -> list[list[Card]]:
-    """The four hands that come out of a deck by the options `deal_start` and `deal_packets` (SOLO-DEAL-2)."""
+    """Return the four hands that come out of a deck by the options `deal_start` and `deal_packets` (SOLO-DEAL-2)."""
     hands = no_cards()
     first = dealer + 3 if start == "right" else dealer + 1
     left = list(deck)

@@ -7,7 +7,7 @@ OUT = 36
 
 
 def card_refusal(hand: Hand, seat: int, card: Card, options: Options) -> str:
-    """The rule against playing a card; empty if there is none."""
+    """Return the rule against playing a card; empty if there is none."""
     cards = hand.cards[seat]
     if card not in cards:
         return "SOLO-PLAY-2"
@@ -38,13 +38,13 @@ def _partner_refusal(hand: Hand, card: Card, led: str, can_follow: bool) -> str:
 
 
 def may_throw_down(hand: Hand) -> bool:
-    """Whether the seat on lead to the sixth trick has the choice to throw down or go through (SOLO-THROUGH-1 to -4)."""
+    """Return whether the seat on lead to the sixth trick may throw down or go through (SOLO-THROUGH-1 to -4)."""
     five_of_five = len(hand.tricks) == 5 and hand.tricks_won(hand.side()) == 5
     return five_of_five and not hand.trick and not hand.do
 
 
 def outcome(hand: Hand) -> str:
-    """Whether a hand is "made", "failed" or not over yet (""), looked at after a complete trick."""
+    """Return whether a hand is "made", "failed" or not over yet (""), looked at after a complete trick."""
     won, lost = hand.tricks_won(hand.side()), hand.tricks_won(hand.defenders())
     if hand.is_partner_hidden():  # SOLO-STOP-1, SOLO-CARD-6
         return "failed" if len(hand.tricks) == 5 else ""
@@ -56,7 +56,7 @@ def outcome(hand: Hand) -> str:
 
 
 def value(hand: Hand, made: bool, options: Options) -> int:
-    """The points of each winner of a hand, before the limit."""
+    """Return the points of each winner of a hand, before the limit."""
     base = {"froke": 2, "iss": 2, "wedding": 4}.get(hand.contract, 6)  # SOLO-SCORE-1
     if hand.trump == "C":
         base *= 2
@@ -70,12 +70,12 @@ def value(hand: Hand, made: bool, options: Options) -> int:
 
 
 def remaining_seats(scores: list[int]) -> list[int]:
-    """The seats that are not out (SOLO-END-1)."""
+    """Return the seats that are not out (SOLO-END-1)."""
     return [seat for seat in FOUR if scores[seat] < OUT]
 
 
 def scores_after(scores: list[int], winners: list[int], each: int, double_out: str) -> list[int]:
-    """The scores when each winner has been given the points, by the option `double_out`."""
+    """Return the scores when each winner has been given the points, by the option `double_out`."""
     after = list(scores)
     for seat in winners:
         after[seat] = min(OUT, scores[seat] + each)  # SOLO-SCORE-5
@@ -92,7 +92,7 @@ def scores_after(scores: list[int], winners: list[int], each: int, double_out: s
 
 
 def final_ranking(went_out: dict[int, int], ranking: str) -> list[list[int]]:
-    """Groups of seats, given by seat the hand in which it went out (SOLO-END-4)."""
+    """Return groups of seats, given by seat the hand in which it went out (SOLO-END-4)."""
     buck = [seat for seat in FOUR if seat not in went_out]
     if ranking == "buck_only":
         return [sorted(went_out), buck]

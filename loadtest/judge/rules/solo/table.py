@@ -14,7 +14,7 @@ from loadtest.judge.rules.interface import (
     open_piles,
 )
 from loadtest.judge.rules.solo import bidding, play
-from loadtest.judge.rules.solo.hand import DECK, FOUR, NOBODY, SUITS, Hand, cards_of, deal, winner
+from loadtest.judge.rules.solo.hand import DECK, FOUR, NO_SEAT, SUITS, Hand, cards_of, deal, winner
 
 ACTIONS: dict[str, list[ReplayAction]] = {
     "auction": [{"type": "pass"}, *({"type": "bid", "bid": bid} for bid in bidding.BIDS)],
@@ -53,22 +53,22 @@ class SoloTable(JudgeTable):
         self.hand = Hand()
         self.hands = self.hand.cards
         self.went_out: dict[int, int] = {}
-        self.dealer = NOBODY
+        self.dealer = NO_SEAT
         """The next dealer, or the same if the hand is restarted with new cards."""
         self.shuffles = 0
         """The number of shuffles of this hand, or of the next one."""
 
     @property
-    def shuffle_wanted(self) -> Shuffle | None:
+    def pending_shuffle(self) -> Shuffle | None:
         """The whole pack while a deal is due; the very first one draws the dealer (SOLO-DEAL-1)."""
         if self.hand.phase != "deal":
             return None
-        return Shuffle(list(DECK), [4] if self.dealer == NOBODY else [], len(self.rounds) + 1, self.shuffles + 1)
+        return Shuffle(list(DECK), [4] if self.dealer == NO_SEAT else [], len(self.rounds) + 1, self.shuffles + 1)
 
     @property
     def to_act(self) -> list[int]:
         """The one seat that may act, or none."""
-        return [] if self.hand.turn == NOBODY else [self.hand.turn]
+        return [] if self.hand.turn == NO_SEAT else [self.hand.turn]
 
     @property
     def piles(self) -> dict[str, Pile]:
@@ -76,7 +76,7 @@ class SoloTable(JudgeTable):
         return open_piles(trick=self.hand.trick, taken=[pile_card for trick in self.hand.tricks for pile_card in trick])
 
     def legal(self, seat: int) -> Legal:
-        """The legal actions of a seat."""
+        """Return the legal actions of a seat."""
         possible = ACTIONS[self.hand.phase] if seat == self.hand.turn else []
         return Legal([dict(action) for action in possible if not self._rule_against(seat, action)], [])
 
@@ -107,7 +107,7 @@ class SoloTable(JudgeTable):
             raise Illegal(rule, f"seat {seat}: {action}")
         match self.hand.phase:
             case "auction":
-                self._say(seat, action.get("bid", "pass"))
+                self._call_in_auction(seat, action.get("bid", "pass"))
             case "wedding":
                 self._declare(seat, "wedding")
             case "keep":
@@ -123,7 +123,7 @@ class SoloTable(JudgeTable):
                 self._finish("made")
 
     def _refusal(self, seat: int, action: ReplayAction) -> str:
-        """The rule against an action of a seat; empty if there is none."""
+        """Return the rule against an action of a seat; empty if there is none."""
         phase, verb = self.hand.phase, str(action.get("type"))
         possible = ACTIONS.get(phase, [])
         if seat != self.hand.turn:
@@ -136,7 +136,7 @@ class SoloTable(JudgeTable):
         return self._rule_against(seat, action)
 
     def _rule_against(self, seat: int, action: ReplayAction) -> str:
-        """The rule against an action of this phase by the seat whose turn it is."""
+        """Return the rule against an action of this phase by the seat whose turn it is."""
         hand, card = self.hand, action.get("card", "")
         match action["type"]:
             case "pass" | "bid" if hand.phase == "auction":
@@ -157,23 +157,23 @@ class SoloTable(JudgeTable):
         self.hand = Hand(dealt, [list(cards) for cards in dealt], "auction", (self.dealer + 1) % 4)  # SOLO-BID-1
         self.hands = self.hand.cards
 
-    def _say(self, seat: int, bid: str) -> None:
+    def _call_in_auction(self, seat: int, bid: str) -> None:
         self.hand.auction.append((seat, bid))
         self.hand.turn = (seat + 1) % 4
         if len(self.hand.auction) == 4:
             self._end_auction()
 
     def _end_auction(self) -> None:
-        """The outcome of the highest bid (SOLO-BID-7)."""
+        """Continue after the highest bid (SOLO-BID-7)."""
         seat, bid = bidding.highest(self.hand)
-        asked = bidding.seat_to_be_asked(self.hand, self.options)
+        keeper = bidding.seat_that_may_keep(self.hand, self.options)
         queens = bidding.holder_of_both_queens(self.hand)
-        if queens != NOBODY and bid not in (*bidding.SOLOS, "wedding"):
+        if queens != NO_SEAT and bid not in (*bidding.SOLOS, "wedding"):
             self.hand.phase, self.hand.turn = "wedding", queens  # SOLO-WED-2
         elif not bid:
             self._end_hand(self.scores)  # SOLO-BID-8
-        elif asked != NOBODY:
-            self.hand.phase, self.hand.turn = "keep", asked
+        elif keeper != NO_SEAT:
+            self.hand.phase, self.hand.turn = "keep", keeper
         else:
             self._declare(seat, bid)
 
@@ -227,7 +227,7 @@ class SoloTable(JudgeTable):
 
     def _end_hand(self, totals: list[int]) -> None:
         self.score([totals[seat] - self.scores[seat] for seat in FOUR])
-        self.hand.turn = NOBODY
+        self.hand.turn = NO_SEAT
         for seat in FOUR:
             if seat not in play.remaining_seats(totals):
                 self.went_out.setdefault(seat, self.round_number)

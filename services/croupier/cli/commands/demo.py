@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from croupier.cli.commands.demo_plan import DemoPlan
-from croupier.cli.commands.demo_players import Party, Show, play_table, signed_in
+from croupier.cli.commands.demo_players import Group, Show, play_table, signed_in
 from croupier.cli.commands.demo_shows import chosen_show
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.supervisor import SupervisorSettings, running_services, silent
@@ -24,7 +24,7 @@ from croupier.games.registry import GAMES
 from croupier_api.v1 import scoring_pb2
 from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints
-from loadtest.judge.standings import standings_broken
+from loadtest.judge.standings import check_standings
 from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.record import TableRecord
@@ -56,15 +56,15 @@ class Played:
 
 async def play_all(plan: DemoPlan, endpoints: Endpoints, show: Show) -> Played:
     """Play every table of the plan at once, and judge them; raises CroupierError or CommandFault."""
-    async with signed_in(plan, endpoints) as parties:
-        records = await asyncio.gather(*(play_table(plan, party, show) for party in parties))
-        standings = await read_standings(parties, plan.game)
+    async with signed_in(plan, endpoints) as groups:
+        records = await asyncio.gather(*(play_table(plan, group, show) for group in groups))
+        standings = await read_standings(groups, plan.game)
     return judged(records, standings)
 
 
-async def read_standings(parties: Sequence[Party], game: str) -> Standings:
+async def read_standings(groups: Sequence[Group], game: str) -> Standings:
     """Return the leaderboard of a game, and the statistics of all players; raises CroupierError."""
-    players = [client for party in parties for client in party.clients]
+    players = [client for group in groups for client in group.clients]
     statistics = [await client.get_player_statistics() for client in players]
     return Standings(tuple(await leaderboard(players[0], game)), tuple(statistics))
 
@@ -79,7 +79,7 @@ def judged(records: Sequence[TableRecord], standings: Standings) -> Played:
     board = {records[0].game: [entry.SerializeToString() for entry in standings.leaderboard]}
     statistics = {one.player_id: one.SerializeToString() for one in standings.statistics}
     outcomes = [verdict.outcome for verdict in verdicts if verdict.outcome is not None]
-    broken = standings_broken(outcomes, board, statistics)
+    broken = check_standings(outcomes, board, statistics)
     return Played(tuple(records), standings, checks, (*violations, *broken))
 
 

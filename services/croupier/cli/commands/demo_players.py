@@ -20,9 +20,9 @@ from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
 from loadtest.players.client import Connections, PlayerClient
 from loadtest.players.recorder import Recorder
-from loadtest.players.table import Seat
+from loadtest.players.table import RecordedTable
 from loadtest.players.table_results import read_again, read_replay_and_sheet
-from loadtest.record import Noted, SeatRecord, TableRecord
+from loadtest.record import ReportedViolation, SeatRecord, TableRecord
 
 SIGN_INS_AT_ONCE = 8
 MAX_WAIT_SECONDS = 60.0
@@ -39,7 +39,7 @@ Show: TypeAlias = Callable[[Sequence[AsyncTable], engine_pb2.TableUpdate], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Party:
+class Group:
     """The players of one table, in the order of their seats."""
 
     number: int
@@ -57,7 +57,7 @@ async def until_available(ask: Callable[[], Awaitable[Result]]) -> Result:
 
 
 @asynccontextmanager
-async def signed_in(plan: DemoPlan, endpoints: Endpoints) -> AsyncIterator[list[Party]]:
+async def signed_in(plan: DemoPlan, endpoints: Endpoints) -> AsyncIterator[list[Group]]:
     """Sign in all players of all tables, a few at a time, and close their connections at the end."""
     few, measures = asyncio.Semaphore(SIGN_INS_AT_ONCE), Measures()
     connections = Connections(endpoints, ceil(plan.tables * plan.seats / STREAMS_OF_A_CONNECTION))
@@ -69,42 +69,44 @@ async def signed_in(plan: DemoPlan, endpoints: Endpoints) -> AsyncIterator[list[
             await client.sign_in()
         return client
 
-    async def party(table: int) -> Party:
-        return Party(table, tuple(await asyncio.gather(*(player(table, seat) for seat in range(plan.seats)))))
+    async def group(table: int) -> Group:
+        return Group(table, tuple(await asyncio.gather(*(player(table, seat) for seat in range(plan.seats)))))
 
     try:
-        yield list(await asyncio.gather(*(party(table) for table in range(1, plan.tables + 1))))
+        yield list(await asyncio.gather(*(group(table) for table in range(1, plan.tables + 1))))
     finally:
         await connections.close()
 
 
-async def play_table(plan: DemoPlan, party: Party, show: Show) -> TableRecord:
+async def play_table(plan: DemoPlan, group: Group, show: Show) -> TableRecord:
     """Form a table, play it, and read its results; raises CroupierError if it cannot be formed.
 
-    A table that cannot be played to its end is noted as such in its record.
+    A table that cannot be played to its end is reported in its record.
     """
-    formed = await _form(plan, party)
+    formed = await _form(plan, group)
     record = TableRecord(formed.table_id, formed.game, len(formed.seats), formed.seed_commitment)
-    for seat, client in enumerate(party.clients):
-        record.viewers.append(SeatRecord(_player_id(client), client_seed=plan.client_seed(party.number, seat)))
+    for seat, client in enumerate(group.clients):
+        record.viewers.append(SeatRecord(_player_id(client), client_seed=plan.client_seed(group.number, seat)))
     try:
-        await _play(plan, party, record, show)
+        await _play(plan, group, record, show)
         record.is_finished = True
-        for client, viewer in zip(party.clients, record.viewers, strict=True):
+        for client, viewer in zip(group.clients, record.viewers, strict=True):
             await read_again(client, record.table_id, viewer)
-        await read_replay_and_sheet(party.clients[0], record, MAX_WAIT_SECONDS)
+        await read_replay_and_sheet(group.clients[0], record, MAX_WAIT_SECONDS)
     except CroupierError as error:
-        record.viewers[0].noted.append(Noted(Invariant.TABLE_STUCK, 0, f"a player cannot go on: {error}"))
+        record.viewers[0].reported.append(
+            ReportedViolation(Invariant.TABLE_STUCK, 0, f"a player cannot go on: {error}")
+        )
     return record
 
 
-async def _play(plan: DemoPlan, party: Party, record: TableRecord, show: Show) -> None:
+async def _play(plan: DemoPlan, group: Group, record: TableRecord, show: Show) -> None:
     async with AsyncExitStack() as stack:
-        seats = zip(party.clients, record.viewers, strict=True)
+        seats = zip(group.clients, record.viewers, strict=True)
         tables = [
             await stack.enter_async_context(recorded_table(client, record.table_id, viewer)) for client, viewer in seats
         ]
-        players = [BotPlayer(at.table, plan.decisions(party.number, seat)) for seat, at in enumerate(tables)]
+        players = [BotPlayer(at.table, plan.decisions(group.number, seat)) for seat, at in enumerate(tables)]
         seated = zip(tables, players, strict=True)
         await asyncio.gather(_watch(tables, show), *(play_seat(*at) for at in seated))
 
@@ -115,11 +117,11 @@ def _player_id(client: PlayerClient) -> str:
 
 def recorded_table(client: PlayerClient, table_id: str, viewer: SeatRecord) -> AsyncTable:
     """Return the table of a player, whose stream goes into the viewer's record."""
-    return Seat(client, table_id, Recorder(viewer, Measures()), asyncio.sleep)
+    return RecordedTable(client, table_id, Recorder(viewer, Measures()), asyncio.sleep)
 
 
-async def _form(plan: DemoPlan, party: Party) -> tables_pb2.Table:
-    host, *others = party.clients
+async def _form(plan: DemoPlan, group: Group) -> tables_pb2.Table:
+    host, *others = group.clients
     created = await until_available(
         lambda: host.create_table(
             game=plan.game, seat_count=plan.seats, options=plan.options, time_control=TIME_CONTROL
@@ -129,8 +131,8 @@ async def _form(plan: DemoPlan, party: Party) -> tables_pb2.Table:
     # One after the other, so that each player has their seat of the plan.
     for client in others:
         await client.join_table(table_id=table_id)
-    for seat, client in enumerate(party.clients):
-        await client.set_ready(table_id=table_id, client_seed=plan.client_seed(party.number, seat))
+    for seat, client in enumerate(group.clients):
+        await client.set_ready(table_id=table_id, client_seed=plan.client_seed(group.number, seat))
     try:
         async with asyncio.timeout(MAX_WAIT_SECONDS):
             while True:

@@ -1,4 +1,4 @@
-"""The world of a simulation: plan, network, databases, faults and observer."""
+"""The environment of a simulation: plan, network, databases, faults and observer."""
 
 import json
 from collections.abc import Mapping
@@ -19,12 +19,12 @@ from loadtest.simulation.plan import plan_of
 from loadtest.simulation.trace import Trace
 
 SCORING_TRIGGERS = """
-CREATE TEMP TRIGGER round_changed AFTER UPDATE ON rounds BEGIN SELECT noted('round', NEW.table_id); END;
-CREATE TEMP TRIGGER result_changed AFTER UPDATE ON results BEGIN SELECT noted('result', NEW.table_id); END;
+CREATE TEMP TRIGGER round_changed AFTER UPDATE ON rounds BEGIN SELECT record_change('round', NEW.table_id); END;
+CREATE TEMP TRIGGER result_changed AFTER UPDATE ON results BEGIN SELECT record_change('result', NEW.table_id); END;
 """
 
 
-class World:
+class Environment:
     """The plan of a seed, the network, the databases, the faults, and their observer."""
 
     def __init__(
@@ -48,7 +48,7 @@ class World:
         """The SQLAlchemy engine of each service's database."""
 
     def random(self, name: str) -> Random:
-        """The random source of one part of the world."""
+        """Return the random source of one part of the environment."""
         return seeded_random(self.seed, name)
 
     def _committed(self, changes: list[Change]) -> None:

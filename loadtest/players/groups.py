@@ -1,4 +1,4 @@
-"""Parties and matched players, who play table after table, each with a behaviour of their own."""
+"""Groups and matched players, who play table after table, each with a behaviour of their own."""
 
 import asyncio
 import time
@@ -13,7 +13,7 @@ from croupier_api.v1 import games_pb2, tables_pb2
 from croupier_client import CroupierError, InvalidArgument, TimedOut
 from loadtest.mix import MixEntry, OptionValue, draw_entry, matchable
 from loadtest.players.client import PlayerClient
-from loadtest.players.seat import SeatPlayer
+from loadtest.players.seat_player import SeatPlayer
 from loadtest.players.user_context import UserContext, count_failure
 from loadtest.record import TableRecord
 from loadtest.scenarios import Behaviour
@@ -21,15 +21,15 @@ from loadtest.scenarios import Behaviour
 OPTIONS_SHARE = 0.5
 """The share of tables with random options."""
 BOT_SHARE = 0.1
-"""The share of tables at which a computer player has the last seat."""
+"""The share of tables at which a bot has the last seat."""
 SEED_BYTES = 16
 PAUSE_SECONDS = 0.5
 POLL_SECONDS = 0.2
 OPENING_SECONDS = 30.0
 CRITERIA_SECONDS = 15.0
-"""The period in which all matched players ask for the same few games."""
+"""The period in which all matched players search for the same few games."""
 MAX_SEATS = 4
-"""Of tables by quick match: enough players must ask for the same number of seats."""
+"""Of tables by quick match: enough players must search for the same number of seats."""
 
 
 def _time_control(action_seconds: int, reserve_seconds: int) -> tables_pb2.TimeControl:
@@ -45,21 +45,21 @@ LATE_TIMES = _time_control(5, 20)
 """For tables at which a player uses the reserve."""
 
 
-class PartyMember(NamedTuple):
-    """A player of a party, at one table."""
+class GroupMember(NamedTuple):
+    """A player of a group, at one table."""
 
     client: PlayerClient
     behaviour: Behaviour
     client_seed: bytes
 
 
-async def party(context: UserContext, name: str) -> None:
-    """Play table after table until time is up."""
+async def group(context: UserContext, name: str) -> None:
+    """Play table after table until the run drains."""
     guests = [
         context.guest(f"{name}-{seat}") for seat in range(max(max(entry.seats) for entry in context.settings.games))
     ]
     for number in count(1):
-        if context.is_time_up:
+        if context.is_stopping:
             return
         random = context.random(f"{name}/{number}")
         try:
@@ -74,7 +74,7 @@ async def _play_one(context: UserContext, guests: Sequence[PlayerClient], random
     seats = random.choice(entry.seats)
     has_bot = seats > 2 and random.random() < BOT_SHARE
     people = [
-        PartyMember(
+        GroupMember(
             client, draw_behaviour(context, random), random.randbytes(SEED_BYTES) if random.random() < 0.5 else b""
         )
         for client in guests[: seats - has_bot]
@@ -82,11 +82,11 @@ async def _play_one(context: UserContext, guests: Sequence[PlayerClient], random
     time_control = _time_control_for({one.behaviour for one in people})
     table = await _form_table(people, entry, seats, time_control, random)
     if table is None:
-        context.measures.failed("opening a table: it was not opened", f"table of {entry.game} for {seats}")
+        context.measures.record_failure("opening a table: it was not opened", f"table of {entry.game} for {seats}")
         return
-    async with asyncio.TaskGroup() as group:
+    async with asyncio.TaskGroup() as tasks:
         for one in people:
-            group.create_task(play_seat(context, one, table, time_control, random))
+            tasks.create_task(play_seat(context, one, table, time_control, random))
 
 
 def _time_control_for(behaviours: set[Behaviour]) -> tables_pb2.TimeControl:
@@ -97,17 +97,17 @@ def _time_control_for(behaviours: set[Behaviour]) -> tables_pb2.TimeControl:
 
 def play_seat(
     context: UserContext,
-    member: PartyMember,
+    member: GroupMember,
     table: tables_pb2.Table,
     time_control: tables_pb2.TimeControl,
     random: Random,
 ) -> Coroutine[None, None, None]:
-    """The coroutine by which a player plays at an open table."""
+    """Return the coroutine by which a player plays at an open table."""
     assert member.client.player is not None
     record = TableRecord(table.table_id, table.game, len(table.seats), table.seed_commitment)
     player_id = member.client.player.player_id
-    counts = table.seats[0].player_id == player_id
-    viewer = context.tables.add_viewer(record, player_id, member.behaviour, member.client_seed, counts=counts)
+    is_counter = table.seats[0].player_id == player_id
+    viewer = context.tables.add_viewer(record, player_id, member.behaviour, member.client_seed, is_counter=is_counter)
     own_random = Random(random.random())
     return SeatPlayer(
         context,
@@ -120,13 +120,13 @@ def play_seat(
 
 
 def draw_behaviour(context: UserContext, random: Random) -> Behaviour:
-    """A behaviour, drawn by the scenario's weights."""
+    """Return a behaviour, drawn by the scenario's weights."""
     behaviours = context.settings.scenario.behaviours
     return random.choices(list(behaviours), list(behaviours.values()))[0]
 
 
 async def _form_table(
-    people: Sequence[PartyMember], entry: MixEntry, seats: int, time_control: tables_pb2.TimeControl, random: Random
+    people: Sequence[GroupMember], entry: MixEntry, seats: int, time_control: tables_pb2.TimeControl, random: Random
 ) -> tables_pb2.Table | None:
     """Open a table with a seat for each of these players; None if it was not opened in time."""
     host = people[0].client
@@ -163,14 +163,14 @@ async def _create_table(
 
 
 async def _random_options(host: PlayerClient, game_id: str, random: Random) -> dict[str, OptionValue]:
-    """A random value for each option that lists its values or is true or false."""
+    """Return a random value for each option that lists its values or is true or false."""
     games: Mapping[str, games_pb2.GameDescription] = {one.game: one for one in (await host.list_games()).games}
     values = {one.name: _values(one) for one in games[game_id].options}
     return {name: random.choice(listed) for name, listed in values.items() if len(listed) > 1}
 
 
 def _values(option: games_pb2.OptionDescription) -> list[OptionValue]:
-    """The values of an option; none of an option that takes any integer of a range."""
+    """Return the values of an option; none of an option that takes any integer of a range."""
     if option.HasField("flag"):
         return [False, True]
     values = option.choice.values
@@ -178,11 +178,11 @@ def _values(option: games_pb2.OptionDescription) -> list[OptionValue]:
 
 
 async def matcher(context: UserContext, name: str) -> None:
-    """Be matched with others by quick match and play, again and again until time is up."""
+    """Be matched with others by quick match and play, again and again until the run drains."""
     client = context.guest(name)
     client_seed = context.random(f"{name} seed").randbytes(SEED_BYTES)
     for number in count(1):
-        if context.is_time_up:
+        if context.is_stopping:
             return
         random = context.random(f"{name}/{number}")
         entry, seats = random.choice(_match_criteria(context))
@@ -197,14 +197,14 @@ async def matcher(context: UserContext, name: str) -> None:
             continue
         if client.player is not None and table.seats[0].player_id == client.player.player_id:
             context.measures.count(f"quick matches {table.game}")
-        member = PartyMember(client, draw_behaviour(context, random), client_seed)
-        # After a time-out the player may be matched all the same: the next call returns that table, with that seed.
+        member = GroupMember(client, draw_behaviour(context, random), client_seed)
+        # A player may be matched after a time-out too: the next call returns that table, with that seed.
         client_seed = context.random(f"{name}/{number} seed").randbytes(SEED_BYTES)
         await play_seat(context, member, table, DEFAULT_TIMES, random)
 
 
 def _match_criteria(context: UserContext) -> list[tuple[MixEntry, int]]:
-    """The games and numbers of seats that all matched players, in every process, ask for at this time."""
-    random = context.random(f"fashion {int(time.time() / CRITERIA_SECONDS)}")
+    """Return the games and numbers of seats that all matched players, in every process, search for at this time."""
+    random = context.random(f"criteria {int(time.time() / CRITERIA_SECONDS)}")
     entries = [draw_entry(matchable(context.settings.games), random) for _ in range(context.settings.match_criteria)]
     return [(entry, random.choice([seats for seats in entry.seats if seats <= MAX_SEATS])) for entry in entries]

@@ -1,0 +1,101 @@
+"""Checks how late entries are received on open streams, and by all seats of a table."""
+
+from collections.abc import Iterator, Sequence
+
+from loadtest.judge.rows import Row, Rows
+from loadtest.judge.streams import ViewerHistory
+from loadtest.judge.violations import Found, Invariant
+from loadtest.record import DeliveryLimit
+
+END_MILLISECONDS = 5_000
+"""A viewer who leaves within this time after the end of a game may miss it."""
+
+
+def check_delivery(history: ViewerHistory, rows: Rows, limit: DeliveryLimit, clock_offset: int) -> Iterator[Found]:
+    """Yield the first entry of each stream that a viewer received too late, or never.
+
+    The players' clock is `clock_offset` milliseconds ahead of the services'.
+    """
+    if history.record.reads_slowly or (history.record.impaired and not limit.applies_to_impaired):
+        return
+    for stream, opened in enumerate(history.record.opened):
+        arrivals = [
+            (received.at_milliseconds, message.sequence)
+            for received, message in zip(history.record.received, history.messages, strict=True)
+            if received.stream == stream
+        ]
+        if not arrivals:
+            continue
+        ends = max(
+            [arrivals[-1][0], *(closed.at_milliseconds for closed in history.record.closed if closed.stream == stream)]
+        )
+        begins = opened.after_sequence if opened.after_sequence is not None else arrivals[0][1]
+        for row in rows.entries[begins:]:
+            stored = _visible(row, clock_offset)
+            if stored >= ends:
+                break
+            arrived = next((at for at, sequence in arrivals if sequence >= row.sequence), ends)
+            late = arrived - max(stored, opened.at_milliseconds)
+            if late > limit.max_milliseconds and stored >= limit.since_milliseconds:
+                detail = f"{history.name} did not receive a stored entry on an open stream for {late} ms"
+                yield Invariant.STREAM_SILENT, row.sequence, detail
+                break
+
+
+def check_end_received(history: ViewerHistory, rows: Rows, clock_offset: int) -> Iterator[Found]:
+    """Yield a viewer who stayed to the end of a game and did not receive it."""
+    last = len(rows.entries)
+    is_missed = (
+        history.messages
+        and not history.record.impaired
+        and max(message.sequence for message in history.messages) < last
+    )
+    if not is_missed or rows.stored.status != "finished":
+        return
+    if not history.record.has_left(_visible(rows.entries[-1], clock_offset) + END_MILLISECONDS):
+        yield (
+            Invariant.STREAM_SILENT,
+            history.last_received[1],
+            f"{history.name} did not receive the end of the game, {last}",
+        )
+
+
+def _visible(row: Row, clock_offset: int) -> int:
+    """Return the earliest time at which an entry may be received, by the players' clock."""
+    return row.committed if row.committed is not None else row.at + clock_offset
+
+
+def seen_by_all(histories: Sequence[ViewerHistory], until_milliseconds: int | None) -> Iterator[int]:
+    """Yield the milliseconds of each acknowledged action from sent to received at the last seat of this record.
+
+    Seats that were not connected then, or read slowly, do not count. Actions that a seat received on a later stream
+    are omitted, and so are those sent after `until_milliseconds`.
+    """
+    seated = [history for history in histories if history.seat is not None and not history.record.reads_slowly]
+    for history in seated:
+        counted: set[int] = set()
+        for answer in history.record.answered:
+            sent = history.sent.get(answer.request_id)
+            if answer.sequence is None or sent is None or answer.sequence in counted:
+                continue
+            at = sent[0].at_milliseconds
+            if until_milliseconds is not None and at > until_milliseconds:
+                continue
+            counted.add(answer.sequence)
+            live = [_received_live(other, answer.sequence, at) for other in seated if _is_connected(other, at)]
+            if live and None not in live:
+                yield max(received for received in live if received is not None) - at
+
+
+def _is_connected(history: ViewerHistory, at: int) -> bool:
+    """Return whether a viewer had opened a stream and had not left at a time."""
+    opened = history.record.opened
+    return bool(opened) and opened[0].at_milliseconds <= at and not history.record.has_left(at)
+
+
+def _received_live(history: ViewerHistory, sequence: int, sent_at: int) -> int | None:
+    """Return the time at which an entry was received on a stream that was open when it was sent; else None."""
+    received, opened = history.received.get(sequence), history.record.opened
+    if received is None or received.stream >= len(opened) or opened[received.stream].at_milliseconds > sent_at:
+        return None
+    return received.at_milliseconds
