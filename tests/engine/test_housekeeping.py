@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from croupier.engine.cluster.housekeeping import CLAIM_MILLISECONDS, PREPARED_MILLISECONDS, Housekeeper, Retention
+from croupier.engine.cluster.housekeeping import CLAIM_MILLISECONDS, PREPARED_MILLISECONDS, Housekeeper, RetentionPolicy
 from croupier.engine.core.log import ActedBy, ClockConfig
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
@@ -29,12 +29,12 @@ from tests.engine.play import (
 from tests.engine.timing import pass_time
 
 IDLE_MILLISECONDS = 120_000
-RETENTION = Retention(IDLE_MILLISECONDS, log_milliseconds=3_600_000, replay_milliseconds=0)
+RETENTION = RetentionPolicy(IDLE_MILLISECONDS, log_milliseconds=3_600_000, replay_milliseconds=0)
 FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
 SLOW = ClockConfig(action_milliseconds=3_600_000, reserve_milliseconds=0, bot_delay_milliseconds=0)
 
 
-def housekeeper_of(engine: EngineHarness, retention: Retention = RETENTION) -> tuple[Housekeeper, Tables]:
+def housekeeper_of(engine: EngineHarness, retention: RetentionPolicy = RETENTION) -> tuple[Housekeeper, Tables]:
     tables = Tables(engine.services, bytes, max_open_tables=100)
     return Housekeeper(tables, engine.services, retention), tables
 
@@ -203,7 +203,7 @@ async def test_due_tables_are_archived_and_replays_are_kept_by_default(
 
     for name in left:
         monkeypatch.setattr(engine.store, name, count(name))
-    await housekeeper_of(engine, Retention(1, 3_600_000, kept_milliseconds))[0].archive()
+    await housekeeper_of(engine, RetentionPolicy(1, 3_600_000, kept_milliseconds))[0].archive()
     forgotten = [("delete_archived", kept_milliseconds, 50)] * 2 if kept_milliseconds else []
     prepared = ("delete_prepared", PREPARED_MILLISECONDS, 50)
     assert asked == [("archive_finished", 3_600_000, 50)] * 3 + [prepared] * 2 + forgotten

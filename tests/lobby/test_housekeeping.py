@@ -39,15 +39,15 @@ async def test_a_complete_table_opens_when_the_engine_is_back_also_after_a_resta
         await lobby.tables.set_ready(ADA.player_id, table.table_id, True, b"seed")
         engine.failure = None
         # A table that was changed just now is opened by the call that changed it.
-        await lobby.reconciler.open_tables()
+        await lobby.housekeeper.open_tables()
         assert engine.opened == {}
     engine.failure = ENGINE_UNAVAILABLE
     async with deployment.lobby() as lobby:
         clock.advance(3)
-        await lobby.reconciler.open_tables()
+        await lobby.housekeeper.open_tables()
         assert await state_of(lobby, table.table_id) is TableState.OPENING
         engine.failure = None
-        await lobby.reconciler.open_tables()
+        await lobby.housekeeper.open_tables()
         assert await state_of(lobby, table.table_id) is TableState.PLAYING
     assert engine.opened[table.table_id][0].client_seed == b"seed"
 
@@ -60,7 +60,7 @@ async def test_finished_games_are_stored_in_batches_of_limited_size(
     table_ids = [await playing(lobby, number) for number in range(5)]
     engine.finished = set(table_ids[:4])
     for _ in range(3):
-        await lobby.reconciler.finish_tables()
+        await lobby.housekeeper.finish_tables()
     states = [await state_of(lobby, table_id) for table_id in table_ids]
     assert states == [TableState.FINISHED] * 4 + [TableState.PLAYING]
 
@@ -70,7 +70,7 @@ async def test_a_step_that_fails_is_tried_again(lobby: Lobby, engine: FakeEngine
     table_id = await playing(lobby)
     engine.finished.add(table_id)
     engine.failure = failure
-    task = asyncio.create_task(lobby.reconciler.run(pause_seconds=0.01))
+    task = asyncio.create_task(lobby.housekeeper.run(pause_seconds=0.01))
     await until(lambda: "table_statuses" in engine.calls)
     engine.failure = None
 
@@ -89,7 +89,7 @@ async def test_forming_tables_without_a_change_for_an_hour_are_closed(lobby: Lob
     clock.advance(3000)
     await lobby.tables.join(BOB, busy.table_id)
     clock.advance(601)
-    await lobby.reconciler.close_idle_tables()
+    await lobby.housekeeper.close_idle_tables()
     assert await state_of(lobby, idle.table_id) is TableState.CLOSED
     assert await state_of(lobby, busy.table_id) is TableState.FORMING
 
@@ -103,10 +103,10 @@ async def test_ended_tables_and_expired_sign_ins_are_deleted_in_time(
     await lobby.tables.leave(ADA.player_id, table.table_id)
     running = await playing(lobby)
     clock.advance(29 * 86_400)
-    await lobby.reconciler.delete_expired()
+    await lobby.housekeeper.delete_expired()
     assert await state_of(lobby, table.table_id) is TableState.CLOSED
     clock.advance(2 * 86_400)
-    await lobby.reconciler.delete_expired()
+    await lobby.housekeeper.delete_expired()
     with pytest.raises(NotFound):
         await state_of(lobby, table.table_id)
     assert await state_of(lobby, running) is TableState.PLAYING
@@ -120,10 +120,10 @@ async def test_ended_tables_and_expired_sign_ins_are_deleted_in_time(
 async def test_tables_are_counted_by_game_and_state(lobby: Lobby) -> None:
     await playing(lobby)
     table = await lobby.tables.create(ADA, ALONE)
-    value = lobby.reconciler.metrics.registry.get_sample_value
+    value = lobby.housekeeper.metrics.registry.get_sample_value
 
     async def counted(state: str) -> float | None:
-        await lobby.reconciler.count_tables()
+        await lobby.housekeeper.count_tables()
         return value("croupier_lobby_tables", {"game": "alone", "state": state})
 
     assert [await counted("PLAYING"), await counted("FORMING")] == [1, 1]

@@ -74,7 +74,7 @@ async def test_the_same_request_gets_the_same_table_at_any_replica_after_a_resta
     async with deployment.lobby() as late:
         assert await ask_again(late) == table
         engine.finished.add(table.table_id)
-        await late.reconciler.finish_tables()
+        await late.housekeeper.finish_tables()
         found = await ask_again(late)
     assert (found.table_id, found.state) == (table.table_id, TableState.FINISHED)
     assert list(engine.opened) == [table.table_id]
@@ -86,9 +86,9 @@ async def test_a_game_that_ended_before_its_delivery_is_delivered_to_the_request
 ) -> None:
     table = await delivered_to_bob(lobby)
     engine.finished.add(table.table_id)
-    await lobby.reconciler.finish_tables()
+    await lobby.housekeeper.finish_tables()
     clock.advance(60)
-    await lobby.reconciler.delete_expired()
+    await lobby.housekeeper.delete_expired()
     if name == NAME:
         assert (await ask_again(lobby)).table_id == table.table_id
     else:
@@ -100,7 +100,7 @@ async def test_a_table_that_still_runs_and_was_not_delivered_waits_for_its_playe
 ) -> None:
     table = await delivered_to_bob(lobby)
     clock.advance(3600)
-    await lobby.reconciler.delete_expired()
+    await lobby.housekeeper.delete_expired()
     assert await ask_again(lobby, "another request") == table
     assert await waiting_count(lobby, "") == 1
 
@@ -145,11 +145,11 @@ async def test_delivered_tickets_are_deleted_in_time(lobby: Lobby, clock: FakeCl
     for _ in range(2):
         # A repeated request in time restarts the retention time.
         clock.advance(MATCHED_RETENTION_SECONDS - 1)
-        await lobby.reconciler.delete_expired()
+        await lobby.housekeeper.delete_expired()
         assert await ask_again(lobby) == table
         await match_all(lobby)
     clock.advance(MATCHED_RETENTION_SECONDS + 1)
-    await lobby.reconciler.delete_expired()
+    await lobby.housekeeper.delete_expired()
     async with database.connect() as connection:
         assert (await connection.execute(text("SELECT count(*) FROM lobby_tickets"))).scalar() == 0
 

@@ -79,7 +79,7 @@ async def test_a_repeated_call_in_time_keeps_the_ticket(lobby: Lobby, clock: Fak
     tickets = []
     for seconds_away in (0, 20, 31):
         clock.advance(seconds_away)
-        await lobby.reconciler.delete_expired()
+        await lobby.housekeeper.delete_expired()
         call = lobby.matchmaker.find_match(ADA, TWO, b"")
         tickets.append((await next_message(call)).ticket_id)
         await call.aclose()
@@ -126,7 +126,7 @@ async def test_a_stream_whose_ticket_was_deleted_as_abandoned_asks_its_player_to
     async with deployment.lobby() as cut_off, deployment.lobby() as other:
         [ada] = await waiting(cut_off, ADA)
         clock.advance(31)
-        await other.reconciler.delete_expired()
+        await other.housekeeper.delete_expired()
         if failing:
             with monkeypatch.context() as away:
                 away.setattr(TicketStore, failing, _unavailable)
@@ -175,7 +175,7 @@ async def test_a_match_continues_after_a_crash_at_each_step(
     assert engine.opened == {}
     clock.advance(3)
     async with deployment.lobby() as lobby, running(lobby):
-        await lobby.reconciler.open_tables()
+        await lobby.housekeeper.open_tables()
         (table_id,) = engine.opened
         assert [seat.client_seed for seat in engine.opened[table_id]] == [b"Player 1", b"Player 2"]
         for one in (ADA, BOB):

@@ -117,7 +117,7 @@ async def test_a_stream_sees_what_another_lobby_changed(
     deployment: LobbyDeployment, database: AsyncEngine, cut: bool
 ) -> None:
     """Immediately, or as soon as the lobby receives notifications again."""
-    async with lobbies(deployment, running=True, reconcile_seconds=60) as replicas, asyncio.timeout(TIMEOUT_SECONDS):
+    async with lobbies(deployment, running=True, housekeeping_seconds=60) as replicas, asyncio.timeout(TIMEOUT_SECONDS):
         table = await replicas[0].tables.create(ADA, PAIRS)
         async with aclosing(replicas[1].tables.watch_table(BOB.player_id, table.table_id)) as stream:
             assert await anext(stream) == table
@@ -237,7 +237,7 @@ async def test_players_who_reconnect_to_three_lobbies_are_seated_once_each(
     wanted = [each for each, count in PLAYERS_BY_CRITERIA.items() for _ in range(count)]
     random_source = random.Random(seed)
     random_source.shuffle(wanted)
-    async with lobbies(deployment, running=True, reconcile_seconds=1) as replicas:
+    async with lobbies(deployment, running=True, housekeeping_seconds=1) as replicas:
         players = ReconnectingPlayers(replicas, random_source)
         calls = [asyncio.create_task(players.seated(number, criteria)) for number, criteria in enumerate(wanted)]
         for _ in range(5 if cut else 0):

@@ -351,5 +351,5 @@ async def test_an_engine_that_does_not_know_the_lobby_is_unavailable(harness: Lo
 async def test_sign_ins_and_matches_are_counted(harness: LobbyHarness) -> None:
     for number in (1, 1, 2):
         await harness.sign_in(number)
-    value = harness.lobby.reconciler.metrics.registry.get_sample_value
+    value = harness.lobby.housekeeper.metrics.registry.get_sample_value
     assert [value("croupier_lobby_sign_ins_total", {"new": new}) for new in ("true", "false")] == [2, 1]

@@ -15,7 +15,7 @@ from croupier.engine.api.stream_codec import StreamEncoder
 from croupier.engine.bots.worker_pool import BotWorkerPool, BotWorkers
 from croupier.engine.cluster.catch_up import CatchUp
 from croupier.engine.cluster.database_clock import DatabaseClock, QueryTime, time_query
-from croupier.engine.cluster.housekeeping import Housekeeper, Retention
+from croupier.engine.cluster.housekeeping import Housekeeper, RetentionPolicy
 from croupier.engine.cluster.liveness import EngineLiveness
 from croupier.engine.cluster.notifier import Notifier, NullNotifier
 from croupier.engine.cluster.postgres_notifier import PostgresNotifier
@@ -183,5 +183,7 @@ def _writer_and_notifier(database: AsyncEngine, engine_id: str, logger: Logger) 
     return PostgresWriter(database, engine_id), PostgresNotifier(database, engine_id, logger)
 
 
-def _retention(settings: EngineSettings) -> Retention:
-    return Retention(settings.idle_seconds * 1000, settings.log_seconds * 1000, settings.replay_days * DAY_MILLISECONDS)
+def _retention(settings: EngineSettings) -> RetentionPolicy:
+    return RetentionPolicy(
+        settings.idle_seconds * 1000, settings.log_seconds * 1000, settings.replay_days * DAY_MILLISECONDS
+    )

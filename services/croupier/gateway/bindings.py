@@ -21,7 +21,7 @@ OPEN_CALLS = frozenset({"SignIn", "RefreshToken"})
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RoutedCall:
     """A call over gRPC: its path and its service."""
 
     path: str
@@ -47,7 +47,7 @@ class Binding:
         return tuple(re.findall(r"{(\w+)}", self.path))
 
 
-def calls() -> tuple[Call, ...]:
+def calls() -> tuple[RoutedCall, ...]:
     """Return all calls of players, in the order of the contract."""
     return tuple(_call(method) for service in SERVICES for method in service.methods)
 
@@ -68,10 +68,10 @@ def open_paths() -> tuple[str, ...]:
     return tuple(path for binding in is_open for path in (call_path(binding.method), binding.path))
 
 
-def _call(method: MethodDescriptor) -> Call:
+def _call(method: MethodDescriptor) -> RoutedCall:
     cluster = method.containing_service.name.removesuffix("Service").lower()
     is_idempotent = method.GetOptions().idempotency_level != MethodOptions.IDEMPOTENCY_UNKNOWN
-    return Call(call_path(method), cluster, method.server_streaming, is_idempotent)
+    return RoutedCall(call_path(method), cluster, method.server_streaming, is_idempotent)
 
 
 def _of_method(method: MethodDescriptor) -> Iterator[Binding]:

@@ -14,7 +14,7 @@ from croupier.lobby.auth import AuthService
 from croupier.lobby.change_feed import CatchUp
 from croupier.lobby.engine_port import EnginePort
 from croupier.lobby.games import GameRegistry
-from croupier.lobby.housekeeping import Reconciler, RetentionPolicy
+from croupier.lobby.housekeeping import Housekeeper, RetentionPolicy
 from croupier.lobby.matchmaker import Matchmaker
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.player_store import PlayerStore
@@ -43,7 +43,7 @@ class Lobby:
     auth: AuthService
     tables: TableService
     matchmaker: Matchmaker
-    reconciler: Reconciler
+    housekeeper: Housekeeper
     feed: TableFeed
     catch_up_worker: CatchUp
     servicer: LobbyServicer
@@ -57,7 +57,7 @@ class Lobby:
         """Return the background tasks, which run until cancelled."""
         return {
             "matchmaking": self.matchmaker.run,
-            "reconciliation": partial(self.reconciler.run, self.settings.reconcile_seconds),
+            "housekeeping": partial(self.housekeeper.run, self.settings.housekeeping_seconds),
             "catch-up": partial(self.catch_up_worker.run, self.database),
         }
 
@@ -100,8 +100,8 @@ def assemble(
     )
     matchmaker = Matchmaker(tickets, opener, games, limiter, time_control, source, clock, metrics, logger)
     catch_up = CatchUp(tables, feed, clock, logger)
-    reconciler = Reconciler(
+    housekeeper = Housekeeper(
         tables, tickets, players, updater, opener, engine, catch_up, metrics, retention, clock, logger
     )
     servicer = LobbyServicer(auth, service, matchmaker, games, time_control, metrics)
-    return Lobby(settings, auth, service, matchmaker, reconciler, feed, catch_up, servicer, database)
+    return Lobby(settings, auth, service, matchmaker, housekeeper, feed, catch_up, servicer, database)

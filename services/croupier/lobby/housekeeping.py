@@ -34,7 +34,7 @@ class RetentionPolicy:
 
 
 @dataclass(slots=True)
-class Reconciler:
+class Housekeeper:
     """Brings tables, tickets and sign-ins to the state in which they should be, in batches of limited size."""
 
     tables: TableStore

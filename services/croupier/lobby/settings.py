@@ -28,7 +28,7 @@ class LobbySettings(ServiceSettings):
     """The default time for an action, in seconds."""
     reserve_seconds: NonNegativeInt = 60
     """The default time reserve of a seat for a whole game, in seconds."""
-    reconcile_seconds: NonNegativeInt = 3
+    housekeeping_seconds: NonNegativeInt = 3
     """The interval of housekeeping, in seconds."""
     forming_idle_seconds: NonNegativeInt = 3600
     """The time after which a forming table without changes is closed, in seconds."""

@@ -23,8 +23,8 @@ PREPARED_MILLISECONDS = 30 * 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
-class Retention:
-    """Retention times: of unused tables in memory, of finished tables as logs, and of replays (0: no limit)."""
+class RetentionPolicy:
+    """Times for unused tables in memory, finished tables as logs, and replays (0: no limit), in milliseconds."""
 
     idle_milliseconds: int
     log_milliseconds: int
@@ -34,7 +34,7 @@ class Retention:
 class Housekeeper:
     """Runs the periodic work; failed work is repeated at its next time."""
 
-    def __init__(self, tables: Tables, services: TableDependencies, retention: Retention) -> None:
+    def __init__(self, tables: Tables, services: TableDependencies, retention: RetentionPolicy) -> None:
         self._tables = tables
         self._services = services
         self._retention = retention

@@ -23,7 +23,7 @@ NEARLY_OUT = 2
 """With so many cards or fewer somebody may end the round soon."""
 
 
-class _Table(NamedTuple):
+class _KnownTable(NamedTuple):
     """The options, how many cards the next seat and the others have, and whether two play."""
 
     options: OptionValues
@@ -46,11 +46,11 @@ def sensible(observation: Observation, randrange: RandomSource) -> Action:  # no
     return max(plays, key=lambda play: _estimated_gain(table, play, _without(hand, play.card)))
 
 
-def _table(seat: Seat, view: View, options: OptionValues) -> _Table:
+def _table(seat: Seat, view: View, options: OptionValues) -> _KnownTable:
     seats = len(view.seats)
     others = [(seat + step) % seats for step in range(1, seats)]
     counts = [view.seats[other].card_count for other in others if not view.seats[other].is_out]
-    return _Table(options, counts[0], min(counts), len(counts) == 1)
+    return _KnownTable(options, counts[0], min(counts), len(counts) == 1)
 
 
 def _without(hand: Sequence[Card], value: Card) -> list[Card]:
@@ -59,7 +59,7 @@ def _without(hand: Sequence[Card], value: Card) -> list[Card]:
     return rest
 
 
-def _estimated_gain(table: _Table, play: Play, rest: list[Card]) -> float:
+def _estimated_gain(table: _KnownTable, play: Play, rest: list[Card]) -> float:
     """Return how good a play is, in points; `rest` is the hand after it."""
     value = play.card
     if not rest and (not IS_SIX[value] or table.options["finish_on_six"]):
@@ -76,7 +76,7 @@ def _estimated_gain(table: _Table, play: Play, rest: list[Card]) -> float:
     return gain + sum(suit_of(left) == suit_of(value) for left in rest)
 
 
-def _six_gain(table: _Table, six: Card, rest: list[Card]) -> float:
+def _six_gain(table: _KnownTable, six: Card, rest: list[Card]) -> float:
     """Return the gain of a six: it takes its cover along, or costs a turn."""
     covering = (SUITED_OR_QUEEN if table.options["queen_covers_six"] else SUITED)[suit_of(six)]
     covers = [left for left in rest if covering >> left & 1]
@@ -84,7 +84,7 @@ def _six_gain(table: _Table, six: Card, rest: list[Card]) -> float:
     return max(plain) if plain else -TURN_LOST / 2 if covers else -TURN_LOST
 
 
-def _penalty_gain(table: _Table, value: Card, cards: int, rest: list[Card]) -> float:
+def _penalty_gain(table: _KnownTable, value: Card, cards: int, rest: list[Card]) -> float:
     """Return the gain of a penalty: the next player takes cards and cannot play; between two the turn comes back."""
     gain = PENALTY_CARD * cards + (TURN_LOST if table.next_cards <= NEARLY_OUT else 1.0)
     if table.two_play:

@@ -10,7 +10,7 @@ from croupier.games.solo.deck import CLUBS
 from croupier.games.solo.state import SoloContract
 
 
-class Kind(NamedTuple):
+class ContractKind(NamedTuple):
     """A rung of the ladder: `value` is that of a dirty hand; see the table of bids."""
 
     rank: int
@@ -21,15 +21,15 @@ class Kind(NamedTuple):
     overrules: str = ""
 
 
-KINDS: Mapping[str, Kind] = MappingProxyType(
+KINDS: Mapping[str, ContractKind] = MappingProxyType(
     {
-        "froke": Kind(1, 2, partner=True),
-        "iss": Kind(2, 2, partner=True, clubs=True, overrules="froke"),
-        "wedding": Kind(3, 4, partner=True),
-        "solo": Kind(4, 6),
-        "solo_clubs": Kind(5, 6, clubs=True, overrules="solo"),
-        "solo_do": Kind(6, 6, do=True),
-        "solo_do_clubs": Kind(7, 6, clubs=True, do=True, overrules="solo_do"),
+        "froke": ContractKind(1, 2, partner=True),
+        "iss": ContractKind(2, 2, partner=True, clubs=True, overrules="froke"),
+        "wedding": ContractKind(3, 4, partner=True),
+        "solo": ContractKind(4, 6),
+        "solo_clubs": ContractKind(5, 6, clubs=True, overrules="solo"),
+        "solo_do": ContractKind(6, 6, do=True),
+        "solo_do_clubs": ContractKind(7, 6, clubs=True, do=True, overrules="solo_do"),
     }
 )
 """Every bid by its name, lowest first (SOLO-BID-2); `overrules` is the same bid without the promise of clubs."""
@@ -38,7 +38,7 @@ BIDS = MappingProxyType({name: Bid(name) for name in KINDS})
 """Every bid as an action, made once."""
 
 
-def kind_of(contract: SoloContract) -> Kind:
+def kind_of(contract: SoloContract) -> ContractKind:
     """Return the rung of the ladder."""
     return KINDS[contract.bid]
 
