@@ -25,7 +25,7 @@ from benchmarks.clients import POLL_SECONDS, TIMEOUT_SECONDS, BenchmarkClient, S
 from croupier_api.v1 import engine_pb2
 from croupier_client import CroupierError, FollowedTable, choose_random_action
 from croupier_client.table import new_request_id
-from loadtest.backend import Backend, BackendUnavailable, own_backend
+from loadtest.backend import Backend, BackendUnavailable, started_backend
 from loadtest.histograms import histogram_of, latency_of
 from loadtest.measures import Measures
 from loadtest.monitor.scrape import Scrape
@@ -213,7 +213,7 @@ def main(arguments: Sequence[str]) -> int:
     result: dict[str, Any] = {"seed": options.seed}
     try:
         for part in options.parts:
-            with own_backend(extra_flags=flags[part]) as backend:
+            with started_backend(extra_flags=flags[part]) as backend:
                 result[part] = asyncio.run(_with_connections(backend, options, measure[part]))
     except (BackendUnavailable, CroupierError, grpc.RpcError, TimeoutError) as fault:
         print(f"capacity: {str(fault) or 'not within --limit-seconds'}", file=sys.stderr)

@@ -17,7 +17,7 @@ import psutil  # type: ignore[import-untyped]
 
 from croupier.runtime.addresses import free_port
 from croupier_client import Endpoints
-from loadtest.backend import own_backend
+from loadtest.backend import started_backend
 from loadtest.postgres import PostgresServer, postgres_server
 from loadtest.scenarios import SCENARIOS
 
@@ -83,7 +83,7 @@ def measure_load(server: PostgresServer, url: str, options: argparse.Namespace, 
     load_flags += ["--tags=evening", f"--results={folder}/results"]
     users = sum(EVENING.users(options.tables).values())
     with (
-        own_backend(url) as services,
+        started_backend(url) as services,
         running([*LOCUST, *master_of, *load_flags, _host(services.endpoints)]) as master,
         running([*LOCUST, "--worker", "--master-host=127.0.0.1", f"--master-port={port}"]) as worker,
         running([*MODULE, "http.server", "--bind=127.0.0.1", f"--directory={folder}", str(free_port())]) as reports,

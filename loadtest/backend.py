@@ -1,4 +1,4 @@
-"""The services under load: running ones, or child processes of the run."""
+"""The services under load: those at given addresses, or child processes of the run."""
 
 import signal
 import tempfile
@@ -30,10 +30,13 @@ class Backend:
 
 
 @contextmanager
-def own_backend(
+def started_backend(
     database: str = "", engines: int = 1, extra_flags: Mapping[str, Sequence[str]] | None = None
 ) -> Iterator[Backend]:
-    """Start services and stop them after the body; raises BackendUnavailable."""
+    """Start services, with extra flags by instance, and stop them after the body; raises BackendUnavailable.
+
+    `database` is the URL of a PostgreSQL database; if it is empty each service has SQLite.
+    """
     with tempfile.TemporaryDirectory(prefix="croupier-loadtest-") as folder:
         try:
             with ExitStack() as stack:
@@ -56,7 +59,7 @@ def own_backend(
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block SIGINT: processes started in the body inherit the block, so that games can end before their services do."""
+    """Block SIGINT: processes started in the body inherit that, and so serve after a Ctrl-C until games have ended."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

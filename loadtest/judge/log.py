@@ -1,4 +1,4 @@
-"""The log of a table as all viewers together received it, its numbers in a replay, and its times."""
+"""The log of a table as all viewers together received it, the numbers of its entries in a replay, and their times."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from loadtest.judge.streams import ViewerHistory, ViewerState
 from loadtest.record import Answered, Sent
 
 SLACK_MILLISECONDS = 250
-"""The inaccuracy of clocks and network delays."""
+"""The tolerance for clocks and network delays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class Log:
     last: int
     """The highest sequence that any viewer received."""
     ended: int | None
-    """The sequence of the end of the game."""
+    """The sequence of the end of the game; None unless a viewer received it."""
     info: tables_pb2.Table
     view_times: Sequence[tuple[int, int]]
-    """The times of all answers of GetView, each with its sequence."""
+    """The time of each answer of GetView, with the sequence of its snapshot."""
 
     def seats_to_act(self, sequence: int) -> list[int] | None:
         """Return the seats to act after an entry; None where the log does not show them."""
@@ -37,7 +37,7 @@ class Log:
         return list(state.view.seats_to_act) if state is not None else None
 
     def played_by(self, seat: int) -> list[int]:
-        """Return the entries by a seat's own player, without proposals and votes."""
+        """Return the sequences of actions by a seat's own player, rather than by a time-out or a bot."""
         return [
             sequence
             for sequence, update in sorted(self.entries.items())
@@ -49,7 +49,7 @@ class Log:
 
 
 def log_of(histories: Sequence[ViewerHistory]) -> Log:
-    """Return the log of the entries that all viewers received."""
+    """Return the log of the entries that any of these viewers received."""
     entries: dict[int, engine_pb2.TableUpdate] = {}
     states: dict[int, ViewerState] = {}
     with_facts: set[int] = set()
@@ -73,9 +73,9 @@ def log_of(histories: Sequence[ViewerHistory]) -> Log:
 
 
 def replay_numbers(log: Log, events: int) -> dict[int, int]:
-    """Return the number of each sequence in a replay with this number of events, as far as it is known.
+    """Return the number that each event, by its sequence, has in a replay with so many events, where it is known.
 
-    The total number of meta entries in gaps is known, but not their places.
+    A replay numbers the events only. How many meta entries the gaps of the log have is known, but not where.
     """
     last = log.ended if log.ended is not None else log.last
     unknown = last - events - sum(1 for sequence in log.meta_entries if sequence <= last)
@@ -84,20 +84,21 @@ def replay_numbers(log: Log, events: int) -> dict[int, int]:
     return backwards | numbers
 
 
-def _numbers(log: Log, sequences: Iterable[int], before: int, by: int, *, has_unknown_meta: bool) -> dict[int, int]:
+def _numbers(log: Log, sequences: Iterable[int], number: int, step: int, *, has_unknown_meta: bool) -> dict[int, int]:
+    """Return the numbers of events, of the first `number` + `step`; with unknown meta entries up to the first gap."""
     numbers: dict[int, int] = {}
     for sequence in sequences:
-        # The first entry is always a deal, since there are no proposals before it.
+        # The first entry is always a shuffle: before it there is nothing to propose or to compensate.
         if has_unknown_meta and sequence not in log.entries and sequence != 1:
             break
         if sequence not in log.meta_entries:
-            before += by
-            numbers[sequence] = before
+            number += step
+            numbers[sequence] = number
     return numbers
 
 
 class SequenceRange(NamedTuple):
-    """The sequences at one of which the engine judged an action; it cannot be later if `is_certain`."""
+    """The sequences after one of which the engine judged an action; if not `is_certain`, it may be a later one."""
 
     first: int
     last: int
@@ -112,7 +113,7 @@ class SequenceRange(NamedTuple):
 class Timeline:
     """The times at which entries were sent, stored and received, in milliseconds of the players' clock.
 
-    That clock is at most `clock_offset` ahead of the services'.
+    That clock is at most `clock_offset` milliseconds ahead of the services'.
     """
 
     def __init__(self, log: Log, histories: Sequence[ViewerHistory]) -> None:
@@ -138,9 +139,12 @@ class Timeline:
         self._stored = _ascending({sequence: at + self.clock_offset for sequence, at in stored.items()})
 
     def possible_sequences(self, sent: Sent, answered: Answered) -> SequenceRange:
-        """Return the sequences at which an action may have been judged; the first was received before it was sent."""
-        first = _before(self._received, sent.at_milliseconds)
-        last = max(first, _before(self._stored, answered.at_milliseconds + SLACK_MILLISECONDS))
+        """Return the sequences after which an action may have been judged; the first was received before it was sent.
+
+        It is 0 if nothing had been received then.
+        """
+        first = _highest_until(self._received, sent.at_milliseconds)
+        last = max(first, _highest_until(self._stored, answered.at_milliseconds + SLACK_MILLISECONDS))
         later = [sequence for sequence, at in self._sent if at > answered.at_milliseconds]
         is_certain = last < self._last or self._is_over or bool(later)
         if later:
@@ -159,7 +163,7 @@ def _first_received(histories: Sequence[ViewerHistory]) -> dict[int, int]:
 
 
 def _ascending(times: dict[int, int]) -> list[tuple[int, int]]:
-    """Return sorted times, each with the highest sequence up to it."""
+    """Return the times in ascending order, each with the highest sequence up to then."""
     highest, found = 0, []
     for at, sequence in sorted((at, sequence) for sequence, at in times.items()):
         highest = max(highest, sequence)
@@ -167,7 +171,7 @@ def _ascending(times: dict[int, int]) -> list[tuple[int, int]]:
     return found
 
 
-def _before(ascending: Sequence[tuple[int, int]], at: int) -> int:
-    """Return the highest sequence up to a time."""
+def _highest_until(ascending: Sequence[tuple[int, int]], at: int) -> int:
+    """Return the highest sequence up to a time, that time included; 0 if there is none."""
     index = bisect_right(ascending, at, key=lambda one: one[0])
     return ascending[index - 1][1] if index else 0

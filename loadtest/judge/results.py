@@ -12,6 +12,7 @@ from loadtest.judge.streams import ViewerHistory
 from loadtest.record import Ledger
 
 Line = tuple[int, list[int], list[int]]
+"""The number of a round, its points and the totals by seat."""
 Result = tuple[list[list[int]], list[int]]
 """Ranking and totals."""
 Counts = Mapping[tuple[int, str], int]
@@ -21,7 +22,7 @@ Counts = Mapping[tuple[int, str], int]
 def compare_results(
     histories: Sequence[ViewerHistory], replay: Replay | None, sheet: scoring_pb2.GetScoreSheetResponse | None
 ) -> Iterator[str]:
-    """Yield the differences between the rounds and results of the viewers, the replay and the score sheet."""
+    """Yield wrong teams, and differences between the rounds and results of viewers, replay and score sheet."""
     for history in histories:
         yield from _check_teams(history)
         if replay is not None:
@@ -30,36 +31,36 @@ def compare_results(
             yield from _compare_with_sheet(history, sheet)
     if replay is None or sheet is None:
         return
-    lines, replayed = [_line(line) for line in sheet.rounds], _lines(replay)
+    lines, replayed = [_line(line) for line in sheet.rounds], _replay_lines(replay)
     if lines != replayed:
         yield f"scoring's rounds are {lines}, the replay's {replayed}"
     ended = sheet.result.end_time.ToMilliseconds()
     if replay.entries and ended != replay.entries[-1].at_milliseconds:
-        yield f"scoring's result is of {ended}, the replay has another end"
-    if _entered(sheet) != _result_of(replay):
-        yield f"scoring's result is {_entered(sheet)}, the replay's {_result_of(replay)}"
+        yield f"scoring's result has the time {ended}, the end of the replay {replay.entries[-1].at_milliseconds}"
+    if _sheet_result(sheet) != _replay_result(replay):
+        yield f"scoring's result is {_sheet_result(sheet)}, the replay's {_replay_result(replay)}"
 
 
 def _compare_with_replay(history: ViewerHistory, replay: Replay) -> Iterator[str]:
-    replayed, result = _lines(replay), _final_result(history)
+    replayed, result = _replay_lines(replay), _final_result(history)
     for ended in reported_rounds(history.updates):
         if _line(ended) not in replayed:
             yield f"{history.name} received round {_line(ended)}, which is not in the replay"
-    if result is not None and result != _result_of(replay):
-        yield f"{history.name} saw the result {result}, the replay has {_result_of(replay)}"
+    if result is not None and result != _replay_result(replay):
+        yield f"{history.name} saw the result {result}, the replay has {_replay_result(replay)}"
 
 
 def _compare_with_sheet(history: ViewerHistory, sheet: scoring_pb2.GetScoreSheetResponse) -> Iterator[str]:
-    result, entered = _final_result(history), {line.round: line for line in sheet.rounds}
-    if result is not None and result != _entered(sheet):
-        yield f"scoring's result is {_entered(sheet)}, {history.name} saw {result}"
+    result, sheet_lines = _final_result(history), {line.round: line for line in sheet.rounds}
+    if result is not None and result != _sheet_result(sheet):
+        yield f"scoring's result is {_sheet_result(sheet)}, {history.name} saw {result}"
     players, seated = (
-        [(seat.player_id, seat.name, seat.bot) for seat in of.seats] for of in (sheet.result, history.info)
+        [(seat.player_id, seat.name, seat.bot) for seat in source.seats] for source in (sheet.result, history.info)
     )
     if history.info.table_id and players != seated:
-        yield f"scoring's players are {players}"
+        yield f"scoring's players are {players}, the table's {seated}"
     for ended in reported_rounds(history.updates):
-        line = entered.get(ended.round)
+        line = sheet_lines.get(ended.round)
         if line is None or _content(line) != _content(ended):
             yield f"scoring's round {ended.round} differs from the one that {history.name} received"
 
@@ -74,7 +75,7 @@ def _check_teams(history: ViewerHistory) -> Iterator[str]:
             yield f"{history.name} saw the ranking {result[0]}, which separates the team {team}"
 
 
-def _lines(replay: Replay) -> list[Line]:
+def _replay_lines(replay: Replay) -> list[Line]:
     return [(number, *ended) for number, ended in enumerate(replay.rounds, start=1)]
 
 
@@ -88,11 +89,11 @@ def _final_result(history: ViewerHistory) -> Result | None:
     )
 
 
-def _entered(sheet: scoring_pb2.GetScoreSheetResponse) -> Result:
+def _sheet_result(sheet: scoring_pb2.GetScoreSheetResponse) -> Result:
     return [list(group.seats) for group in sheet.result.ranking], list(sheet.result.totals)
 
 
-def _result_of(replay: Replay) -> Result:
+def _replay_result(replay: Replay) -> Result:
     return (replay.result["ranking"], replay.result["totals"]) if replay.result is not None else ([], [])
 
 
@@ -115,7 +116,7 @@ def _content(one: facts_pb2.RoundScore) -> tuple[Any, ...]:
     return *_line(one), list(one.notes), one.headline, dict(one.details), counts
 
 
-def counted_in(rounds: Sequence[facts_pb2.RoundScore]) -> Counts:
+def sum_counts(rounds: Sequence[facts_pb2.RoundScore]) -> Counts:
     """Return the sums of the rounds' counts."""
     counts: Counter[tuple[int, str]] = Counter()
     for count in (count for ended in rounds for count in ended.counts):
@@ -144,11 +145,11 @@ def compare_ledger(
         expected["players"] = sorted((people[seat], place) for seat, place in places(ranking).items() if seat in people)
     reported = reported_rounds(log.entries)
     if len(reported) == len(rounds):
-        expected["counts"] = sorted((seat, name, amount) for (seat, name), amount in counted_in(reported).items())
+        expected["counts"] = sorted((seat, name, amount) for (seat, name), amount in sum_counts(reported).items())
     for name, value in expected.items():
-        held = sorted(getattr(ledger, name))
-        if held != value:
-            yield f"the ledger's {name} are {held}, not {value}"
+        recorded = sorted(getattr(ledger, name))
+        if recorded != value:
+            yield f"the ledger's {name} are {recorded}, not {value}"
     ended, finished = log.entries.get(log.ended or 0), ledger.finished_milliseconds
     if finished is not None and ended is not None and finished != ended.stored_unix_ms:
         yield f"the ledger's end is at {finished}, the game's at {ended.stored_unix_ms}"

@@ -9,12 +9,12 @@ from loadtest.judge.answers import AnswerContext, check_acknowledgements, check_
 from loadtest.judge.deadlines import check_deadlines, check_last_deadline, check_row_times
 from loadtest.judge.delivery import check_delivery, check_end_received, seen_by_all
 from loadtest.judge.knowledge import ShownCards
+from loadtest.judge.legal_actions import check_legal_actions
 from loadtest.judge.log import Log, Timeline, log_of
 from loadtest.judge.notation import Deck
-from loadtest.judge.offers import check_offers
 from loadtest.judge.positions import check_positions
 from loadtest.judge.public import check_public_facts
-from loadtest.judge.results import compare_ledger, compare_results, counted_in, reported_rounds
+from loadtest.judge.results import compare_ledger, compare_results, reported_rounds, sum_counts
 from loadtest.judge.secrecy import check_secrecy, check_views
 from loadtest.judge.standings import Occupant, TableOutcome
 from loadtest.judge.stored_game import StoredGame, read_stored_game
@@ -86,7 +86,7 @@ def _outcome(record: TableRecord, log: Log, stored_game: StoredGame) -> TableOut
     seats = tuple(Occupant("" if one["bot"] else one["player_id"], one["name"]) for one in base.header["players"])
     ranking = tuple(map(tuple, verification.ranking or ()))
     return TableOutcome(
-        record.table_id, record.game, seats, ranking, dict(counted_in(rounds)), base.entries[-1].at_milliseconds
+        record.table_id, record.game, seats, ranking, dict(sum_counts(rounds)), base.entries[-1].at_milliseconds
     )
 
 
@@ -104,7 +104,7 @@ def _check_viewers(
     for history in histories:
         yield from check_secrecy(history, shown)
         yield from check_views(history)
-        yield from check_offers(history, clock_offset)
+        yield from check_legal_actions(history, clock_offset)
         yield from check_positions(record.game, history, stored_game.numbers, positions)
 
 

@@ -12,7 +12,7 @@ from importlib.metadata import version
 import gevent
 
 from croupier.cli.launcher.replicas import Replicas
-from loadtest.backend import Backend, BackendUnavailable, own_backend
+from loadtest.backend import Backend, BackendUnavailable, started_backend
 from loadtest.monitor.comparison import await_agreement, differences
 from loadtest.monitor.growth import MEMORY, growth_checks
 from loadtest.monitor.monitor import ServiceMonitor
@@ -245,7 +245,7 @@ def _backend(options: Options) -> Iterator[Backend]:
         yield Backend(options.endpoints, options.metrics, f"services at {options.endpoints.engine}")
         return
     flags = dict.fromkeys(Replicas(engine=options.engines).all(), SCENARIOS[options.plan.scenario].service_flags)
-    with own_backend(options.database, options.engines, flags) as backend:
+    with started_backend(options.database, options.engines, flags) as backend:
         yield backend
 
 

@@ -43,7 +43,7 @@ IDEMPOTENT = frozenset(
 )
 """Methods whose requests may be duplicated."""
 STREAMS = frozenset({"FindMatch", "WatchTables", "WatchTable", "PlayTable"})
-MAX_ANSWER_SECONDS = 1.5
+MAX_STREAM_SECONDS = 1.5
 """The longest time after which a stream breaks at random."""
 Encode = Callable[[Any], bytes]
 Decode = Callable[[bytes], Any]
@@ -223,7 +223,7 @@ class SimulatedNetwork:
             call.lose_connection(self.faults.network_seconds(), 0)
             return
         server.process.later(self.faults.network_seconds(), server.serve, call)
-        self._lose_answer(call, MAX_ANSWER_SECONDS if name in STREAMS else 0.1)
+        self._lose_answer(call, MAX_STREAM_SECONDS if name in STREAMS else 0.1)
         call.has_slow_reader = name in STREAMS and self.faults.occurs("slow_reader", call.method)
         if name in IDEMPOTENT and self.faults.occurs("duplicated_request", call.method):
             other = self._random.choice(servers)

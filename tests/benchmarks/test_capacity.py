@@ -16,7 +16,7 @@ from benchmarks.capacity import MEBIBYTE, SEATS
 from benchmarks.capacity_harness import CapacityHarness, OpenTable
 from benchmarks.clients import BenchmarkClient
 from croupier_api.v1 import actions_pb2, engine_pb2
-from loadtest.backend import own_backend
+from loadtest.backend import started_backend
 from loadtest.measures import Measures
 
 
@@ -88,8 +88,8 @@ def test_tables_are_evicted_and_loaded_unchanged(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(capacity_harness, "SETTLING_SECONDS", 0)
     flags = {"engine": (*capacity.IDLE_FLAGS, "--idle-seconds=1"), "lobby": capacity.LOBBY_FLAGS}
     few = ["--wave=2", "--max-tables=4", "--evicted=6", "--reloaded=6", "--limit-seconds=600"]
-    with own_backend(extra_flags=flags) as backend:
-        monkeypatch.setattr(capacity, "own_backend", lambda extra_flags: nullcontext(backend))
+    with started_backend(extra_flags=flags) as backend:
+        monkeypatch.setattr(capacity, "started_backend", lambda extra_flags: nullcontext(backend))
         assert capacity.main([*few, "--parts", "evicted", "idle", f"--results={tmp_path}"]) == 0
     result = json.loads((tmp_path / "capacity.json").read_text())
     assert (result["idle"]["tables"], result["idle"]["streams"]) == (4, 16)

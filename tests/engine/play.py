@@ -130,7 +130,7 @@ async def play_on(table: LiveTable, random: Random, most: int = 10_000) -> None:
 
 
 def random_event(config: TableConfig, table: TableState, at: int, random: Random) -> list[Transition]:
-    """Return a random next event: an action, a time-out, a compensation, or an agreed proposal."""
+    """Return the transitions of a random event: an action, a time-out, a compensation, or an agreed proposal."""
     chance = random.random()
     if chance < 0.1:
         return advance(config, table, at, ClockCompensated(random.randrange(1, 9_000)))

@@ -1,4 +1,4 @@
-"""Every object is valid by Kubernetes' schemas, and by the schemas of operators' objects."""
+"""Every object is valid by Kubernetes' schemas, or by those of custom resources."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,8 +8,8 @@ import kubernetes_validate
 import pytest
 
 from tests.k8s.building import Object, build
+from tests.k8s.custom_resources import SCHEMAS
 from tests.k8s.objects import Break, named, title
-from tests.k8s.shapes import SHAPES
 
 pytestmark = pytest.mark.cluster
 
@@ -20,10 +20,10 @@ NEWEST = kubernetes_validate.latest_version()
 
 def faults(thing: Object, version: str) -> list[str]:
     """Return the faults of an object by the schema of its kind."""
-    shape: Mapping[str, Any] | None = SHAPES.get(thing["kind"])
+    schema: Mapping[str, Any] | None = SCHEMAS.get(thing["kind"])
     try:
-        if shape is not None:
-            jsonschema.validate(thing, shape)
+        if schema is not None:
+            jsonschema.validate(thing, schema)
         else:
             kubernetes_validate.validate(thing, version, strict=True)
     except (jsonschema.ValidationError, kubernetes_validate.ValidationError) as fault:

@@ -12,7 +12,7 @@ from croupier_client.rpc import Service
 CALL_SECONDS = 10.0
 """The time-out of a unary call."""
 STREAM_SECONDS = 600.0
-"""A stream is opened again after this time, so that a path which failed silently is noticed."""
+"""The time-out of a stream, which is then opened again: it may have broken where keepalive does not reach."""
 
 _MEGABYTE = 1024 * 1024
 CHANNEL_OPTIONS: tuple[tuple[str, int | str], ...] = (
@@ -24,7 +24,7 @@ CHANNEL_OPTIONS: tuple[tuple[str, int | str], ...] = (
     # That costs a ping of 17 bytes every 4 seconds while calls or streams are open, and nothing otherwise.
     ("grpc.keepalive_time_ms", 4_000),
     ("grpc.keepalive_timeout_ms", 4_000),
-    # The tested versions of the library use this option instead, with a default of a minute.
+    # The tested versions of the library use this option instead of the one above; its default is a minute.
     ("grpc.http2.ping_timeout_ms", 4_000),
     # The library would stop its pings on a quiet stream, which sends no data.
     ("grpc.http2.max_pings_without_data", 0),
@@ -32,14 +32,14 @@ CHANNEL_OPTIONS: tuple[tuple[str, int | str], ...] = (
     ("grpc.initial_reconnect_backoff_ms", 200),
     ("grpc.min_reconnect_backoff_ms", 5_000),
     ("grpc.max_reconnect_backoff_ms", 2_000),
-    # The same holds for replicas behind a name, whose addresses change with each of them.
+    # New replicas behind a name are found as soon: by default it is resolved again after half a minute only.
     ("grpc.dns_min_time_between_resolutions_ms", 2_000),
 )
 
 
 @dataclass(frozen=True)
 class Tls:
-    """TLS, with the PEM certificates of trusted authorities, or None for those of the system."""
+    """TLS that trusts these certificate authorities, as PEM; None trusts those of the system."""
 
     authorities: bytes | None = None
 
@@ -50,7 +50,7 @@ class Tls:
 
 @dataclass(frozen=True)
 class Endpoints:
-    """The services' addresses: each "host:port", several IPv4 addresses with commas between, or "dns:///name:port".
+    """The services' addresses: each "host:port", several of them, with IPv4 addresses and commas between, or "dns:///name:port".
 
     Channels use TLS if `tls` is given. Raises ValueError for several addresses that are not all IPv4.
     """
@@ -70,7 +70,7 @@ class Endpoints:
         return cls(lobby=address, engine=address, scoring=address, tls=tls)
 
     def by_service(self) -> Mapping[Service, str]:
-        """Return the address of each service."""
+        """Return the addresses of each service."""
         return {Service.LOBBY: self.lobby, Service.ENGINE: self.engine, Service.SCORING: self.scoring}
 
 

@@ -11,7 +11,7 @@ class LobbySettings(ServiceSettings):
     """The lobby signs players in, forms tables and matches players."""
 
     signing_key: Path
-    """The lobby's Ed25519 private key as a PEM file; it signs the tokens of players and its own."""
+    """The lobby's Ed25519 private key as a PEM file; it signs the tokens of players, and those of its own calls."""
     engine_control: Replicas
     """The engine's control address, host:port; several replicas separated by commas."""
     listen: ListenAddress = "127.0.0.1:7710"
@@ -29,7 +29,7 @@ class LobbySettings(ServiceSettings):
     reserve_seconds: NonNegativeInt = 60
     """The default time reserve of a seat for a whole game, in seconds."""
     housekeeping_seconds: NonNegativeInt = 3
-    """The interval of housekeeping, in seconds."""
+    """The pause between two runs of housekeeping, in seconds."""
     forming_idle_seconds: NonNegativeInt = 3600
     """The time after which a forming table without changes is closed, in seconds."""
     ended_table_seconds: NonNegativeInt = 30 * 86_400
@@ -37,8 +37,8 @@ class LobbySettings(ServiceSettings):
     ticket_grace_seconds: NonNegativeInt = 30
     """The time for which the ticket of a disconnected player is kept, in seconds."""
     hosted_tables_limit: NonNegativeInt = 20
-    """The maximum number of running tables of one host."""
+    """The maximum number of tables of one host that are forming or being played."""
     streams_limit: NonNegativeInt = 1000
     """The maximum number of open WatchTables and FindMatch streams."""
     player_streams_limit: NonNegativeInt = 10
-    """The maximum number of these streams for one player."""
+    """The maximum number of open WatchTables and FindMatch streams of one player."""

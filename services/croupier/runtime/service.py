@@ -136,7 +136,7 @@ def run_service(
 
 
 async def serve(name: str, settings: AnySettings, build: Build[AnySettings]) -> int:
-    """Run a service until SIGINT or SIGTERM, or until a background task fails; returns its exit code.
+    """Run a service until SIGINT or SIGTERM, or until a background task fails or ends; returns its exit code.
 
     Raises SettingsError and DatabaseUnreachable; logs anything else.
     """

@@ -41,9 +41,9 @@ class SupervisorSettings:
 
     `note` receives messages for people. Each service has `grace_seconds` to drain at the end; 0 is for folders that are
     deleted afterwards. `database` is the URL of a migrated database that all services share; with None each has its own
-    in the folder, which is migrated first. With `mutual_tls` services and their callers identify themselves by
-    certificates, which are made in the folder. `gateway` returns the flags of a gateway besides its addresses; None is
-    for no gateway. `extra_flags` are for tests, by instance.
+    in the folder, migrated first if `migrates` is set. With `mutual_tls` services and their callers identify themselves
+    by certificates, which are made in the folder. `gateway` returns the flags of a gateway besides its addresses; None
+    is for no gateway. `extra_flags` are for tests, by instance.
     """
 
     command: Sequence[str] = (sys.executable, "-m", "croupier.cli.launcher.child")
@@ -74,7 +74,7 @@ class Services:
 
     @property
     def pids(self) -> dict[str, int]:
-        """The process id of each instance that was started last."""
+        """The process id of each instance at its last start."""
         return {instance: process.pid for instance, process in self._processes.items()}
 
     @property

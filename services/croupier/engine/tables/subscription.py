@@ -104,7 +104,7 @@ class Subscription:
         self._missed = len(self._messages)
 
     def answer(self, message: bytes) -> None:
-        """Append an answer to the last queued message, or enqueue it by itself if that one has an answer already.
+        """Append an answer to the last queued message; enqueue it by itself if there is none or it has an answer.
 
         The action that ends the game, and with it the stream, gets its answer too.
         """

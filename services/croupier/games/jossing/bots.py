@@ -1,4 +1,4 @@
-"""A computer player of Jøssing that bids what pays best, and plays the card that keeps its bid most likely."""
+"""A computer player of Jøssing that bids what pays best, and plays so that it is most likely to hit its bid."""
 
 from collections.abc import Sequence
 
@@ -33,13 +33,13 @@ def sensible(observation: Observation, randrange: RandomSource) -> Action:  # no
 
 
 def best_bid(hidden: HiddenCards, hand: Sequence[Card], leads: bool, amounts: Sequence[int], modern: bool) -> int:
-    """Return the one of these amounts that promises most points."""
-    likely = tricks_distribution(later_chance(hidden, value, len(hand), leads) for value in hand)
-    return max(amounts, key=lambda amount: likely[amount] * hit_points(amount, modern))
+    """Return the one of these amounts from which most points can be expected."""
+    probabilities = tricks_distribution(later_chance(hidden, value, len(hand), leads) for value in hand)
+    return max(amounts, key=lambda amount: probabilities[amount] * hit_points(amount, modern))
 
 
 def _leads(observation: Observation) -> bool:
-    """Return whether a seat that bids will lead for sure."""
+    """Return whether it is certain while bidding that the seat will lead the first trick."""
     dealer, seats = observation.view.dealer, len(observation.view.seats)
     return (
         dealer is not None
@@ -50,8 +50,8 @@ def _leads(observation: Observation) -> bool:
 
 def _hidden_cards(observation: Observation) -> HiddenCards:
     view = observation.view
-    lying = [laid.card for pile in view.piles for laid in pile.cards]
-    unseen = cards_left(int(observation.options["decks"]), (*view.seats[observation.seat].cards, *lying))
+    laid_cards = [laid.card for pile in view.piles for laid in pile.cards]
+    unseen = cards_left(int(observation.options["decks"]), (*view.seats[observation.seat].cards, *laid_cards))
     held = tuple(other.card_count for seat, other in enumerate(view.seats) if seat != observation.seat)
     return HiddenCards(view.contract.trump or 0, hand_of(unseen), len(unseen), held)
 
@@ -68,21 +68,22 @@ def _best_card(observation: Observation, hidden: HiddenCards, playable: Sequence
     lead = {value: later_chance(hidden, value, len(hand) - 1, leads=True) for value in hand}
     follow = {value: later_chance(hidden, value, len(hand) - 1, leads=False) for value in hand}
 
-    def keeps_the_bid(value: Card) -> tuple[float, float]:
+    def chance_to_hit(value: Card) -> tuple[float, float]:
+        """Return the chance to hit the bid with a card, and for ties how little the card would win later."""
         rest = list(hand)
         rest.remove(value)
         now = chance_now(hidden, trick, value, to_come, last_copy_wins)
-        won = now * _at(tricks_distribution(lead[other] for other in rest), missing - 1) if now else 0.0
-        lost = (1 - now) * _at(tricks_distribution(follow[other] for other in rest), missing)
+        won = now * _probability(tricks_distribution(lead[other] for other in rest), missing - 1) if now else 0.0
+        lost = (1 - now) * _probability(tricks_distribution(follow[other] for other in rest), missing)
         return won + lost, -follow[value]
 
-    return max(playable, key=keeps_the_bid)
+    return max(playable, key=chance_to_hit)
 
 
-def _at(likely: Sequence[float], tricks: int) -> float:
-    return likely[tricks] if 0 <= tricks < len(likely) else 0.0
+def _probability(distribution: Sequence[float], tricks: int) -> float:
+    return distribution[tricks] if 0 <= tricks < len(distribution) else 0.0
 
 
 def _bid_of(view: View, seat: Seat) -> int:
-    said = next((call.action for call in view.calls if call.seat == seat), None)
-    return said.bid if isinstance(said, Bid) and isinstance(said.bid, int) else 0
+    action = next((call.action for call in view.calls if call.seat == seat), None)
+    return action.bid if isinstance(action, Bid) and isinstance(action.bid, int) else 0

@@ -1,4 +1,4 @@
-"""Play of Jøssing: a card is played, a trick ends, and the section ends."""
+"""The play of Jøssing: a card, the end of a trick, and the end of the section."""
 
 from croupier.games.actions import PLAYS, Action, Bid, Play
 from croupier.games.cards import NOTATION, Card, cards_of_mask
@@ -24,7 +24,7 @@ END_REASON = "sections_played"
 
 
 def legal_plays(state: JossingState, seat: Seat) -> Legal:
-    """Return the cards that the seat to play may play, ascending."""
+    """Return the plays that are legal for the seat whose turn it is, ascending by card."""
     return Legal(tuple([PLAYS[value] for value in cards_of_mask(_playable(state, state.hands[seat]) & ONCE)]))
 
 
@@ -33,16 +33,16 @@ def play(before: JossingState, seat: Seat, action: Action) -> tuple[JossingState
     card = _checked(before, seat, action)
     options, section, totals, hands, _, bids, _, _, taken, won = before
     hands = (*hands[:seat], without(hands[seat], card), *hands[seat + 1 :])
-    trick, queue = (*before.trick, _PLAYED_CARD[seat][card]), before.queue[1:]
+    trick, queue = (*before.trick, _PILE_CARD[seat][card]), before.queue[1:]
     if queue:
         state = JossingState(options, section, totals, hands, (), bids, queue, trick, taken, won)
-        return state, (_PLAYED[seat][card], _TURN[queue[0]])
+        return state, (_CARD_MOVED[seat][card], _TURN[queue[0]])
     cards = tuple([played.card for played in trick])
     taker = (seat + 1 + scoring.winner(cards, section.trump, options.last_copy_wins)) % options.seats
     won = (*won[:taker], won[taker] + 1, *won[taker + 1 :])
     swept = CardsMoved("trick", "taken", cards, len(cards), MoveReason.WIN)
     state = JossingState(options, section, totals, hands, (), bids, (), (), taken + trick, won)
-    facts = (_PLAYED[seat][card], swept, TrickTaken(taker))
+    facts = (_CARD_MOVED[seat][card], swept, TrickTaken(taker))
     if hands[taker]:
         return state._replace(queue=options.clockwise(taker)), (*facts, _TURN[taker])
     return _score(state, facts)
@@ -57,7 +57,7 @@ def _checked(state: JossingState, seat: Seat, action: Action) -> Card:
     if isinstance(action, Bid) and not isinstance(action.bid, str):
         raise IllegalAction("JOS-BID-3", "the bids of this section are made and final")
     if not isinstance(action, Play) or action.suit is not None:
-        raise IllegalAction("JOS-ACT-1", "the only action is to play a card, without naming a suit")
+        raise IllegalAction("JOS-ACT-1", "the only action now is to play a card, without naming a suit")
     if state.queue[0] != seat:
         raise IllegalAction("JOS-PLAY-1", f"it is not the turn of seat {seat}")
     card, hand = action.card, state.hands[seat]
@@ -79,8 +79,9 @@ def _score(before: JossingState, facts: tuple[Fact, ...]) -> tuple[JossingState,
     return state, (*facts, ended, TurnChanged(phase, ()), *over)
 
 
+# Values by seat, or by seat and card, that are made once, because every play needs some of them.
 _TURN = tuple(TurnChanged("play", (seat,)) for seat in range(8))
-_PLAYED_CARD = tuple(tuple(PileCard(value, seat) for value in range(52)) for seat in range(8))
-_PLAYED = tuple(
+_PILE_CARD = tuple(tuple(PileCard(value, seat) for value in range(52)) for seat in range(8))
+_CARD_MOVED = tuple(
     tuple(CardsMoved(seat, "trick", (value,), 1, MoveReason.PLAY) for value in range(52)) for seat in range(8)
 )

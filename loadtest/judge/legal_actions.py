@@ -1,4 +1,4 @@
-"""Checks that viewers receive their legal actions with the entry that begins their turn."""
+"""Checks that viewers who are to act receive their legal actions at once."""
 
 from collections.abc import Iterator
 
@@ -7,22 +7,24 @@ from loadtest.judge.streams import ViewerHistory
 from loadtest.judge.violations import Found, Invariant
 
 
-def check_offers(history: ViewerHistory, clock_offset: int) -> Iterator[Found]:
-    """Yield updates that leave the legal actions of the viewer to a later one, which does not follow at once.
+def check_legal_actions(history: ViewerHistory, clock_offset: int) -> Iterator[Found]:
+    """Yield updates without legal actions after which the viewer is to act, unless later updates follow at once.
 
-    The players' clock is `clock_offset` milliseconds ahead of the services'.
+    The next event of the stream follows at once if it is an entry that was stored before the update was received. The
+    players' clock is at most `clock_offset` milliseconds ahead of the services'.
     """
-    left_open: dict[int, tuple[int, int]] = {}
+    # By stream: when the last event was received, and its sequence, if it is such an update.
+    unfinished: dict[int, tuple[int, int]] = {}
     for received, message in zip(history.record.received, history.messages, strict=True):
         event = message.event
         if event.WhichOneof("event_kind") is None:
             continue
-        at, sequence = left_open.pop(received.stream, (0, 0))
+        at, sequence = unfinished.pop(received.stream, (0, 0))
         if sequence and not 0 < event.update.stored_unix_ms <= at - clock_offset + SLACK_MILLISECONDS:
-            yield Invariant.RULES_BROKEN, sequence, f"{history.name} was offered no action though it was to act"
+            yield Invariant.RULES_BROKEN, sequence, f"{history.name} received no legal actions though it was to act"
         has_actions = event.update.HasField("legal_actions")
         if event.HasField("update") and not has_actions and _is_to_act(history, message.sequence):
-            left_open[received.stream] = received.at_milliseconds, message.sequence
+            unfinished[received.stream] = received.at_milliseconds, message.sequence
 
 
 def _is_to_act(history: ViewerHistory, sequence: int) -> bool:
