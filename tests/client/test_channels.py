@@ -34,7 +34,7 @@ from tests.client.fakes import (
 )
 from tests.waiting import until
 
-UNAVAILABLE = refused(grpc.StatusCode.UNAVAILABLE, "stopping", errors_pb2.ERROR_REASON_SERVER_STOPPING)
+UNAVAILABLE = refused(grpc.StatusCode.UNAVAILABLE, "no answer", errors_pb2.ERROR_REASON_STORE_UNAVAILABLE)
 
 
 async def play_all_cards(table: Any) -> None:
@@ -88,7 +88,7 @@ async def test_only_idempotent_calls_are_retried_and_a_token_is_refused_once(cli
             fake.unary_failures.append(UNAVAILABLE)
             with pytest.raises(Unavailable) as caught:
                 await client.create_table(game="laying", seat_count=2)
-            assert (caught.value.message, caught.value.reason_name) == ("stopping", "SERVER_STOPPING")
+            assert (caught.value.message, caught.value.reason_name) == ("no answer", "STORE_UNAVAILABLE")
             assert fake.calls.count("CreateTable") == 1
             fake.unary_failures.extend([refused(grpc.StatusCode.UNAUTHENTICATED, "who?")] * 9)
             with pytest.raises(Unauthenticated, match="who"):

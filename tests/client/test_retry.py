@@ -52,7 +52,8 @@ def retries(attempts: Attempts, clock: Clock = lambda: 0, policy: RetryPolicy = 
     ("code", "reason", "retried"),
     [
         ("UNAVAILABLE", "", REPEATABLE),
-        ("UNAVAILABLE", "SERVER_STOPPING", REPEATABLE),
+        ("UNAVAILABLE", "SERVER_STOPPING", ALL),
+        ("UNAVAILABLE", "STORE_UNAVAILABLE", REPEATABLE),
         ("DEADLINE_EXCEEDED", "", REPEATABLE),
         ("UNAUTHENTICATED", "", ALL),
         ("RESOURCE_EXHAUSTED", "", STREAM),

@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 
 import grpc
 
-from croupier_api.v1.errors_pb2 import ERROR_REASON_TOO_MANY_REQUESTS
+from croupier_api.v1.errors_pb2 import ERROR_REASON_SERVER_STOPPING, ERROR_REASON_TOO_MANY_REQUESTS
 from croupier_client.errors import CroupierError, LimitReached, Unauthenticated, Unavailable
 
 Clock: TypeAlias = Callable[[], int]
@@ -38,6 +38,8 @@ _RETRIED_CODES = {
     Attempts.IDEMPOTENT: frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}),
     Attempts.STREAM: frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}),
 }
+_NOT_EXECUTED = frozenset({ERROR_REASON_SERVER_STOPPING, ERROR_REASON_TOO_MANY_REQUESTS})
+"""Reasons of refusals before the execution: even an RPC that is not idempotent may be called again."""
 _LOST_CONNECTION_CODES = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.CANCELLED})
 """Codes of calls whose connection broke; errors of the services have a reason, these do not."""
 
@@ -125,8 +127,7 @@ class Retries:
         return 0.0
 
     def _may_retry(self, error: CroupierError) -> bool:
-        # Such a refusal comes before the execution: even an RPC that is not idempotent may be called again.
-        if error.reason == ERROR_REASON_TOO_MANY_REQUESTS or error.code in _RETRIED_CODES[self._attempts]:
+        if error.reason in _NOT_EXECUTED or error.code in _RETRIED_CODES[self._attempts]:
             return True
         is_stream = self._attempts is Attempts.STREAM
         return (is_stream and _is_passing_limit(error)) or self._is_lost_connection(error)

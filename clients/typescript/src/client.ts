@@ -4,7 +4,7 @@ import { createGrpcWebTransport } from "@connectrpc/connect-web";
 
 import { EngineService } from "./generated/croupier_api/v1/engine_pb";
 import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
-import { retryTooManyRequests } from "./retry";
+import { retryNotExecuted } from "./retry";
 import { tokenSource, withToken } from "./tokens";
 
 const CALL_MILLISECONDS = 10_000;
@@ -19,7 +19,7 @@ export interface CroupierClient {
 export async function connect(address: string, deviceSecret: string, name: string): Promise<CroupierClient> {
   const settings = { baseUrl: address, defaultTimeoutMs: CALL_MILLISECONDS };
   const token = await tokenSource(createClient(LobbyService, createGrpcWebTransport(settings)), deviceSecret, name);
-  const transport = createGrpcWebTransport({ ...settings, interceptors: [retryTooManyRequests, withToken(token)] });
+  const transport = createGrpcWebTransport({ ...settings, interceptors: [retryNotExecuted, withToken(token)] });
   return { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
 }
 

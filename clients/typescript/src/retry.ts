@@ -20,13 +20,16 @@ const NOT_RETRIED = new Set([
 const NO_ANSWER = new Set([Code.Unavailable, Code.DeadlineExceeded]);
 const LOST_CONNECTION = new Set([Code.Internal, Code.Unknown, Code.Canceled]);
 
-/** Retry unary calls beyond the rate limit, which were not executed. Streams are retried by `reopen`. */
-export const retryTooManyRequests: Interceptor = (next) => async (request) => {
+/** Reasons of refusals before the execution. */
+const NOT_EXECUTED = new Set<ErrorReason | undefined>([ErrorReason.SERVER_STOPPING, ErrorReason.TOO_MANY_REQUESTS]);
+
+/** Retry unary calls that were not executed. Streams are retried by `reopen`. */
+export const retryNotExecuted: Interceptor = (next) => async (request) => {
   for (let attempt = 1; ; attempt++) {
     try {
       return await next(request);
     } catch (error) {
-      if (request.stream || attempt === MAX_ATTEMPTS || reasonOf(error) !== ErrorReason.TOO_MANY_REQUESTS) throw error;
+      if (request.stream || attempt === MAX_ATTEMPTS || !NOT_EXECUTED.has(reasonOf(error))) throw error;
       await delay(retryDelay(error) * (1 + Math.random()));
     }
   }

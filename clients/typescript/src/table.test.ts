@@ -19,7 +19,7 @@ import { TableState } from "./generated/croupier_api/v1/tables_pb";
 import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb";
 import type { CroupierClient } from "./client";
 import { act, waitForDeal } from "./game";
-import { retryTooManyRequests } from "./retry";
+import { retryNotExecuted } from "./retry";
 import { Table } from "./table";
 
 type Event = MessageInitShape<typeof TableEventSchema>;
@@ -50,7 +50,7 @@ function clientOf(streams: readonly (Event | ConnectError | typeof SILENT)[][], 
         return { sequence: 4n };
       },
     });
-  }, { transport: { interceptors: [retryTooManyRequests] } });
+  }, { transport: { interceptors: [retryNotExecuted] } });
   const client: CroupierClient = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
   return { table: new Table(client, "t"), client, watched, acted };
 }
