@@ -39,9 +39,9 @@ TABLE_SETTINGS: dict[str, Any] = {
 }
 NO_LIMITS = ("--player-calls-per-second=0", "--log-level=error")
 FLAGS = {
-    "lobby": (*NO_LIMITS, "--hosted-tables-limit=10000"),
+    "lobby": (*NO_LIMITS, "--max-hosted-tables=10000"),
     "engine": NO_LIMITS,
-    "gateway": ("--address-requests-per-second=0", "--streams-per-connection-limit=1000"),
+    "gateway": ("--address-requests-per-second=0", "--max-streams-per-connection=1000"),
 }
 PACKAGES = ("croupier.lobby", "croupier.engine", "croupier.scoring")
 CORES = sorted(os.sched_getaffinity(0))

@@ -50,7 +50,7 @@ class LobbyReplica(Replica):
             engine_control="unused:1",
             action_seconds=5,
             reserve_seconds=3,
-            player_streams_limit=50,
+            max_player_lobby_streams=50,
         )
         issuer = TokenIssuer(LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, self.clock)
         channel = environment.network.channel(self.process, ENGINE_CONTROL)

@@ -229,13 +229,13 @@ def the_database_can_lose_an_instance(objects: Sequence[Object]) -> Iterator[str
                 yield f"{title(one)} and its operator both set {label}"
 
 
-@detects(Break("Deployment", "gateway", f"{FIRST}/env/0", {"name": "CROUPIER_CONNECTIONS_LIMIT", "value": "40000"}))
+@detects(Break("Deployment", "gateway", f"{FIRST}/env/0", {"name": "CROUPIER_MAX_CONNECTIONS", "value": "40000"}))
 def the_gateway_has_memory_for_its_connections(objects: Sequence[Object]) -> Iterator[str]:
     """The gateway refuses connections and calls before the cluster kills it for its memory."""
     making, envoy = (container_of(objects, "gateway", name) for name in ("configuration", "gateway"))
     settings = settings_of(GatewaySettings, environment(making))
-    needed = BYTES_OF_A_GATEWAY + settings.connections_limit * BYTES_OF_A_PHONE
+    needed = BYTES_OF_A_GATEWAY + settings.max_connections * BYTES_OF_A_PHONE
     if needed > (own := settings.memory_limit_mebibytes * 2**20):
-        yield f"the gateway needs {needed / 2**20:.0f} MiB for {settings.connections_limit} connections"
+        yield f"the gateway needs {needed / 2**20:.0f} MiB for {settings.max_connections} connections"
     if own >= quantity(envoy["resources"]["limits"]["memory"]):
         yield "the gateway is killed for its memory before it refuses anything"

@@ -65,9 +65,9 @@ def test_the_runbook_has_existing_alerts_only() -> None:
     ("alert", "limit"),
     [
         ("CroupierStreamsNearLimit", "EngineSettings.max_streams"),
-        ("CroupierStreamsNearLimit", "LobbySettings.streams_limit"),
+        ("CroupierStreamsNearLimit", "LobbySettings.max_lobby_streams"),
         ("CroupierTablesNearLimit", "EngineSettings.max_open_tables"),
-        ("CroupierGatewayNearLimit", "GatewaySettings.connections_limit"),
+        ("CroupierGatewayNearLimit", "GatewaySettings.max_connections"),
     ],
 )
 def test_alerts_for_limits_fire_at_eighty_percent_of_the_setting(alert: str, limit: str) -> None:

@@ -199,7 +199,7 @@ async def test_a_match_that_the_engine_refuses_is_reported_and_its_ticket_discar
 
 
 async def test_streams_of_a_player_are_limited(deployment: LobbyDeployment) -> None:
-    async with deployment.lobby(player_streams_limit=1) as lobby:
+    async with deployment.lobby(max_player_lobby_streams=1) as lobby:
         first = await waiting(lobby, ADA)
         with pytest.raises(LimitReached):
             await waiting(lobby, ADA)

@@ -71,11 +71,11 @@ class GatewaySettings(Settings):
     """Maximum requests a second of one client address, which players may share, in the long run; 0 for no limit."""
     address_burst: NonNegativeInt = 1000
     """Maximum requests of one address at once."""
-    connections_limit: NonNegativeInt = 20_000
+    max_connections: NonNegativeInt = 20_000
     """Maximum open connections of clients."""
     memory_limit_mebibytes: NonNegativeInt = 0
     """Memory for calls and connections, near whose end new calls are refused; 0 for no limit."""
-    streams_per_connection_limit: NonNegativeInt = 100
+    max_streams_per_connection: NonNegativeInt = 100
     """Maximum running calls of one connection."""
     header_seconds: PositiveInt = 10
     """Maximum seconds for the headers of a request to arrive."""

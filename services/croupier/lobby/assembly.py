@@ -86,7 +86,7 @@ def assemble(
     players, tables, tickets = PlayerStore(store), TableStore(store), TicketStore(store)
     updater, games = TableUpdater(tables, feed, clock), GameRegistry(engine, clock)
     opener = TableOpener(updater, engine, logger)
-    limiter = StreamLimiter(settings.streams_limit, settings.player_streams_limit)
+    limiter = StreamLimiter(settings.max_lobby_streams, settings.max_player_lobby_streams)
     time_control = TimeControl(settings.action_seconds, settings.reserve_seconds, 0)
     issuer = TokenIssuer(key, PLAYER_AUDIENCE, settings.access_token_seconds, clock)
     retention = RetentionPolicy(
@@ -96,7 +96,7 @@ def assemble(
     )
     auth = AuthService(players, issuer, settings.refresh_token_seconds, source, clock)
     service = TableService(
-        tables, updater, feed, engine, opener, games, limiter, settings.hosted_tables_limit, source, clock
+        tables, updater, feed, engine, opener, games, limiter, settings.max_hosted_tables, source, clock
     )
     matchmaker = Matchmaker(tickets, opener, games, limiter, time_control, source, clock, metrics, logger)
     catch_up = CatchUp(tables, feed, clock, logger)

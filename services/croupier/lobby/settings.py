@@ -36,9 +36,9 @@ class LobbySettings(ServiceSettings):
     """The time for which an ended table is kept, in seconds."""
     ticket_grace_seconds: NonNegativeInt = 30
     """The time for which the ticket of a disconnected player is kept, in seconds."""
-    hosted_tables_limit: NonNegativeInt = 20
+    max_hosted_tables: NonNegativeInt = 20
     """The maximum number of tables of one host that are forming or being played."""
-    streams_limit: NonNegativeInt = 1000
+    max_lobby_streams: NonNegativeInt = 1000
     """The maximum number of open WatchTables and FindMatch streams."""
-    player_streams_limit: NonNegativeInt = 10
+    max_player_lobby_streams: NonNegativeInt = 10
     """The maximum number of open WatchTables and FindMatch streams of one player."""

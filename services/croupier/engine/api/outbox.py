@@ -17,7 +17,7 @@ MAX_BACKOFF_SECONDS = 5.0
 POLL_SECONDS = 1.0
 CLAIM_MILLISECONDS = 10_000
 """An engine that claimed reports has this long to deliver them before another may claim them."""
-CLAIM_LIMIT = 50
+MAX_CLAIMS = 50
 MAX_DUE = 500
 """With so many tables that wait for scoring, an engine claims no more."""
 
@@ -80,7 +80,7 @@ class Outbox:
         if len(self._due) >= MAX_DUE:
             return
         now = self._clock()
-        for table_id in await self._store.claim_unreported(now, now + CLAIM_MILLISECONDS, CLAIM_LIMIT):
+        for table_id in await self._store.claim_unreported(now, now + CLAIM_MILLISECONDS, MAX_CLAIMS):
             try:
                 stored = await self._store.load(table_id)
             except UnreadableLog as error:

@@ -15,9 +15,9 @@ OVERDUE_MILLISECONDS = 700
 """Engines with a table in memory act sooner after its deadline; after this long any engine does."""
 CLAIM_MILLISECONDS = 2_000
 """An engine that claimed an overdue table has this long to act before another may claim it."""
-SWEEP_LIMIT = 50
+MAX_SWEPT_TABLES = 50
 ARCHIVE_SECONDS = 30.0
-ARCHIVE_LIMIT = 50
+MAX_ARCHIVED_TABLES = 50
 PREPARED_MILLISECONDS = 30 * 86_400_000
 """The time after which a table that was never opened is deleted. A lobby closes an unused one after an hour."""
 
@@ -74,7 +74,7 @@ class Housekeeper:
         """Load the overdue tables that no engine has in memory; a failed one does not block the others."""
         now = self._services.clock()
         overdue = await self._services.store.claim_overdue(
-            now - OVERDUE_MILLISECONDS, now + CLAIM_MILLISECONDS, SWEEP_LIMIT
+            now - OVERDUE_MILLISECONDS, now + CLAIM_MILLISECONDS, MAX_SWEPT_TABLES
         )
         for table_id in overdue:
             try:
@@ -93,5 +93,5 @@ class Housekeeper:
 
 async def _in_batches(work: Callable[[int, int], Awaitable[int]], before: int) -> None:
     """Do the work for all tables that were due before a moment, in bounded batches."""
-    while await work(before, ARCHIVE_LIMIT) == ARCHIVE_LIMIT:
+    while await work(before, MAX_ARCHIVED_TABLES) == MAX_ARCHIVED_TABLES:
         pass
