@@ -28,7 +28,7 @@ class EngineSettings(ServiceSettings):
     """The engine plays the tables."""
 
     lobby_public_key: Path
-    """PEM file of the lobby's Ed25519 public key, which signs players' tokens."""
+    """PEM file of the lobby's Ed25519 public key, which verifies players' tokens."""
     signing_key: Path
     """PEM file of the engine's own Ed25519 private key, for its calls to scoring."""
     scoring_control: Replicas

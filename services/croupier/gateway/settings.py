@@ -38,23 +38,23 @@ class GatewaySettings(Settings):
     """The gateway: Envoy, which routes players' calls to lobby, engine and scoring."""
 
     lobby_public_key: Path
-    """The lobby's Ed25519 public key as a PEM file; it checks players' tokens."""
+    """PEM file of the lobby's Ed25519 public key, which verifies players' tokens."""
     lobby: Addresses = "127.0.0.1:7710"
-    """Addresses of the lobby, host:port."""
+    """host:port of the lobby; several with commas between."""
     engine: Addresses = "127.0.0.1:7720"
-    """Addresses of the engines, host:port."""
+    """host:port of the engine; several with commas between."""
     scoring: Addresses = "127.0.0.1:7730"
-    """Addresses of scoring, host:port."""
+    """host:port of scoring; several with commas between."""
     listen: ListenAddress = "127.0.0.1:7700"
-    """Listening address for players, host:port."""
+    """host:port for players."""
     admin_listen: ListenAddress = "127.0.0.1:7709"
-    """Listening address of Envoy's administration, host:port of this machine, for its operator only."""
+    """host:port of this machine for Envoy's administration, for its operator only."""
     metrics_listen: OptionalListenAddress = ""
-    """Listening address for Prometheus metrics and readiness, host:port; empty for none."""
+    """host:port for Prometheus and readiness; empty for none."""
     certificate: OptionalPath = None
-    """The certificate (chain) that clients see, as a PEM file; without it there is no TLS."""
+    """PEM file of the certificate (chain) for clients; without it there is no TLS."""
     key: OptionalPath = None
-    """The private key of that certificate, as a PEM file."""
+    """PEM file of the certificate's private key."""
     upstream_certificate: OptionalPath = None
     """PEM file of the certificate for services; it enables mutual TLS."""
     upstream_key: OptionalPath = None

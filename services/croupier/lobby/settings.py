@@ -11,13 +11,13 @@ class LobbySettings(ServiceSettings):
     """The lobby signs players in, forms tables and matches players."""
 
     signing_key: Path
-    """The lobby's Ed25519 private key as a PEM file; it signs the tokens of players, and those of its own calls."""
+    """PEM file of the lobby's Ed25519 private key, which signs players' tokens and those of its own calls."""
     engine_control: Replicas
-    """The engine's control address, host:port; several replicas separated by commas."""
+    """host:port of the engine's control service; several with commas between."""
     listen: ListenAddress = "127.0.0.1:7710"
-    """The address to serve gRPC, host:port."""
+    """host:port for players."""
     metrics_listen: ListenAddress = "127.0.0.1:7719"
-    """The address to serve Prometheus metrics, host:port."""
+    """host:port for Prometheus."""
     access_token_seconds: NonNegativeInt = 900
     """The lifetime of an access token, in seconds."""
     refresh_token_seconds: NonNegativeInt = 30 * 86_400

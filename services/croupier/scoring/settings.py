@@ -9,12 +9,12 @@ class ScoringSettings(ServiceSettings):
     """The scoring service keeps score sheets, results, statistics and leaderboards."""
 
     lobby_public_key: Path
-    """The lobby's public key as a PEM file; it verifies the tokens of players."""
+    """PEM file of the lobby's Ed25519 public key, which verifies players' tokens."""
     engine_public_key: Path
-    """The engine's public key as a PEM file; it verifies the tokens of the engine."""
+    """PEM file of the engine's Ed25519 public key, which verifies the engine's tokens."""
     listen: ListenAddress = "127.0.0.1:7730"
-    """The address for players, host:port; port 0 chooses one."""
+    """host:port for players."""
     control_listen: ListenAddress = "127.0.0.1:7731"
-    """The address for the engine, host:port; port 0 chooses one."""
+    """host:port for the engine."""
     metrics_listen: ListenAddress = "127.0.0.1:7739"
-    """The address to serve Prometheus metrics, host:port; port 0 chooses one."""
+    """host:port for Prometheus."""
