@@ -8,7 +8,7 @@ from croupier.lobby.change_feed import CatchUp
 from croupier.lobby.engine_port import MAX_STATUSES, EnginePort
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.player_store import PlayerStore
-from croupier.lobby.table_opener import TableOpener
+from croupier.lobby.table_opener import MAX_CONCURRENT_OPENINGS, TableOpener
 from croupier.lobby.table_store import TableStore
 from croupier.lobby.table_updater import TableUpdater
 from croupier.lobby.tables import Table, TableState, closed
@@ -18,7 +18,6 @@ from croupier.runtime.errors import ServiceError
 from croupier.runtime.logs import Logger
 
 BATCH_SIZE = 200
-MAX_CONCURRENT_OPENINGS = 16
 OPENING_GRACE_MILLISECONDS = 2_000
 """The call that updated a table just now probably still opens it. Replicas whose clocks differ come sooner or later
 by as much; sooner does no harm, because opening is idempotent."""

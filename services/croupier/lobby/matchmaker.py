@@ -15,7 +15,7 @@ from croupier.lobby.games import GameRegistry
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.players import Player, new_id
 from croupier.lobby.subscriptions import draining
-from croupier.lobby.table_opener import TableOpener
+from croupier.lobby.table_opener import MAX_CONCURRENT_OPENINGS, TableOpener
 from croupier.lobby.tables import Table, TableState, TimeControl
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import HEARTBEAT_TIMEOUT_SECONDS, MatchCriteria, Ticket, matched_table
@@ -26,7 +26,6 @@ from croupier_api.v1 import errors_pb2
 
 TICK_SECONDS = 1.0
 HEARTBEAT_MILLISECONDS = 5_000
-MAX_CONCURRENT_OPENINGS = 16
 MAX_MATCHES_PER_TICK = 100
 
 

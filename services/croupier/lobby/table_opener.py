@@ -9,6 +9,8 @@ from croupier.lobby.tables import ENDED, Table, TableState, closed
 from croupier.runtime.errors import AlreadyExists, IllegalNow, MalformedRequest, NotFound, ServiceError
 from croupier.runtime.logs import Logger
 
+MAX_CONCURRENT_OPENINGS = 16
+"""The limit for each of matchmaking and housekeeping."""
 PERMANENT_ERRORS = (MalformedRequest, NotFound, IllegalNow, AlreadyExists)
 """Refusals of the engine that a retry does not change."""
 
