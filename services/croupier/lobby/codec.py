@@ -38,7 +38,7 @@ CONTRACT_STATES = {
 
 
 def decode_id(field: str, text: str) -> str:
-    """Return an id; raises MalformedRequest unless it has 1 to 64 visible ASCII characters."""
+    """Return an id; raises MalformedRequest unless it has 1 to 64 printable ASCII characters."""
     if not 1 <= len(text) <= MAX_ID_CHARACTERS or not (text.isascii() and text.isprintable()):
         raise invalid_field(field, f"invalid {field}: expected 1 to {MAX_ID_CHARACTERS} printable ASCII characters")
     return text

@@ -26,14 +26,14 @@ MAX_SECONDS = 253_402_300_799
 """The last second of a Timestamp: the end of the year 9999."""
 
 
-def decode_text(value: str, field: str, max_characters: int) -> str:
+def decode_text(field: str, value: str, max_characters: int) -> str:
     """Return the value; raises MalformedRequest if it is too long or contains NUL."""
     if len(value) > max_characters or "\0" in value:
         raise invalid_field(field, f"invalid {field}: expected at most {max_characters} characters, none of them NUL")
     return value
 
 
-def decode_id(value: str, field: str, max_characters: int = MAX_ID_CHARACTERS) -> str:
+def decode_id(field: str, value: str, max_characters: int = MAX_ID_CHARACTERS) -> str:
     """Return the value; raises MalformedRequest if it is empty, too long or not printable."""
     if not 1 <= len(value) <= max_characters or not value.isprintable():
         raise invalid_field(field, f"invalid {field}: expected 1 to {max_characters} printable characters")
@@ -52,9 +52,9 @@ def decode_round(request: scoring_control_pb2.RecordRoundRequest) -> tuple[Sheet
         expected = f"none, or one for each of {len(sheet.seats)} seats"
         raise invalid_field("score.notes", f"invalid score.notes of length {len(score.notes)}: expected {expected}")
     notes = tuple(
-        decode_text(note, f"score.notes[{seat}]", MAX_NOTE_CHARACTERS) for seat, note in enumerate(score.notes)
+        decode_text(f"score.notes[{seat}]", note, MAX_NOTE_CHARACTERS) for seat, note in enumerate(score.notes)
     )
-    headline = decode_text(score.headline, "score.headline", MAX_NOTE_CHARACTERS)
+    headline = decode_text("score.headline", score.headline, MAX_NOTE_CHARACTERS)
     details, counts = _decode_details(score.details), _decode_counts(score.counts, sheet)
     return sheet, Round(score.round, points, totals, notes, headline, details, counts)
 
@@ -62,8 +62,8 @@ def decode_round(request: scoring_control_pb2.RecordRoundRequest) -> tuple[Sheet
 def _decode_details(details: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     _check_length("score.details", len(details), MAX_DETAILS)
     for name, value in details.items():
-        decode_id(name, "score.details")
-        decode_text(value, f"score.details[{name}]", MAX_NOTE_CHARACTERS)
+        decode_id("score.details", name)
+        decode_text(f"score.details[{name}]", value, MAX_NOTE_CHARACTERS)
     return tuple(sorted(details.items()))
 
 
@@ -78,7 +78,7 @@ def _check_length(field: str, length: int, maximum: int) -> None:
 
 
 def _decode_count(path: str, count: facts_pb2.SeatCount, sheet: Sheet) -> SeatCount:
-    decode_id(count.name, f"{path}.name")
+    decode_id(f"{path}.name", count.name)
     if count.seat >= len(sheet.seats):
         expected = f"0 to {len(sheet.seats) - 1}"
         raise invalid_field(f"{path}.seat", f"invalid {path}.seat {count.seat}: expected {expected}")
@@ -107,8 +107,8 @@ def _decode_time(field: str, time: Timestamp) -> int:
 
 
 def _decode_sheet(path: str, table_id: str, game: str, seats: Sequence[tables_pb2.Seat]) -> Sheet:
-    decode_id(table_id, f"{path}table_id")
-    decode_id(game, f"{path}game", MAX_GAME_ID_CHARACTERS)
+    decode_id(f"{path}table_id", table_id)
+    decode_id(f"{path}game", game, MAX_GAME_ID_CHARACTERS)
     field = f"{path}seats"
     if not 1 <= len(seats) <= MAX_SEATS:
         raise invalid_field(field, f"invalid {field} of length {len(seats)}: expected 1 to {MAX_SEATS}")
@@ -122,8 +122,8 @@ def _decode_sheet(path: str, table_id: str, game: str, seats: Sequence[tables_pb
 def _decode_seat(path: str, seat: tables_pb2.Seat) -> Seat:
     if bool(seat.player_id) == bool(seat.bot):
         raise invalid_field(path, f"invalid {path}: expected either player_id or bot")
-    decode_id(seat.bot or seat.player_id, f"{path}.bot" if seat.bot else f"{path}.player_id")
-    return Seat(seat.player_id, decode_text(seat.name, f"{path}.name", MAX_NAME_CHARACTERS), seat.bot)
+    decode_id(f"{path}.bot" if seat.bot else f"{path}.player_id", seat.bot or seat.player_id)
+    return Seat(seat.player_id, decode_text(f"{path}.name", seat.name, MAX_NAME_CHARACTERS), seat.bot)
 
 
 def _decode_by_seat(field: str, values: Sequence[int], sheet: Sheet) -> tuple[int, ...]:

@@ -33,19 +33,19 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
 
     async def GetScoreSheet(self, request: pb.GetScoreSheetRequest, context: Context) -> pb.GetScoreSheetResponse:
         """Return the score sheet of a table."""
-        return codec.encode_score_sheet(await self._ledger.score_sheet(codec.decode_id(request.table_id, "table_id")))
+        return codec.encode_score_sheet(await self._ledger.score_sheet(codec.decode_id("table_id", request.table_id)))
 
     async def GetPlayerStatistics(
         self, request: pb.GetPlayerStatisticsRequest, context: Context
     ) -> pb.GetPlayerStatisticsResponse:
         """Return the statistics of a player, by default the caller."""
-        player_id = codec.decode_id(request.player_id, "player_id") if request.player_id else caller().id
+        player_id = codec.decode_id("player_id", request.player_id) if request.player_id else caller().id
         games = await self._standings.statistics(player_id)
         return pb.GetPlayerStatisticsResponse(player_id=player_id, games=map(codec.encode_statistics, games))
 
     async def GetLeaderboard(self, request: pb.GetLeaderboardRequest, context: Context) -> pb.GetLeaderboardResponse:
         """Return a page of the best players of a game."""
-        game = codec.decode_id(request.game, "game", codec.MAX_GAME_ID_CHARACTERS)
+        game = codec.decode_id("game", request.game, codec.MAX_GAME_ID_CHARACTERS)
         size = decode_page_size(request.page_size)
         query = ("leaderboard", game)
         cursor = decode_page_token(query, request.page_token, (int, str, int, int, int))
@@ -62,8 +62,8 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
 
     async def ListResults(self, request: pb.ListResultsRequest, context: Context) -> pb.ListResultsResponse:
         """Return a page of results, newest first."""
-        game = codec.decode_text(request.game, "game", codec.MAX_GAME_ID_CHARACTERS)
-        player_id = codec.decode_text(request.player_id, "player_id", codec.MAX_ID_CHARACTERS)
+        game = codec.decode_text("game", request.game, codec.MAX_GAME_ID_CHARACTERS)
+        player_id = codec.decode_text("player_id", request.player_id, codec.MAX_ID_CHARACTERS)
         size = decode_page_size(request.page_size)
         query = ("results", game, player_id)
         cursor = decode_page_token(query, request.page_token, (int, str))
