@@ -26,7 +26,7 @@ OF_ENVOY = {"grpc.status_code": "0", "http.status_code": "200", "response_flags"
 
 
 @dataclass(frozen=True)
-class Observation:
+class ReceivedSpan:
     """A received span with its service."""
 
     service: str
@@ -64,7 +64,7 @@ class Observation:
 class Collector(trace_service_pb2_grpc.TraceServiceServicer):
     """Received spans, and all requests as bytes."""
 
-    seen: list[Observation] = field(default_factory=list)
+    seen: list[ReceivedSpan] = field(default_factory=list)
     raw: bytes = b""
     address: str = ""
 
@@ -74,11 +74,11 @@ class Collector(trace_service_pb2_grpc.TraceServiceServicer):
         return trace_service_pb2.ExportTraceServiceResponse()
 
 
-def _spans(request: Any) -> Iterator[Observation]:
+def _spans(request: Any) -> Iterator[ReceivedSpan]:
     for sent in request.resource_spans:
         names = [each.value.string_value for each in sent.resource.attributes if each.key == "service.name"]
         for scope in sent.scope_spans:
-            yield from (Observation(names[0], span) for span in scope.spans)
+            yield from (ReceivedSpan(names[0], span) for span in scope.spans)
 
 
 @asynccontextmanager

@@ -25,7 +25,7 @@ from croupier.runtime.identity import write_new_key_pair
 from croupier_api.v1.errors_pb2 import ErrorReason
 
 PAGE = Path(__file__).parents[2] / "docs/gateway.md"
-ENVOYS_SHORTEST_SECONDS = 0.05
+MIN_FILL_SECONDS = 0.05
 """Envoy's minimum between two fills of a token bucket."""
 
 
@@ -167,7 +167,7 @@ def test_an_address_may_call_at_the_configured_rate(settings: GatewaySettings, r
     bucket = limit["descriptors"][0]["token_bucket"]
     fill_seconds = float(bucket["fill_interval"].removesuffix("s"))
     assert bucket["tokens_per_fill"] / fill_seconds == pytest.approx(rate)
-    assert fill_seconds >= ENVOYS_SHORTEST_SECONDS
+    assert fill_seconds >= MIN_FILL_SECONDS
 
 
 def test_the_services_are_those_of_the_public_contract() -> None:

@@ -16,7 +16,7 @@ from croupier_api.v1 import engine_pb2, engine_pb2_grpc, lobby_pb2, lobby_pb2_gr
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
 from croupier_client.bots import choose_random_action, play_game
-from tests.collector import ALLOWED, OF_ENVOY, PARENT, SAMPLED, TRACE, Collector, Observation, collecting
+from tests.collector import ALLOWED, OF_ENVOY, PARENT, SAMPLED, TRACE, Collector, ReceivedSpan, collecting
 from tests.tables import has_result, opened_table
 from tests.waiting import until
 
@@ -74,7 +74,7 @@ async def play(services: Services) -> tuple[str, str, int, int]:
     return table_id, client.player.player_id, direct, by_gateway
 
 
-def check_client(seen: list[Observation], table_id: str, sequence: int) -> None:
+def check_client(seen: list[ReceivedSpan], table_id: str, sequence: int) -> None:
     """Check that the trace began at the client."""
     calls = [each for each in seen if each.trace.hex() == TRACE and each.name == f"{ENGINE}/SubmitAction"]
     assert sorted(str(each.attributes["rpc.response.status_code"]) for each in calls) == ["INVALID_ARGUMENT", "OK"]
@@ -82,7 +82,7 @@ def check_client(seen: list[Observation], table_id: str, sequence: int) -> None:
     assert (call.trace.hex(), call.parent.hex()) == (TRACE, PARENT)
 
 
-def check_gateway(seen: list[Observation], of_envoy: list[Observation], table_id: str, sequence: int) -> None:
+def check_gateway(seen: list[ReceivedSpan], of_envoy: list[ReceivedSpan], table_id: str, sequence: int) -> None:
     """Check that the trace began at the gateway, despite that of the client."""
     call = check_action(seen, table_id, sequence)
     [gateway] = [each for each in of_envoy if each.id == call.parent]
@@ -92,7 +92,7 @@ def check_gateway(seen: list[Observation], of_envoy: list[Observation], table_id
     assert {name: gateway.attributes[name] for name in OF_ENVOY} == OF_ENVOY
 
 
-def check_action(seen: list[Observation], table_id: str, sequence: int) -> Observation:
+def check_action(seen: list[ReceivedSpan], table_id: str, sequence: int) -> ReceivedSpan:
     """Check the spans of an action, from the engine's call to the commit and the streams; returns the call."""
     [acted] = [each for each in seen if each.name == "act" and each.attributes["croupier.sequence"] == sequence]
     mine = {each.name: each for each in seen if each.parent == acted.id} | {"act": acted}
@@ -112,7 +112,7 @@ def check_action(seen: list[Observation], table_id: str, sequence: int) -> Obser
     return call
 
 
-def check_calls_between_services(seen: list[Observation]) -> None:
+def check_calls_between_services(seen: list[ReceivedSpan]) -> None:
     """Check that calls between services are in one trace."""
     by_id = {each.id: each for each in seen}
     calls = {
