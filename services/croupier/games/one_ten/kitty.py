@@ -146,7 +146,7 @@ def reshuffle(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> Tran
 
 
 def put_away_mark(winner: Seat, put_away: tuple[Card, ...]) -> Mark:
-    """Return the mark by which the bid winner, and nobody else, still knows the cards put away (110-VIS-2)."""
+    """Return the mark by which only the bid winner still knows the cards put away (110-VIS-2)."""
     return Mark("put_away", winner, " ".join(notation(put_away)))
 
 

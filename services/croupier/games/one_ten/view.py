@@ -44,7 +44,7 @@ def _seat(state: OneTenState, seat: Seat, viewer: Viewer, tricks: int) -> SeatVi
 
 
 def _piles(state: OneTenState, viewer: Viewer) -> tuple[Pile, ...]:
-    """Return the piles by name; in the kitty phase nobody but their owner sees face-down piles of cards put aside."""
+    """Return the piles by name; in the kitty phase only their owner sees face-down piles of cards put aside."""
     exchange, waiting, winner = state.exchange, _in_kitty_phase(state), state.auction.bidder
     piles = [
         _face_down(f"discards_{seat}", given, seat, viewer)

@@ -34,7 +34,7 @@ class Thulla:
 
     id: Final = "thulla"
     name: Final = "Thulla"
-    summary: Final = "Shed all your cards by following suit; whoever breaks suit makes somebody pick the trick up."
+    summary: Final = "Shed all your cards by following suit; a card of another suit makes a player pick the trick up."
     rules_version: Final = 1
     seats: Final = range(2, 7)
     bots: Final[Mapping[str, Bot]] = MappingProxyType({"sensible": sensible, "random": random_legal})
