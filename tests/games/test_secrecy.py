@@ -92,7 +92,7 @@ def called(fact: Fact, viewer: Viewer) -> set[Card]:
 
 
 def texts(fact: Fact) -> Iterator[str]:
-    """Return the texts of a fact, or of the mark, contract or score in it."""
+    """Yield the texts of a fact, or of the mark, contract or score in it."""
     content: tuple[object, ...] = fact[0] if isinstance(fact, MarkChanged | ContractChanged | RoundEnded) else fact
     for value in content:
         if isinstance(value, str):
@@ -123,8 +123,8 @@ def test_views_and_facts_show_a_viewer_only_their_hand_and_open_cards(game: Game
                 assert not hand.cards or seat == viewer or seat in open_hands
             may_know = known(step.before, viewer) | known(step.after, viewer) | played_openly(step.facts)
             for fact in facts_for(step.facts, viewer):
-                may_hear = may_know | called(fact, viewer)
-                assert isinstance(fact, HandRevealed) or shown(fact) <= may_hear, (viewer, fact)
+                may_learn = may_know | called(fact, viewer)
+                assert isinstance(fact, HandRevealed) or shown(fact) <= may_learn, (viewer, fact)
                 assert mentioned(texts(fact)) <= may_know, (viewer, fact)
 
 
