@@ -44,7 +44,7 @@ from croupier.runtime.traced_calls import tracing_interceptors
 from croupier.runtime.tracing import TracesSettings, exported_spans
 
 ACCESS_CHECK_SECONDS = 1.0
-"""The time of a start for the access check; the called services may start later."""
+"""How long a start waits for the access check, which then continues while the service runs."""
 
 AnySettings = TypeVar("AnySettings", bound=ServiceSettings)
 
