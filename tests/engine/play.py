@@ -121,9 +121,9 @@ async def act_once(table: LiveTable, random: Random) -> int:
     return await table.act(seat, action, f"r{table.state.sequence}", None)
 
 
-async def play_on(table: LiveTable, random: Random, most: int = 10_000) -> None:
-    """Submit legal actions until the game is over, or up to a number."""
-    for _ in range(most):
+async def play_on(table: LiveTable, random: Random, max_actions: int = 10_000) -> None:
+    """Submit legal actions until the game is over, `max_actions` at most."""
+    for _ in range(max_actions):
         if table.state.is_over:
             return
         await act_once(table, random)

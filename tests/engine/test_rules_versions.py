@@ -59,7 +59,7 @@ async def test_old_tables_keep_their_rules_and_new_tables_have_the_new_version(
 ) -> None:
     random = Random(seed)
     before = tables_of(engine)
-    await play_on(await opened(before, "old"), random, most=5)
+    await play_on(await opened(before, "old"), random, max_actions=5)
     config = await before.prepare("prepared", "thulla", 3, {"scoring": "none"}, CLOCK)
     with second_version():
         tables = tables_of(engine.another_engine())

@@ -111,7 +111,7 @@ async def test_a_write_that_its_reader_blocks_is_cancelled(
     monkeypatch.setattr(call, "write", hangs)
     playing = play(servicer, call)
     await within_timeout(writing.wait())
-    await play_on(await tables.get("t1"), Random(1), most=4)
+    await play_on(await tables.get("t1"), Random(1), max_actions=4)
     engine.clock.advance(round(MAX_WRITE_SECONDS * 1000) - 1)
     await settled()
     assert not playing.done()

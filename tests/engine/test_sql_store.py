@@ -52,11 +52,11 @@ async def outcomes_of(
         return await within_timeout(asyncio.gather(*waiting, return_exceptions=True))
 
 
-@pytest.mark.parametrize(("most", "commits"), [(500, 1), (2, 3)])
+@pytest.mark.parametrize(("max_appends", "commits"), [(500, 1), (2, 3)])
 async def test_waiting_appends_are_committed_together_up_to_the_maximum(
-    idle: SqlTableStore, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch, most: int, commits: int
+    idle: SqlTableStore, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch, max_appends: int, commits: int
 ) -> None:
-    monkeypatch.setattr("croupier.engine.storage.sql_store.MAX_COMMIT_APPENDS", most)
+    monkeypatch.setattr("croupier.engine.storage.sql_store.MAX_COMMIT_APPENDS", max_appends)
     names = [f"t{number}" for number in range(5)]
     for name in names:
         await opened(idle, name)

@@ -47,7 +47,7 @@ async def test_a_stream_that_is_resumed_or_joined_at_any_time_continues_as_the_l
     config = make_config(game, GAMES[game].seats[-1], options=ROUNDS.get(game))
     table = await open_table(engine, config)
     live = {viewer: table.subscribe(viewer, 0) for viewer in viewers(config)}
-    await play_on(table, random, most=random.randrange(20))
+    await play_on(table, random, max_actions=random.randrange(20))
     at, joined = table.state.sequence, {viewer: table.subscribe(viewer, None) for viewer in live}
     await play_on(table, random)
     again = await reload_table(engine, "t1")

@@ -51,11 +51,11 @@ def test_an_option_without_a_kind_of_value_is_refused() -> None:
 @every_game
 def test_every_option_of_a_game_is_described_with_its_kind_and_default(game: str) -> None:
     rules, described = GAMES[game], codec.encode_game(GAMES[game])
-    fewest, most = rules.seats[0], rules.seats[-1]
-    assert (described.game, described.min_seats, described.max_seats) == (game, fewest, most)
+    min_seats, max_seats = rules.seats[0], rules.seats[-1]
+    assert (described.game, described.min_seats, described.max_seats) == (game, min_seats, max_seats)
     assert list(described.bots) == list(bots_of(rules))
     assert {each.name: each.meaning for each in described.proposals} == rules.proposals
-    for option, shown in zip(rules.options(most), described.options, strict=True):
+    for option, shown in zip(rules.options(max_seats), described.options, strict=True):
         assert (shown.name, shown.meaning) == (option.name, option.meaning)
         assert default_of(shown) == option.default
         assert values_of(shown) == (tuple(sorted(option.allowed)) if shown.HasField("flag") else tuple(option.allowed))
@@ -64,7 +64,7 @@ def test_every_option_of_a_game_is_described_with_its_kind_and_default(game: str
             given.update({option.name: value})
             option.check(codec.decode_options(given)[option.name])
     defaults = {shown.name: default_of(shown) for shown in described.options}
-    assert resolve_options(rules, most, defaults) == resolve_options(rules, most, {})
+    assert resolve_options(rules, max_seats, defaults) == resolve_options(rules, max_seats, {})
 
 
 def default_of(option: games_pb2.OptionDescription) -> Any:

@@ -55,9 +55,9 @@ class _Part(NamedTuple):
             raise _invalid(self.path, f"invalid card {number}: expected the number of a card of this game")
         return number - 1
 
-    def cards(self, numbers: Collection[int], least: int = 0) -> tuple[int, ...]:
-        if not least <= len(numbers) <= MAX_CARDS:
-            raise _invalid(self.path, f"invalid number of cards {len(numbers)}: expected {least} to {MAX_CARDS}")
+    def cards(self, numbers: Collection[int], min_cards: int = 0) -> tuple[int, ...]:
+        if not min_cards <= len(numbers) <= MAX_CARDS:
+            raise _invalid(self.path, f"invalid number of cards {len(numbers)}: expected {min_cards} to {MAX_CARDS}")
         return tuple(map(self.card, numbers))
 
     def suit(self, number: int) -> int:
@@ -65,9 +65,9 @@ class _Part(NamedTuple):
             raise _invalid(self.path, f"invalid suit {number}: expected 1 to {cards_pb2.SUIT_SPADES}")
         return number - 1
 
-    def word(self, text: str, least: int = 1) -> str:
-        if not least <= len(text) <= MAX_WORD_CHARACTERS:
-            expected = f"{least} to {MAX_WORD_CHARACTERS} characters"
+    def word(self, text: str, min_characters: int = 1) -> str:
+        if not min_characters <= len(text) <= MAX_WORD_CHARACTERS:
+            expected = f"{min_characters} to {MAX_WORD_CHARACTERS} characters"
             raise _invalid(self.path, f"invalid word of {len(text)} characters: expected {expected}")
         return text
 
@@ -107,9 +107,9 @@ def _decode_call_partner(call: actions_pb2.CallPartnerAction, part: _Part) -> Ac
 
 def _decode_lay(lay: actions_pb2.LayAction, part: _Part) -> Action:
     return actions.Lay(
-        part.of("cards").cards(lay.cards, least=1),
-        part.of("meld").word(lay.meld, least=0),
-        part.of("pile").word(lay.pile, least=0),
+        part.of("cards").cards(lay.cards, min_cards=1),
+        part.of("meld").word(lay.meld, min_characters=0),
+        part.of("pile").word(lay.pile, min_characters=0),
         lay.owner if lay.HasField("owner") else None,
     )
 
@@ -140,7 +140,7 @@ _FIXED_VERBS = {type(action): verb for verb, action in _FIXED.items()}
 _DECODERS: dict[str, Callable[[Any, _Part], Action]] = {
     "bid": _decode_bid,
     "keep_cards": _decode_keep_cards,
-    "swap_cards": lambda swap, part: actions.SwapCards(part.of("cards").cards(swap.cards, least=1)),
+    "swap_cards": lambda swap, part: actions.SwapCards(part.of("cards").cards(swap.cards, min_cards=1)),
     "draw": _decode_draw,
     "play": _decode_play,
     "call_partner": _decode_call_partner,
@@ -217,11 +217,13 @@ def _encode_choice(choice: ActionChoice) -> actions_pb2.ActionChoice:
         action=encode_action(choice.action), suits=map(encode_suit, choice.suits), seats=choice.seats
     )
     if choice.cards is not None:
-        cards, least, most = choice.cards
-        message.cards.CopyFrom(actions_pb2.CardChoice(cards=encode_cards(cards), min_cards=least, max_cards=most))
+        cards, min_cards, max_cards = choice.cards
+        message.cards.CopyFrom(
+            actions_pb2.CardChoice(cards=encode_cards(cards), min_cards=min_cards, max_cards=max_cards)
+        )
     if choice.amount is not None:
-        smallest, greatest, step = choice.amount
-        message.amount.CopyFrom(actions_pb2.AmountChoice(min_amount=smallest, max_amount=greatest, step=step))
+        min_amount, max_amount, step = choice.amount
+        message.amount.CopyFrom(actions_pb2.AmountChoice(min_amount=min_amount, max_amount=max_amount, step=step))
         if isinstance(choice.action, actions.Bid):
             message.action.bid.ClearField("bid")
     return message

@@ -160,8 +160,8 @@ def _encode_option(option: Option) -> games_pb2.OptionDescription:
     if isinstance(option.default, bool):
         message.flag.CopyFrom(games_pb2.FlagOption(default_value=option.default))
     elif isinstance(option.allowed, range) and isinstance(option.default, int):
-        smallest, greatest = option.allowed[0], option.allowed[-1]
-        values = games_pb2.RangeOption(min_value=smallest, max_value=greatest, default_value=option.default)
+        min_value, max_value = option.allowed[0], option.allowed[-1]
+        values = games_pb2.RangeOption(min_value=min_value, max_value=max_value, default_value=option.default)
         message.integer_range.CopyFrom(values)
     else:
         allowed = [_encode_option_value(value) for value in option.allowed]

@@ -249,9 +249,9 @@ def check_text(field: str, text: str, max_characters: int) -> None:
 def check_clock(clock: ClockConfig) -> None:
     """Raise MalformedRequest if a part of the clock is out of its range."""
     times = (clock.action_milliseconds, clock.reserve_milliseconds, clock.bot_delay_milliseconds)
-    for (name, (lowest, highest)), given in zip(TIME_LIMITS.items(), times, strict=True):
-        if not lowest <= given <= highest:
-            expected = f"{lowest / 1000:g} to {highest / 1000:g} seconds"
+    for (name, (minimum, maximum)), given in zip(TIME_LIMITS.items(), times, strict=True):
+        if not minimum <= given <= maximum:
+            expected = f"{minimum / 1000:g} to {maximum / 1000:g} seconds"
             raise invalid_field(
                 f"time_control.{name}", f"invalid {name} of {given / 1000:g} seconds: expected {expected}"
             )
