@@ -35,12 +35,13 @@ class ScoringChannel:
 
     async def send(self, report: Report) -> None:
         """Deliver a report; raises ReportRejected if scoring rejects it, AioRpcError for a retry."""
-        metadata = (("authorization", f"Bearer {self._issuer.issue('engine')[0]}"),)
         try:
             if isinstance(report, RoundReport):
-                await self._stub.RecordRound(encode_round(report), timeout=DEADLINE_SECONDS, metadata=metadata)
+                await self._stub.RecordRound(encode_round(report), timeout=DEADLINE_SECONDS, metadata=self._metadata())
             else:
-                await self._stub.RecordResult(encode_result(report), timeout=DEADLINE_SECONDS, metadata=metadata)
+                await self._stub.RecordResult(
+                    encode_result(report), timeout=DEADLINE_SECONDS, metadata=self._metadata()
+                )
         except grpc.aio.AioRpcError as error:
             if error.code() in FINAL_CODES:
                 raise ReportRejected(error.details()) from None
@@ -48,15 +49,17 @@ class ScoringChannel:
 
     async def check_access(self) -> None:
         """Check that scoring accepts this engine's key; raises WrongKey, or AioRpcError without an answer."""
-        metadata = (("authorization", f"Bearer {self._issuer.issue('engine')[0]}"),)
         try:
             await self._stub.CheckAccess(
-                scoring_control_pb2.CheckAccessRequest(), timeout=CHECK_SECONDS, metadata=metadata
+                scoring_control_pb2.CheckAccessRequest(), timeout=CHECK_SECONDS, metadata=self._metadata()
             )
         except grpc.aio.AioRpcError as error:
             if error.code() is grpc.StatusCode.UNAUTHENTICATED:
                 raise WrongKey from None
             raise
+
+    def _metadata(self) -> tuple[tuple[str, str]]:
+        return (("authorization", f"Bearer {self._issuer.issue('engine')[0]}"),)
 
 
 async def check_key(scoring: ScoringChannel, settings: EngineSettings, logger: Logger) -> None:

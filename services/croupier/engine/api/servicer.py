@@ -89,7 +89,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     async def CastVote(self, request: CastVoteRequest, context: Any) -> CastVoteResponse:
         """Agree with the pending proposal, or decline it."""
         table, seat = await self._seated(request)
-        if request.vote not in _VOTES:
+        if request.vote not in (engine_pb2.VOTE_AGREE, engine_pb2.VOTE_DECLINE):
             raise invalid_field("vote", f"invalid vote {request.vote}: expected VOTE_AGREE or VOTE_DECLINE")
         agree = request.vote == engine_pb2.VOTE_AGREE
         sequence = await table.vote(seat, request.proposal_sequence, agree, request.request_id)
@@ -209,6 +209,3 @@ def _decoded(raw: Any) -> PlayTableRequest:
         raise MalformedRequest(
             errors_pb2.ERROR_REASON_MALFORMED_REQUEST, "invalid message: expected an encoded PlayTableRequest"
         ) from None
-
-
-_VOTES = frozenset({engine_pb2.VOTE_AGREE, engine_pb2.VOTE_DECLINE})

@@ -37,9 +37,8 @@ ENTRIES = Table(
     Column("sequence", Integer, primary_key=True, autoincrement=False),
     Column("at", BigInteger, nullable=False),  # milliseconds since 1970 UTC
     Column("deadline", BigInteger, nullable=False),  # milliseconds since 1970 UTC, 0 if no seat is to act
-    Column(
-        "body", Text, nullable=False
-    ),  # JSON of core/log_codec.py: the event, the origin of its decision and the request
+    # JSON of core/log_codec.py: the event, the origin of its decision and the request
+    Column("body", Text, nullable=False),
     sqlite_with_rowid=False,
 )
 

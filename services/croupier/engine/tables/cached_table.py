@@ -91,8 +91,7 @@ class CachedTable:
                 yield
         except TimeoutError:
             self.services.logger.warning("the store does not answer in time", table_id=self.config.table_id)
-            message = "the store does not answer in time: send the same request again"
-            raise Unavailable(errors_pb2.ERROR_REASON_STORE_UNAVAILABLE, message, retry_after_seconds=0.5) from None
+            raise _store_unavailable("the store does not answer in time: send the same request again") from None
 
     async def append_once(
         self, request: Request, request_id: str, transitions_of_request: Callable[[], list[Transition]]
@@ -171,11 +170,7 @@ class CachedTable:
             raise
         except Exception as error:
             self.services.logger.error("append failed", table_id=self.config.table_id, exc_info=error)
-            raise Unavailable(
-                errors_pb2.ERROR_REASON_STORE_UNAVAILABLE,
-                "the database did not answer: send the same request again",
-                retry_after_seconds=0.5,
-            ) from error
+            raise _store_unavailable("the database did not answer: send the same request again") from error
         finally:
             if self.needs_catch_up:
                 # The entries may be stored all the same: subscribers must get them even if no call follows.
@@ -198,11 +193,7 @@ class CachedTable:
         try:
             missed = await self.services.store.entries_after(self.config.table_id, self.state.sequence)
         except Exception as error:
-            raise Unavailable(
-                errors_pb2.ERROR_REASON_STORE_UNAVAILABLE,
-                "the database did not answer: try again",
-                retry_after_seconds=0.5,
-            ) from error
+            raise _store_unavailable("the database did not answer: try again") from error
         self.needs_catch_up = self.is_handed_over = False
         return self._apply_entries(missed)
 
@@ -242,6 +233,10 @@ class CachedTable:
             self.reports += reports_of_transition(self.config, transition)
         if entry.request_id and isinstance(entry.event, Request):
             self._answers[entry.event.seat][entry.request_id] = entry.sequence
+
+
+def _store_unavailable(message: str) -> Unavailable:
+    return Unavailable(errors_pb2.ERROR_REASON_STORE_UNAVAILABLE, message, retry_after_seconds=0.5)
 
 
 def _request_of(event: LoggedEvent) -> LoggedEvent:
