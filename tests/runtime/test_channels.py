@@ -116,8 +116,8 @@ def test_targets(addresses: str, target: str) -> None:
 @pytest.mark.parametrize(
     ("addresses", "fault"),
     [
-        *((each, f"and '{each}' is none") for each in ("", "engine", ":1", "engine:http", "engine:0")),
-        ("127.0.0.1:1,", "and '' is none"),
+        *((each, f"separated by commas, not '{each}'") for each in ("", "engine", ":1", "engine:http", "engine:0")),
+        ("127.0.0.1:1,", "separated by commas, not ''"),
         ("127.0.0.1:1,engine:2", "engine:2 is a name"),
         ("127.0.0.1:1,[::1]:2", "all of IPv4 or all of IPv6"),
     ],

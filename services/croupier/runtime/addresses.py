@@ -5,11 +5,11 @@ import socket
 
 
 def addresses_of(text: str) -> tuple[str, ...]:
-    """Parse host:port, or several with commas between; raises ValueError for an invalid address."""
+    """Parse host:port, or several separated by commas; raises ValueError for an invalid address."""
     addresses = tuple(part.strip() for part in text.split(","))
     for address in addresses:
         if not is_address(address):
-            raise ValueError(f"expected host:port, several with commas between, and {address!r} is none")
+            raise ValueError(f"expected host:port, or several separated by commas, not {address!r}")
     return addresses
 
 

@@ -61,8 +61,8 @@ def _version(address: str) -> int:
     ip = ip_of(address)
     if ip is None:
         raise ValueError(
-            f"expected IP addresses where there are several, and {address} is a name: one name, dns:///host:port, may "
-            "stand for all of them"
+            f"expected several IP addresses, and {address} is a name: "
+            "use dns:///host:port for all addresses of one name"
         )
     return ip.version
 

@@ -7,7 +7,7 @@ ServiceError
 ├── NotFound             NOT_FOUND            no such thing, or none that the caller may see
 ├── AlreadyExists        ALREADY_EXISTS       the name is taken by something else
 ├── NotPermitted         PERMISSION_DENIED    the caller may not do this here
-├── Unauthenticated      UNAUTHENTICATED      no identity, or one that does not hold
+├── Unauthenticated      UNAUTHENTICATED      no identity, or an invalid one
 ├── LimitReached         RESOURCE_EXHAUSTED   too much, too many or too slow
 ├── NotImplementedHere   UNIMPLEMENTED        no such call
 ├── Unavailable          UNAVAILABLE          not now, but soon
@@ -100,7 +100,7 @@ class NotPermitted(ServiceError):
 
 
 class Unauthenticated(ServiceError):
-    """No identity that holds."""
+    """No valid identity."""
 
     code = grpc.StatusCode.UNAUTHENTICATED
 

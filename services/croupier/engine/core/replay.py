@@ -221,7 +221,7 @@ class _Verifier:
         try:
             config = _config_of(header)
         except (InvalidOption, ValueError, TypeError, AttributeError, LookupError) as fault:
-            raise ReplayFault(1, f"the header does not hold: {fault!r}") from None
+            raise ReplayFault(1, f"invalid header: {fault!r}") from None
         if len(config.seats) != config.seat_count or len(config.seed) != SEED_BYTES:
             self._fault(f"the header needs one player for each seat and a seed of {SEED_BYTES} bytes")
         self._expect(header, _header(config))
