@@ -31,7 +31,7 @@ class TwoEngines:
     """An engine that catches up, and another that appends."""
 
     def __init__(self, engine: EngineHarness) -> None:
-        self.engine_harness = engine
+        self.engine = engine
         self.other = engine.another_engine()
         self.tables = Tables(engine.services, bytes, 1_000)
         self.catch_up_worker = CatchUp(self.tables, engine.services)
@@ -43,15 +43,15 @@ class TwoEngines:
     async def behind(self, *table_ids: str) -> list[LiveTable]:
         """Return tables in the engine's memory, with a later action at the other engine."""
         others = [await self.other_table(table_id) for table_id in table_ids]
-        engines = [await self.tables.get(table_id) for table_id in table_ids]
+        tables = [await self.tables.get(table_id) for table_id in table_ids]
         for table in others:
             await act_once(table, Random(1))
-        return engines
+        return tables
 
     async def settle(self) -> None:
         """Run everything that is possible within a short time."""
         for _ in range(5):
-            self.engine_harness.clock.advance(20)
+            self.engine.clock.advance(20)
             await settled()
 
 
@@ -68,16 +68,16 @@ def sequences(tables: list[LiveTable]) -> list[int]:
 
 
 async def test_streams_show_appends_of_the_other_engine(engines: TwoEngines) -> None:
-    others = await engines.other_table()
+    other_table = await engines.other_table()
     table = await engines.tables.get("t1")
     stream = await live_stream(table, SPECTATOR)
     random = Random(1)
     for sequence in (2, 3, 4):
-        await act_once(others, random)
+        await act_once(other_table, random)
         engines.catch_up_worker.logs_extended({"t1": sequence})
         await engines.settle()
         assert [event_of(message).update.sequence for message in await pending_messages(stream)] == [sequence]
-    assert table.state == others.state
+    assert table.state == other_table.state
     assert not table.is_last_writer
 
 
@@ -88,13 +88,13 @@ async def test_changed_tables_are_read_in_one_query(engines: TwoEngines, monkeyp
     await engines.other_table("known")
     await engines.tables.get("known")
     reads: list[set[str]] = []
-    read = engines.engine_harness.store.entries_beyond
+    read = engines.engine.store.entries_beyond
 
     async def counted(heads: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
         reads.append(set(heads))
         return await read(heads)
 
-    monkeypatch.setattr(engines.engine_harness.store, "entries_beyond", counted)
+    monkeypatch.setattr(engines.engine.store, "entries_beyond", counted)
     engines.catch_up_worker.logs_extended({"known": 1, "only at the other": 5, "unknown": 3})
     await engines.settle()
     for name in names:
@@ -108,11 +108,11 @@ async def test_changed_tables_are_read_in_one_query(engines: TwoEngines, monkeyp
 async def test_a_table_that_was_being_loaded_catches_up(
     engines: TwoEngines, monkeypatch: pytest.MonkeyPatch, missed: bool
 ) -> None:
-    others = await engines.other_table()
-    load = HeldCall(engines.engine_harness.store, "load", monkeypatch)
+    other_table = await engines.other_table()
+    load = HeldCall(engines.engine.store, "load", monkeypatch)
     loading = asyncio.create_task(engines.tables.get("t1"))
     await load.until_read()
-    await act_once(others, Random(1))
+    await act_once(other_table, Random(1))
     if missed:
         engines.catch_up_worker.notifications_missed()
     else:
@@ -128,13 +128,13 @@ async def test_a_table_that_was_being_loaded_catches_up(
 async def test_a_table_that_is_loaded_while_others_are_read_catches_up(
     engines: TwoEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    others = await engines.other_table()
+    other_table = await engines.other_table()
     await engines.behind("t2")
-    load = HeldCall(engines.engine_harness.store, "load", monkeypatch)
+    load = HeldCall(engines.engine.store, "load", monkeypatch)
     loading = asyncio.create_task(engines.tables.get("t1"))
     await load.until_read()
-    await act_once(others, Random(1))
-    read = HeldCall(engines.engine_harness.store, "entries_beyond", monkeypatch)
+    await act_once(other_table, Random(1))
+    read = HeldCall(engines.engine.store, "entries_beyond", monkeypatch)
     engines.catch_up_worker.logs_extended({"t1": 2, "t2": 2})
     await read.until_read()
     load.release()
@@ -146,12 +146,12 @@ async def test_a_table_that_is_loaded_while_others_are_read_catches_up(
 
 async def test_after_missed_notifications_all_logs_are_read_until_it_succeeds(engines: TwoEngines) -> None:
     tables = await engines.behind("t1", "t2")
-    engines.engine_harness.store.reads_fail = True
+    engines.engine.store.reads_fail = True
     engines.catch_up_worker.notifications_missed()
     await engines.settle()
     assert sequences(tables) == [1, 1]
-    engines.engine_harness.store.reads_fail = False
-    engines.engine_harness.clock.advance(round(RETRY_SECONDS * 1000))
+    engines.engine.store.reads_fail = False
+    engines.engine.clock.advance(round(RETRY_SECONDS * 1000))
     await engines.settle()
     assert sequences(tables) == [2, 2]
 
@@ -161,12 +161,12 @@ async def test_a_table_whose_log_only_newer_engines_can_read_moves_to_them_and_d
 ) -> None:
     tables = await engines.behind("t1", "t2", "t3")
     stream = await live_stream(tables[1], SPECTATOR)
-    engines.engine_harness.store.unreadable = {"t2"}
+    engines.engine.store.unreadable = {"t2"}
     engines.catch_up_worker.logs_extended({"t1": 2, "t2": 2, "t3": 2})
     await engines.settle()
     assert sequences(tables) == [2, 1, 2]
     assert [event_of(message).WhichOneof("event_kind") for message in await until_end(stream)] == ["resume_notice"]
-    assert engines.engine_harness.logger.events("error") == ["log cannot be read"]
+    assert engines.engine.logger.events("error") == ["log cannot be read"]
     with pytest.raises(Unavailable):
         tables[1].subscribe(SPECTATOR, 1)
 

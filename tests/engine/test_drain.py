@@ -76,7 +76,7 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
     assert len(engine.store.tables["t1"].entries) == 2
 
 
-async def test_new_streams_of_a_draining_engine_get_a_notice(tables: Tables) -> None:
+async def test_a_draining_engine_refuses_new_streams_and_tables(tables: Tables) -> None:
     table = await tables.get("t1")
     await tables.drain()
     with pytest.raises(Unavailable) as moved:

@@ -97,7 +97,7 @@ async def test_an_outage_that_several_engines_notice_is_stored_once(database_url
     reports = await within_timeout(
         asyncio.gather(*(store.record_heartbeat(name, START + LATE) for name, store in stores.items()))
     )
-    assert {each for liveness_store in reports for each in liveness_store.outages} == set(GONE)
+    assert {each for report in reports for each in report.outages} == set(GONE)
     assert await count_outages(databases["e1"]) == 1
     for database in databases.values():
         await database.dispose()

@@ -23,7 +23,7 @@ from croupier.runtime.schema_versions import migrate
         "postgresql://croupier:secret@host:port/name",
     ],
 )
-def test_another_url_connect_to_missing_folder_without_its_password(url: str) -> None:
+def test_an_unsupported_url_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(SettingsError, match=r"invalid --database \(CROUPIER_DATABASE\)") as refused:
         open_database(url)
     assert "secret" not in f"{refused.value}{refused.value.__cause__}"
