@@ -234,16 +234,6 @@ async def test_an_unexpected_message_ends_the_stream(
     assert (refusal.value.reason_name, refusal.value.field) == (reason, field)
 
 
-async def test_an_action_for_another_table_is_refused_in_the_stream(servicer: EngineServicer) -> None:
-    elsewhere = engine_pb2.SubmitActionRequest(table_id="t2", request_id="r", action=ACTION.action)
-    playing = play(servicer, call := FakeCall(WATCH, engine_pb2.PlayTableRequest(action=elsewhere)))
-    await settled()
-    messages = [parsed(call.written.get_nowait()) for _ in range(call.written.qsize())]
-    (refusal,) = [message.answer.refusal for message in messages if message.HasField("answer")]
-    assert reason_of(refusal) == "INVALID_FIELD"
-    await ended(playing)
-
-
 @pytest.mark.parametrize("vote", [engine_pb2.VOTE_UNSPECIFIED, 3, -1])
 async def test_an_unspecified_or_unknown_vote_is_refused(servicer: EngineServicer, vote: Any) -> None:
     request = engine_pb2.CastVoteRequest(table_id="t1", request_id="r", proposal_sequence=1, vote=vote)
