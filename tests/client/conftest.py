@@ -1,6 +1,7 @@
-"""Fixtures that run a test with the asyncio and the blocking client."""
+"""A fixture that runs a test with the asyncio and the blocking client, and the retries of its clients."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
@@ -9,13 +10,23 @@ from typing import Any, Self, TypeAlias
 import pytest
 
 from croupier_client import BlockingClient, Client, Endpoints, RetryPolicy
-from tests.client.fakes import FAST_RETRIES, FakeCroupier, since_start
+from tests.client.fake_croupier import FakeCroupier
 
 DEADLINE_SECONDS = 60.0
 SECRET = "a secret of this device"
+FAST_RETRIES = RetryPolicy(total_seconds=60, first_delay_seconds=0.01, max_delay_seconds=0.05)
+"""Retries for tests whose fake recovers."""
+SHORT_RETRIES = RetryPolicy(total_seconds=0.5, first_delay_seconds=0.01, max_delay_seconds=0.02)
+"""Retries for tests whose fake does not."""
+_STARTED_NANOSECONDS = time.monotonic_ns()
 
 Connect: TypeAlias = Callable[..., AbstractAsyncContextManager[Any]]
 """Connects a client, used as `Client` is, to fakes or endpoints, with a time-out for the whole block."""
+
+
+def since_start() -> int:
+    """Return milliseconds since the start of the tests, by a clock that runs, so that retries end."""
+    return (time.monotonic_ns() - _STARTED_NANOSECONDS) // 1_000_000
 
 
 class ThreadedClient:

@@ -4,7 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.client.fakes import FakeCroupier, StreamFault, StreamScript
+from tests.client.fake_croupier import FakeCroupier
+from tests.client.stream_script import StreamFault, StreamScript
 
 GREENLETS = """
 import sys

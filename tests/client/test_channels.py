@@ -21,17 +21,11 @@ from croupier_client import (
     choose_random_action,
     play_game,
 )
-from tests.client.conftest import SECRET, Connect
-from tests.client.fakes import (
-    HAND,
-    HOUR_MILLISECONDS,
-    SHORT_RETRIES,
-    FakeCroupier,
-    StreamFault,
-    StreamScript,
-    play,
-    refused,
-)
+from tests.client.conftest import SECRET, SHORT_RETRIES, Connect
+from tests.client.fake_croupier import HOUR_MILLISECONDS, FakeCroupier
+from tests.client.fake_table import HAND
+from tests.client.messages import play, refused
+from tests.client.stream_script import StreamFault, StreamScript
 from tests.waiting import until
 
 UNAVAILABLE = refused(grpc.StatusCode.UNAVAILABLE, "no answer", errors_pb2.ERROR_REASON_STORE_UNAVAILABLE)

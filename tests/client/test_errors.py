@@ -9,7 +9,7 @@ from croupier_api.v1 import errors_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
 from croupier_client import errors
 from croupier_client.errors import CroupierError, from_rpc_error, from_status
-from tests.client.fakes import refused
+from tests.client.messages import refused
 
 
 def rpc_error(code: grpc.StatusCode, details: bytes = b"") -> grpc.aio.AioRpcError:

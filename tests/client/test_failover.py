@@ -16,8 +16,11 @@ from croupier_api.v1 import engine_pb2
 from croupier_client import Endpoints, RetryPolicy, aio, blocking
 from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_target
 from loadtest.faults.proxy import Route
-from tests.client.conftest import Connect
-from tests.client.fakes import FAST_RETRIES, HAND, FakeCroupier, StreamFault, StreamScript, play
+from tests.client.conftest import FAST_RETRIES, Connect
+from tests.client.fake_croupier import FakeCroupier
+from tests.client.fake_table import HAND
+from tests.client.messages import play
+from tests.client.stream_script import StreamFault, StreamScript
 from tests.client.test_channels import play_all_cards
 from tests.ports import reserved_port
 from tests.waiting import until

@@ -12,7 +12,7 @@ from croupier_api.v1 import actions_pb2, engine_pb2, lobby_pb2, tables_pb2
 from croupier_client.methods import ServiceMethods, encode_options
 from croupier_client.retry import Attempts, Retries
 from croupier_client.rpc import BlockingCaller, Messages, R, Rpc, Stream, Unary
-from tests.client.fakes import SERVICES
+from tests.client.fake_croupier import SERVICES
 
 OTHER_RPCS = {"SignIn", "RefreshToken", "WatchTable", "PlayTable"}
 NAMES = [name for name, member in vars(ServiceMethods).items() if isinstance(member, Unary | Stream)]

@@ -13,7 +13,7 @@ from croupier_api.v1.errors_pb2 import ERROR_REASON_UNSPECIFIED, ErrorReason
 from croupier_client import LimitReached, RetryPolicy, Unavailable
 from croupier_client.errors import CroupierError, from_status
 from croupier_client.retry import Attempts, Clock, Retries
-from tests.client.fakes import refused
+from tests.client.messages import refused
 
 ALL = frozenset(Attempts)
 STREAM = frozenset({Attempts.STREAM})

@@ -7,7 +7,8 @@ from croupier_api.v1 import engine_pb2, errors_pb2, facts_pb2
 from croupier_client import FailedPrecondition, FoldError, FollowedTable, LimitReached, SequenceError, StaleSequence
 from croupier_client.backlog import MAX_UNREAD, Backlog
 from croupier_client.table import MAX_UNANSWERED
-from tests.client.fakes import HAND, STALE, FakeTable, event_message, play, update_message
+from tests.client.fake_table import HAND, FakeTable, update_message
+from tests.client.messages import STALE, event_message, play
 
 
 def opened_table() -> tuple[FollowedTable, FakeTable]:

@@ -1,12 +1,9 @@
-"""A fake of the three services on loopback gRPC, with a game of one seat and scripted faults."""
+"""A fake of the three services on loopback gRPC, with one table and scripted faults."""
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from enum import Enum, auto
 from functools import partial
 from typing import Any, NoReturn, Self, TypeVar
 
@@ -15,28 +12,13 @@ from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.timestamp_pb2 import Timestamp
-from google.rpc import error_details_pb2, status_pb2
+from google.rpc import status_pb2
 from grpc_status import rpc_status
 
-from croupier_api.v1 import (
-    actions_pb2,
-    engine_pb2,
-    errors_pb2,
-    facts_pb2,
-    games_pb2,
-    lobby_pb2,
-    scoring_pb2,
-    tables_pb2,
-)
-from croupier_api.v1.cards_pb2 import (
-    CARD_FIVE_OF_CLUBS,
-    CARD_FOUR_OF_CLUBS,
-    CARD_THREE_OF_CLUBS,
-    CARD_TWO_OF_CLUBS,
-    Card,
-)
-from croupier_api.v1.errors_pb2 import ERROR_REASON_UNSPECIFIED, ErrorReason
-from croupier_client.retry import RetryPolicy
+from croupier_api.v1 import engine_pb2, errors_pb2, games_pb2, lobby_pb2, scoring_pb2, tables_pb2
+from tests.client.fake_table import FakeTable, update_message
+from tests.client.messages import MOVE, STORE_UNAVAILABLE, SUPERSEDED, event_message, refusal_answer, refused
+from tests.client.stream_script import StreamFault, StreamScript
 
 M = TypeVar("M", bound=Message)
 SERVICES = [
@@ -45,199 +27,13 @@ SERVICES = [
     scoring_pb2.DESCRIPTOR.services_by_name["ScoringService"],
 ]
 """The public services."""
-HAND = (CARD_TWO_OF_CLUBS, CARD_THREE_OF_CLUBS, CARD_FOUR_OF_CLUBS, CARD_FIVE_OF_CLUBS)
-RANKING = (facts_pb2.RankGroup(seats=[0]), facts_pb2.RankGroup(seats=[1]))
-
-
-def event_message(**kind: Any) -> engine_pb2.PlayTableResponse:
-    """Return the message of an event, whose kind is a field of TableEvent."""
-    return engine_pb2.PlayTableResponse(table_event=engine_pb2.TableEvent(**kind))
-
-
-MOVE = event_message(resume_notice=engine_pb2.ResumeNotice())
-"""The last message of a stream whose engine stops."""
-FAST_RETRIES = RetryPolicy(total_seconds=60, first_delay_seconds=0.01, max_delay_seconds=0.05)
-"""Retries for tests whose fake recovers."""
-SHORT_RETRIES = RetryPolicy(total_seconds=0.5, first_delay_seconds=0.01, max_delay_seconds=0.02)
-"""Retries for tests whose fake does not."""
 HOUR_MILLISECONDS = 3_600_000
-_STARTED_NANOSECONDS = time.monotonic_ns()
-
-
-def since_start() -> int:
-    """Return milliseconds since the start of the tests, by a clock that runs, so that retries end."""
-    return (time.monotonic_ns() - _STARTED_NANOSECONDS) // 1_000_000
-
-
-def play(card: Card.ValueType) -> actions_pb2.Action:
-    """Return the action that plays a card."""
-    return actions_pb2.Action(play=actions_pb2.PlayAction(card=card))
 
 
 def abort(context: grpc.ServicerContext, status: status_pb2.Status) -> NoReturn:
     """End the call with a rich status."""
     context.abort_with_status(rpc_status.to_status(status))
     raise AssertionError("abort_with_status raises")
-
-
-class StreamFault(Enum):
-    """Faults of a stream."""
-
-    NONE = auto()
-    DROP = auto()
-    """The stream fails with a status."""
-    END = auto()
-    """The stream ends with OK."""
-    MOVE = auto()
-    """The stream sends a resume notice, and ends."""
-    SUPERSEDE = auto()
-    """The stream fails because a newer one of the same player replaces it."""
-    STALL = auto()
-    """The stream sends no more messages, while its connection stays open."""
-    BUSY = auto()
-    """An action is refused with UNAVAILABLE; the stream continues."""
-
-
-@dataclass(frozen=True)
-class StreamScript:
-    """The course of one stream, by default without a fault."""
-
-    fault: StreamFault = StreamFault.NONE
-    at_action: int = 1
-    """The number of the action that meets the fault instead of an answer; 0 is before the first message.
-
-    A stream without actions meets the fault after its first messages.
-    """
-    apply_first: bool = True
-    """Whether that action is carried out before the fault."""
-    drop_code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE
-    skew: int = 0
-    """A number that is added to the sequence of every update by an action."""
-    lose_last_answer: bool = False
-    """End the stream with the game, without the answer to the last action."""
-
-
-def refused(
-    code: grpc.StatusCode, message: str, reason: ErrorReason.ValueType = ERROR_REASON_UNSPECIFIED, rule: str = ""
-) -> status_pb2.Status:
-    """Return the rich status of a refusal."""
-    status = status_pb2.Status(code=code.value[0], message=message)
-    if reason:
-        name, metadata = ErrorReason.Name(reason).removeprefix("ERROR_REASON_"), {"rule": rule} if rule else {}
-        status.details.add().Pack(error_details_pb2.ErrorInfo(reason=name, domain="croupier", metadata=metadata))
-    return status
-
-
-def legal_after(sequence: int) -> actions_pb2.LegalActions | None:
-    """Return the legal actions of seat 0 after this many updates."""
-    return actions_pb2.LegalActions(actions=[play(HAND[sequence])]) if sequence < len(HAND) else None
-
-
-def update_message(
-    update: engine_pb2.TableUpdate, answer: engine_pb2.ActionAnswer | None = None
-) -> engine_pb2.PlayTableResponse:
-    """Return the message of an update for seat 0, with the legal actions after it."""
-    event = engine_pb2.TableEvent(update=update)
-    if legal := legal_after(update.sequence):
-        event.update.legal_actions.CopyFrom(legal)
-    return engine_pb2.PlayTableResponse(table_event=event, answer=answer)
-
-
-def _refuse(request: engine_pb2.SubmitActionRequest, refusal: status_pb2.Status) -> engine_pb2.ActionAnswer:
-    return engine_pb2.ActionAnswer(request_id=request.request_id, refusal=refusal)
-
-
-STALE = refused(grpc.StatusCode.ABORTED, "moved on", errors_pb2.ERROR_REASON_STALE_SEQUENCE)
-ILLEGAL = refused(
-    grpc.StatusCode.FAILED_PRECONDITION, "play the lowest card", errors_pb2.ERROR_REASON_ILLEGAL_ACTION, "LAY-1"
-)
-SUPERSEDED = refused(grpc.StatusCode.ABORTED, "replaced", errors_pb2.ERROR_REASON_SUPERSEDED)
-STORE_UNAVAILABLE = refused(grpc.StatusCode.UNAVAILABLE, "again", errors_pb2.ERROR_REASON_STORE_UNAVAILABLE)
-
-
-class FakeTable:
-    """A game in which seat 0 plays its cards one by one, and seat 1 does nothing."""
-
-    def __init__(self) -> None:
-        self.updates: list[engine_pb2.TableUpdate] = []
-        self.answers: dict[str, engine_pb2.ActionAnswer] = {}
-        self.submitted: list[str] = []
-        self.proposal: engine_pb2.Proposal | None = None
-        """The proposal in snapshots."""
-        self.lock = threading.Lock()
-
-    @property
-    def played_count(self) -> int:
-        """Return the number of cards that were played."""
-        return len(self.updates)
-
-    @property
-    def finished(self) -> bool:
-        """Return whether the last card was played."""
-        return self.played_count == len(HAND)
-
-    def view(self) -> facts_pb2.TableView:
-        """Return the view of seat 0, built without a fold."""
-        hand, played = HAND[self.played_count :], HAND[: self.played_count]
-        view = facts_pb2.TableView(round=1, contract=facts_pb2.Contract(), phase="over" if self.finished else "play")
-        view.seats.add(card_count=len(hand), cards=hand)
-        view.seats.add(card_count=3)
-        if played:
-            view.piles.add(name="trick", count=len(played), cards=[facts_pb2.PileCard(card=c, seat=0) for c in played])
-        if self.finished:
-            view.ranking.extend(RANKING)
-        else:
-            view.seats_to_act.append(0)
-        return view
-
-    def snapshot(self) -> engine_pb2.Snapshot:
-        """Return a snapshot for seat 0."""
-        return engine_pb2.Snapshot(
-            table=tables_pb2.Table(table_id="t1", game="laying"),
-            sequence=self.played_count,
-            viewer_seat=0,
-            view=self.view(),
-            legal_actions=legal_after(self.played_count),
-            revealed_seed=self._revealed_seed(),
-            proposal=self.proposal,
-        )
-
-    def turn_state(self) -> engine_pb2.TurnState:
-        """Return the state of the turn for seat 0."""
-        return engine_pb2.TurnState(
-            sequence=self.played_count, legal_actions=legal_after(self.played_count), proposal=self.proposal
-        )
-
-    def submit(self, request: engine_pb2.SubmitActionRequest) -> engine_pb2.ActionAnswer:
-        """Carry out an action once by request_id."""
-        with self.lock:
-            self.submitted.append(request.request_id)
-            if request.request_id not in self.answers:
-                self.answers[request.request_id] = self._decide(request)
-            return self.answers[request.request_id]
-
-    def _decide(self, request: engine_pb2.SubmitActionRequest) -> engine_pb2.ActionAnswer:
-        if request.HasField("expected_sequence") and request.expected_sequence != self.played_count:
-            return _refuse(request, STALE)
-        if self.finished or request.action != play(HAND[self.played_count]):
-            return _refuse(request, ILLEGAL)
-        self._play_card(request.action.play.card)
-        return engine_pb2.ActionAnswer(request_id=request.request_id, sequence=self.played_count)
-
-    def _play_card(self, card: Card.ValueType) -> None:
-        update = engine_pb2.TableUpdate(sequence=self.played_count + 1, seat=0)
-        self.updates.append(update)
-        moved = facts_pb2.CardsMoved(
-            source=facts_pb2.Place(hand=0), target=facts_pb2.Place(pile="trick"), cards=[card], count=1
-        )
-        update.facts.add(cards_moved=moved)
-        if self.finished:
-            update.facts.add(turn_changed=facts_pb2.TurnChanged(phase="over"))
-            update.facts.add(game_ended=facts_pb2.GameEnded(ranking=RANKING))
-        update.revealed_seed = self._revealed_seed()
-
-    def _revealed_seed(self) -> str:
-        return "5eed" if self.finished else ""
 
 
 class FakeCroupier:
@@ -367,7 +163,7 @@ class FakeCroupier:
         for number, request in enumerate(request_iterator, 1):
             meets_fault = script.fault is not StreamFault.NONE and number == script.at_action
             if meets_fault and script.fault is StreamFault.BUSY:
-                yield engine_pb2.PlayTableResponse(answer=_refuse(request.action, STORE_UNAVAILABLE))
+                yield engine_pb2.PlayTableResponse(answer=refusal_answer(request.action, STORE_UNAVAILABLE))
                 continue
             if meets_fault:
                 if script.apply_first:
