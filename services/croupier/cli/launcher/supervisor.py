@@ -141,10 +141,10 @@ class Services:
             has_lasted = time.monotonic() - ready_at >= FAST_FAILURE_SECONDS
             # After a regular end, as in a deploy, it is restarted at once.
             failures = 0 if code == 0 else 1 if has_lasted else failures + 1
-            self._note(f"the {instance} {ending(code)}; it is restarted")
+            self._note(f"the {instance} {ending(code)}")
             failures = await self._start_again(instance, failures)
-        why = f"the {instance} ended {failures} times in a row within seconds of its start"
-        self.fault = CommandFault(f"{why}: see {self.folder.log_file(instance)}")
+        log_file = self.folder.log_file(instance)
+        self.fault = CommandFault(f"the {instance} failed {failures} times in a row: see {log_file}")
         on_fault()
 
     async def _start_again(self, instance: str, failures: int) -> int:
@@ -184,8 +184,8 @@ class Services:
             # It accepts no more players, and ends once the services have sent their last messages through it.
             gateway.terminate()
         for service in reversed(START_ORDER):
-            ending = [process for name, process in self._processes.items() if service_of(name) == service]
-            await _together(stop_process(process, grace_seconds) for process in ending)
+            processes = [process for name, process in self._processes.items() if service_of(name) == service]
+            await _together(stop_process(process, grace_seconds) for process in processes)
         if gateway is not None:
             await stop_process(gateway, grace_seconds)
 
@@ -217,7 +217,7 @@ async def running_services(
     it is started again. Raises CommandFault if they cannot be started, and in place of the body, which is then
     cancelled, if one keeps dying.
     """
-    _check_many_can_write(settings)
+    _check_database_allows_replicas(settings)
     wanted = addresses_from(port, settings.replicas, with_gateway=settings.gateway is not None)
     data = prepare_data_folder(folder, certificates=settings.mutual_tls)
     with sole_use(data):
@@ -240,7 +240,7 @@ async def running_services(
             await services.stop()
 
 
-def _check_many_can_write(settings: SupervisorSettings) -> None:
+def _check_database_allows_replicas(settings: SupervisorSettings) -> None:
     if settings.replicas.most > 1 and (settings.database or "sqlite").startswith("sqlite"):
         raise misused(
             "SQLite serves one instance of each service: for more name a PostgreSQL database, "
