@@ -1,4 +1,4 @@
-"""Tables, hands and score sheets in a terminal: the whole view within 80 columns, also without symbols."""
+"""Tables in a terminal: the whole view, facts and legal actions within 80 columns, also without symbols."""
 
 import re
 from collections.abc import Iterator
@@ -6,16 +6,12 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-import pytest
 from rich.cells import cell_len
 
 from croupier.cli.terminal.facts import fact_lines
 from croupier.cli.terminal.game_session import compensation_text
-from croupier.cli.terminal.hands import hand_text
 from croupier.cli.terminal.legal import legal_lines
-from croupier.cli.terminal.line_editor import LineEditor
 from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
-from croupier.cli.terminal.sheets import sheet_lines
 from croupier.cli.terminal.words import Words, can_write_symbols, printable, words_of
 from croupier.engine.api.action_codec import encode_legal
 from croupier.engine.api.fact_codec import encode_fact, encode_view
@@ -32,7 +28,6 @@ from croupier_api.v1.cards_pb2 import (
     CardFace,
 )
 from croupier_api.v1.games_pb2 import GameDescription
-from croupier_client.cards import card_from_text
 from tests.games.toy import TOY
 from tests.games.walk import walk
 
@@ -208,95 +203,6 @@ def test_facts_are_shown_as_sentences_and_ties_share_a_place() -> None:
         "ordered suit H",
         "the game is over: all out",
     ]
-
-
-def test_the_line_editor_returns_lines_and_corrects_them() -> None:
-    editor = LineEditor()
-    assert editor.feed(b"5x\x7fh") == []
-    assert editor.typed == "5h"
-    assert editor.feed(b"\x1b[A\x1b[15~ s\r1\n") == ["5h s", "1"]
-    assert editor.feed("é".encode()[:1]) == []
-    assert editor.feed("é".encode()[1:]) == []
-    assert editor.typed == "é"
-    assert editor.feed(b"abc\x15\x04") == ["/quit"]
-    assert editor.feed(b"y" * 1000) == []
-    assert len(editor.typed) == 500
-
-
-PLAIN = "KC QC JC TC 9C KD QD JD TD KH QH JH TH KS QS JS TS"
-SPADES_TRUMP = "5S JS JK AH AS KS QS TS 9S KC QC JC TC KD QD JD TD KH QH JH TH"
-HEARTS_TRUMP = "QC 7H QS AH KH QH JH TH AC KC JC TC AD KD QD JD"
-NO_TRUMP_YET = f"JK AH {PLAIN}"
-
-
-@pytest.mark.parametrize(
-    ("order", "hand", "shown"),
-    [
-        ("", "AS JK KC 5H 2C", "2C KC   5H   AS   JK"),
-        (PLAIN, "TS KC TC KS QD", "KC TC   QD   KS TS"),
-        (SPADES_TRUMP, "KH AS AH KC 5S JK TH", "5S JK AH AS   KC   KH TH"),
-        (HEARTS_TRUMP, "JD KC QS AH AC QC 7H", "QC 7H QS AH   AC KC   JD"),
-        (NO_TRUMP_YET, "KC AH TH JK QH", "JK AH   KC   QH TH"),
-        (PLAIN, "3D KC AS 2D QC", "KC QC   2D 3D   AS"),
-        (PLAIN, "KC KC QD", "KC KC   QD"),
-        ("JH QC KC", "KC JH 2S", "JH KC   2S"),
-    ],
-)
-def test_hands_are_sorted_by_the_game(order: str, hand: str, shown: str) -> None:
-    held, ordered = ([card_from_text(word) for word in text.split()] for text in (hand, order))
-    assert hand_text(LETTERS, held, ordered) == shown
-
-
-PLAYERS = ("Ada", "Ben", "Cleo", "Dan the long-winded one", "Eva", "Finn", "Gus", "花子")
-"""The names over the columns of score sheets."""
-
-
-def sheet(seats: int, *rounds: facts_pb2.RoundScore) -> list[str]:
-    lines = "\n".join(line.plain for line in sheet_lines(Words(PLAYERS[:seats], symbols=True), rounds)).split("\n")
-    assert all(cell_len(line) <= 80 for line in lines)
-    return lines
-
-
-def score(*notes: str, headline: str = "") -> facts_pb2.RoundScore:
-    return facts_pb2.RoundScore(round=7, points=[12, -30], totals=[112, -5], notes=notes, headline=headline)
-
-
-NAMES_OF_TWO = "                 Ada             Ben"
-POINTS_OF_TWO = "  7         +12  112        -30   -5"
-
-
-@pytest.mark.parametrize(
-    ("rounds", "lines"),
-    [
-        ([score()], [POINTS_OF_TWO]),
-        (
-            [score("bid 2, took 2", "AH", headline="bid 30, trump ♠")],
-            [f"{POINTS_OF_TWO}  bid 30, trump ♠", "       bid 2, took 2              A♥"],
-        ),
-        (
-            [score("a long story " * 5, "and no story")],
-            [POINTS_OF_TWO, "    Ada:" + " a long story" * 5, "    Ben: and no story"],
-        ),
-        (
-            [score("won", "lost"), score("incomprehensibly lucky")],
-            [POINTS_OF_TWO, "    Ada: won   Ben: lost", POINTS_OF_TWO, "    Ada: incomprehensibly lucky"],
-        ),
-    ],
-    ids=["without words", "notes under the points", "notes that are too long below", "one long note puts all below"],
-)
-def test_a_sheet_has_points_totals_headlines_and_notes(rounds: list[facts_pb2.RoundScore], lines: list[str]) -> None:
-    assert sheet(2, *rounds) == [NAMES_OF_TWO, *lines]
-
-
-@pytest.mark.parametrize("seats", range(1, 9))
-def test_eight_seats_and_long_games_fit_a_sheet(seats: int) -> None:
-    lasts = "a headline that goes on for a while and then for another while, until it is too long for a line"
-    scores = {"points": [-110] * seats, "totals": [-999] * seats, "notes": ["bid 10, won 10"] * seats}
-    rounds = [facts_pb2.RoundScore(round=number, headline=lasts, **scores) for number in range(1, 121)]  # type: ignore[arg-type]
-    text = "\n".join(sheet(seats, *rounds))
-    assert text.count("-110 -999") == seats * 120
-    assert text.count("won") == seats * 120
-    assert "120 " in text
 
 
 def shown_of_the_toy(seed: int) -> Iterator[str]:
