@@ -96,7 +96,9 @@ OTHER_CONDITIONS = replace(
     ],
     ids=["figures", "conditions"],
 )
-def test_conditions_that_differ_are_shown_side_by_side(tmp_path: Path, other: Result, lines: list[str]) -> None:
+def test_figures_and_differing_conditions_are_shown_side_by_side(
+    tmp_path: Path, other: Result, lines: list[str]
+) -> None:
     code, shown = compared(tmp_path, PASSED, other)
     assert (code, FORMAT) == (0, FORMAT_VERSION)
     assert set(lines) <= set(shown.splitlines())

@@ -47,7 +47,7 @@ async def wait_for_others(url: str, services: Sequence[str], seconds: float, say
 
     Raises CommandFault if that does not happen in time, or cannot happen.
     """
-    await _each(services, partial(_look, url), say, seconds)
+    await _each(services, partial(_check, url), say, seconds)
 
 
 async def _each(services: Sequence[str], task: Task, say: Say, seconds: float = 0) -> None:
@@ -78,7 +78,7 @@ async def _retried(task: Callable[[], Awaitable[str]], ends: float, say: Say) ->
         await asyncio.sleep(PAUSE_SECONDS)
 
 
-async def _look(url: str, service: str) -> str:
+async def _check(url: str, service: str) -> str:
     database = open_database(url)
     try:
         await check_schema(database, f"croupier.{service}")
