@@ -4,7 +4,6 @@ import { ConnectError } from "@connectrpc/connect";
 
 import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
 import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb";
-import type { Status } from "./generated/google/rpc/status_pb";
 
 /** Return why a call was refused: UNSPECIFIED for a reason newer than this client, undefined if no service refused it. */
 export function reasonOf(error: unknown): ErrorReason | undefined {
@@ -16,11 +15,4 @@ export function reasonOf(error: unknown): ErrorReason | undefined {
 export function retryDelay(error: unknown): number {
   const [retry] = ConnectError.from(error).findDetails(RetryInfoSchema);
   return retry?.retryDelay === undefined ? 0 : durationMs(retry.retryDelay);
-}
-
-/** Return the error of a refused action in a PlayTable stream, equal to the error of the unary call. */
-export function errorOf({ code, message, details }: Status): ConnectError {
-  const error = new ConnectError(message, code);
-  error.details = details.map(({ typeUrl, value }) => ({ type: typeUrl.slice(typeUrl.lastIndexOf("/") + 1), value }));
-  return error;
 }
