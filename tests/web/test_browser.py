@@ -113,7 +113,7 @@ def test_a_browser_and_a_native_client_finish_a_game(deployment: WebDeployment, 
     assert names == ["Web", "<b>Native</b>"]
 
 
-async def test_the_page_shows_a_game_that_it_has_never_heard_of(tmp_path: Path) -> None:
+async def test_the_page_shows_a_game_that_it_does_not_know(tmp_path: Path) -> None:
     """The toy of the rules' tests: its own deck, piles with owners, teams, an auction with a range of amounts."""
     with served_page() as page_port:
         settings = SupervisorSettings(

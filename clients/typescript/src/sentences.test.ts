@@ -1,4 +1,4 @@
-// Texts for a game that nobody has heard of: its cards, piles, words, and what is newer than this client.
+// Texts for a game that the page does not know: its cards, piles, words, and what is newer than this client.
 import assert from "node:assert/strict";
 import test from "node:test";
 

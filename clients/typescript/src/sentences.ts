@@ -70,7 +70,7 @@ function suitText(suit: Suit, meaning: string, words: Words): string {
   return suit === Suit.UNSPECIFIED ? "" : `${words.suit(suit)} ${meaning}`;
 }
 
-/** Return a fact as a line; empty if it tells a player nothing. */
+/** Return a fact as a line; empty for one that the page does not list. */
 export function factText({ fact }: Fact, words: Words): string {
   switch (fact.case) {
     case "roundStarted":
