@@ -221,8 +221,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_SERVER_STOPPING: _ErrorReason.ValueType  # 700
     """Faults of services.
 
-    UNAVAILABLE: the server stops, another takes over, and the call was not executed. Repeat the call with the same
-    request_id. A retry helps after RetryInfo.
+    UNAVAILABLE: the server stops, and another takes over; a unary call was not executed. Repeat the call with the same
+    request_id, or open the stream again. A retry helps after RetryInfo.
     """
     ERROR_REASON_TABLE_BUSY: _ErrorReason.ValueType  # 701
     """UNAVAILABLE: too many calls change the table at once. Repeat the call with the same request_id. A retry helps after
@@ -454,8 +454,8 @@ sequence seen. A retry helps at once.
 ERROR_REASON_SERVER_STOPPING: ErrorReason.ValueType  # 700
 """Faults of services.
 
-UNAVAILABLE: the server stops, another takes over, and the call was not executed. Repeat the call with the same
-request_id. A retry helps after RetryInfo.
+UNAVAILABLE: the server stops, and another takes over; a unary call was not executed. Repeat the call with the same
+request_id, or open the stream again. A retry helps after RetryInfo.
 """
 ERROR_REASON_TABLE_BUSY: ErrorReason.ValueType  # 701
 """UNAVAILABLE: too many calls change the table at once. Repeat the call with the same request_id. A retry helps after
