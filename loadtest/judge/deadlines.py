@@ -84,7 +84,10 @@ def _check_clock(sequence: int, clock: Clock, received: engine_pb2.TurnClock) ->
 
 
 def check_last_deadline(log: Log, histories: Sequence[ViewerHistory], clock_offset: int) -> Iterator[Found]:
-    """Yield a deadline that passed without an entry; the players' clock is `clock_offset` ms ahead of the services'."""
+    """Yield a deadline that passed without an entry.
+
+    The players' clock is at most `clock_offset` milliseconds ahead of the services'.
+    """
     state = log.states.get(log.last)
     if state is None or not log.entries or not state.clock.deadline_unix_ms:
         return

@@ -14,7 +14,7 @@ END_MILLISECONDS = 5_000
 def check_delivery(history: ViewerHistory, rows: Rows, limit: DeliveryLimit, clock_offset: int) -> Iterator[Found]:
     """Yield the first entry of each stream that a viewer received too late, or never.
 
-    The players' clock is `clock_offset` milliseconds ahead of the services'.
+    The players' clock is at most `clock_offset` milliseconds ahead of the services'.
     """
     if history.record.reads_slowly or (history.record.impaired and not limit.applies_to_impaired):
         return

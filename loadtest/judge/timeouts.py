@@ -27,7 +27,10 @@ class _Timeout(NamedTuple):
 
 
 def check_timeouts(log: Log, histories: Sequence[ViewerHistory], clock_offset: int) -> Iterator[Found]:
-    """Yield time-outs of players who could act; their clock is `clock_offset` ms ahead of the services'."""
+    """Yield time-outs of players who could act.
+
+    Their clock is at most `clock_offset` milliseconds ahead of the services'.
+    """
     for one in _timeouts(log):
         yield from _check_players_clock(one, log, histories)
         viewers = [viewer for viewer in histories if viewer.seat == one.seat]
