@@ -44,7 +44,8 @@ class Deployment:
     postgres: PostgresServer | None
     player_ports: Mapping[str, int]
     """The port at the proxy of each engine and of the gateway."""
-    hold: Path
+    hold_folder: Path
+    """The folder of files that delay the start of an instance, or add flags to it; see `loadtest.faults.child`."""
     network: NamespaceNetwork | None
     """A route through another network namespace, where the machine allows one."""
     network_error: str
@@ -88,11 +89,11 @@ class Deployment:
 
     def set_flags(self, instance: str, flags: Sequence[str]) -> None:
         """Set additional flags for the next start of an instance."""
-        (self.hold / f"{instance}.flags").write_text(json.dumps(flags))
+        (self.hold_folder / f"{instance}.flags").write_text(json.dumps(flags))
 
     async def keep_down(self, instances: Sequence[str], seconds: float) -> None:
         """Kill instances, restart them after some seconds, and wait until they are ready; raises TimeoutError."""
-        before, holds = dict(self.services.restarts), [self.hold / instance for instance in instances]
+        before, holds = dict(self.services.restarts), [self.hold_folder / instance for instance in instances]
         for hold in holds:
             hold.touch()
         self.kill(*instances)
@@ -134,14 +135,14 @@ async def _start_deployment(
     stack: AsyncExitStack, folder: Path, options: SupervisorSettings, postgres: PostgresServer | None
 ) -> Deployment:
     proxy = await stack.enter_async_context(Proxy())
-    hold = folder / "hold"
-    hold.mkdir(parents=True)
+    hold_folder = folder / "hold"
+    hold_folder.mkdir(parents=True)
     ports = {}
     if postgres is not None:
         for name in options.replicas.all():
             ports[name] = await proxy.open(f"database:{name}", "127.0.0.1", postgres.port)
     # As arguments, since a change of the environment crashes gRPC's threads that read it.
-    options = replace(options, command=(*options.command, str(hold), json.dumps(ports)))
+    options = replace(options, command=(*options.command, str(hold_folder), json.dumps(ports)))
     services = await stack.enter_async_context(running_services(folder / "data", settings=options))
     player_ports = {}
     for name, addresses in services.addresses.items():
@@ -158,4 +159,4 @@ async def _start_deployment(
             network = await stack.enter_async_context(network_to(proxy, "127.0.0.1", postgres.port))
         except NetworkUnavailable as error:
             network_error = str(error)
-    return Deployment(services, databases, proxy, postgres, player_ports, hold, network, network_error)
+    return Deployment(services, databases, proxy, postgres, player_ports, hold_folder, network, network_error)
