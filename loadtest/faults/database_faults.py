@@ -77,8 +77,7 @@ async def database_half_open(context: FaultContext) -> None:
 async def network_cut(context: FaultContext) -> None:
     """Cut the network between one engine and the database for ten seconds: real packets are lost."""
     network, route = context.deployment.network, f"database:{context.random.choice(context.engines)}"
-    if network is None:
-        return
+    assert network is not None
     await _retarget(context, route, REMOTE_ADDRESS, network.port)
     await network.cut()
     await context.wait(10)
