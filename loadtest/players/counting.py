@@ -15,8 +15,6 @@ from loadtest.monitor.counters import UNCOUNTED_REASONS, rpc_key
 
 OPENING_SECONDS = 5.0
 """The longest time from the opening of a stream to its first message."""
-
-
 LOST = "connection lost"
 
 
