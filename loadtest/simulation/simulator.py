@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import TextIO
 from unittest.mock import patch
 
-from croupier.engine.cluster import housekeeping as housekeeper
+from croupier.engine.cluster import housekeeping
 from croupier.engine.storage.schema import METADATA as ENGINE_METADATA
-from croupier.engine.tables import subscription as streams
+from croupier.engine.tables import subscription
 from croupier.lobby.schema import METADATA as LOBBY_METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
+from croupier_api.v1 import engine_pb2
 from loadtest.judge.standings import check_standings
 from loadtest.judge.verdict import Verdict, judge
 from loadtest.judge.violations import Invariant, Violation
@@ -30,7 +31,6 @@ STREAM_HEARTBEAT_SECONDS = 4.0
 ARCHIVE_SECONDS = 3.0
 CLEAN_UP_SECONDS = 5.0
 MAX_ROUNDS = 20
-BY_TIMEOUT = 1
 MAX_SHOWN = 5
 
 
@@ -82,9 +82,9 @@ class Simulator:
         with _without_garbage_collection(loop):
             simulation = Simulation(seed, loop, trace, self._schemas, scenario)
             with (
-                patch.object(streams, "MAX_QUEUE_MESSAGES", simulation.plan.queue_messages),
-                patch.object(housekeeper, "STREAM_HEARTBEAT_SECONDS", STREAM_HEARTBEAT_SECONDS),
-                patch.object(housekeeper, "ARCHIVE_SECONDS", ARCHIVE_SECONDS),
+                patch.object(subscription, "MAX_QUEUE_MESSAGES", simulation.plan.queue_messages),
+                patch.object(housekeeping, "STREAM_HEARTBEAT_SECONDS", STREAM_HEARTBEAT_SECONDS),
+                patch.object(housekeeping, "ARCHIVE_SECONDS", ARCHIVE_SECONDS),
             ):
                 loop.call_soon(simulation.start)
                 try:
@@ -121,7 +121,7 @@ def _numbers(simulation: Simulation, records: Sequence[TableRecord]) -> Counter[
         resumes=simulation.observer.resumes,
         restarts=sum(replica.starts - 1 for replica in simulation.replicas),
         races_lost=sum(replica.races_lost for replica in simulation.replicas if isinstance(replica, EngineReplica)),
-        timeouts=sum(body.get("by") == BY_TIMEOUT for body in bodies),
+        timeouts=sum(body.get("by") == engine_pb2.ACTED_BY_TIMEOUT for body in bodies),
         archived=len(simulation.observer.archived),
         compensations=sum(body["t"] == "compensate" for body in bodies),
     )

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any, TypeAlias
 
 from croupier.cli.launcher.child import main as run_child
-from croupier.engine.core import fold as table
+from croupier.engine.core import fold
 from croupier.engine.core.clock import ClockState
 from croupier.engine.core.fold import TableState, Transition
 from croupier.engine.core.log import ClockConfig, Entry, TableConfig
@@ -54,7 +54,7 @@ class Every:
         return self._count % self._times == 0
 
 
-@defect(table, "clock_after")
+@defect(fold, "clock_after")
 def charge_reserves_twice(clock_after: Callable[..., ClockState]) -> object:
     """The time that a player uses of the reserve is charged twice."""
 
@@ -90,7 +90,7 @@ def resume_late(resume: Callable[..., Subscription]) -> object:
     return late
 
 
-@defect(table, "shuffle")
+@defect(fold, "shuffle")
 def shuffle_badly(shuffle: Callable[[bytes, ShuffleNeeded], CardsShuffled]) -> object:
     """The first card of a shuffled pack is moved to its end."""
 

@@ -8,15 +8,14 @@ from unittest.mock import patch
 
 from croupier.engine.api.outbox import Outbox
 from croupier.engine.cluster.catch_up import CatchUp
-from croupier.engine.core import clock
-from croupier.engine.core import fold as table
+from croupier.engine.core import clock, fold
 from croupier.engine.core.clock import NOT_WAITING, ClockState
 from croupier.engine.core.fold import Transition
 from croupier.engine.core.log import Entry
 from croupier.engine.core.reports import Report
 from croupier.engine.storage import sqlite_writer
 from croupier.engine.storage.sql_store import SqlTableStore
-from croupier.engine.tables import subscription as streams
+from croupier.engine.tables import subscription
 from croupier.engine.tables.cached_table import CachedTable
 from croupier.engine.tables.subscribers import Subscribers
 from croupier.games import facts
@@ -62,7 +61,7 @@ def show_spectators_everything() -> AbstractContextManager[Any]:
     def may_know(fact: Fact, viewer: Viewer) -> bool:
         return bool(fact.audience >> viewer & 1) or viewer == SPECTATOR
 
-    return patch.object(streams, "may_know", may_know)
+    return patch.object(subscription, "may_know", may_know)
 
 
 def compensate_twice() -> AbstractContextManager[Any]:
@@ -72,7 +71,7 @@ def compensate_twice() -> AbstractContextManager[Any]:
         since = (NOT_WAITING if started == NOT_WAITING else started + milliseconds for started in before.since)
         return before._replace(since=tuple(since))
 
-    return patch.object(table, "clock_after_compensation", clock_after_compensation)
+    return patch.object(fold, "clock_after_compensation", clock_after_compensation)
 
 
 def act_too_early() -> AbstractContextManager[Any]:
