@@ -105,8 +105,8 @@ class SimulatedCall:
         self.has_slow_reader = False
         self.client_has_ended = False
         self.server_has_ended = False
-        self.over: list[Callable[[SimulatedCall], None]] = []
-        self._closing: list[Callable[[], None]] = []
+        self._on_close: list[Callable[[], object]] = []
+        self._on_end: list[Callable[[], object]] = []
         self._limit: asyncio.TimerHandle | None = None
 
     def limit(self, seconds: float | None) -> None:
@@ -134,14 +134,16 @@ class SimulatedCall:
             return None
         raise item.error()
 
-    def on_close(self, callback: Callable[[], None]) -> None:
+    def on_close(self, callback: Callable[[], object]) -> None:
         """Add a callback for when no message of this call arrives any more."""
-        self._closing.append(callback)
+        self._on_close.append(callback)
+
+    def on_end(self, callback: Callable[[], object]) -> None:
+        """Add a callback for the end of the call at the server."""
+        self._on_end.append(callback)
 
     def _closed(self) -> None:
-        for callback in self._closing:
-            callback()
-        self._closing.clear()
+        _run_once(self._on_close)
 
     def end_at_client(self, status: Status | None) -> None:
         """End the call at the client, and after a delay at the server."""
@@ -162,18 +164,16 @@ class SimulatedCall:
         """End the call at the server, because the client has ended it."""
         if self.server_has_ended:
             return
-        self.server_has_ended = True
         self.to_server.cut()
         if self.handler is not None:
             self.handler.cancel()
-        self.ended()
+        self.mark_ended()
 
-    def ended(self) -> None:
-        """Run the callbacks for the end of the call at the server."""
+    def mark_ended(self) -> None:
+        """Record that the call has ended at the server, and run its callbacks."""
+        self.server_has_ended = True
         self._closed()
-        for callback in self.over:
-            callback(self)
-        self.over.clear()
+        _run_once(self._on_end)
 
     def lose_connection(self, client_seconds: float, server_seconds: float) -> None:
         """Lose the connection; each end notices after its own delay."""
@@ -182,6 +182,12 @@ class SimulatedCall:
         self.to_server.cut()
         self.client.later(client_seconds, self._end_of_client, BROKEN)
         self.server.later(server_seconds, self.end_at_server)
+
+
+def _run_once(callbacks: list[Callable[[], object]]) -> None:
+    for callback in callbacks:
+        callback()
+    callbacks.clear()
 
 
 class SimulatedContext:

@@ -19,6 +19,9 @@ from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.findings import Findings
 
+_EXPLAINED = (ServiceError, OperationalError, TimeoutError)
+"""Logged exceptions that a simulated fault explains."""
+
 
 class SimulatedWriter:
     """Appends in one transaction, as the production writers do, and publishes within that transaction.
@@ -92,6 +95,3 @@ class SimulatedLogger:
         """Report a failure, unless a simulated fault explains it."""
         if exc_info is not None and not isinstance(exc_info, _EXPLAINED):
             self._findings.add(Invariant.INTERNAL_ERROR, f"{self._name}: {event} {fields} {exc_info!r}")
-
-
-_EXPLAINED = (ServiceError, OperationalError, TimeoutError)

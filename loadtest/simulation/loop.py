@@ -18,12 +18,12 @@ Result = TypeVar("Result")
 
 
 class Process:
-    """A simulated process; `killed` are the callbacks of its death."""
+    """A simulated process, which runs `kill_callbacks` when it is killed."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.alive = True
-        self.killed: list[Callable[[], None]] = []
+        self.kill_callbacks: list[Callable[[], None]] = []
         self.tasks: dict[asyncio.Task[Any], None] = {}
         self._context = Context()
         self._context.run(PROCESS.set, self)
@@ -48,7 +48,7 @@ class Process:
     def kill(self) -> None:
         """Stop at once, without clean-up."""
         self.alive = False
-        for callback in self.killed:
+        for callback in self.kill_callbacks:
             callback()
 
     def thaw(self) -> list[asyncio.Handle]:

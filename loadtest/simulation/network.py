@@ -26,9 +26,10 @@ from loadtest.simulation.trace import Trace
 
 REFUSED = Status(grpc.StatusCode.UNAVAILABLE, "no server listens at this simulated address")
 REFUSED_SECONDS = 0.01
-CLIENT_NOTICED_SECONDS = 8.0
-SERVER_NOTICED_SECONDS = 20.0
-"""The time until keepalive detects a half-open connection (in production a minute for servers)."""
+CLIENT_KEEPALIVE_SECONDS = 8.0
+"""The longest time until a client's keepalive detects a half-open connection."""
+SERVER_KEEPALIVE_SECONDS = 20.0
+"""The longest time until a server's keepalive detects one, which takes a minute in production."""
 IDEMPOTENT = frozenset(
     {
         "SubmitAction",
@@ -45,6 +46,8 @@ IDEMPOTENT = frozenset(
 STREAMS = frozenset({"FindMatch", "WatchTables", "WatchTable", "PlayTable"})
 MAX_STREAM_SECONDS = 1.5
 """The longest time after which a stream breaks at random."""
+MAX_UNARY_SECONDS = 0.1
+"""The longest time after which a unary call breaks at random."""
 Encode = Callable[[Any], bytes]
 Decode = Callable[[bytes], Any]
 
@@ -90,7 +93,7 @@ class SimulatedServer:
             call.lose_connection(self._network.faults.network_seconds(), 0)
             return
         self.calls[call] = None
-        call.over.append(lambda ended: self.calls.pop(ended, None))
+        call.on_end(lambda: self.calls.pop(call, None))
         context = SimulatedContext(call, self._network.window(), self._network.observer.answered)
         call.handler = self.process.start(self._serve(call, context))
 
@@ -111,8 +114,7 @@ class SimulatedServer:
             self._network.trace.write("refused", call.number, status.code.name, status.details)
             self._network.observer.refused(call, status)
         call.to_client.send(status)
-        call.server_has_ended = True
-        call.ended()
+        call.mark_ended()
 
     async def stop(self, grace_seconds: float) -> None:
         """Accept no more calls, wait for the current ones, and end the late ones."""
@@ -158,11 +160,10 @@ class SimulatedNetwork:
                 servers.remove(server)
         for call in self.open_calls:
             if call.server is process:
-                call.lose_connection(self._notice_seconds(CLIENT_NOTICED_SECONDS), 0)
-                call.server_has_ended = True
-                call.ended()
+                call.lose_connection(self._notice_seconds(CLIENT_KEEPALIVE_SECONDS), 0)
+                call.mark_ended()
             elif call.client is process:
-                call.lose_connection(0, self._notice_seconds(SERVER_NOTICED_SECONDS))
+                call.lose_connection(0, self._notice_seconds(SERVER_KEEPALIVE_SECONDS))
 
     def _notice_seconds(self, maximum: float) -> float:
         if self._random.random() < 0.9:
@@ -177,7 +178,9 @@ class SimulatedNetwork:
     def break_connection(self, call: SimulatedCall) -> None:
         """Lose a connection."""
         self.faults.count("connection broken", call.number, call.method)
-        call.lose_connection(self._notice_seconds(CLIENT_NOTICED_SECONDS), self._notice_seconds(SERVER_NOTICED_SECONDS))
+        call.lose_connection(
+            self._notice_seconds(CLIENT_KEEPALIVE_SECONDS), self._notice_seconds(SERVER_KEEPALIVE_SECONDS)
+        )
 
     def channel(self, client: Process, address: str) -> Any:
         """Return a channel of a client to the servers at an address."""
@@ -205,17 +208,17 @@ class SimulatedNetwork:
     def _lose_answer(self, call: SimulatedCall, max_seconds: float) -> None:
         """Break a call at random some time after its beginning; the client notices late, or at once."""
         after_seconds = self._random.uniform(0, max_seconds)
-        server_seconds = self._notice_seconds(SERVER_NOTICED_SECONDS)
+        server_seconds = self._notice_seconds(SERVER_KEEPALIVE_SECONDS)
         if self.faults.occurs("silent_call", call.method):
-            client_seconds = self._random.uniform(1.0, CLIENT_NOTICED_SECONDS)
-            server_seconds = self._random.uniform(1.0, SERVER_NOTICED_SECONDS)
+            client_seconds = self._random.uniform(1.0, CLIENT_KEEPALIVE_SECONDS)
+            server_seconds = self._random.uniform(1.0, SERVER_KEEPALIVE_SECONDS)
             call.client.later(after_seconds, call.lose_connection, client_seconds, server_seconds)
         elif self.faults.occurs("lost_answer", call.method):
             call.client.later(after_seconds, call.lose_connection, 0, server_seconds)
 
     def _keep(self, call: SimulatedCall) -> None:
         self._open[call] = None
-        call.over.append(lambda ended: self._open.pop(ended, None))
+        call.on_end(lambda: self._open.pop(call, None))
 
     def _dispatch(self, call: SimulatedCall, server: SimulatedServer, servers: list[SimulatedServer]) -> None:
         name = call.method.rpartition("/")[2]
@@ -223,7 +226,7 @@ class SimulatedNetwork:
             call.lose_connection(self.faults.network_seconds(), 0)
             return
         server.process.later(self.faults.network_seconds(), server.serve, call)
-        self._lose_answer(call, MAX_STREAM_SECONDS if name in STREAMS else 0.1)
+        self._lose_answer(call, MAX_STREAM_SECONDS if name in STREAMS else MAX_UNARY_SECONDS)
         call.has_slow_reader = name in STREAMS and self.faults.occurs("slow_reader", call.method)
         if name in IDEMPOTENT and self.faults.occurs("duplicated_request", call.method):
             other = self._random.choice(servers)

@@ -34,8 +34,6 @@ ENGINE, ENGINE_CONTROL, LOBBY, SCORING, SCORING_CONTROL = (
     "scoring",
     "scoring-control",
 )
-
-
 _EXPECTED = (SQLAlchemyError, ServiceError, ConnectionError)
 """Exceptions by which a service may end, since its database is unavailable."""
 
@@ -75,7 +73,7 @@ class Replica:
         self.starts += 1
         self.environment.trace.write("start", self.name, self.starts)
         self.process = Process(f"{self.name}#{self.starts}")
-        self.process.killed.append(self._disconnect)
+        self.process.kill_callbacks.append(self._disconnect)
         self._stopped = asyncio.Event()
         self._main = self.process.start(self._run_process())
 

@@ -35,7 +35,7 @@ SPECTATOR = BehaviourRates(0.1, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 class Simulation(Environment):
-    """A environment with its replicas and players, and the steps of the run."""
+    """An environment with its replicas and players, and the steps of the run."""
 
     def __init__(
         self, seed: int, loop: VirtualLoop, trace: Trace, schemas: Mapping[str, Schema], scenario: str = ""
