@@ -25,7 +25,7 @@ END_SECONDS, SHORT_END_SECONDS = 90.0, 8.0
 """The grace period for running games at the end."""
 PAUSE_SECONDS = 1.5
 POLL_SECONDS = 0.1
-SLOW_SECONDS = 3.0
+MAX_TAKEOVER_SECONDS = 3.0
 MAX_PRINTED = 3
 SHORT_SCALE = 0.35
 DEFECTS = ("load test", "judging")
@@ -194,7 +194,7 @@ class FaultRun:
     def _measure_takeovers(self, played: Mapping[str, TableRecord], killed: int) -> None:
         measured = takeovers(played.values(), killed)
         self._totals.takeovers += [takeover.seconds for takeover in measured]
-        for slow in (takeover for takeover in measured if takeover.seconds >= SLOW_SECONDS):
+        for slow in (takeover for takeover in measured if takeover.seconds >= MAX_TAKEOVER_SECONDS):
             self._print(f"    {slow.seconds:.1f} s: table {slow.table_id} of {slow.game}")
 
     async def _wait_until_recovered(self, heads: Mapping[str, int]) -> list[Violation]:
