@@ -10,8 +10,8 @@ from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_client import Client
 from croupier_client.rpc import Service
 from loadtest.players.client import Connections
+from loadtest.players.table import PLAY_TABLE
 
-PLAY_TABLE = "/croupier_api.v1.EngineService/PlayTable"
 TIMEOUT_SECONDS = 60.0
 POLL_SECONDS = 0.2
 
