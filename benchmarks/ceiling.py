@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from croupier.runtime.schema_versions import migrate_database
+from loadtest.measures import ACKNOWLEDGED
 from loadtest.mix import ALL_GAMES
 from loadtest.postgres import PostgresServer, postgres_server
 from loadtest.report.encoding import from_json
@@ -74,7 +75,7 @@ def is_good(result: Result) -> bool:
 
 def step_of(result: Result, tables: int) -> LoadStep:
     """Return a step of the curve, with the average CPU of its intervals."""
-    acknowledged = next((one for one in result.latencies if one.name == "action acknowledged"), None)
+    acknowledged = next((one for one in result.latencies if one.name == ACKNOWLEDGED), None)
     cpu = [interval.server_cpu for interval in result.intervals]
     return LoadStep(
         tables=tables,

@@ -5,14 +5,13 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from loadtest.measures import ACKNOWLEDGED
 from loadtest.report import figures
 from loadtest.report.plots import plots
 from loadtest.report.result import Result
 from loadtest.report.verdict import reasons
 
 TEMPLATE = "page.html.jinja"
-HEADLINE_LATENCY = "action acknowledged"
-"""The latency among the first figures of the page."""
 
 
 def to_page(result: Result) -> str:
@@ -27,7 +26,7 @@ def to_page(result: Result) -> str:
             reasons=reasons(result),
             started=started.strftime("%d %B %Y, %H:%M UTC"),
             plots=list(plots(result)),
-            headline_latency=next((one for one in result.latencies if one.name == HEADLINE_LATENCY), None),
+            headline_latency=next((one for one in result.latencies if one.name == ACKNOWLEDGED), None),
         )
     )
 
