@@ -143,7 +143,6 @@ class Result:
     tables_opened: int
     tables_finished: int
     tables_judged: int
-    """Tables that were judged."""
     tables_verified: int
     """Judged tables that the judge has played again from the replay by its own rules."""
     games: Mapping[str, int]

@@ -77,7 +77,7 @@ def test_the_page_shows_the_result() -> None:
         "3,260 ms",
         "ILLEGAL_ACTION 610",
         "Refusals by reason: 1,240",
-        "4 calls failed",
+        "Failed calls: 4",
         "rpc OpenTable 4 UNAVAILABLE: the engine is starting",
         "actions applied 123,470 123,456 14 20 agree",
         "not kept violations 4 none",
