@@ -77,12 +77,12 @@ class Limits:
     p99_milliseconds: float
     """From an action sent to acknowledged: of all actions together, and of each kind, such as "thulla play"."""
     failed_share: float
-    """The share of failed calls in all calls; break_connections_periodically break calls, which are retried."""
+    """The share of failed calls in all calls. Calls that broken connections end count too, though they are retried."""
     failed_by_code: Mapping[str, float] = field(default_factory=dict)
     """The same by gRPC status code, such as "INTERNAL"."""
     generator_cpu: float = 0.9
     """CPU cores that the busiest load process may use: beyond that the run measures the generator."""
-    is_growth_watched: bool = False
+    is_growth_checked: bool = False
     """Whether memory, files, streams and tables of the services must return to their first values."""
 
 
@@ -217,7 +217,7 @@ _ALL = (
             p99_milliseconds=500,
             failed_share=0.002,
             failed_by_code={"INTERNAL": 0, "UNKNOWN": 0},
-            is_growth_watched=True,
+            is_growth_checked=True,
         ),
         grace_seconds=600,
     ),

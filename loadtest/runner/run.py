@@ -203,7 +203,7 @@ class LoadRun:
         yield from checks(limits, self.collector, failed_processes)
         if self._backend.metrics:
             yield self._monitor.check()
-            if limits.is_growth_watched:
+            if limits.is_growth_checked:
                 yield from self._growth()
 
     def _growth(self) -> tuple[Check, ...]:
