@@ -1,4 +1,4 @@
-"""`python -m benchmarks.footprint`: the CPU and memory of PostgreSQL, a Locust master and worker, and Jobs before.
+"""`python -m benchmarks.footprint`: the CPU and memory of PostgreSQL, of a Locust master and worker, and of Jobs.
 
 The memory of several processes is their proportional share (PSS in /proc), because PostgreSQL's processes share memory.
 """

@@ -127,7 +127,7 @@ def test_players_of_tables_without_an_outcome_are_not_judged(
 
 def test_outcomes_can_be_pickled(outcomes: list[TableOutcome]) -> None:
     assert pickle.loads(pickle.dumps(outcomes)) == outcomes  # noqa: S301 - written just here
-    assert all(type(one.counts) is dict for one in outcomes), "the unpickler allows no other class"
+    assert all(type(one.counts) is dict for one in outcomes)
 
 
 def statistics_of(standings: Standings) -> scoring_pb2.GameStatistics:
