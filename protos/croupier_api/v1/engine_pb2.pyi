@@ -72,6 +72,30 @@ VOTE_DECLINE: Vote.ValueType  # 2
 """The seat declines, which ends the proposal."""
 Global___Vote: _TypeAlias = Vote  # noqa: Y015
 
+class _LinkPurpose:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _LinkPurposeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LinkPurpose.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    LINK_PURPOSE_UNSPECIFIED: _LinkPurpose.ValueType  # 0
+    """No purpose; refused."""
+    LINK_PURPOSE_WATCH: _LinkPurpose.ValueType  # 1
+    """To watch the game, at a table with WATCH_POLICY_LINK or WATCH_POLICY_ANYONE."""
+    LINK_PURPOSE_REPLAY: _LinkPurpose.ValueType  # 2
+    """To read replay, view and score sheet once the game is over, at a table with VISIBILITY_EVERYONE or VISIBILITY_LINK."""
+
+class LinkPurpose(_LinkPurpose, metaclass=_LinkPurposeEnumTypeWrapper):
+    """The purpose of a link."""
+
+LINK_PURPOSE_UNSPECIFIED: LinkPurpose.ValueType  # 0
+"""No purpose; refused."""
+LINK_PURPOSE_WATCH: LinkPurpose.ValueType  # 1
+"""To watch the game, at a table with WATCH_POLICY_LINK or WATCH_POLICY_ANYONE."""
+LINK_PURPOSE_REPLAY: LinkPurpose.ValueType  # 2
+"""To read replay, view and score sheet once the game is over, at a table with VISIBILITY_EVERYONE or VISIBILITY_LINK."""
+Global___LinkPurpose: _TypeAlias = LinkPurpose  # noqa: Y015
+
 @_typing.final
 class SubmitActionRequest(_message.Message):
     """An action of the caller's seat."""
@@ -143,16 +167,20 @@ class GetViewRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TABLE_ID_FIELD_NUMBER: _builtins.int
+    LINK_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table."""
+    link: _builtins.str
+    """A link of CreateLink, for a player without a seat; empty without a link."""
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
+        link: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["link", b"link", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -190,21 +218,25 @@ class WatchTableRequest(_message.Message):
 
     TABLE_ID_FIELD_NUMBER: _builtins.int
     AFTER_SEQUENCE_FIELD_NUMBER: _builtins.int
+    LINK_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table."""
     after_sequence: _builtins.int
     """The last sequence that the client has received; the stream continues after it. If it is unset, the stream begins
     with a snapshot.
     """
+    link: _builtins.str
+    """A link of CreateLink, for a player without a seat; empty without a link."""
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
         after_sequence: _builtins.int | None = ...,
+        link: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_after_sequence", b"_after_sequence", "after_sequence", b"after_sequence"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_after_sequence", b"_after_sequence", "after_sequence", b"after_sequence", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_after_sequence", b"_after_sequence", "after_sequence", b"after_sequence", "link", b"link", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__after_sequence: _TypeAlias = _typing.Literal["after_sequence"]  # noqa: Y015
     _WhichOneofArgType__after_sequence: _TypeAlias = _typing.Literal["_after_sequence", b"_after_sequence"]  # noqa: Y015
@@ -690,8 +722,8 @@ Global___Heartbeat: _TypeAlias = Heartbeat  # noqa: Y015
 
 @_typing.final
 class ResumeNotice(_message.Message):
-    """The stream ends without an error because this engine stops serving it. Open it again at once with the last received
-    sequence; another engine continues. Send unanswered actions again with the same request_id.
+    """The stream ends without an error because this engine stops serving it, or because the access token of its call
+    expires. Open it again at once, with a token that is valid, and the last received sequence; another engine continues. Send unanswered actions again with the same request_id.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -869,16 +901,20 @@ class GetReplayRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TABLE_ID_FIELD_NUMBER: _builtins.int
+    LINK_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table. Its game must be over."""
+    link: _builtins.str
+    """A link of CreateLink, for a player without a seat; empty without a link."""
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
+        link: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["link", b"link", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -905,3 +941,59 @@ class GetReplayResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetReplayResponse: _TypeAlias = GetReplayResponse  # noqa: Y015
+
+@_typing.final
+class CreateLinkRequest(_message.Message):
+    """A link to create."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    PURPOSE_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The table."""
+    purpose: Global___LinkPurpose.ValueType
+    """The purpose of the link. Required."""
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        purpose: Global___LinkPurpose.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["purpose", b"purpose", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateLinkRequest: _TypeAlias = CreateLinkRequest  # noqa: Y015
+
+@_typing.final
+class CreateLinkResponse(_message.Message):
+    """A link. All who have it have the access that it grants, so an app shares it as its players wish."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LINK_FIELD_NUMBER: _builtins.int
+    EXPIRY_TIME_FIELD_NUMBER: _builtins.int
+    link: _builtins.str
+    """The link: text without spaces, for the field link of GetView, WatchTable, GetReplay and GetScoreSheet, and for the
+    URL of an app.
+    """
+    @_builtins.property
+    def expiry_time(self) -> _timestamp_pb2.Timestamp:
+        """The end of its validity; by default 90 days after the call."""
+
+    def __init__(
+        self,
+        *,
+        link: _builtins.str = ...,
+        expiry_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expiry_time", b"expiry_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expiry_time", b"expiry_time", "link", b"link"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateLinkResponse: _TypeAlias = CreateLinkResponse  # noqa: Y015

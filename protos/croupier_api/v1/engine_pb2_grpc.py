@@ -27,7 +27,7 @@ if _version_not_supported:
 
 class EngineServiceStub:
     """Tables, for players and spectators. Every call needs an access token in the metadata: "authorization: Bearer TOKEN".
-    Any player who knows the id of a table may watch it as a spectator. Send the id as metadata "x-table-id" too: a
+    A player without a seat watches a table as its TableAccess says. Send the id as metadata "x-table-id" too: a
     gateway then routes all calls about a table to one engine.
 
     Refusals have google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
@@ -74,6 +74,11 @@ class EngineServiceStub:
                 request_serializer=croupier__api_dot_v1_dot_engine__pb2.CastVoteRequest.SerializeToString,
                 response_deserializer=croupier__api_dot_v1_dot_engine__pb2.CastVoteResponse.FromString,
                 _registered_method=True)
+        self.CreateLink = channel.unary_unary(
+                '/croupier_api.v1.EngineService/CreateLink',
+                request_serializer=croupier__api_dot_v1_dot_engine__pb2.CreateLinkRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.CreateLinkResponse.FromString,
+                _registered_method=True)
         self.GetReplay = channel.unary_unary(
                 '/croupier_api.v1.EngineService/GetReplay',
                 request_serializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayRequest.SerializeToString,
@@ -83,7 +88,7 @@ class EngineServiceStub:
 
 class EngineServiceServicer:
     """Tables, for players and spectators. Every call needs an access token in the metadata: "authorization: Bearer TOKEN".
-    Any player who knows the id of a table may watch it as a spectator. Send the id as metadata "x-table-id" too: a
+    A player without a seat watches a table as its TableAccess says. Send the id as metadata "x-table-id" too: a
     gateway then routes all calls about a table to one engine.
 
     Refusals have google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
@@ -140,8 +145,15 @@ class EngineServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CreateLink(self, request, context):
+        """Returns a link by which players without a seat watch the table, or read its replay. For players of the table.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetReplay(self, request, context):
-        """Returns the replay of a finished table, with all hands, to any player.
+        """Returns the replay of a finished table, with all hands, to players who have access to it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -185,6 +197,11 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     request_deserializer=croupier__api_dot_v1_dot_engine__pb2.CastVoteRequest.FromString,
                     response_serializer=croupier__api_dot_v1_dot_engine__pb2.CastVoteResponse.SerializeToString,
             ),
+            'CreateLink': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateLink,
+                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.CreateLinkRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.CreateLinkResponse.SerializeToString,
+            ),
             'GetReplay': grpc.unary_unary_rpc_method_handler(
                     servicer.GetReplay,
                     request_deserializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayRequest.FromString,
@@ -200,7 +217,7 @@ def add_EngineServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class EngineService:
     """Tables, for players and spectators. Every call needs an access token in the metadata: "authorization: Bearer TOKEN".
-    Any player who knows the id of a table may watch it as a spectator. Send the id as metadata "x-table-id" too: a
+    A player without a seat watches a table as its TableAccess says. Send the id as metadata "x-table-id" too: a
     gateway then routes all calls about a table to one engine.
 
     Refusals have google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
@@ -385,6 +402,33 @@ class EngineService:
             '/croupier_api.v1.EngineService/CastVote',
             croupier__api_dot_v1_dot_engine__pb2.CastVoteRequest.SerializeToString,
             croupier__api_dot_v1_dot_engine__pb2.CastVoteResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateLink(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_api.v1.EngineService/CreateLink',
+            croupier__api_dot_v1_dot_engine__pb2.CreateLinkRequest.SerializeToString,
+            croupier__api_dot_v1_dot_engine__pb2.CreateLinkResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -28,7 +28,7 @@ GRPC_VERSION: str
 
 class EngineServiceStub:
     """Tables, for players and spectators. Every call needs an access token in the metadata: "authorization: Bearer TOKEN".
-    Any player who knows the id of a table may watch it as a spectator. Send the id as metadata "x-table-id" too: a
+    A player without a seat watches a table as its TableAccess says. Send the id as metadata "x-table-id" too: a
     gateway then routes all calls about a table to one engine.
 
     Refusals have google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
@@ -56,13 +56,15 @@ class EngineServiceStub:
     """
     CastVote: _grpc.UnaryUnaryMultiCallable[_engine_pb2.CastVoteRequest, _engine_pb2.CastVoteResponse]
     """Agrees with the pending proposal, or declines it."""
+    CreateLink: _grpc.UnaryUnaryMultiCallable[_engine_pb2.CreateLinkRequest, _engine_pb2.CreateLinkResponse]
+    """Returns a link by which players without a seat watch the table, or read its replay. For players of the table."""
     GetReplay: _grpc.UnaryUnaryMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]
-    """Returns the replay of a finished table, with all hands, to any player."""
+    """Returns the replay of a finished table, with all hands, to players who have access to it."""
 
 @_typing.type_check_only
 class EngineServiceAsyncStub(EngineServiceStub):
     """Tables, for players and spectators. Every call needs an access token in the metadata: "authorization: Bearer TOKEN".
-    Any player who knows the id of a table may watch it as a spectator. Send the id as metadata "x-table-id" too: a
+    A player without a seat watches a table as its TableAccess says. Send the id as metadata "x-table-id" too: a
     gateway then routes all calls about a table to one engine.
 
     Refusals have google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
@@ -87,12 +89,14 @@ class EngineServiceAsyncStub(EngineServiceStub):
     """
     CastVote: _aio.UnaryUnaryMultiCallable[_engine_pb2.CastVoteRequest, _engine_pb2.CastVoteResponse]  # type: ignore[assignment]
     """Agrees with the pending proposal, or declines it."""
+    CreateLink: _aio.UnaryUnaryMultiCallable[_engine_pb2.CreateLinkRequest, _engine_pb2.CreateLinkResponse]  # type: ignore[assignment]
+    """Returns a link by which players without a seat watch the table, or read its replay. For players of the table."""
     GetReplay: _aio.UnaryUnaryMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]  # type: ignore[assignment]
-    """Returns the replay of a finished table, with all hands, to any player."""
+    """Returns the replay of a finished table, with all hands, to players who have access to it."""
 
 class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
     """Tables, for players and spectators. Every call needs an access token in the metadata: "authorization: Bearer TOKEN".
-    Any player who knows the id of a table may watch it as a spectator. Send the id as metadata "x-table-id" too: a
+    A player without a seat watches a table as its TableAccess says. Send the id as metadata "x-table-id" too: a
     gateway then routes all calls about a table to one engine.
 
     Refusals have google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
@@ -159,11 +163,19 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
         """Agrees with the pending proposal, or declines it."""
 
     @_abc_1.abstractmethod
+    def CreateLink(
+        self,
+        request: _engine_pb2.CreateLinkRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_engine_pb2.CreateLinkResponse, _abc.Awaitable[_engine_pb2.CreateLinkResponse]]:
+        """Returns a link by which players without a seat watch the table, or read its replay. For players of the table."""
+
+    @_abc_1.abstractmethod
     def GetReplay(
         self,
         request: _engine_pb2.GetReplayRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_engine_pb2.GetReplayResponse, _abc.Awaitable[_engine_pb2.GetReplayResponse]]:
-        """Returns the replay of a finished table, with all hands, to any player."""
+        """Returns the replay of a finished table, with all hands, to players who have access to it."""
 
 def add_EngineServiceServicer_to_server(servicer: EngineServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -107,10 +107,12 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """RESOURCE_EXHAUSTED, from the gateway: body or headers are larger than allowed. Send a smaller request. A retry does
     not help.
     """
+    ERROR_REASON_INVALID_LINK: _ErrorReason.ValueType  # 214
+    """INVALID_ARGUMENT: the link is malformed or expired. Ask a player of the table for a new one. A retry does not help."""
     ERROR_REASON_UNKNOWN_TABLE: _ErrorReason.ValueType  # 300
     """Missing and existing objects.
 
-    NOT_FOUND: no table has this id or invite code, or it is private and the caller has no seat there. Check the id. A
+    NOT_FOUND: no table has this id or invite code, or the caller has no access to it. Check the id. A
     retry does not help.
     """
     ERROR_REASON_NO_SCORE_SHEET: _ErrorReason.ValueType  # 301
@@ -169,6 +171,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """FAILED_PRECONDITION: the time of the proposal is up. Create it again. A retry does not help."""
     ERROR_REASON_ALREADY_VOTED: _ErrorReason.ValueType  # 409
     """FAILED_PRECONDITION: the seat has agreed with this proposal already. Wait for the others. A retry does not help."""
+    ERROR_REASON_LINK_NOT_ALLOWED: _ErrorReason.ValueType  # 410
+    """FAILED_PRECONDITION: the access of the table allows no link for this purpose. Create the table with another
+    access. A retry does not help.
+    """
     ERROR_REASON_TABLE_FULL: _ErrorReason.ValueType  # 500
     """Tables before their game, and matches.
 
@@ -340,10 +346,12 @@ ERROR_REASON_REQUEST_TOO_LARGE: ErrorReason.ValueType  # 213
 """RESOURCE_EXHAUSTED, from the gateway: body or headers are larger than allowed. Send a smaller request. A retry does
 not help.
 """
+ERROR_REASON_INVALID_LINK: ErrorReason.ValueType  # 214
+"""INVALID_ARGUMENT: the link is malformed or expired. Ask a player of the table for a new one. A retry does not help."""
 ERROR_REASON_UNKNOWN_TABLE: ErrorReason.ValueType  # 300
 """Missing and existing objects.
 
-NOT_FOUND: no table has this id or invite code, or it is private and the caller has no seat there. Check the id. A
+NOT_FOUND: no table has this id or invite code, or the caller has no access to it. Check the id. A
 retry does not help.
 """
 ERROR_REASON_NO_SCORE_SHEET: ErrorReason.ValueType  # 301
@@ -402,6 +410,10 @@ ERROR_REASON_PROPOSAL_EXPIRED: ErrorReason.ValueType  # 408
 """FAILED_PRECONDITION: the time of the proposal is up. Create it again. A retry does not help."""
 ERROR_REASON_ALREADY_VOTED: ErrorReason.ValueType  # 409
 """FAILED_PRECONDITION: the seat has agreed with this proposal already. Wait for the others. A retry does not help."""
+ERROR_REASON_LINK_NOT_ALLOWED: ErrorReason.ValueType  # 410
+"""FAILED_PRECONDITION: the access of the table allows no link for this purpose. Create the table with another
+access. A retry does not help.
+"""
 ERROR_REASON_TABLE_FULL: ErrorReason.ValueType  # 500
 """Tables before their game, and matches.
 

@@ -763,8 +763,11 @@ class GameEnded(_message.Message):
 
     RANKING_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
+    IS_VOID_FIELD_NUMBER: _builtins.int
     reason: _builtins.str
     """The reason for the end, a word of the game."""
+    is_void: _builtins.bool
+    """True if the table reached a limit of the operator before the game had a winner; then all seats share one place."""
     @_builtins.property
     def ranking(self) -> _containers.RepeatedCompositeFieldContainer[Global___RankGroup]:
         """The final ranking, best first."""
@@ -774,10 +777,11 @@ class GameEnded(_message.Message):
         *,
         ranking: _abc.Iterable[Global___RankGroup] | None = ...,
         reason: _builtins.str = ...,
+        is_void: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ranking", b"ranking", "reason", b"reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["is_void", b"is_void", "ranking", b"ranking", "reason", b"reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -240,6 +240,7 @@ class CreateTableRequest(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     TIME_CONTROL_FIELD_NUMBER: _builtins.int
     IS_PRIVATE_FIELD_NUMBER: _builtins.int
+    ACCESS_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """The id of the game."""
     seat_count: _builtins.int
@@ -256,6 +257,10 @@ class CreateTableRequest(_message.Message):
     def time_control(self) -> _tables_pb2.TimeControl:
         """The time that players have; unset, or a field of it unset, for the default."""
 
+    @_builtins.property
+    def access(self) -> _tables_pb2.TableAccess:
+        """The access to the table; unset, or a field of it unspecified, for the default."""
+
     def __init__(
         self,
         *,
@@ -264,10 +269,11 @@ class CreateTableRequest(_message.Message):
         options: _struct_pb2.Struct | None = ...,
         time_control: _tables_pb2.TimeControl | None = ...,
         is_private: _builtins.bool = ...,
+        access: _tables_pb2.TableAccess | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "time_control", b"time_control"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "is_private", b"is_private", "options", b"options", "seat_count", b"seat_count", "time_control", b"time_control"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "game", b"game", "is_private", b"is_private", "options", b"options", "seat_count", b"seat_count", "time_control", b"time_control"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -28,16 +28,20 @@ class GetScoreSheetRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TABLE_ID_FIELD_NUMBER: _builtins.int
+    LINK_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table."""
+    link: _builtins.str
+    """A link of CreateLink with LINK_PURPOSE_REPLAY, for a player without a seat; empty without a link."""
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
+        link: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["link", b"link", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -99,10 +103,17 @@ class GameResult(_message.Message):
     RANKING_FIELD_NUMBER: _builtins.int
     TOTALS_FIELD_NUMBER: _builtins.int
     END_TIME_FIELD_NUMBER: _builtins.int
+    IS_VOID_FIELD_NUMBER: _builtins.int
+    CONDUCT_FIELD_NUMBER: _builtins.int
+    RANKED_SEATS_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table."""
     game: _builtins.str
     """The id of the game."""
+    is_void: _builtins.bool
+    """True if the table reached a limit of the operator before the game had a winner. A void result is in no statistics
+    and on no leaderboard.
+    """
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[_tables_pb2.Seat]:
         """The seats, by number."""
@@ -119,6 +130,16 @@ class GameResult(_message.Message):
     def end_time(self) -> _timestamp_pb2.Timestamp:
         """The end of the game."""
 
+    @_builtins.property
+    def conduct(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeatConduct]:
+        """How each seat was played, by seat; empty if it is not known."""
+
+    @_builtins.property
+    def ranked_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The seats whose result counts on the leaderboard, ascending: at a public or matched table with at least two
+        players, those whose players finished the game themselves. Empty from the engine.
+        """
+
     def __init__(
         self,
         *,
@@ -128,14 +149,43 @@ class GameResult(_message.Message):
         ranking: _abc.Iterable[_facts_pb2.RankGroup] | None = ...,
         totals: _abc.Iterable[_builtins.int] | None = ...,
         end_time: _timestamp_pb2.Timestamp | None = ...,
+        is_void: _builtins.bool = ...,
+        conduct: _abc.Iterable[Global___SeatConduct] | None = ...,
+        ranked_seats: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["end_time", b"end_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["end_time", b"end_time", "game", b"game", "ranking", b"ranking", "seats", b"seats", "table_id", b"table_id", "totals", b"totals"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conduct", b"conduct", "end_time", b"end_time", "game", b"game", "is_void", b"is_void", "ranked_seats", b"ranked_seats", "ranking", b"ranking", "seats", b"seats", "table_id", b"table_id", "totals", b"totals"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GameResult: _TypeAlias = GameResult  # noqa: Y015
+
+@_typing.final
+class SeatConduct(_message.Message):
+    """How a seat was played."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TIMEOUTS_FIELD_NUMBER: _builtins.int
+    FINISHED_BY_ENGINE_FIELD_NUMBER: _builtins.int
+    timeouts: _builtins.int
+    """The number of times that the seat's time ran out."""
+    finished_by_engine: _builtins.bool
+    """True if the engine played for the seat when the game ended, because its player was away."""
+    def __init__(
+        self,
+        *,
+        timeouts: _builtins.int = ...,
+        finished_by_engine: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["finished_by_engine", b"finished_by_engine", "timeouts", b"timeouts"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeatConduct: _TypeAlias = SeatConduct  # noqa: Y015
 
 @_typing.final
 class GetPlayerStatisticsRequest(_message.Message):

@@ -23,6 +23,62 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _Visibility:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _VisibilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Visibility.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    VISIBILITY_UNSPECIFIED: _Visibility.ValueType  # 0
+    """The default of a request; never sent."""
+    VISIBILITY_EVERYONE: _Visibility.ValueType  # 1
+    """All players: the table is public. The lobby lists it, and scoring lists its result."""
+    VISIBILITY_LINK: _Visibility.ValueType  # 2
+    """The table's players, those who join by its invite code, and those who have a link of CreateLink."""
+    VISIBILITY_SEATED: _Visibility.ValueType  # 3
+    """The table's players, and those who join by its invite code."""
+
+class Visibility(_Visibility, metaclass=_VisibilityEnumTypeWrapper):
+    """The players who find a table."""
+
+VISIBILITY_UNSPECIFIED: Visibility.ValueType  # 0
+"""The default of a request; never sent."""
+VISIBILITY_EVERYONE: Visibility.ValueType  # 1
+"""All players: the table is public. The lobby lists it, and scoring lists its result."""
+VISIBILITY_LINK: Visibility.ValueType  # 2
+"""The table's players, those who join by its invite code, and those who have a link of CreateLink."""
+VISIBILITY_SEATED: Visibility.ValueType  # 3
+"""The table's players, and those who join by its invite code."""
+Global___Visibility: _TypeAlias = Visibility  # noqa: Y015
+
+class _WatchPolicy:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _WatchPolicyEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WatchPolicy.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    WATCH_POLICY_UNSPECIFIED: _WatchPolicy.ValueType  # 0
+    """The default of a request; never sent."""
+    WATCH_POLICY_ANYONE: _WatchPolicy.ValueType  # 1
+    """All players who know the table's id. Only with VISIBILITY_EVERYONE."""
+    WATCH_POLICY_LINK: _WatchPolicy.ValueType  # 2
+    """Those who have a link of CreateLink. Not with VISIBILITY_SEATED."""
+    WATCH_POLICY_NOBODY: _WatchPolicy.ValueType  # 3
+    """No player."""
+
+class WatchPolicy(_WatchPolicy, metaclass=_WatchPolicyEnumTypeWrapper):
+    """The players who watch a game without a seat."""
+
+WATCH_POLICY_UNSPECIFIED: WatchPolicy.ValueType  # 0
+"""The default of a request; never sent."""
+WATCH_POLICY_ANYONE: WatchPolicy.ValueType  # 1
+"""All players who know the table's id. Only with VISIBILITY_EVERYONE."""
+WATCH_POLICY_LINK: WatchPolicy.ValueType  # 2
+"""Those who have a link of CreateLink. Not with VISIBILITY_SEATED."""
+WATCH_POLICY_NOBODY: WatchPolicy.ValueType  # 3
+"""No player."""
+Global___WatchPolicy: _TypeAlias = WatchPolicy  # noqa: Y015
+
 class _TableState:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -74,6 +130,7 @@ class Table(_message.Message):
     IS_PRIVATE_FIELD_NUMBER: _builtins.int
     INVITE_CODE_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
+    ACCESS_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The id."""
     game: _builtins.str
@@ -114,6 +171,10 @@ class Table(_message.Message):
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When the table was created; unset from the engine."""
 
+    @_builtins.property
+    def access(self) -> Global___TableAccess:
+        """Who finds, watches and reads the table."""
+
     def __init__(
         self,
         *,
@@ -130,14 +191,53 @@ class Table(_message.Message):
         is_private: _builtins.bool = ...,
         invite_code: _builtins.str = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
+        access: Global___TableAccess | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "game", b"game", "host_player_id", b"host_player_id", "invite_code", b"invite_code", "is_private", b"is_private", "options", b"options", "rules_version", b"rules_version", "seats", b"seats", "seed_commitment", b"seed_commitment", "state", b"state", "table_id", b"table_id", "teams", b"teams", "time_control", b"time_control"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "game", b"game", "host_player_id", b"host_player_id", "invite_code", b"invite_code", "is_private", b"is_private", "options", b"options", "rules_version", b"rules_version", "seats", b"seats", "seed_commitment", b"seed_commitment", "state", b"state", "table_id", b"table_id", "teams", b"teams", "time_control", b"time_control"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Table: _TypeAlias = Table  # noqa: Y015
+
+@_typing.final
+class TableAccess(_message.Message):
+    """The access of players to a table. It is fixed when the table is created. To a player without access the table does
+    not exist: calls answer UNKNOWN_TABLE. A player whom the host removed from the table has no access.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VISIBILITY_FIELD_NUMBER: _builtins.int
+    WATCH_POLICY_FIELD_NUMBER: _builtins.int
+    WATCH_DELAY_FIELD_NUMBER: _builtins.int
+    visibility: Global___Visibility.ValueType
+    """The players who find the table, and who read its replay, score sheet and result after its end; unspecified in a
+    request for VISIBILITY_EVERYONE.
+    """
+    watch_policy: Global___WatchPolicy.ValueType
+    """The players who watch the game without a seat; unspecified in a request for WATCH_POLICY_ANYONE at a public table,
+    WATCH_POLICY_LINK at a table with VISIBILITY_LINK, and WATCH_POLICY_NOBODY at a table with VISIBILITY_SEATED.
+    """
+    @_builtins.property
+    def watch_delay(self) -> _duration_pb2.Duration:
+        """The time by which players without a seat see the game later, in whole seconds, 0 to 5 min; default 0."""
+
+    def __init__(
+        self,
+        *,
+        visibility: Global___Visibility.ValueType = ...,
+        watch_policy: Global___WatchPolicy.ValueType = ...,
+        watch_delay: _duration_pb2.Duration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["watch_delay", b"watch_delay"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["visibility", b"visibility", "watch_delay", b"watch_delay", "watch_policy", b"watch_policy"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TableAccess: _TypeAlias = TableAccess  # noqa: Y015
 
 @_typing.final
 class Seat(_message.Message):
@@ -194,7 +294,9 @@ class TimeControl(_message.Message):
 
     @_builtins.property
     def bot_delay(self) -> _duration_pb2.Duration:
-        """The time that a bot waits before it acts, in whole milliseconds, 0 to 10 s; default 0."""
+        """The time that a bot waits before it acts, in whole milliseconds, 0 to 10 s; default 0. The engine raises it
+        to the least bot delay that the operator allows.
+        """
 
     def __init__(
         self,

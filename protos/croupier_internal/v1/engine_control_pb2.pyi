@@ -73,12 +73,17 @@ class PrepareTableRequest(_message.Message):
     SEAT_COUNT_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     TIME_CONTROL_FIELD_NUMBER: _builtins.int
+    NETWORK_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The id, which the lobby chooses."""
     game: _builtins.str
     """The id of the game."""
     seat_count: _builtins.int
     """The number of seats."""
+    network: _builtins.str
+    """The keyed hash of the network of the player who created the table; empty if it is not known. The entries of the
+    table's bots count for it.
+    """
     @_builtins.property
     def options(self) -> _struct_pb2.Struct:
         """The options that differ from the defaults, by name."""
@@ -95,10 +100,11 @@ class PrepareTableRequest(_message.Message):
         seat_count: _builtins.int = ...,
         options: _struct_pb2.Struct | None = ...,
         time_control: _tables_pb2.TimeControl | None = ...,
+        network: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "options", b"options", "seat_count", b"seat_count", "table_id", b"table_id", "time_control", b"time_control"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "network", b"network", "options", b"options", "seat_count", b"seat_count", "table_id", b"table_id", "time_control", b"time_control"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -157,8 +163,13 @@ class OpenTableRequest(_message.Message):
     TABLE_ID_FIELD_NUMBER: _builtins.int
     SEATS_FIELD_NUMBER: _builtins.int
     CLIENT_SEEDS_FIELD_NUMBER: _builtins.int
+    ACCESS_FIELD_NUMBER: _builtins.int
+    REMOVED_PLAYER_IDS_FIELD_NUMBER: _builtins.int
+    IS_MATCHED_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table."""
+    is_matched: _builtins.bool
+    """True if the lobby matched the players."""
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[_tables_pb2.Seat]:
         """The seats, by number."""
@@ -167,16 +178,27 @@ class OpenTableRequest(_message.Message):
     def client_seeds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
         """The bytes that each seat adds to the shuffles, by seat, at most 64 each; may be empty."""
 
+    @_builtins.property
+    def access(self) -> _tables_pb2.TableAccess:
+        """The access to the table; every field is set."""
+
+    @_builtins.property
+    def removed_player_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The players whom the host removed, at most 64; to them the table does not exist."""
+
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
         seats: _abc.Iterable[_tables_pb2.Seat] | None = ...,
         client_seeds: _abc.Iterable[_builtins.bytes] | None = ...,
+        access: _tables_pb2.TableAccess | None = ...,
+        removed_player_ids: _abc.Iterable[_builtins.str] | None = ...,
+        is_matched: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_seeds", b"client_seeds", "seats", b"seats", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "client_seeds", b"client_seeds", "is_matched", b"is_matched", "removed_player_ids", b"removed_player_ids", "seats", b"seats", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -198,6 +220,47 @@ class OpenTableResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___OpenTableResponse: _TypeAlias = OpenTableResponse  # noqa: Y015
+
+@_typing.final
+class DiscardTablesRequest(_message.Message):
+    """Tables to discard."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_IDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def table_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The tables, at most 500."""
+
+    def __init__(
+        self,
+        *,
+        table_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["table_ids", b"table_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DiscardTablesRequest: _TypeAlias = DiscardTablesRequest  # noqa: Y015
+
+@_typing.final
+class DiscardTablesResponse(_message.Message):
+    """The prepared ones among the tables are deleted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DiscardTablesResponse: _TypeAlias = DiscardTablesResponse  # noqa: Y015
 
 @_typing.final
 class GetTableStatusesRequest(_message.Message):

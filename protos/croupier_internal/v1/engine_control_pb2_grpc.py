@@ -50,6 +50,11 @@ class EngineControlServiceStub:
                 request_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.OpenTableRequest.SerializeToString,
                 response_deserializer=croupier__internal_dot_v1_dot_engine__control__pb2.OpenTableResponse.FromString,
                 _registered_method=True)
+        self.DiscardTables = channel.unary_unary(
+                '/croupier_internal.v1.EngineControlService/DiscardTables',
+                request_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.DiscardTablesRequest.SerializeToString,
+                response_deserializer=croupier__internal_dot_v1_dot_engine__control__pb2.DiscardTablesResponse.FromString,
+                _registered_method=True)
         self.GetTableStatuses = channel.unary_unary(
                 '/croupier_internal.v1.EngineControlService/GetTableStatuses',
                 request_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.GetTableStatusesRequest.SerializeToString,
@@ -82,6 +87,13 @@ class EngineControlServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DiscardTables(self, request, context):
+        """Deletes tables that are prepared and not open, since their lobby tables closed. Idempotent; other tables stay.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetTableStatuses(self, request, context):
         """Returns whether tables are finished.
         """
@@ -106,6 +118,11 @@ def add_EngineControlServiceServicer_to_server(servicer, server):
                     servicer.OpenTable,
                     request_deserializer=croupier__internal_dot_v1_dot_engine__control__pb2.OpenTableRequest.FromString,
                     response_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.OpenTableResponse.SerializeToString,
+            ),
+            'DiscardTables': grpc.unary_unary_rpc_method_handler(
+                    servicer.DiscardTables,
+                    request_deserializer=croupier__internal_dot_v1_dot_engine__control__pb2.DiscardTablesRequest.FromString,
+                    response_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.DiscardTablesResponse.SerializeToString,
             ),
             'GetTableStatuses': grpc.unary_unary_rpc_method_handler(
                     servicer.GetTableStatuses,
@@ -195,6 +212,33 @@ class EngineControlService:
             '/croupier_internal.v1.EngineControlService/OpenTable',
             croupier__internal_dot_v1_dot_engine__control__pb2.OpenTableRequest.SerializeToString,
             croupier__internal_dot_v1_dot_engine__control__pb2.OpenTableResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DiscardTables(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_internal.v1.EngineControlService/DiscardTables',
+            croupier__internal_dot_v1_dot_engine__control__pb2.DiscardTablesRequest.SerializeToString,
+            croupier__internal_dot_v1_dot_engine__control__pb2.DiscardTablesResponse.FromString,
             options,
             channel_credentials,
             insecure,

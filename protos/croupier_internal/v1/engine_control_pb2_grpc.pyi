@@ -39,6 +39,8 @@ class EngineControlServiceStub:
     """Validates a table, and commits to its secret seed. Idempotent by table."""
     OpenTable: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.OpenTableRequest, _engine_control_pb2.OpenTableResponse]
     """Opens a prepared table and deals. Idempotent by table."""
+    DiscardTables: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.DiscardTablesRequest, _engine_control_pb2.DiscardTablesResponse]
+    """Deletes tables that are prepared and not open, since their lobby tables closed. Idempotent; other tables stay."""
     GetTableStatuses: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.GetTableStatusesRequest, _engine_control_pb2.GetTableStatusesResponse]
     """Returns whether tables are finished."""
 
@@ -53,6 +55,8 @@ class EngineControlServiceAsyncStub(EngineControlServiceStub):
     """Validates a table, and commits to its secret seed. Idempotent by table."""
     OpenTable: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.OpenTableRequest, _engine_control_pb2.OpenTableResponse]  # type: ignore[assignment]
     """Opens a prepared table and deals. Idempotent by table."""
+    DiscardTables: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.DiscardTablesRequest, _engine_control_pb2.DiscardTablesResponse]  # type: ignore[assignment]
+    """Deletes tables that are prepared and not open, since their lobby tables closed. Idempotent; other tables stay."""
     GetTableStatuses: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.GetTableStatusesRequest, _engine_control_pb2.GetTableStatusesResponse]  # type: ignore[assignment]
     """Returns whether tables are finished."""
 
@@ -82,6 +86,14 @@ class EngineControlServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_engine_control_pb2.OpenTableResponse, _abc.Awaitable[_engine_control_pb2.OpenTableResponse]]:
         """Opens a prepared table and deals. Idempotent by table."""
+
+    @_abc_1.abstractmethod
+    def DiscardTables(
+        self,
+        request: _engine_control_pb2.DiscardTablesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_engine_control_pb2.DiscardTablesResponse, _abc.Awaitable[_engine_control_pb2.DiscardTablesResponse]]:
+        """Deletes tables that are prepared and not open, since their lobby tables closed. Idempotent; other tables stay."""
 
     @_abc_1.abstractmethod
     def GetTableStatuses(

@@ -31,10 +31,15 @@ class RecordRoundRequest(_message.Message):
     GAME_FIELD_NUMBER: _builtins.int
     SEATS_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
+    ACCESS_FIELD_NUMBER: _builtins.int
+    IS_MATCHED_FIELD_NUMBER: _builtins.int
+    REMOVED_PLAYER_IDS_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table."""
     game: _builtins.str
     """The id of the game."""
+    is_matched: _builtins.bool
+    """True if the lobby matched the players."""
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[_tables_pb2.Seat]:
         """The seats, by number."""
@@ -43,6 +48,14 @@ class RecordRoundRequest(_message.Message):
     def score(self) -> _facts_pb2.RoundScore:
         """The score of the round."""
 
+    @_builtins.property
+    def access(self) -> _tables_pb2.TableAccess:
+        """The access to the table; every field is set."""
+
+    @_builtins.property
+    def removed_player_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The players whom the host removed."""
+
     def __init__(
         self,
         *,
@@ -50,10 +63,13 @@ class RecordRoundRequest(_message.Message):
         game: _builtins.str = ...,
         seats: _abc.Iterable[_tables_pb2.Seat] | None = ...,
         score: _facts_pb2.RoundScore | None = ...,
+        access: _tables_pb2.TableAccess | None = ...,
+        is_matched: _builtins.bool = ...,
+        removed_player_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["score", b"score"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "score", b"score"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "score", b"score", "seats", b"seats", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "game", b"game", "is_matched", b"is_matched", "removed_player_ids", b"removed_player_ids", "score", b"score", "seats", b"seats", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -83,18 +99,34 @@ class RecordResultRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     RESULT_FIELD_NUMBER: _builtins.int
+    ACCESS_FIELD_NUMBER: _builtins.int
+    IS_MATCHED_FIELD_NUMBER: _builtins.int
+    REMOVED_PLAYER_IDS_FIELD_NUMBER: _builtins.int
+    is_matched: _builtins.bool
+    """True if the lobby matched the players."""
     @_builtins.property
     def result(self) -> _scoring_pb2.GameResult:
         """The result."""
+
+    @_builtins.property
+    def access(self) -> _tables_pb2.TableAccess:
+        """The access to the table; every field is set."""
+
+    @_builtins.property
+    def removed_player_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The players whom the host removed."""
 
     def __init__(
         self,
         *,
         result: _scoring_pb2.GameResult | None = ...,
+        access: _tables_pb2.TableAccess | None = ...,
+        is_matched: _builtins.bool = ...,
+        removed_player_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "result", b"result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "is_matched", b"is_matched", "removed_player_ids", b"removed_player_ids", "result", b"result"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
