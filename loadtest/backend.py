@@ -31,11 +31,16 @@ class Backend:
 
 @contextmanager
 def started_backend(
-    database: str = "", engines: int = 1, extra_flags: Mapping[str, Sequence[str]] | None = None
+    database: str = "",
+    engines: int = 1,
+    extra_flags: Mapping[str, Sequence[str]] | None = None,
+    *,
+    is_paced: bool = False,
 ) -> Iterator[Backend]:
     """Start services, with extra flags by instance, and stop them after the body; raises BackendUnavailable.
 
-    `database` is the URL of a PostgreSQL database; if it is empty each service has SQLite.
+    `database` is the URL of a PostgreSQL database; if it is empty each service has SQLite. Tables are played at any
+    speed unless `is_paced`.
     """
     with tempfile.TemporaryDirectory(prefix="croupier-loadtest-") as folder:
         try:
@@ -47,6 +52,7 @@ def started_backend(
                             database=database or None,
                             replicas=Replicas(engine=engines),
                             extra_flags=extra_flags or {},
+                            is_paced=is_paced,
                         )
                     )
                 metrics = {name: addresses["metrics"] for name, addresses in services.addresses.items()}

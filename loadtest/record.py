@@ -163,6 +163,8 @@ class Ledger(NamedTuple):
     counts: tuple[tuple[int, str, int], ...] = ()
     """Seat, name of the count, sum over all rounds."""
     finished_milliseconds: int | None = None
+    conduct: tuple[tuple[int, bool], ...] = ()
+    """By seat the number of time-outs, and whether the engine played for it at the end."""
 
 
 class Outage(NamedTuple):
@@ -170,6 +172,11 @@ class Outage(NamedTuple):
 
     began: int
     ended: int
+
+
+MAX_ENTRIES = 10_000
+MAX_ROUNDS = 1_000
+"""The limits of a table by the engine's defaults."""
 
 
 class DeliveryLimit(NamedTuple):
@@ -212,5 +219,9 @@ class TableRecord:
     """The outages in the engines' database; judged where `stored` is set."""
     late_milliseconds: int | None = 2_500
     """The maximum delay of an engine's action after a deadline, outages aside (docs/guarantees.md); None for any."""
+    max_entries: int = MAX_ENTRIES
+    """The number of entries with which the operator lets a table end; judged where `stored` is set."""
+    max_rounds: int = MAX_ROUNDS
+    """The number of rounds with which the operator lets a table end; judged where `stored` is set."""
     delivery: DeliveryLimit | None = None
     """The limit on the delay of entries; None for none."""

@@ -114,6 +114,8 @@ class Scenario:
     """The time between the start of the first stage's users and the first measurement."""
     service_flags: tuple[str, ...] = ()
     """Flags of services that the run starts."""
+    is_paced: bool = False
+    """Whether services that the run starts limit the speed of each table."""
 
     def users(self, tables: float) -> dict[UserKind, int]:
         """Return the number of users of each kind at full load for a number of tables; at least one of each."""

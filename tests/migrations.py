@@ -1,21 +1,38 @@
 """Databases with the current schema of a service, and their differences from the code."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, MetaData
+from sqlalchemy import Connection, MetaData, TextClause
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.runtime.database import open_database
-from croupier.runtime.schema_versions import check_schema, migrate
+from croupier.runtime.schema_versions import alembic_config, check_schema, migrate
 
 
 @asynccontextmanager
 async def up_to_date(url: str, package: str) -> AsyncIterator[AsyncEngine]:
     """Migrate a database to the current schema and open it."""
     database = open_database(url)
+    await migrate(database, package)
+    await check_schema(database, package)
+    yield database
+    await database.dispose()
+
+
+@asynccontextmanager
+async def migrated_from(
+    url: str, package: str, revision: str, statement: TextClause, rows: Sequence[Mapping[str, Any]]
+) -> AsyncIterator[AsyncEngine]:
+    """Migrate a database to a revision, store rows there by a statement, and open it with the current schema."""
+    database = open_database(url)
+    async with database.begin() as connection:
+        await connection.run_sync(lambda sync: command.upgrade(alembic_config(sync, package), revision))
+        await connection.execute(statement, rows)
     await migrate(database, package)
     await check_schema(database, package)
     yield database

@@ -21,4 +21,5 @@ async def opened_table(client: Client, seat_count: int = 3, **more: Any) -> str:
 
 async def has_result(client: Client) -> bool:
     """Return whether scoring lists a result of the client's player."""
-    return bool((await client.list_results()).results)
+    assert client.player is not None
+    return bool((await client.list_results(player_id=client.player.player_id)).results)

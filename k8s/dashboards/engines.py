@@ -43,6 +43,11 @@ _TABLES = (
         rate(_engine("resumes_total")).called("resumed"),
         rate(_engine("slow_readers_closed_total")).called("too slow"),
     ),
+    panel(
+        "Tables ended at a limit",
+        "By limit. Many: players keep games going, or the limits are too low for a game.",
+        rate(_engine("tables_ended_total"), "limit"),
+    ),
     panel("Reactions", "Sent to tables and not stored.", rate(_engine("reactions_total")).called("reactions")),
 )
 _CLOCKS = (

@@ -119,7 +119,9 @@ async def deployed(
     `child` is the module that runs a service.
     """
     options = SupervisorSettings(
-        command=(sys.executable, "-m", child), gateway=(lambda _: GATEWAY_FLAGS) if with_gateway else None
+        command=(sys.executable, "-m", child),
+        gateway=(lambda _: GATEWAY_FLAGS) if with_gateway else None,
+        is_paced=False,
     )
     postgres = None
     async with AsyncExitStack() as stack:

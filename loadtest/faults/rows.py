@@ -30,7 +30,7 @@ _ARCHIVE = "SELECT 'finished', game, rules_version, config, seed, log FROM archi
 _REPORTS = "SELECT reports_due - reports_done FROM tables WHERE table_id = :id"
 _OUTAGES = "SELECT began, ended FROM outages ORDER BY began"
 _ROUNDS = "SELECT round, points, totals FROM rounds WHERE table_id = :id ORDER BY round"
-_RESULTS = "SELECT ranking, totals, end_milliseconds FROM results WHERE table_id = :id"
+_RESULTS = "SELECT ranking, totals, end_milliseconds, conduct FROM results WHERE table_id = :id"
 _PLAYERS = "SELECT player_id, place FROM result_players WHERE table_id = :id"
 _COUNTS = "SELECT seat, name, amount FROM seat_counts WHERE table_id = :id"
 
@@ -93,10 +93,11 @@ async def ledger_of(snapshot: AsyncConnection, table_id: str) -> Ledger:
     ]
     return Ledger(
         tuple((number, json.loads(points), json.loads(totals)) for number, points, totals in rounds),
-        tuple((json.loads(ranking), json.loads(totals)) for ranking, totals, _ in results),
+        tuple((json.loads(ranking), json.loads(totals)) for ranking, totals, _, _ in results),
         tuple((player_id, place) for player_id, place in players),
         tuple((seat, name, amount) for seat, name, amount in counts),
-        max((end for _, _, end in results), default=None),
+        max((end for _, _, end, _ in results), default=None),
+        tuple((timeouts, by_engine) for *_, conduct in results for timeouts, by_engine in json.loads(conduct)),
     )
 
 

@@ -92,7 +92,7 @@ def read(text: str, deck: Deck) -> Replay:
         else:
             after = entries[-1].at_milliseconds if entries else 0
             entries.append(_entry(_with_texts(line, deck), len(entries) + 1, after, lines[0]["seats"]))
-    if set(lines[-1]) != {"result"} or set(lines[-1]["result"]) != {"ranking", "totals"}:
+    if set(lines[-1]) != {"result"} or set(lines[-1]["result"]) - {"void"} != {"ranking", "totals"}:
         raise InvalidReplay("the last line is not a result")
     return Replay(lines[0], entries, lines[-1]["result"])
 

@@ -1,10 +1,11 @@
-"""Compares rounds, totals, ranking and counts of the streams, the replay, the score sheet and the ledger."""
+"""Compares rounds, totals, ranking, counts and conduct of the streams, the replay, the score sheet and the ledger."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from croupier_api.v1 import engine_pb2, facts_pb2, scoring_pb2
+from loadtest.judge.conduct import Conduct, conduct_of, is_public, ranked_seats
 from loadtest.judge.log import Log
 from loadtest.judge.replay import Replay
 from loadtest.judge.rules.interface import Round
@@ -15,6 +16,7 @@ Line = tuple[int, list[int], list[int]]
 """The number of a round, its points and the totals by seat."""
 Result = tuple[list[list[int]], list[int]]
 """Ranking and totals."""
+VOID = {True: "void", False: "valid"}
 Counts = Mapping[tuple[int, str], int]
 """By seat and name."""
 
@@ -37,8 +39,27 @@ def compare_results(
     ended = sheet.result.end_time.ToMilliseconds()
     if replay.entries and ended != replay.entries[-1].at_milliseconds:
         yield f"scoring's result has the time {ended}, the end of the replay {replay.entries[-1].at_milliseconds}"
+    if sheet.result.is_void != _is_void(replay):
+        yield f"scoring's result is {VOID[sheet.result.is_void]}, the replay's {VOID[_is_void(replay)]}"
     if _sheet_result(sheet) != _replay_result(replay):
         yield f"scoring's result is {_sheet_result(sheet)}, the replay's {_replay_result(replay)}"
+    yield from _check_conduct(histories, replay, sheet.result)
+
+
+def _check_conduct(histories: Sequence[ViewerHistory], replay: Replay, result: scoring_pb2.GameResult) -> Iterator[str]:
+    """Yield wrong conduct of seats, and wrong seats on the leaderboard."""
+    players = replay.header["players"]
+    conduct = [Conduct(seat.timeouts, seat.finished_by_engine) for seat in result.conduct]
+    played = conduct_of(replay.entries, len(players))
+    if conduct != played:
+        yield f"scoring's conduct is {conduct}, by the replay it is {played}"
+    infos = [history.info for history in histories if history.info.table_id]
+    people = [seat for seat, player in enumerate(players) if not player["bot"]]
+    by_engine = [seat for seat, one in enumerate(played) if one.finished_by_engine]
+    for info in infos[:1]:
+        ranked = ranked_seats(people, by_engine, counts=is_public(info) and not _is_void(replay))
+        if list(result.ranked_seats) != ranked:
+            yield f"scoring ranks the seats {list(result.ranked_seats)}, by the replay {ranked}"
 
 
 def _compare_with_replay(history: ViewerHistory, replay: Replay) -> Iterator[str]:
@@ -46,6 +67,9 @@ def _compare_with_replay(history: ViewerHistory, replay: Replay) -> Iterator[str
     for ended in reported_rounds(history.updates):
         if _line(ended) not in replayed:
             yield f"{history.name} received round {_line(ended)}, which is not in the replay"
+    for fact in (fact for update in history.updates.values() for fact in update.facts if fact.HasField("game_ended")):
+        if fact.game_ended.is_void != _is_void(replay):
+            yield f"{history.name} saw a {VOID[fact.game_ended.is_void]} end, the replay's is {VOID[_is_void(replay)]}"
     if result is not None and result != _replay_result(replay):
         yield f"{history.name} saw the result {result}, the replay has {_replay_result(replay)}"
 
@@ -97,6 +121,10 @@ def _replay_result(replay: Replay) -> Result:
     return (replay.result["ranking"], replay.result["totals"]) if replay.result is not None else ([], [])
 
 
+def _is_void(replay: Replay) -> bool:
+    return replay.result is not None and bool(replay.result.get("void"))
+
+
 def reported_rounds(updates: Mapping[int, engine_pb2.TableUpdate]) -> list[facts_pb2.RoundScore]:
     """Return the rounds that entries report, in order."""
     return [
@@ -133,7 +161,12 @@ def places(ranking: Sequence[Sequence[int]]) -> Mapping[int, int]:
 
 
 def compare_ledger(
-    ledger: Ledger, log: Log, rounds: Sequence[Round], ranking: Sequence[Sequence[int]], totals: Sequence[int]
+    ledger: Ledger,
+    log: Log,
+    rounds: Sequence[Round],
+    ranking: Sequence[Sequence[int]],
+    totals: Sequence[int],
+    conduct: Sequence[Conduct],
 ) -> Iterator[str]:
     """Yield the differences between the ledger and a finished game; counts are compared if all rounds were received."""
     people = {seat: player.player_id for seat, player in enumerate(log.info.seats) if not player.bot}
@@ -146,6 +179,8 @@ def compare_ledger(
     reported = reported_rounds(log.entries)
     if len(reported) == len(rounds):
         expected["counts"] = sorted((seat, name, amount) for (seat, name), amount in sum_counts(reported).items())
+    if list(ledger.conduct) != list(conduct):
+        yield f"the ledger's conduct is {list(ledger.conduct)}, not {list(conduct)}"
     for name, value in expected.items():
         recorded = sorted(getattr(ledger, name))
         if recorded != value:

@@ -12,6 +12,7 @@ before a bot acts), "seats" (each a list of player id, name, and kind of bot or 
     {"t": "vote", "v": 1, "seat": 1, "proposal_sequence": 17, "agree": true, "request": "5d"}
     {"t": "agree", "v": 1, "proposal": "restart_same"}                      a proposal that all seats agreed to
     {"t": "compensate", "v": 1, "milliseconds": 2000}                       compensation
+    {"t": "end", "v": 1, "limit": "entries"}                                the end at a limit, this one or "rounds"
 """
 
 import json
@@ -25,7 +26,10 @@ from loadtest.judge.notation import AUTO, cards_put
 from loadtest.judge.replay import PublicEntry, Replay, ReplayEntry
 from loadtest.record import StoredTable
 
-_CONFIG_VERSION = 1
+_CONFIG_VERSIONS = (1, 2)
+_WATCH_POLICIES = {"public": ("anyone", "link", "nobody"), "link": ("link", "nobody"), "seated": ("nobody",)}
+"""The watch policies of each visibility."""
+_MAX_DELAY_SECONDS = 300
 _BODIES: Mapping[tuple[str, int], Mapping[str, type]] = {
     ("act", 1): {"seat": int, "action": dict, "by": int, "request": str},
     ("shuffle", 1): {"cards": str, "drawn": list},
@@ -33,11 +37,12 @@ _BODIES: Mapping[tuple[str, int], Mapping[str, type]] = {
     ("propose", 1): {"seat": int, "proposal": str, "expires_at": int, "request": str},
     ("vote", 1): {"seat": int, "proposal_sequence": int, "agree": bool, "request": str},
     ("compensate", 1): {"milliseconds": int},
+    ("end", 1): {"limit": str},
 }
 """By type and version the other keys of a body, with the types of their values."""
 _OPTIONAL = frozenset({"by", "request"})
-_EVENTS = frozenset({"act", "shuffle", "agree"})
-"""The types of entries that are events of the game."""
+_EVENTS = frozenset({"act", "shuffle", "agree", "end"})
+"""The types of entries that are in a replay."""
 _AGREED = {"restart_same": "same", "restart_new": "new"}
 """The cards with which a hand is restarted, by the proposal."""
 
@@ -77,7 +82,7 @@ class Row(NamedTuple):
 
     @property
     def is_meta(self) -> bool:
-        """Whether this is no event of the game, but a proposal, a vote or a compensation."""
+        """Whether this is in no replay: a proposal, a vote or a compensation."""
         return self.tag not in _EVENTS
 
     @property
@@ -100,6 +105,8 @@ class Row(NamedTuple):
             agreed = self.body["proposal"]
             restarted = {"type": "restart_hand", "cards": _AGREED.get(agreed)}
             return {"event": restarted if agreed in _AGREED else {"type": agreed}}
+        if self.tag == "end":
+            return {"event": {"type": "end", "limit": self.body["limit"]}}
         line = {"seat": self.body["seat"], "action": self.body["action"]}
         return line | ({"auto": AUTO[self.by]} if self.by in AUTO else {})
 
@@ -159,8 +166,10 @@ def read_rows(stored: StoredTable) -> Rows:
 
 def _check_config(config: Mapping[str, Any]) -> None:
     """Check a configuration; raises ValueError, KeyError or TypeError."""
-    if config["v"] != _CONFIG_VERSION:
-        raise ValueError(f"it has version {config['v']!r}, known is {_CONFIG_VERSION}")
+    if config["v"] not in _CONFIG_VERSIONS:
+        raise ValueError(f"it has version {config['v']!r}, known are {_CONFIG_VERSIONS}")
+    if config["v"] > 1:
+        _check_access(config["access"])
     seats, seeds, clock = config["seats"], config["client_seeds"], config["clock"]
     if not len(seats) == len(seeds) == config["seat_count"] or len(clock) != 3:
         raise ValueError("the numbers of seats, seeds and clock values do not match")
@@ -171,6 +180,16 @@ def _check_config(config: Mapping[str, Any]) -> None:
         raise ValueError("a seat does not have three parts, or the clock is not in milliseconds")
     if not isinstance(config["options"], dict):
         raise TypeError("the options are not an object")
+
+
+def _check_access(access: Mapping[str, Any]) -> None:
+    """Check the access of a configuration; raises ValueError, KeyError or TypeError."""
+    allowed = _WATCH_POLICIES[access["visibility"]]
+    delay = access["watch_delay_seconds"]
+    if access["watch_policy"] not in allowed or type(delay) is not int or not 0 <= delay <= _MAX_DELAY_SECONDS:
+        raise ValueError("the watch policy or the watch delay is not one of this visibility")
+    if type(access["is_matched"]) is not bool or not all(isinstance(it, str) for it in access["removed_players"]):
+        raise TypeError("it is not said whether the table is matched, or a removed player is no text")
 
 
 def _entries(stored: StoredTable, seats: int) -> Iterator[Row]:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from croupier_api.v1 import scoring_pb2
+from loadtest.judge.conduct import ranked_seats
 from loadtest.judge.results import Counts, places
 from loadtest.judge.violations import Invariant, Violation
 
@@ -19,7 +20,10 @@ class Occupant(NamedTuple):
 
 
 class TableOutcome(NamedTuple):
-    """The outcome of a table: seats in order, groups of seats, best first, and the sums of its rounds' counts."""
+    """The outcome of a table: seats in order, groups of seats, best first, and the sums of its rounds' counts.
+
+    `finished_by_engine` are the seats for which the engine played when the game ended.
+    """
 
     table_id: str
     game: str
@@ -27,6 +31,15 @@ class TableOutcome(NamedTuple):
     ranking: tuple[tuple[int, ...], ...]
     counts: Counts
     finished_milliseconds: int
+    is_void: bool = False
+    is_public: bool = False
+    finished_by_engine: tuple[int, ...] = ()
+
+    @property
+    def ranked_seats(self) -> list[int]:
+        """The seats on the leaderboard."""
+        people = [seat for seat, occupant in enumerate(self.seats) if occupant.player_id]
+        return ranked_seats(people, self.finished_by_engine, counts=self.is_public and not self.is_void)
 
 
 @dataclass(slots=True)
@@ -56,17 +69,20 @@ def check_standings(
     *,
     undecided: Collection[str] = (),
     has_others: bool = False,
+    own_statistics: bool = False,
 ) -> Iterator[Violation]:
     """Yield the differences between leaderboards, statistics and the outcomes of tables.
 
     `outcomes` hold every table that their players have ever finished, except for players who are `undecided`: they
     were at a table with an unknown outcome. `boards` are the LeaderboardEntry messages by game, in the order of the
     pages; `statistics` the GetPlayerStatisticsResponse messages by player. With `has_others`, players without an
-    outcome may be on the boards. Of their lines, and of those of the undecided, only the order is judged.
+    outcome may be on the boards. Of their lines, and of those of the undecided, only the order is judged. Statistics
+    are as others see them, of public tables only, unless all are `own_statistics` of the players who read them.
     """
     known = sorted(outcomes, key=lambda one: (one.finished_milliseconds, one.table_id))
-    standings = _standings(known)
-    judged = {player_id: games for player_id, games in standings.items() if player_id not in undecided}
+    standings = _standings((one, range(len(one.seats))) for one in known if own_statistics or one.is_public)
+    ranked = _standings((one, one.ranked_seats) for one in known)
+    judged = {player_id: games for player_id, games in ranked.items() if player_id not in undecided}
     names = {seat.player_id: seat.name for one in known for seat in one.seats}
     tables = {seat.player_id: one.table_id for one in known for seat in one.seats}
     for player_id, body in statistics.items():
@@ -84,11 +100,12 @@ def check_standings(
             yield Violation(Invariant.LEADERBOARD_DIFFERS, tables.get(player_id, ""), 0, violation)
 
 
-def _standings(outcomes: Iterable[TableOutcome]) -> _Standings:
+def _standings(outcomes: Iterable[tuple[TableOutcome, Collection[int]]]) -> _Standings:
+    """Return the sums over outcomes, each for the players of some seats; void ones count nowhere."""
     standings: dict[str, dict[str, _GameTotals]] = defaultdict(lambda: defaultdict(_GameTotals))
-    for one in outcomes:
+    for one, seats in outcomes:
         for seat, place in places(one.ranking).items():
-            if not one.seats[seat].player_id:
+            if one.is_void or seat not in seats or not one.seats[seat].player_id:
                 continue
             done = standings[one.seats[seat].player_id][one.game]
             done.finished += 1
@@ -119,7 +136,7 @@ def _check_board(
             yield line.player_id, f"position {line.position} follows position {position - 1}"
         may_be_there = line.player_id in undecided or (has_others and line.player_id not in names)
         if line.player_id not in expected and not may_be_there:
-            yield line.player_id, f"{line.player_id} is on it, and has finished no table"
+            yield line.player_id, f"{line.player_id} is on it, and has finished no table that counts"
     for before, after in pairwise(board):
         if _rank(before) >= _rank(after):
             yield after.player_id, f"{before.player_id} stands before {after.player_id}"

@@ -66,6 +66,7 @@ def read_stored_game(record: TableRecord, histories: Sequence[ViewerHistory], lo
         found += [(Invariant.REPLAY_DIFFERS, sequence, "a received entry is not in the replay") for sequence in missing]
         found += compare_received(Invariant.REPLAY_DIFFERS, entries, log)
     found += _check_all_rows(rows, verification, histories, log)
+    found += check_limits(rows, verification, record.max_entries, record.max_rounds) if rows is not None else ()
     if replay is not None and whole is not None and stored is not None:
         found += compare_replay(whole, stored, replay, verification)
     sequences = {number: sequence for sequence, number in numbers.items()}
@@ -130,6 +131,24 @@ def check_rows(rows: Rows, verification: Verification | None) -> Iterator[Found]
     ):
         detail = f"the table's status is {rows.stored.status}, which contradicts the rules"
         yield Invariant.LOG_BROKEN, len(rows.entries), detail
+
+
+def check_limits(rows: Rows, verification: Verification | None, max_entries: int, max_rounds: int) -> Iterator[Found]:
+    """Yield the violations of the operator's limits: a table that ends before them, or continues after them."""
+    for row in rows.entries:
+        # One append may hold a compensation, the action, and shuffles.
+        if row.tag == "act" and row.sequence > max_entries + 1:
+            yield Invariant.LOG_BROKEN, row.sequence, f"the table has more than {max_entries} entries"
+            return
+        if row.tag != "end":
+            continue
+        rounds = len(verification.rounds) if verification is not None else max_rounds
+        reached = {"entries": row.sequence > max_entries, "rounds": rounds >= max_rounds}
+        if not reached.get(row.body["limit"]):
+            detail = f"the table ended at its limit of {row.body['limit']}, with {row.sequence - 1} entries"
+            yield Invariant.LOG_BROKEN, row.sequence, f"{detail} and {rounds} rounds"
+        if row is not rows.entries[-1]:
+            yield Invariant.LOG_BROKEN, row.sequence + 1, "an entry follows the end of the table"
 
 
 def compare_replay(rows: Rows, own: Replay, replay: Replay, verification: Verification | None) -> Iterator[Found]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from croupier_api.v1 import scoring_pb2
 from loadtest.judge.answers import AnswerContext, check_acknowledgements, check_answers, check_entries_requested
+from loadtest.judge.conduct import conduct_of, is_public
 from loadtest.judge.deadlines import check_deadlines, check_last_deadline, check_row_times
 from loadtest.judge.delivery import check_delivery, check_end_received, seen_by_all
 from loadtest.judge.knowledge import ShownCards
@@ -81,13 +82,15 @@ def _outcome(record: TableRecord, log: Log, stored_game: StoredGame) -> TableOut
     sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
     reported = reported_rounds(log.entries)
     rounds = reported if len(reported) == len(verification.rounds) else sheet.rounds
-    if len(rounds) != len(verification.rounds):
+    if len(rounds) != len(verification.rounds) or not log.info.table_id:
         return None
     seats = tuple(Occupant("" if one["bot"] else one["player_id"], one["name"]) for one in base.header["players"])
     ranking = tuple(map(tuple, verification.ranking or ()))
-    return TableOutcome(
-        record.table_id, record.game, seats, ranking, dict(sum_counts(rounds)), base.entries[-1].at_milliseconds
-    )
+    counts, finished = dict(sum_counts(rounds)), base.entries[-1].at_milliseconds
+    conduct = conduct_of(base.entries, len(seats))
+    by_engine = tuple(seat for seat, one in enumerate(conduct) if one.finished_by_engine)
+    about = (record.table_id, record.game, seats, ranking, counts, finished)
+    return TableOutcome(*about, verification.is_void, is_public(log.info), by_engine)
 
 
 def _seat_of(history: ViewerHistory, log: Log) -> int | None:
@@ -132,8 +135,10 @@ def _check_results(
         yield Invariant.RESULT_DIFFERS, log.last, detail
     verification = stored_game.verification
     if record.ledger is not None and verification is not None and verification.ranking is not None:
+        assert stored_game.base is not None
+        conduct = conduct_of(stored_game.base.entries, record.seats)
         for detail in compare_ledger(
-            record.ledger, log, verification.rounds, verification.ranking, verification.positions[-1].scores
+            record.ledger, log, verification.rounds, verification.ranking, verification.positions[-1].scores, conduct
         ):
             yield Invariant.LEDGER_DIFFERS, log.last, detail
 

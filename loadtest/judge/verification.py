@@ -21,6 +21,7 @@ class Position(NamedTuple):
     """By seat to act."""
     scores: list[int]
     ranking: list[list[int]] | None
+    is_void: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,11 @@ class Verification:
     def ranking(self) -> list[list[int]] | None:
         """The ranking by the rules; None before the end of the game."""
         return self.positions[-1].ranking if self.positions else None
+
+    @property
+    def is_void(self) -> bool:
+        """Whether the result is void by the rules."""
+        return bool(self.positions) and self.positions[-1].is_void
 
 
 def verify(replay: Replay) -> Verification | None:
@@ -85,6 +91,9 @@ class _Verifier:
             return self._deal(number, line, shuffle)
         if "cards" in line:
             return Invariant.RULES_BROKEN, "cards were shuffled though seats had to act"
+        if "event" in line and line["event"]["type"] == "end":
+            self.table.end_at_limit()
+            return None
         if "event" in line:
             return self._agree(line["event"])
         return self._act(line)
@@ -124,9 +133,12 @@ class _Verifier:
             return
         if self.table.ranking is None:
             yield Invariant.REPLAY_DIFFERS, last, "the replay ends before the game does"
-        elif (result["ranking"], result["totals"]) != (self.table.ranking, self.table.scores):
-            own = f"by the rules {self.table.ranking} with {self.table.scores}"
-            yield Invariant.RESULT_DIFFERS, last, f"the result is {result['ranking']} with {result['totals']}, {own}"
+        elif dict(result) != (own := self._own_result()):
+            yield Invariant.RESULT_DIFFERS, last, f"the result is {dict(result)}, by the rules {own}"
+
+    def _own_result(self) -> dict[str, Any]:
+        result = {"ranking": self.table.ranking, "totals": self.table.scores}
+        return result | {"void": True} if self.table.is_void else result
 
 
 def _position(table: JudgeTable) -> Position:
@@ -134,7 +146,8 @@ def _position(table: JudgeTable) -> Position:
         table.round_number,
         [list(hand) for hand in table.hands],
         table.piles,
-        {seat: table.legal(seat) for seat in table.to_act},
+        {seat: table.legal(seat) for seat in (table.to_act if table.ranking is None else ())},
         list(table.scores),
         table.ranking,
+        table.is_void,
     )

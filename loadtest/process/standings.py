@@ -56,7 +56,8 @@ def _as_json(outcome: TableOutcome) -> dict[str, object]:
 
 
 def _outcome(table: Mapping[str, Any]) -> TableOutcome:
-    seats = tuple(Occupant(*seat) for seat in table["seats"])
+    seats, by_engine = tuple(Occupant(*seat) for seat in table["seats"]), tuple(table["finished_by_engine"])
     ranking = tuple(map(tuple, table["ranking"]))
     counts = {(seat, name): sum_ for seat, name, sum_ in table["counts"]}
-    return TableOutcome(**{**table, "seats": seats, "ranking": ranking, "counts": counts})
+    decoded = {"seats": seats, "ranking": ranking, "counts": counts, "finished_by_engine": by_engine}
+    return TableOutcome(**{**table, **decoded})

@@ -244,8 +244,9 @@ def _backend(options: Options) -> Iterator[Backend]:
     if options.endpoints is not None:
         yield Backend(options.endpoints, options.metrics, f"services at {options.endpoints.engine}")
         return
-    flags = dict.fromkeys(Replicas(engine=options.engines).all(), SCENARIOS[options.plan.scenario].service_flags)
-    with started_backend(options.database, options.engines, flags) as backend:
+    scenario = SCENARIOS[options.plan.scenario]
+    flags = dict.fromkeys(Replicas(engine=options.engines).all(), scenario.service_flags)
+    with started_backend(options.database, options.engines, flags, is_paced=scenario.is_paced) as backend:
         yield backend
 
 

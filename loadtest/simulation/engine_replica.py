@@ -19,6 +19,7 @@ from croupier.runtime.identity import (
     SERVICE_TOKEN_SECONDS,
     TokenIssuer,
 )
+from croupier.runtime.links import links_by
 from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.tasks import end_tasks
 from loadtest.simulation.engine_ports import SimulatedBotWorkers, SimulatedLogger, SimulatedWriter
@@ -35,6 +36,7 @@ from loadtest.simulation.replica import (
 )
 
 IDLE_SECONDS = 20
+LINK_DAYS = 90
 
 
 class EngineReplica(Replica):
@@ -81,6 +83,9 @@ class EngineReplica(Replica):
             max_open_tables=1_000,
             idle_seconds=IDLE_SECONDS,
             log_seconds=environment.plan.log_seconds,
+            max_table_entries=environment.plan.max_table_entries,
+            min_bot_delay_milliseconds=0,
+            table_entries_per_second=0,
         )
         ports = Ports(
             engine_id=engine_id,
@@ -104,7 +109,8 @@ class EngineReplica(Replica):
         await engine.clock.measure()
         committing = asyncio.create_task(engine.store.run())
         self._stream_limiter = StreamLimiter(1_000, 1_000)
-        players = EngineServicer(engine.tables, engine.services.metrics, self._stream_limiter)
+        links = links_by(ENGINE_KEY, LINK_DAYS, engine.clock)
+        players = EngineServicer(engine.tables, engine.services.metrics, self._stream_limiter, links)
         lobbies = EngineControlServicer(engine.tables)
         servers = [
             self.listen(ENGINE, players.add_to, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, engine.clock)),

@@ -59,7 +59,8 @@ class Observer:
     All players of a simulation are impaired, since they are late, absent and disconnected on purpose.
     """
 
-    def __init__(self, findings: Findings, now: Callable[[], int], trace: Trace) -> None:
+    def __init__(self, findings: Findings, now: Callable[[], int], trace: Trace, max_entries: int) -> None:
+        self.max_entries = max_entries
         self.tables: dict[str, TableRecord] = {}
         self.finished: set[str] = set()
         self.archived: set[str] = set()
@@ -226,7 +227,7 @@ class Observer:
 
     def _record(self, table_id: str) -> TableRecord:
         if table_id not in self.tables:
-            self.tables[table_id] = TableRecord(table_id, "", 0)
+            self.tables[table_id] = TableRecord(table_id, "", 0, max_entries=self.max_entries)
         return self.tables[table_id]
 
     def _viewer(self, call: SimulatedCall, table_id: str) -> SeatRecord:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from croupier.games.interface import OptionValue
+from loadtest.record import MAX_ENTRIES
 from loadtest.simulation.faults import FaultRates
 
 
@@ -79,6 +80,7 @@ class SimulationPlan:
     queue_messages: int
     log_seconds: int
     rates: FaultRates
+    max_table_entries: int = MAX_ENTRIES
 
 
 SCHEDULED_FAULTS = (
@@ -105,7 +107,9 @@ def plan_of(random: Random, scenario: str = "") -> SimulationPlan:
     plan = _random_plan(random)
     if not scenario and random.random() < 0.2:
         scenario = random.choice(list(SCENARIOS))
-    return SCENARIOS[scenario](plan, random) if scenario else plan
+    plan = SCENARIOS[scenario](plan, random) if scenario else plan
+    # Drawn last, so that the rest of a seed's plan does not depend on it.
+    return replace(plan, max_table_entries=random.choice((MAX_ENTRIES, MAX_ENTRIES, MAX_ENTRIES, 20, 60)))
 
 
 def _random_plan(random: Random) -> SimulationPlan:

@@ -193,6 +193,7 @@ def test_facts_are_shown_as_sentences_and_ties_share_a_place() -> None:
         facts_pb2.Fact(mark_changed=facts_pb2.MarkChanged(mark=facts_pb2.Mark(name="stall", value="3"))),
         facts_pb2.Fact(mark_changed=facts_pb2.MarkChanged(mark=facts_pb2.Mark(name="hint", seat=1, value=""))),
         facts_pb2.Fact(game_ended=facts_pb2.GameEnded(reason="all_out")),
+        facts_pb2.Fact(game_ended=facts_pb2.GameEnded(reason="limit", is_void=True)),
     ]
     assert fact_lines(LETTERS, facts) == [
         "-- round 1, Ada deals --",
@@ -202,6 +203,7 @@ def test_facts_are_shown_as_sentences_and_ties_share_a_place() -> None:
         "round 1: made",
         "ordered suit H",
         "the game is over: all out",
+        "the game is over: limit, and the result is void",
     ]
 
 

@@ -54,6 +54,14 @@ async def test_services_get_the_flags_they_need_and_start_and_drain_in_order(tmp
     assert flags["scoring"].keys() == common | control | {"engine-public-key"}
 
 
+async def test_without_pace_the_engine_alone_gets_flags_for_it(tmp_path: Path) -> None:
+    async with running_services(tmp_path, settings=fake_services(is_paced=False)):
+        flags = {service: received_flags(tmp_path, service) for service in ("lobby", "engine", "scoring")}
+    assert [service for service in flags if "min-bot-delay-milliseconds" in flags[service]] == ["engine"]
+    names = ("min-bot-delay-milliseconds", "table-entries-per-second")
+    assert [flags["engine"][name] for name in names] == ["0", "0"]
+
+
 async def test_with_mutual_tls_each_service_gets_a_certificate_of_its_own(tmp_path: Path) -> None:
     async with running_services(tmp_path, settings=fake_services(mutual_tls=True)) as services:
         for service in ("lobby", "engine", "scoring"):

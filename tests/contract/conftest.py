@@ -12,8 +12,8 @@ from tests.contract.deployment import EngineClient, EngineProcess, connected
 
 
 @contextmanager
-def running_engine(folders: pytest.TempPathFactory) -> Iterator[EngineProcess]:
-    engine = EngineProcess.new(folders.mktemp("engine")).start()
+def running_engine(folders: pytest.TempPathFactory, *flags: str) -> Iterator[EngineProcess]:
+    engine = EngineProcess.new(folders.mktemp("engine")).start(*flags)
     try:
         yield engine
     finally:

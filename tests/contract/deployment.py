@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import grpc
 from google.protobuf.duration_pb2 import Duration
 
+from croupier.cli.launcher.addresses import UNPACED
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
@@ -74,7 +75,16 @@ class EngineProcess:
             *("--database", self.database, "--scoring-control", "127.0.0.1:9"),
             *("--lobby-public-key", f"{self.folder}/lobby.pub", "--signing-key", f"{self.folder}/engine.pem"),
             *("--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"),
-            *("--ready-file", str(self.ready_file), "--log-level", "debug", "--drain-seconds", "10", *self.flags),
+            *(
+                "--ready-file",
+                str(self.ready_file),
+                "--log-level",
+                "debug",
+                "--drain-seconds",
+                "10",
+                *UNPACED,
+                *self.flags,
+            ),
         ]
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(command, stderr=log, stdout=log)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import CollectorRegistry
 
 from croupier.engine.api.outbox import Outbox, ReportRejected
@@ -15,16 +16,22 @@ from croupier.engine.bots.worker_pool import BotWorkerPool
 from croupier.engine.cluster.liveness import RECONNECT_MILLISECONDS, EngineLiveness, LivenessReport
 from croupier.engine.cluster.notifier import NullNotifier
 from croupier.engine.core.compensation import Outage
+from croupier.engine.core.limits import TableLimits
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import UnreadableLog, decode_entry, encode_body
 from croupier.engine.core.reports import Report, ResultReport
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange
 from croupier.engine.tables.dependencies import TableDependencies
+from croupier.engine.tables.entry_rate import EntryLimit
 from croupier.engine.tasks import Background
+from croupier.runtime.links import Links, links_by
 from tests.waiting import SettlingLoop
 
+NO_LIMITS = TableLimits(max_entries=1_000_000, max_rounds=1_000_000)
+NO_ENTRY_LIMIT = EntryLimit(per_second=0, burst=1)
 START = 1_790_000_000_000
+LINK_KEY = Ed25519PrivateKey.generate()
 
 
 class FakeClock:
@@ -264,6 +271,10 @@ class EngineHarness:
         """Return another replica on the same store and clock."""
         return engine_harness(self.clock, self.store, self.scoring, self.liveness_store)
 
+    def links(self) -> Links:
+        """Return the links of this engine, which are valid for a day."""
+        return links_by(LINK_KEY, 1, self.clock)
+
     def count(self, name: str, **labels: str) -> float:
         """Return the value of a metric, 0 without samples."""
         return self.services.metrics.registry.get_sample_value(name, labels) or 0.0
@@ -292,5 +303,7 @@ def engine_harness(
         bot_workers=BotWorkerPool(0, metrics, logger),
         liveness=liveness,
         notifier=NullNotifier(),
+        limits=NO_LIMITS,
+        entry_limit=NO_ENTRY_LIMIT,
     )
     return EngineHarness(clock, store, scoring, logger, services, outbox, liveness, liveness_store)

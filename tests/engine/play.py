@@ -16,6 +16,7 @@ from croupier.engine.core.log import (
     Proposed,
     SeatConfig,
     TableConfig,
+    TableEnded,
     Voted,
 )
 from croupier.engine.core.proposals import PROPOSAL_MILLISECONDS, refusal_of
@@ -27,6 +28,7 @@ from croupier.games.bots import random_of
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import OptionValue, SeatActed, resolve_options
 from croupier.games.registry import GAMES
+from croupier.runtime.table_access import OPEN, TableAccess
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import START, EngineHarness
 from tests.waiting import TIMEOUT_SECONDS
@@ -75,6 +77,7 @@ def make_config(
     clock: ClockConfig = CLOCK,
     seed: bytes = SEED,
     table_id: str = "t1",
+    access: TableAccess = OPEN,
 ) -> TableConfig:
     """Return a table's configuration, by default with the minimum of seats."""
     count = seat_count or len(seats) or GAMES[game].seats.start
@@ -89,6 +92,7 @@ def make_config(
         seed,
         tuple(seats) or people(count),
         (b"",) * count,
+        access,
     )
 
 
@@ -152,8 +156,8 @@ def agree(config: TableConfig, table: TableState, at: int, proposal: str) -> lis
     return transitions + transitions_when_agreed(config, transitions[-1].after, at)
 
 
-def walk(config: TableConfig, random: Random) -> Iterator[Transition]:
-    """Yield the transitions of a random game without an engine; time passes in between."""
+def walk(config: TableConfig, random: Random, max_entries: int = 1_000_000) -> Iterator[Transition]:
+    """Yield the transitions of a random game without an engine, up to the limit; time passes in between."""
     at, table = START, new_table(config)
     transitions = advance(config, table, at, None)
     while True:
@@ -162,6 +166,9 @@ def walk(config: TableConfig, random: Random) -> Iterator[Transition]:
         if table.is_over:
             return
         at += random.randrange(45_000)
+        if table.sequence >= max_entries:
+            yield from advance(config, table, at, TableEnded("entries"))
+            return
         transitions = random_event(config, table, at, random)
 
 

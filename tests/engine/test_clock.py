@@ -87,6 +87,12 @@ def test_the_clock_after_events(
     assert tuple(seat for seat, is_away in enumerate(clock.away) if is_away) == away
 
 
+def test_time_outs_are_counted_by_seat() -> None:
+    clock = after(*TIMED_OUT, acted(1, 45_000, 2, by=ActedBy.TIMEOUT), acted(2, 46_000, 1), acted(1, 47_000, 2))
+    assert clock.timeouts == (0, 2, 0)
+    assert after(dealt(2), acted(2, 1_700, 0, by=ActedBy.BOT)).timeouts == (0, 0, 0)
+
+
 def test_a_seat_that_is_away_never_gets_more_than_the_action_time() -> None:
     short = ClockConfig(1_000, 9_000, 0)
     assert next_due(after(*TIMED_OUT), short, people(3)) == Due(42_000, 1)
@@ -97,5 +103,5 @@ def test_a_computer_player_acts_after_its_delay() -> None:
 
 
 def test_of_two_seats_that_are_due_the_earlier_and_then_the_lower_is_first() -> None:
-    clock = ClockState((500, 400, 400), (0,) * 3, (False,) * 3, (0,) * 3)
+    clock = ClockState((500, 400, 400), (0,) * 3, (False,) * 3, (0,) * 3, (0,) * 3)
     assert next_due(clock, CONFIG, people(3)) == Due(30_400, 1)

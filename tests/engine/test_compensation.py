@@ -37,7 +37,7 @@ def test_overlapping_outages_count_once() -> None:
 
 def a_clock(*since: int, compensated: int = 0) -> ClockState:
     given = tuple(0 if started == NOT_WAITING else compensated for started in since)
-    return ClockState(since, (0,) * len(since), (False,) * len(since), given)
+    return ClockState(since, (0,) * len(since), (False,) * len(since), given, (0,) * len(since))
 
 
 WHOLE_TIME = [Outage(0, 1_000)]
@@ -92,7 +92,7 @@ def test_time_runs_out_when_all_of_it_was_served(number: int, seed: int) -> None
     reserve, began = random.randrange(80), random.randrange(50)
     allowed = config.action_milliseconds + reserve
     outages = random_outages(random, 300)
-    clock = ClockState((began, NOT_WAITING), (reserve, 0), (False, False), (0, 0))
+    clock = ClockState((began, NOT_WAITING), (reserve, 0), (False, False), (0, 0), (0, 0))
     now, given = began, 0
     known: list[Outage] = []
     while True:

@@ -57,7 +57,7 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
     set_caller(Caller(f"p{seat}", "Player"))
     call: Any = FakeCall(WATCH)
     playing = asyncio.create_task(
-        EngineServicer(tables, engine.services.metrics, StreamLimiter(5, 5)).PlayTable(None, call)
+        EngineServicer(tables, engine.services.metrics, StreamLimiter(5, 5), engine.links()).PlayTable(None, call)
     )
     legal = event_of(await within_timeout(call.written.get())).snapshot.legal_actions
     engine.store.gate.clear()

@@ -89,7 +89,7 @@ async def test_an_action_of_a_cancelled_call_is_stored_and_shown_once(pending: P
 async def test_a_store_that_does_not_answer_blocks_no_call_and_its_later_entry_is_shown(
     pending: PendingAction,
 ) -> None:
-    repeating, replay = pending.act(), asyncio.create_task(pending.table.require_finished())
+    repeating, replay = pending.act(), asyncio.create_task(pending.table.require_finished(0))
     await settled()
     pending.engine.clock.advance(round(CALL_TIMEOUT_SECONDS * 1000))
     for waiting in (pending.acting, repeating, replay):

@@ -14,6 +14,7 @@ from croupier.engine.core.log import (
     LoggedEvent,
     Proposed,
     SeatConfig,
+    TableEnded,
     Voted,
 )
 from croupier.engine.core.log_codec import (
@@ -28,6 +29,7 @@ from croupier.engine.core.log_codec import (
 )
 from croupier.games.actions import Declare, Lay, Pass, Play
 from croupier.games.interface import CardsShuffled, ProposalAgreed, SeatActed
+from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
 from tests.engine.play import make_config
 from tests.engine.samples import ACTIONS
 
@@ -53,6 +55,7 @@ BODIES: dict[str, Entry] = {
     ),
     '{"t":"agree","v":1,"proposal":"redeal"}': Entry(2, 5, 9, ProposalAgreed("redeal")),
     '{"t":"compensate","v":1,"milliseconds":2000}': Entry(2, 5, 9, ClockCompensated(2_000)),
+    '{"t":"end","v":1,"limit":"rounds"}': Entry(2, 5, 9, TableEnded("rounds")),
 }
 """Cards of a custom deck are stored by their numbers in the contract, independent of the rules."""
 FROM_SEATS: tuple[LoggedEvent, ...] = (
@@ -61,7 +64,7 @@ FROM_SEATS: tuple[LoggedEvent, ...] = (
 )
 OTHERS: tuple[LoggedEvent, ...] = (
     *(CardsShuffled((51, 0, 52, 7), (3, 0)), CardsShuffled((1,)), CardsShuffled((), (2,)), CardsShuffled((254, 63))),
-    *(ClockCompensated(1_500), ProposalAgreed("redeal")),
+    *(ClockCompensated(1_500), ProposalAgreed("redeal"), TableEnded("entries")),
 )
 ENTRIES = (
     *(Entry(7, 1_790_000_000_001, 5, event, request_id='é"\n\u2028 x') for event in FROM_SEATS),
@@ -100,7 +103,7 @@ def test_every_entry_is_decoded_from_its_row(entry: Entry) -> None:
 
 @pytest.mark.parametrize(("body", "detail"), UNKNOWN.items(), ids=UNKNOWN)
 def test_an_unknown_type_or_version_is_refused_with_what_is_known(body: str, detail: str) -> None:
-    known = "act 1, shuffle 1, propose 1, vote 1, agree 1, compensate 1"
+    known = "act 1, shuffle 1, propose 1, vote 1, agree 1, compensate 1, end 1"
     with pytest.raises(UnreadableLog, match=f"^log entry 17 of table t1: {detail}: this engine reads {known}$"):
         decode_entry("t1", 17, 5, 9, body)
 
@@ -143,7 +146,8 @@ def test_an_entry_of_an_archived_log_is_refused_by_itself() -> None:
 
 def test_a_config_is_decoded_from_its_text() -> None:
     seats = (SeatConfig("p0", 'Ünï "x"', ""), SeatConfig("", "Computer", "random"))
-    config = make_config("thulla", seats=seats, options={"best_of": 3})
+    access = TableAccess(Visibility.LINK, WatchPolicy.LINK, 60, ("p7", "p8"), is_matched=True)
+    config = make_config("thulla", seats=seats, options={"best_of": 3}, access=access)
     text = encode_config(config)
     assert decode_config(config.table_id, config.game, config.rules_version, config.seed, text) == config
     assert config.seed.hex() not in text
@@ -152,8 +156,8 @@ def test_a_config_is_decoded_from_its_text() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"v": 2}, "unknown version 2: this engine reads version 1"),
-        ({"v": None}, "unknown version None: this engine reads version 1"),
+        ({"v": 3}, "unknown version 3: this engine reads version 1 and 2"),
+        ({"v": None}, "unknown version None: this engine reads version 1 and 2"),
         ({"clock": [1]}, "malformed (TypeError)"),
         ({"seats": [1]}, "malformed (TypeError)"),
         ({"client_seeds": ["x"]}, "malformed (ValueError)"),

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from croupier.engine.api.outbox import CLAIM_MILLISECONDS
-from croupier.engine.core.reports import ResultReport, RoundReport, reports_of
-from croupier.games.interface import OptionValue
+from croupier.engine.api.scoring_channel import encode_result
+from croupier.engine.core.log import ActedBy
+from croupier.engine.core.reports import ResultReport, RoundReport, SeatConduct, reports_of
+from croupier.games.interface import OptionValue, SeatActed
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import every_game, make_config, open_table, play_on, whole_log, within_timeout
 from tests.engine.timing import pass_time
@@ -41,6 +43,22 @@ def test_the_reports_of_a_log_are_its_rounds_in_order_and_then_the_result(game: 
     last = rounds[-1]
     assert isinstance(last, RoundReport)
     assert last.score.totals == result.totals
+
+
+@every_game
+def test_a_result_has_the_conduct_of_each_seat(game: str, seed: int) -> None:
+    config = make_config(game)
+    log = whole_log(config, Random(seed))
+    by_seat: list[list[bool]] = [[] for _ in config.seats]
+    for entry in log:
+        if isinstance(entry.event, SeatActed):
+            by_seat[entry.event.seat].append(entry.acted_by is ActedBy.TIMEOUT)
+    assert any(map(any, by_seat))
+    result = reports_of(config, log)[-1]
+    assert isinstance(result, ResultReport)
+    assert result.conduct == tuple(SeatConduct(sum(late), late[-1:] == [True]) for late in by_seat)
+    message = encode_result(result).result
+    assert [(seat.timeouts, seat.finished_by_engine) for seat in message.conduct] == list(result.conduct)
 
 
 async def test_reports_wait_while_scoring_is_down(engine: EngineHarness, seed: int) -> None:

@@ -6,9 +6,10 @@ import pytest
 
 from croupier.cli.commands.replay import verify
 from croupier.engine.core.fold import transitions_of
-from croupier.engine.core.log_codec import FORMATS, encode_body, encode_config
+from croupier.engine.core.log_codec import CONFIG_VERSION, FORMATS, encode_body, encode_config
 from croupier.engine.core.replay import verify_replay, write_replay
 from croupier.games import registry
+from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from tests.engine.recorded_logs import FOLDER, Recorded, digest, names, read
 
 WRITTEN = {form.event: (form.tag, form.version) for form in FORMATS}
@@ -34,6 +35,11 @@ def test_every_format_of_an_entry_is_recorded() -> None:
     assert {format_of(body) for name in names() for body in read(name).bodies} == {
         (form.tag, form.version) for form in FORMATS
     }
+
+
+def test_every_version_of_the_configuration_is_recorded() -> None:
+    versions = {json.loads(read(name).config_text)["v"]: read(name).config.access for name in names()}
+    assert versions == {1: SEATED, CONFIG_VERSION: TableAccess(Visibility.LINK, WatchPolicy.LINK, 60, ("9f0c",))}
 
 
 def test_a_recorded_log_folds_to_the_recorded_table(recorded: Recorded) -> None:

@@ -72,6 +72,16 @@ async def test_preparing_again_returns_the_same_and_another_table_is_refused(tab
     assert (await prepare(tables)).commitment == config.commitment
 
 
+async def test_a_bot_delay_below_the_minimum_is_raised(engine: EngineHarness) -> None:
+    tables = Tables(engine.services, randbytes, max_open_tables=3, min_bot_delay_milliseconds=250)
+    for asked, effective in ((0, 250), (249, 250), (250, 250), (251, 251)):
+        clock = replace(CLOCK, bot_delay_milliseconds=asked)
+        config = await prepare(tables, f"t{asked}", clock=clock)
+        assert config.clock == replace(CLOCK, bot_delay_milliseconds=effective)
+        assert await prepare(tables, f"t{asked}", clock=clock) == config
+        assert await prepare(tables, f"t{asked}", clock=config.clock) == config
+
+
 async def test_the_limits_themselves_are_allowed(tables: Tables) -> None:
     await prepare(tables, "x" * 64, clock=ClockConfig(5_000, 0, 0), seats=2)
     await prepare(tables, "y", clock=ClockConfig(86_400_000, 86_400_000, 10_000), seats=6)
@@ -171,18 +181,18 @@ async def test_a_finished_table_leaves_memory_and_can_still_be_read(tables: Tabl
     await opened(tables)
     table, at_other = await tables.get("t1"), await other.get("t1")
     with pytest.raises(IllegalNow) as refusal:
-        await table.require_finished()
+        await table.require_finished(0)
     assert refusal.value.reason_name == "TABLE_NOT_FINISHED"
     tables.evict(IDLE_MILLISECONDS)
     assert set(tables.in_memory) == {"t1"}
     await play_on(table, Random(seed))
-    await table.require_finished()
+    await table.require_finished(0)
     tables.evict(IDLE_MILLISECONDS)
     assert set(tables.in_memory) == set()
     assert (await tables.get("t1")).state == table.state
     # An engine that is behind reads the log.
     assert not at_other.state.is_over
-    await at_other.require_finished()
+    await at_other.require_finished(0)
     assert at_other.state == table.state
 
 

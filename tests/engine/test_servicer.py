@@ -9,7 +9,9 @@ import pytest
 from google.protobuf.json_format import ParseDict
 from google.rpc import error_details_pb2, status_pb2
 
+from croupier.engine.api.action_codec import encode_action
 from croupier.engine.api.servicer import FIRST_MESSAGE_SECONDS, PLAY_TABLE, EngineServicer
+from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS
@@ -22,6 +24,7 @@ from croupier_api.v1 import actions_pb2, engine_pb2
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
     act_once,
+    choice,
     event_of,
     make_config,
     open_table,
@@ -66,7 +69,7 @@ async def tables(engine: EngineHarness) -> Tables:
 
 @pytest.fixture
 def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
-    return EngineServicer(tables, engine.services.metrics, StreamLimiter(2, 1))
+    return EngineServicer(tables, engine.services.metrics, StreamLimiter(2, 1), engine.links())
 
 
 def reason_of(status: status_pb2.Status) -> str:
@@ -176,7 +179,7 @@ async def test_streams_take_slots_of_their_player_and_release_them(
 
 async def test_messages_beyond_the_rate_limit_are_delayed(engine: EngineHarness, tables: Tables) -> None:
     limit = PlayerLimit(20, 3, lambda: SECOND)
-    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter(2, 2), limit)
+    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter(2, 2), engine.links(), limit)
     requests = [engine_pb2.PlayTableRequest(action=ACTION) for _ in range(6)]
     playing = play(servicer, call := FakeCall(WATCH, *requests))
     answers: list[engine_pb2.ActionAnswer] = []
@@ -194,6 +197,30 @@ async def test_messages_beyond_the_rate_limit_are_delayed(engine: EngineHarness,
     # A stream that ends while a message is delayed releases everything.
     await ended(playing)
     assert engine.count("croupier_streams") == 0
+
+
+async def test_an_action_of_a_stream_waits_for_the_rate_of_its_table(
+    servicer: EngineServicer, tables: Tables, engine: EngineHarness
+) -> None:
+    table = await tables.get("t1")
+    table.entry_rate = EntryRate(EntryLimit(10, 1))
+    table.entry_rate.count(1, engine.clock())
+    seat, action = choice(table.state, Random(1))
+    set_caller(Caller(f"p{seat}", "Player"))
+    request = engine_pb2.SubmitActionRequest(request_id="r", action=encode_action(action), table_id="t1")
+    context: Any = None
+    with pytest.raises(LimitReached) as refusal:
+        await servicer.SubmitAction(request, context)
+    assert refusal.value.retry_after_seconds == 0.1
+    playing = play(servicer, call := FakeCall(WATCH, engine_pb2.PlayTableRequest(action=request)))
+    await settled()
+    assert (call.written.qsize(), table.state.sequence) == (1, 1)
+    engine.clock.advance(100)
+    await settled()
+    assert table.state.sequence == 2
+    answers = [parsed(call.written.get_nowait()).answer for _ in range(call.written.qsize())]
+    assert [answer.sequence for answer in answers if answer.request_id] == [2]
+    await ended(playing)
 
 
 async def test_an_action_without_a_required_part_changes_nothing_in_a_call_and_in_a_stream(
@@ -245,7 +272,7 @@ async def test_an_unspecified_or_unknown_vote_is_refused(servicer: EngineService
 async def test_the_writer_of_a_dead_stream_releases_its_slot_when_newer_streams_replace_it(
     engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter(20, 20))
+    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter(20, 20), engine.links())
     dead, writing = FakeCall(WATCH), asyncio.Event()
 
     async def hangs(message: bytes) -> None:

@@ -146,6 +146,6 @@ def test_the_message_of_a_table() -> None:
     ]
     assert table.state == tables_pb2.TABLE_STATE_PLAYING
     assert (table.options["best_of"], table.options["scoring"]) == (3, "none")
-    assert (table.host_player_id, table.invite_code, table.is_private) == ("", "", False)
+    assert (table.host_player_id, table.invite_code) == ("", "")
     assert not table.HasField("create_time")
     assert codec.encode_table(make_config(), is_over=True).state == tables_pb2.TABLE_STATE_FINISHED

@@ -79,14 +79,17 @@ def test_a_record_gets_the_rows_of_its_table_and_all_outages(databases: Database
 
 def test_the_record_of_a_finished_table_gets_its_ledger(databases: Databases, tmp_path: Path) -> None:
     with closing(connect(tmp_path / "scoring.db")) as connection, connection:
-        connection.execute("INSERT INTO sheets VALUES ('t', 'solo', '[]')")
+        connection.execute("INSERT INTO sheets (table_id, game, seats) VALUES ('t', 'solo', '[]')")
         connection.execute("INSERT INTO rounds VALUES ('t', 1, '[1, 2]', '[3, 4]', '', '', '[]', '[]')")
         connection.execute("INSERT INTO seat_counts VALUES ('t', 1, 'wins', 5)")
-        connection.execute("INSERT INTO results VALUES ('t', '[[1], [0]]', '[3, 4]', 30)")
-        connection.execute("INSERT INTO result_players VALUES ('t', 'p', 'P', 'solo', 0, 2, 0, 30)")
+        connection.execute(
+            "INSERT INTO results VALUES ('t', '[[1], [0]]', '[3, 4]', 30, '[[2, true], [0, false]]', 0, 'solo', 1)"
+        )
+        connection.execute("INSERT INTO result_players VALUES ('t', 'p', 'P', 'solo', 0, 2, 0, 30, 1, 0)")
     record = TableRecord("t", "solo", 4, viewers=[SeatRecord("p")], is_finished=True)
     add_rows(databases, record)
-    expected = Ledger(((1, [1, 2], [3, 4]),), (([[1], [0]], [3, 4]),), (("p", 2),), ((1, "wins", 5),), 30)
+    rounds, results, conduct = ((1, [1, 2], [3, 4]),), (([[1], [0]], [3, 4]),), ((2, True), (0, False))
+    expected = Ledger(rounds, results, (("p", 2),), ((1, "wins", 5),), 30, conduct)
     assert record.ledger == expected
 
 

@@ -144,6 +144,13 @@ def _compare_awaiting(state: State, table: JudgeTable) -> None:
     over = awaiting if isinstance(awaiting, interface.GameOver) else None
     ranking = None if table.ranking is None else [sorted(group) for group in table.ranking]
     assert_equal("ranking", [sorted(group) for group in over.ranking] if over else None, ranking)
+    if seats:
+        at_limit, own = dispatch.ranking_at_limit(state), table.ranking_at_limit()
+        assert_equal(
+            "ranking at a limit",
+            at_limit and [sorted(group) for group in at_limit],
+            own and [sorted(group) for group in own],
+        )
 
 
 def _compare_view(view: View, viewer: Viewer, table: JudgeTable) -> None:

@@ -51,6 +51,11 @@ def apply(state: S, event: Event) -> tuple[S, tuple[Fact, ...]]:
     return rules(state).apply(state, event)
 
 
+def ranking_at_limit(state: State) -> tuple[tuple[Seat, ...], ...] | None:
+    """Return the ranking at a limit of the operator, None for a void result."""
+    return rules(state).ranking_at_limit(state)
+
+
 def view(state: State, viewer: Viewer) -> View:
     """Return the view of a viewer."""
     return rules(state).view(state, viewer)

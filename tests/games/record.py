@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 
 from croupier.games.actions import decode_action, encode_action
-from croupier.games.facts import Fact
+from croupier.games.facts import Fact, GameEnded
 from croupier.games.interface import (
     CardsShuffled,
     Event,
@@ -108,7 +108,12 @@ def facts_hash(facts: tuple[Fact, ...]) -> str:
 
 def facts_text(facts: tuple[Fact, ...]) -> str:
     """Return the facts as text, for the hash and for people."""
-    return "\n".join(json.dumps([type(fact).__name__, fact], default=_plain) for fact in facts)
+    return "\n".join(json.dumps([type(fact).__name__, _recorded_fields(fact)], default=_plain) for fact in facts)
+
+
+def _recorded_fields(fact: Fact) -> tuple[object, ...]:
+    # No game ends void by itself, and the first recordings do not have the field.
+    return fact[:-1] if isinstance(fact, GameEnded) else fact
 
 
 def _plain(value: object) -> object:

@@ -127,5 +127,5 @@ def test_JOS_END_1_JOS_END_2_the_game_ends_with_the_last_section(game_type: str,
     assert [fact.round_number for fact in found] == list(range(1, sections + 1))
     assert found[-1].totals == tuple(map(sum, zip(*(fact.points for fact in found), strict=True)))
     state = transitions[-1].after
-    assert over(state) == (scoring.ranking(found[-1].totals), "sections_played")
+    assert over(state)[:2] == (scoring.ranking(found[-1].totals), "sections_played")
     assert (refusal(state, "0", 0), rule_against(state, CardsShuffled(STANDARD_DECK))) == ("JOS-END-1", "JOS-DEAL-4")

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from croupier.games.cards import cards
-from croupier.games.facts import Seat
+from croupier.games.facts import SPECTATOR, Seat
 from croupier.games.interface import CardsShuffled
-from croupier.games.one_oh_one import scoring
 from tests.games import dispatch
 from tests.games.positions import acts, acts_with_facts, deal, due, ended, hand, legal, may, pile, ranking_text, to_act
 from tests.games.positions_one_oh_one import new, position, stock
@@ -144,7 +143,7 @@ def test_the_scores_after_a_round(
     before: tuple[int, ...], left: str, last: str, options: dict[str, Any], after: tuple[Any, ...]
 ) -> None:
     state = acts(position(f"{last[:2]} | {left}", "TC", "8D JS", scores=before, **options), last)
-    ranking = ranking_text(scoring.ranking(state))
+    ranking = ranking_text(dispatch.view(state, SPECTATOR).ranking)
     assert (*dispatch.scores(state), *([ranking] if ranking else [])) == after
     assert state.phase == ("over" if ranking else "deal")
 

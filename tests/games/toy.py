@@ -102,6 +102,9 @@ class Toy:
         facts: list[Fact] = []
         return after(state, seat, action, facts), tuple(facts)
 
+    def ranking_at_limit(self, state: ToyState) -> None:
+        """Return None: its only round has not ended."""
+
     def view(self, state: ToyState, viewer: Viewer) -> View:
         """Return all that a viewer may know."""
         return View(

@@ -13,12 +13,15 @@ from croupier.lobby.players import Player
 from croupier.lobby.table_service import TableSpec
 from croupier.lobby.tables import FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
 from croupier.runtime.errors import MalformedRequest, NotFound, ServiceError, Unavailable, invalid_field
+from croupier.runtime.table_access import OPEN, SEATED, TableAccess, Visibility
+from croupier.runtime.table_access_codec import decode_access
 from croupier_api.v1 import errors_pb2, games_pb2
 from croupier_internal.v1 import engine_control_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2_grpc
 
 TIME_CONTROL = TimeControl(30, 60, 0)
-PAIRS = TableSpec("pairs", 2, {}, TIME_CONTROL, is_private=False)
+PAIRS = TableSpec("pairs", 2, {}, TIME_CONTROL, OPEN)
+HIDDEN_PAIRS = replace(PAIRS, access=SEATED)
 START = 1_700_000_000_000
 ENGINE_UNAVAILABLE = Unavailable(
     errors_pb2.ERROR_REASON_SERVICE_UNAVAILABLE, "the engine does not answer: try again", retry_after_seconds=1
@@ -66,6 +69,7 @@ class FakeEngine:
     def __init__(self) -> None:
         self.prepared: dict[str, tuple[str, int]] = {}
         self.opened: dict[str, tuple[Seat, ...]] = {}
+        self.accesses: dict[str, TableAccess] = {}
         self.finished: set[str] = set()
         self.failure: ServiceError | None = None
         self.calls: list[str] = []
@@ -94,11 +98,12 @@ class FakeEngine:
         teams = PAIRED if seats == 4 else ()
         return Preparation({**DEFAULTS[game], **options}, time_control, commitment, 7, teams)
 
-    async def open_table(self, table_id: str, seats: Sequence[Seat]) -> None:
+    async def open_table(self, table_id: str, seats: Sequence[Seat], access: TableAccess) -> None:
         self._begin("open_table")
         if table_id not in self.prepared:
             raise NotFound(errors_pb2.ERROR_REASON_UNKNOWN_TABLE, "this table was never prepared")
         self.opened.setdefault(table_id, tuple(seats))
+        self.accesses.setdefault(table_id, access)
 
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, bool]:
         self._begin("table_statuses")
@@ -142,7 +147,13 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
         self.opened.append(request)
         seeds = zip(request.seats, request.client_seeds, strict=True)
         seats = [Seat(seat.player_id, seat.name, seat.bot, True, seed) for seat, seed in seeds]
-        await self._engine.open_table(request.table_id, seats)
+        access = decode_access(
+            request.access,
+            Visibility.SEATED,
+            removed_players=request.removed_player_ids,
+            is_matched=request.is_matched,
+        )
+        await self._engine.open_table(request.table_id, seats, access)
         return pb.OpenTableResponse()
 
     async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, context: Any) -> pb.GetTableStatusesResponse:
@@ -167,7 +178,7 @@ def forming_table(seats: int = 2, number: int = 1, **changes: Any) -> Table:
         time_control=TIME_CONTROL,
         seats=(Seat(host.player_id, host.name), *[FREE_SEAT] * (seats - 1)),
         host_player_id=host.player_id,
-        is_private=False,
+        access=OPEN,
         invite_code="",
         seed_commitment="c0ffee",
         created_milliseconds=START,

@@ -1,9 +1,33 @@
-"""The lobby's migrations create the schema that the code expects."""
+"""The lobby's migrations create the schema that the code expects, and keep what is stored."""
+
+import json
+
+from sqlalchemy import text
 
 from croupier.lobby.schema import METADATA, VERSION_TABLE
-from tests.migrations import differences, up_to_date
+from croupier.lobby.store import Store
+from croupier.lobby.table_store import TableStore
+from croupier.runtime.table_access import OPEN, SEATED
+from tests.migrations import differences, migrated_from, up_to_date
+
+TABLES_OF_0001 = text(
+    "INSERT INTO lobby_tables (table_id, version, state, game, rules_version, options, time_control, seats, teams,"
+    " host_player_id, is_private, invite_code, seed_commitment, created_milliseconds, updated_milliseconds)"
+    " VALUES (:table_id, 1, 'FORMING', 'solo', 1, '{}', :time_control, '[{}]', '[]', 'h', :is_private, :code, '', 1, 1)"
+)
 
 
 async def test_migrations_create_the_schema_of_the_code(empty_url: str) -> None:
     async with up_to_date(empty_url, "croupier.lobby") as database, database.connect() as connection:
         assert await connection.run_sync(differences, METADATA, VERSION_TABLE) == []
+
+
+async def test_private_tables_become_those_of_their_players_and_others_stay_public(empty_url: str) -> None:
+    control = json.dumps({"action_seconds": 30, "reserve_seconds": 60, "bot_delay_milliseconds": 0})
+    rows = [
+        {"table_id": "private", "time_control": control, "is_private": True, "code": "ABCD2345"},
+        {"table_id": "public", "time_control": control, "is_private": False, "code": None},
+    ]
+    async with migrated_from(empty_url, "croupier.lobby", "0001", TABLES_OF_0001, rows) as database:
+        tables = [await TableStore(Store(database)).get(table_id) for table_id in ("private", "public")]
+    assert [(table.access, table.invite_code) for table in tables if table] == [(SEATED, "ABCD2345"), (OPEN, "")]

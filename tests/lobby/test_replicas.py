@@ -23,7 +23,7 @@ from croupier.runtime.service import now_milliseconds
 from croupier_api.v1 import errors_pb2
 from tests.databases import on_both_databases, on_postgresql
 from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import PAIRS, FakeEngine, player
+from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, FakeEngine, player
 from tests.lobby.matches import ADA, BOB
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -84,7 +84,7 @@ async def test_tables_of_a_host_are_limited(deployment: LobbyDeployment, engine:
 async def test_the_last_seats_are_taken_once(deployment: LobbyDeployment) -> None:
     """Every guest calls each lobby."""
     async with lobbies(deployment) as replicas:
-        table = await replicas[0].tables.create(ADA, replace(PAIRS, seat_count=5, is_private=True))
+        table = await replicas[0].tables.create(ADA, replace(HIDDEN_PAIRS, seat_count=5))
         guests = [player(number) for number in range(2, 14)]
         found = await outcomes(
             *(lobby.tables.join_by_invite_code(guest, table.invite_code) for guest in guests for lobby in replicas)

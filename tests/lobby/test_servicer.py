@@ -113,14 +113,19 @@ def options(**values: Any) -> Struct:
     return struct
 
 
+ACCESS = tables_pb2.TableAccess(
+    visibility=tables_pb2.VISIBILITY_LINK,
+    watch_policy=tables_pb2.WATCH_POLICY_LINK,
+    watch_delay=Duration(seconds=90),
+)
 TIME_CONTROL = tables_pb2.TimeControl(action_time=Duration(seconds=7), bot_delay=Duration(nanos=8_000_000))
 
 
 async def test_from_sign_in_to_the_first_deal(harness: LobbyHarness) -> None:
     ada, bob = await harness.sign_in(1), await harness.sign_in(2)
-    create = pb.CreateTableRequest(game="pairs", seat_count=3, is_private=True, time_control=TIME_CONTROL)
+    create = pb.CreateTableRequest(game="pairs", seat_count=3, access=ACCESS, time_control=TIME_CONTROL)
     table = (await ada.call("CreateTable", create)).table
-    assert (table.state, table.is_private, table.rules_version) == (tables_pb2.TABLE_STATE_FORMING, True, 7)
+    assert (table.state, table.access, table.rules_version) == (tables_pb2.TABLE_STATE_FORMING, ACCESS, 7)
     assert table.time_control == tables_pb2.TimeControl(
         action_time=Duration(seconds=7), reserve_time=Duration(seconds=60), bot_delay=Duration(nanos=8_000_000)
     )
@@ -142,6 +147,8 @@ async def test_from_sign_in_to_the_first_deal(harness: LobbyHarness) -> None:
     ready = await bob.call("SetReady", pb.SetReadyRequest(table_id=table.table_id, is_ready=True, client_seed=b"b"))
     assert ready.table.state == tables_pb2.TABLE_STATE_PLAYING
     (opened,) = harness.engine_service.opened
+    assert opened.access == ACCESS
+    assert not opened.is_matched
     assert list(opened.client_seeds) == [b"a", b"b", b""]
     assert [seat.player_id for seat in opened.seats] == [ada.player_id, bob.player_id, ""]
     while (reported := await watch.read()).table.state != tables_pb2.TABLE_STATE_PLAYING:
@@ -204,6 +211,8 @@ async def test_a_lost_answer_is_received_by_asking_again(harness: LobbyHarness) 
     assert [each.table_id for each in again] == [table.table_id]
     assert table.state == tables_pb2.TABLE_STATE_PLAYING
     (opened,) = harness.engine_service.opened
+    assert opened.is_matched
+    assert opened.access.visibility == tables_pb2.VISIBILITY_EVERYONE
     assert (opened.table_id, sorted(opened.client_seeds)) == (table.table_id, [b"", b"bob"])
     # Another request is a new match.
     wanted.request_id = "r2"

@@ -9,15 +9,19 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.codec import encode_table
+from croupier.lobby.schema import METADATA
 from croupier.lobby.store import Store
 from croupier.lobby.table_store import InviteCodeTaken, TableStore
 from croupier.lobby.tables import Seat, Table, TableState, closed
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import MatchCriteria, Ticket, matched_table
+from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from tests.databases import on_both_databases
 from tests.lobby.fakes import START, forming_table, player
+from tests.query_plans import plan_of, scanned
 
 TWO = MatchCriteria("pairs", 2)
 
@@ -46,13 +50,22 @@ def with_table_id(table_id: str) -> Callable[[Sequence[Ticket]], Table]:
 async def test_a_table_is_read_as_it_was_stored(tables: TableStore) -> None:
     bot = Seat(name="Bot 2", bot="clever", is_ready=True)
     person = Seat("b" * 32, "Åse 🂡", is_ready=True, client_seed=b"\0\xff")
-    table = forming_table(4, is_private=True, invite_code="ABCD2345", rules_version=3, teams=((0, 2), (1, 3)))
+    access = TableAccess(Visibility.LINK, WatchPolicy.LINK, 300, ("a" * 32, "ø"), is_matched=True)
+    table = forming_table(4, access=access, invite_code="ABCD2345", rules_version=3, teams=((0, 2), (1, 3)))
     table = replace(table, options={"rounds": 3, "open": True, "scoring": "short"})
     table = replace(table, seats=(table.seats[0], bot, table.seats[2], person))
     assert await tables.add(table, 20)
     assert await tables.get(table.table_id) == table
     assert await tables.get_by_invite_code("ABCD2345") == table
     assert await tables.get("unknown") is None
+
+
+async def test_no_page_of_public_tables_scans_the_table(database: AsyncEngine, tables: TableStore) -> None:
+    for game, before in (("", None), ("pairs", None), ("", (START, "t")), ("pairs", (START, "t"))):
+        page = partial(tables.list_public, game, list(TableState), before, 50)
+        steps = await plan_of(database, page)
+        assert steps
+        assert not scanned(steps, METADATA.tables)
 
 
 @on_both_databases
@@ -74,9 +87,12 @@ async def test_the_store_limits_the_tables_of_a_host(tables: TableStore) -> None
 
 @on_both_databases
 async def test_an_invite_code_belongs_to_one_table(tables: TableStore) -> None:
-    await tables.add(forming_table(is_private=True, invite_code="ABCD2345"), 20)
+    await tables.add(forming_table(access=SEATED, invite_code="ABCD2345"), 20)
     with pytest.raises(InviteCodeTaken):
-        await tables.add(forming_table(number=2, is_private=True, invite_code="ABCD2345"), 20)
+        await tables.add(forming_table(number=2, access=SEATED, invite_code="ABCD2345"), 20)
+    await tables.add(forming_table(number=2, access=SEATED, invite_code="EFGH2345"), 20)
+    with pytest.raises(InviteCodeTaken):
+        await tables.update(forming_table(number=2, version=2, access=SEATED, invite_code="ABCD2345"))
 
 
 @on_both_databases
@@ -105,6 +121,6 @@ async def test_a_match_of_which_another_process_took_a_ticket_seats_no_player(
 
 
 def test_the_invite_code_is_sent_to_seated_players_only() -> None:
-    table = forming_table(is_private=True, invite_code="ABCD2345", state=TableState.FORMING)
+    table = forming_table(access=SEATED, invite_code="ABCD2345", state=TableState.FORMING)
     assert encode_table(table, player(1).player_id).invite_code == "ABCD2345"
     assert encode_table(table, player(2).player_id).invite_code == ""

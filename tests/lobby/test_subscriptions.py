@@ -10,7 +10,7 @@ from croupier.lobby.subscriptions import MAX_PENDING, TableFeed
 from croupier.lobby.tables import TableState
 from croupier.runtime.errors import LimitReached, NotFound, Unavailable
 from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import PAIRS, FakeClock, forming_table
+from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, FakeClock, forming_table
 from tests.lobby.matches import ADA, BOB, EVE, next_message
 
 
@@ -48,17 +48,29 @@ async def test_a_stream_of_public_tables_begins_with_forming_tables(lobby: Lobby
     clock.advance(1)
     new = await lobby.tables.create(BOB, PAIRS)
     await lobby.tables.create(BOB, replace(PAIRS, game="alone"))
-    await lobby.tables.create(BOB, replace(PAIRS, is_private=True))
+    await lobby.tables.create(BOB, HIDDEN_PAIRS)
     async with aclosing(lobby.tables.watch_public(EVE.player_id, "pairs")) as stream:
         assert [await next_message(stream), await next_message(stream)] == [new, old]
         await lobby.tables.create(BOB, replace(PAIRS, game="alone"))
-        await lobby.tables.create(BOB, replace(PAIRS, is_private=True))
+        await lobby.tables.create(BOB, HIDDEN_PAIRS)
         newest = await lobby.tables.create(BOB, PAIRS)
         assert await next_message(stream) == newest
 
 
-async def test_only_seated_players_can_watch_a_private_table(lobby: Lobby) -> None:
-    table = await lobby.tables.create(ADA, replace(PAIRS, is_private=True))
+async def test_a_stream_of_public_tables_leaves_out_those_from_which_the_host_removed_the_player(lobby: Lobby) -> None:
+    table = await lobby.tables.create(ADA, PAIRS)
+    await lobby.tables.join(EVE, table.table_id)
+    await lobby.tables.clear_seat(ADA.player_id, table.table_id, 1)
+    other = await lobby.tables.create(BOB, PAIRS)
+    async with aclosing(lobby.tables.watch_public(EVE.player_id, "pairs")) as stream:
+        assert await next_message(stream) == other
+        await lobby.tables.join(BOB, table.table_id)
+        newest = await lobby.tables.create(BOB, PAIRS)
+        assert await next_message(stream) == newest
+
+
+async def test_only_seated_players_can_watch_a_table_that_is_not_public(lobby: Lobby) -> None:
+    table = await lobby.tables.create(ADA, HIDDEN_PAIRS)
     with pytest.raises(NotFound):
         await next_message(lobby.tables.watch_table(BOB.player_id, table.table_id))
     await lobby.tables.join_by_invite_code(BOB, table.invite_code)

@@ -2,16 +2,17 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.engine_port import Preparation
 from croupier.lobby.table_service import CODE_LETTERS, FORMING
-from croupier.lobby.tables import Table, TableState, TimeControl
+from croupier.lobby.tables import Table, TableState, TimeControl, join
 from croupier.runtime.errors import IllegalNow, MalformedRequest, NotFound
 from tests.databases import on_both_databases
-from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, FakeClock, FakeEngine, player
+from tests.lobby.fakes import ENGINE_UNAVAILABLE, HIDDEN_PAIRS, PAIRS, FakeClock, FakeEngine, player
 from tests.lobby.matches import ADA, BOB
 
 ALONE = replace(PAIRS, game="alone", seat_count=1)
@@ -58,8 +59,8 @@ async def test_a_table_that_the_engine_refuses_permanently_is_closed(lobby: Lobb
     assert (await ready(lobby, table, ADA.player_id)).state is TableState.CLOSED
 
 
-async def test_private_tables_can_be_joined_by_invite_code_only(lobby: Lobby) -> None:
-    table = await lobby.tables.create(ADA, replace(PAIRS, seat_count=3, is_private=True))
+async def test_tables_that_are_not_public_can_be_joined_by_invite_code_only(lobby: Lobby) -> None:
+    table = await lobby.tables.create(ADA, replace(HIDDEN_PAIRS, seat_count=3))
     assert len(table.invite_code) == 8
     assert set(table.invite_code) <= set(CODE_LETTERS)
     for call in (
@@ -79,9 +80,28 @@ async def test_private_tables_can_be_joined_by_invite_code_only(lobby: Lobby) ->
     assert await lobby.tables.list_public("", FORMING, None, 10) == []
 
 
+async def test_a_removed_player_finds_the_table_in_no_way(lobby: Lobby, engine: FakeEngine) -> None:
+    for spec in (PAIRS, HIDDEN_PAIRS):
+        table = await lobby.tables.create(ADA, spec)
+        await lobby.tables.updater.update(table.table_id, partial(join, player=BOB))
+        cleared = await lobby.tables.clear_seat(ADA.player_id, table.table_id, 1)
+        codes = {table.invite_code, cleared.invite_code}
+        assert len(codes) == (1 if spec is PAIRS else 2)
+        for call in (
+            lobby.tables.get(BOB.player_id, table.table_id),
+            lobby.tables.join(BOB, table.table_id),
+            *(lobby.tables.join_by_invite_code(BOB, code) for code in codes if code),
+        ):
+            with pytest.raises(NotFound):
+                await call
+        await ready(lobby, table, ADA.player_id)
+        await lobby.tables.add_bot(ADA.player_id, table.table_id, "")
+        assert engine.accesses[table.table_id] == replace(spec.access, removed_players=(BOB.player_id,))
+
+
 async def test_an_invite_code_that_is_in_use_is_drawn_again(lobby: Lobby) -> None:
-    first = await lobby.tables.create(ADA, replace(PAIRS, is_private=True))
-    second = await lobby.tables.create(ADA, replace(PAIRS, is_private=True))
+    first = await lobby.tables.create(ADA, HIDDEN_PAIRS)
+    second = await lobby.tables.create(ADA, HIDDEN_PAIRS)
 
     class Repeats(type(lobby.tables.source)):  # type: ignore[misc]
         codes = iter([*first.invite_code, *second.invite_code])
@@ -90,8 +110,12 @@ async def test_an_invite_code_that_is_in_use_is_drawn_again(lobby: Lobby) -> Non
             return next(self.codes, None) or str(super().choice(letters))
 
     service = replace(lobby.tables, source=Repeats(7))
-    third = await service.create(ADA, replace(PAIRS, is_private=True))
+    third = await service.create(ADA, HIDDEN_PAIRS)
     assert len({first.invite_code, second.invite_code, third.invite_code}) == 3
+    await service.join_by_invite_code(BOB, third.invite_code)
+    again = replace(lobby.tables, source=Repeats(8))
+    Repeats.codes = iter(first.invite_code)
+    assert (await again.clear_seat(ADA.player_id, third.table_id, 1)).invite_code not in ("", first.invite_code)
 
 
 async def test_simultaneous_readiness_opens_once(lobby: Lobby, engine: FakeEngine) -> None:
@@ -117,6 +141,24 @@ async def test_pages_are_newest_first_without_gap_or_repeat(lobby: Lobby, clock:
     assert seen == sorted(made, reverse=True)
     assert len(await lobby.tables.list_public("alone", FORMING, None, 10)) == 1
     assert await lobby.tables.list_public("", [TableState.PLAYING], None, 10) == []
+
+
+@on_both_databases
+async def test_pages_of_several_states_are_newest_first(lobby: Lobby, clock: FakeClock) -> None:
+    made = []
+    for number in range(6):
+        clock.advance(number % 2)
+        host = player(number)
+        table = await lobby.tables.create(host, PAIRS)
+        made.append((table.created_milliseconds, table.table_id))
+        if number % 3:
+            await ready(lobby, table, host.player_id)
+            await lobby.tables.add_bot(host.player_id, table.table_id, "")
+    states, seen = (TableState.PLAYING, TableState.FORMING), list[tuple[int, str]]()
+    while page := await lobby.tables.list_public("pairs", states, seen[-1] if seen else None, 2):
+        seen += [(table.created_milliseconds, table.table_id) for table in page]
+    assert seen == sorted(made, reverse=True)
+    assert len(await lobby.tables.list_public("", [TableState.PLAYING], None, 10)) == 4
 
 
 async def test_a_table_is_as_the_engine_prepared_it(lobby: Lobby, engine: FakeEngine) -> None:

@@ -15,10 +15,12 @@ from croupier.lobby.tables import (
     leave,
     set_ready,
 )
-from croupier.runtime.errors import IllegalNow, MalformedRequest, NotPermitted, ServiceError
+from croupier.runtime.errors import IllegalNow, MalformedRequest, NotFound, NotPermitted, ServiceError
+from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, OPEN, SEATED
 from tests.lobby.fakes import forming_table, player
 
 HOST, SECOND, THIRD = (player(number).player_id for number in (1, 2, 3))
+CODE = "NEWC2345"
 
 
 def test_joining_takes_the_first_free_seat() -> None:
@@ -51,7 +53,7 @@ def test_joining_again_has_no_effect_even_if_the_table_is_full_or_plays() -> Non
         lambda table: join(table, player(3)),
         lambda table: set_ready(table, SECOND, False, b""),
         lambda table: add_bot(table, HOST, "clever"),
-        lambda table: clear_seat(table, HOST, 1),
+        lambda table: clear_seat(table, HOST, 1, CODE),
     ],
 )
 def test_seats_change_only_while_the_table_forms(state: TableState, reason: str, act: Callable[[Table], Table]) -> None:
@@ -124,9 +126,35 @@ def test_adding_a_bot_to_a_given_seat_is_idempotent() -> None:
 
 def test_the_host_frees_seats_of_players_and_bots() -> None:
     table = add_bot(join(forming_table(3), player(2)), HOST, "clever")
-    freed = clear_seat(clear_seat(table, HOST, 1), HOST, 2)
+    freed = clear_seat(clear_seat(table, HOST, 1, CODE), HOST, 2, CODE)
     assert freed.seats[1:] == (FREE_SEAT, FREE_SEAT)
-    assert clear_seat(freed, HOST, 1) == freed
+    assert clear_seat(freed, HOST, 1, CODE) == freed
+    assert freed.access.removed_players == (SECOND,)
+
+
+def test_a_removed_player_loses_access_and_one_who_left_does_not() -> None:
+    table = join(forming_table(3, access=SEATED, invite_code="OLDC2345"), player(2))
+    assert leave(table, SECOND) == replace(table, seats=(table.seats[0], FREE_SEAT, FREE_SEAT))
+    removed = clear_seat(table, HOST, 1, CODE)
+    assert removed.invite_code == CODE
+    for public in (removed, replace(removed, access=replace(OPEN, removed_players=(SECOND,)))):
+        assert not public.is_shown_to(SECOND)
+        with pytest.raises(NotFound) as refusal:
+            join(public, player(2))
+        assert refusal.value.reason_name == "UNKNOWN_TABLE"
+    assert join(removed, player(3)).seat_of(THIRD) == 1
+
+
+def test_clearing_the_seat_of_a_bot_removes_no_player_and_keeps_the_invite_code() -> None:
+    table = forming_table(3, access=SEATED, invite_code="OLDC2345")
+    assert clear_seat(add_bot(table, HOST, "clever"), HOST, 1, CODE) == table
+
+
+def test_a_table_remembers_the_last_players_that_the_host_removed() -> None:
+    table = forming_table()
+    for number in range(2, MAX_REMOVED_PLAYERS + 4):
+        table = clear_seat(join(table, player(number)), HOST, 1, CODE)
+    assert table.access.removed_players == tuple(player(n).player_id for n in range(4, MAX_REMOVED_PLAYERS + 4))
 
 
 @pytest.mark.parametrize(
@@ -138,10 +166,10 @@ def test_the_host_frees_seats_of_players_and_bots() -> None:
         (lambda table: add_bot(table, HOST, "clever", 1), IllegalNow, "SEAT_TAKEN"),
         (lambda table: add_bot(add_bot(table, HOST, "clever", 2), HOST, "random", 2), IllegalNow, "SEAT_TAKEN"),
         (lambda table: add_bot(table, HOST, "clever", 3), MalformedRequest, "INVALID_FIELD"),
-        (lambda table: clear_seat(table, SECOND, 0), NotPermitted, "NOT_HOST"),
-        (lambda table: clear_seat(table, HOST, 0), IllegalNow, "HOST_SEAT"),
-        (lambda table: clear_seat(table, HOST, 3), MalformedRequest, "INVALID_FIELD"),
-        (lambda table: clear_seat(table, HOST, 4_000_000_000), MalformedRequest, "INVALID_FIELD"),
+        (lambda table: clear_seat(table, SECOND, 0, CODE), NotPermitted, "NOT_HOST"),
+        (lambda table: clear_seat(table, HOST, 0, CODE), IllegalNow, "HOST_SEAT"),
+        (lambda table: clear_seat(table, HOST, 3, CODE), MalformedRequest, "INVALID_FIELD"),
+        (lambda table: clear_seat(table, HOST, 4_000_000_000, CODE), MalformedRequest, "INVALID_FIELD"),
         (lambda table: set_ready(table, THIRD, True, b""), NotPermitted, "NOT_SEATED"),
     ],
 )
@@ -151,8 +179,8 @@ def test_refusals(act: Callable[[Table], Table], kind: type[ServiceError], reaso
     assert refusal.value.reason_name == reason
 
 
-def test_a_private_table_is_shown_to_its_players() -> None:
-    private = forming_table(is_private=True)
+def test_a_table_that_is_not_public_is_shown_to_its_players() -> None:
+    private = forming_table(access=SEATED)
     assert private.is_shown_to(HOST)
     assert not private.is_shown_to(SECOND)
     assert forming_table().is_shown_to(SECOND)

@@ -92,14 +92,17 @@ class ScoringHarness:
         """Call the players' port as a player."""
         return await getattr(self.players, method)(request, metadata=self.keys.player(player_id), timeout=CALL_SECONDS)
 
-    async def record(self, request: control_pb.RecordRoundRequest | pb.GameResult) -> None:
-        """Record a round or a result as the engine."""
+    async def record(
+        self, request: control_pb.RecordRoundRequest | control_pb.RecordResultRequest | pb.GameResult
+    ) -> None:
+        """Record a round or a result as the engine; a result alone is that of a public table."""
         metadata = self.keys.engine()
+        if isinstance(request, pb.GameResult):
+            request = control_pb.RecordResultRequest(result=request, access=PUBLIC)
         if isinstance(request, control_pb.RecordRoundRequest):
             await self.control.RecordRound(request, metadata=metadata, timeout=CALL_SECONDS)
         else:
-            entry = control_pb.RecordResultRequest(result=request)
-            await self.control.RecordResult(entry, metadata=metadata, timeout=CALL_SECONDS)
+            await self.control.RecordResult(request, metadata=metadata, timeout=CALL_SECONDS)
 
     def entries(self, kind: str, outcome: str) -> float:
         """Return the value of the metric of ledger entries."""
@@ -130,6 +133,7 @@ async def open_harness(keys: Keys, database: str) -> AsyncIterator[ScoringHarnes
         )
 
 
+PUBLIC = tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_EVERYONE, watch_policy=tables_pb2.WATCH_POLICY_ANYONE)
 ANNA_AND_BEN = (person("anna"), person("ben"))
 
 
@@ -147,7 +151,7 @@ def round_entry(
         details={"trump": "S", "declarer": "0"},
         counts=[facts_pb2.SeatCount(name="bids_made", seat=seat, amount=seat + 1) for seat in points],
     )
-    return control_pb.RecordRoundRequest(table_id=table_id, game=game, seats=seats, score=score)
+    return control_pb.RecordRoundRequest(table_id=table_id, game=game, seats=seats, score=score, access=PUBLIC)
 
 
 def end_time(milliseconds: int) -> Timestamp:
@@ -164,7 +168,7 @@ def result_entry(
     game: str = "jossing",
     end_milliseconds: int = END_MILLISECONDS,
 ) -> pb.GameResult:
-    """Return a result with s points for each seat s."""
+    """Return a result with s points for each seat s, whose time ran out s times; players finished it themselves."""
     return pb.GameResult(
         table_id=table_id,
         game=game,
@@ -172,4 +176,14 @@ def result_entry(
         ranking=[facts_pb2.RankGroup(seats=group) for group in ranking],
         totals=range(len(seats)),
         end_time=end_time(end_milliseconds),
+        conduct=[pb.SeatConduct(timeouts=seat) for seat in range(len(seats))],
     )
+
+
+def listed(result: pb.GameResult) -> pb.GameResult:
+    """Return the result of a public table as scoring answers it."""
+    answer = pb.GameResult()
+    answer.CopyFrom(result)
+    people = [seat for seat, occupant in enumerate(result.seats) if not occupant.bot]
+    answer.ranked_seats.extend(people if len(people) > 1 else ())
+    return answer

@@ -11,12 +11,13 @@ import pytest
 
 from croupier.runtime.database import open_database
 from croupier.runtime.errors import AlreadyExists, Unavailable
-from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatCount, Sheet
-from croupier.scoring.standings import Statistics
+from croupier.runtime.table_access import OPEN, SEATED, TableAccess, Visibility, WatchPolicy
+from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet, ranked_seats
+from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from tests.databases import on_both_databases
 
-SHEET = Sheet("t1", "solo", (Seat("anna", "Anna", ""), Seat("", "Computer", "random"), Seat("ben", "Ben", "")))
+SHEET = Sheet("t1", "solo", (Seat("anna", "Anna", ""), Seat("", "Computer", "random"), Seat("ben", "Ben", "")), OPEN)
 FIRST = Round(
     1,
     *((3, 0, -3), (3, 0, -3), ("won", "", "lost")),
@@ -25,7 +26,8 @@ FIRST = Round(
     counts=(SeatCount("solos", 0, 1), SeatCount("tricks", 2, 5), SeatCount("tricks", 0, 7), SeatCount("tricks", 2, 1)),
 )
 SECOND = Round(2, (-1, 1, 0), (2, 1, -3), (), counts=(SeatCount("tricks", 1, 4), SeatCount("tricks", 0, 2)))
-RESULT = Result(((0,), (1, 2)), (2, 1, -3), 1_790_000_000_000)
+PRESENT = SeatConduct(0, False)
+RESULT = Result(((0,), (1, 2)), (2, 1, -3), 1_790_000_000_000, (SeatConduct(2, False), PRESENT, PRESENT))
 ALL: tuple[Round | Result, ...] = (FIRST, SECOND, RESULT)
 ORDERS = list(itertools.permutations(ALL))
 
@@ -53,12 +55,16 @@ async def record(ledger: Ledger, entry: Round | Result, sheet: Sheet = SHEET) ->
 @pytest.mark.parametrize("order", ORDERS)
 async def test_order_and_repetition_of_entries_do_not_matter(ledger: Ledger, order: tuple[Round | Result, ...]) -> None:
     assert [await record(ledger, entry) for entry in (*order, *order[::-1], *order)] == [True] * 3 + [False] * 6
-    found = await ledger.score_sheet("t1")
-    assert (found.sheet, found.rounds, found.result) == (SHEET, (FIRST, SECOND), RESULT)
+    sheet = await ledger.score_sheet("t1")
+    assert (sheet.sheet, sheet.rounds, sheet.result) == (SHEET, (FIRST, SECOND), RESULT)
     standings = StandingsStore(ledger.database)
     anna = Statistics("solo", 1, 1, 1, (("solos", 1), ("tricks", 9)))
     ben = Statistics("solo", 1, 0, 2, (("tricks", 6),))
-    assert [await standings.statistics(player_id) for player_id in ("anna", "ben", "")] == [(anna,), (ben,), ()]
+    assert [await standings.statistics(player_id, Scope.PUBLIC) for player_id in ("anna", "ben", "")] == [
+        (anna,),
+        (ben,),
+        (),
+    ]
     assert [line.statistics for line in await standings.leaderboard("solo", None, 10)] == [anna, ben]
 
 
@@ -71,7 +77,7 @@ async def test_counts_are_those_of_the_seat_over_the_finished_tables_of_the_game
         await record(ledger, FIRST, sheet)
     for sheet in (SHEET, swapped, other_game):
         await record(ledger, RESULT, sheet)
-    anna = [done.counts for done in await StandingsStore(ledger.database).statistics("anna")]
+    anna = [done.counts for done in await StandingsStore(ledger.database).statistics("anna", Scope.ALL)]
     assert anna == [(("solos", 1), ("tricks", 7)), (("solos", 1), ("tricks", 13))]
     lines = await StandingsStore(ledger.database).leaderboard("solo", None, 10)
     assert [line.statistics.counts for line in lines] == [(("solos", 1), ("tricks", 13))] * 2
@@ -90,6 +96,13 @@ CHANGES: list[tuple[Round | Result, Sheet]] = [
     (dataclasses.replace(RESULT, end_milliseconds=RESULT.end_milliseconds + 1), SHEET),
     (FIRST, dataclasses.replace(SHEET, game="thulla")),
     (SECOND, dataclasses.replace(SHEET, game="thulla")),
+    (dataclasses.replace(RESULT, conduct=(PRESENT,) * 3), SHEET),
+    (dataclasses.replace(RESULT, is_void=True), SHEET),
+    (RESULT, dataclasses.replace(SHEET, access=SEATED)),
+    (RESULT, dataclasses.replace(SHEET, access=dataclasses.replace(OPEN, is_matched=True))),
+    (FIRST, dataclasses.replace(SHEET, access=dataclasses.replace(OPEN, removed_players=("carl",)))),
+    (FIRST, dataclasses.replace(SHEET, access=TableAccess(Visibility.PUBLIC, WatchPolicy.NOBODY))),
+    (FIRST, dataclasses.replace(SHEET, access=dataclasses.replace(OPEN, watch_delay_seconds=1))),
     (RESULT, dataclasses.replace(SHEET, seats=SHEET.seats[::-1])),
     (SECOND, dataclasses.replace(SHEET, seats=(Seat("anna", "Annie", ""), *SHEET.seats[1:]))),
 ]
@@ -122,7 +135,7 @@ async def test_the_same_entry_from_two_replicas_at_once_is_recorded_once(databas
             found = await one.score_sheet(sheet.table_id)
             assert (found.sheet, found.rounds, found.result) == (sheet, (FIRST, SECOND), RESULT)
         ben = Statistics("solo", 10, 0, 20, (("tricks", 60),))
-        assert await StandingsStore(other.database).statistics("ben") == (ben,)
+        assert await StandingsStore(other.database).statistics("ben", Scope.ALL) == (ben,)
 
 
 @on_both_databases
@@ -157,12 +170,14 @@ CAREERS = {
 async def record_careers(ledger: Ledger) -> None:
     for number, (player_id, career) in enumerate(sorted(CAREERS.items(), reverse=True)):
         for game, place in enumerate(career):
-            computers = (Seat("", "Computer", "random"),) * 3
-            seats = (Seat(player_id, f"{player_id} {game}", ""), *computers)
+            others = (Seat(f"other {number}-{game}", "Other", ""), *(Seat("", "Computer", "random"),) * 2)
+            seats = (Seat(player_id, f"{player_id} {game}", ""), *others)
             above = tuple((seat,) for seat in range(1, place))
             below = tuple((seat,) for seat in range(place, 4))
-            result = Result((*above, (0,), *below), (0, 0, 0, 0), 1_000 + game)
-            await ledger.record_result(Sheet(f"t{number}-{game}", "solo", seats), result)
+            # The engine finished the game for the other person, who is therefore not on the leaderboard.
+            conduct = (PRESENT, SeatConduct(1, True), PRESENT, PRESENT)
+            result = Result((*above, (0,), *below), (0, 0, 0, 0), 1_000 + game, conduct)
+            await ledger.record_result(Sheet(f"t{number}-{game}", "solo", seats, OPEN), result)
 
 
 @on_both_databases
@@ -180,8 +195,62 @@ async def test_a_leaderboard_is_in_order_and_continues_after_any_entry(ledger: L
 
 @on_both_databases
 async def test_the_name_is_that_of_the_last_table_of_any_game(ledger: Ledger) -> None:
-    for table_id, game, name, end in (("a", "solo", "Newest", 30), ("b", "jossing", "Old", 10)):
-        sheet = Sheet(table_id, game, (Seat("anna", name, ""),))
-        await ledger.record_result(sheet, Result(((0,),), (0,), end))
+    tables = (("b", "solo", "Newest", 30), ("a", "solo", "As late", 30), ("c", "jossing", "Old", 10))
+    for table_id, game, name, end in tables:
+        sheet = Sheet(table_id, game, (Seat("anna", name, ""), Seat("ben", "Ben", "")), OPEN)
+        await ledger.record_result(sheet, Result(((0,), (1,)), (0, 0), end, (PRESENT, PRESENT)))
     lines = await StandingsStore(ledger.database).leaderboard("jossing", None, 10)
-    assert [line.name for line in lines] == ["Newest"]
+    assert [line.name for line in lines] == ["Newest", "Ben"]
+
+
+@on_both_databases
+async def test_conduct_that_is_not_known_is_no_conflict(ledger: Ledger) -> None:
+    """Results of earlier versions have none; the first entry stays as it is."""
+    unknown = dataclasses.replace(RESULT, conduct=())
+    other = dataclasses.replace(SHEET, table_id="t2")
+    assert [await record(ledger, unknown), await record(ledger, RESULT)] == [True, False]
+    assert [await record(ledger, RESULT, other), await record(ledger, unknown, other)] == [True, False]
+    assert [(await ledger.score_sheet(sheet.table_id)).result for sheet in (SHEET, other)] == [unknown, RESULT]
+    line, *_ = await StandingsStore(ledger.database).leaderboard("solo", None, 10)
+    assert line.statistics.games_finished == 1
+
+
+CARL = Seat("carl", "Carl", "")
+MATCHED = dataclasses.replace(SEATED, is_matched=True)
+LINK = TableAccess(Visibility.LINK, WatchPolicy.LINK)
+RANKED: dict[str, tuple[Sheet, Result, tuple[int, ...]]] = {
+    "a public table": (SHEET, RESULT, (0, 2)),
+    "a matched table": (dataclasses.replace(SHEET, access=MATCHED), RESULT, (0, 2)),
+    "a seated table": (dataclasses.replace(SHEET, access=SEATED), RESULT, ()),
+    "a table with links": (dataclasses.replace(SHEET, access=LINK), RESULT, ()),
+    "a void result": (SHEET, dataclasses.replace(RESULT, is_void=True), ()),
+    "conduct that is not known": (SHEET, dataclasses.replace(RESULT, conduct=()), ()),
+    "one player and computers": (dataclasses.replace(SHEET, seats=(CARL, SHEET.seats[1], SHEET.seats[1])), RESULT, ()),
+    "a player whom the engine replaced": (
+        SHEET,
+        dataclasses.replace(RESULT, conduct=(SeatConduct(5, True), PRESENT, PRESENT)),
+        (2,),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RANKED)
+def test_ranked_seats(case: str) -> None:
+    sheet, result, expected = RANKED[case]
+    assert ranked_seats(sheet, result) == expected
+
+
+@on_both_databases
+async def test_every_result_counts_in_the_scopes_to_which_it_belongs(ledger: Ledger) -> None:
+    for number, (sheet, result, _) in enumerate(RANKED.values()):
+        await record(ledger, result, dataclasses.replace(sheet, table_id=f"t{number}"))
+    games = {
+        player_id: [
+            [done.games_finished for done in await StandingsStore(ledger.database).statistics(player_id, scope)]
+            for scope in (Scope.ALL, Scope.PUBLIC, Scope.RANKED)
+        ]
+        for player_id in ("anna", "ben", "carl")
+    }
+    assert games == {"anna": [[6], [3], [2]], "ben": [[6], [3], [3]], "carl": [[1], [1], []]}
+    board = await StandingsStore(ledger.database).leaderboard("solo", None, 10)
+    assert [(line.player_id, line.statistics.games_finished) for line in board] == [("anna", 2), ("ben", 3)]

@@ -1,9 +1,63 @@
-"""The migrations of scoring create the schema that the code expects."""
+"""The migrations of scoring create the schema that the code expects, and keep what earlier versions stored."""
 
+from alembic import command
+from sqlalchemy import Connection, text
+
+from croupier.runtime.database import open_database
+from croupier.runtime.schema_versions import alembic_config
+from croupier.runtime.table_access import SEATED
+from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
 from croupier.scoring.schema import METADATA
+from croupier.scoring.standings import Scope, Statistics
+from croupier.scoring.standings_store import StandingsStore
 from tests.migrations import differences, up_to_date
 
 
 async def test_migrations_create_the_schema_of_the_code(empty_url: str) -> None:
     async with up_to_date(empty_url, "croupier.scoring") as database, database.connect() as connection:
         assert await connection.run_sync(differences, METADATA, "scoring_schema_version") == []
+
+
+STORED_BY_0001 = (
+    """INSERT INTO sheets VALUES ('a', 'solo', '[["anna", "Anna", ""], ["ben", "Ben", ""]]'),
+        ('b', 'solo', '[["ben", "Ben", ""], ["anna", "Annie", ""]]'), ('c', 'jossing', '[["anna", "A.", ""]]')""",
+    "INSERT INTO rounds VALUES ('a', 1, '[1, 0]', '[1, 0]', '[]', '', '[]', '[[\"wins\", 0, 2]]')",
+    "INSERT INTO seat_counts VALUES ('a', 0, 'wins', 2), ('b', 1, 'wins', 5), ('c', 0, 'wins', 1)",
+    "INSERT INTO results VALUES ('a', '[[0], [1]]', '[1, 0]', 10), ('b', '[[0, 1]]', '[0, 0]', 20)",
+    """INSERT INTO result_players VALUES ('a', 'anna', 'Anna', 'solo', 0, 1, :yes, 10),
+        ('a', 'ben', 'Ben', 'solo', 1, 2, :no, 10), ('b', 'ben', 'Ben', 'solo', 0, 1, :yes, 20),
+        ('b', 'anna', 'Annie', 'solo', 1, 1, :yes, 20)""",
+)
+
+
+def store_as_0001(connection: Connection) -> None:
+    command.upgrade(alembic_config(connection, "croupier.scoring"), "0001")
+    for statement in STORED_BY_0001:
+        values = {"yes": True, "no": False} if ":yes" in statement else {}
+        connection.execute(text(statement), values)
+
+
+async def test_stored_results_become_seated_and_unranked_and_stay_in_the_statistics(empty_url: str) -> None:
+    old = open_database(empty_url)
+    async with old.begin() as connection:
+        await connection.run_sync(store_as_0001)
+    await old.dispose()
+    async with up_to_date(empty_url, "croupier.scoring") as database:
+        ledger, standings = Ledger(database), StandingsStore(database)
+        sheet = Sheet("a", "solo", (Seat("anna", "Anna", ""), Seat("ben", "Ben", "")), SEATED)
+        first = Round(1, (1, 0), (1, 0), (), counts=(SeatCount("wins", 0, 2),))
+        result = Result(((0,), (1,)), (1, 0), 10)
+        found = await ledger.score_sheet("a")
+        assert (found.sheet, found.rounds, found.result) == (sheet, (first,), result)
+        anna, ben = Statistics("solo", 2, 2, 2, (("wins", 7),)), Statistics("solo", 2, 1, 3)
+        assert [await standings.statistics(player_id, Scope.ALL) for player_id in ("anna", "ben")] == [(anna,), (ben,)]
+        assert [await standings.statistics("anna", scope) for scope in (Scope.PUBLIC, Scope.RANKED)] == [(), ()]
+        assert await standings.leaderboard("solo", None, 10) == ()
+        lists = [await standings.results("solo", "anna", None, 10, caller_id=caller) for caller in ("anna", "ben")]
+        assert [[sheet.table_id for sheet, _ in found] for found in lists] == [["b", "a"], []]
+        # Reports that were due before the migration are repeated, with conduct, and then others follow.
+        played = Result(result.ranking, result.totals, 10, (SeatConduct(1, False), SeatConduct(0, False)))
+        assert [await ledger.record_round(sheet, first), await ledger.record_result(sheet, played)] == [False, False]
+        late = Sheet("c", "jossing", (Seat("anna", "A.", ""),), SEATED)
+        assert await ledger.record_result(late, Result(((0,),), (0,), 30))
+        assert await standings.statistics("anna", Scope.ALL) == (Statistics("jossing", 1, 1, 1, (("wins", 1),)), anna)

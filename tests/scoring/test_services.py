@@ -11,7 +11,15 @@ from croupier_api.v1 import facts_pb2, tables_pb2
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_internal.v1 import scoring_control_pb2 as control_pb
 from tests.contract.deployment import bot_seat, person
-from tests.scoring.deployment import ANNA_AND_BEN, END_MILLISECONDS, ScoringHarness, result_entry, round_entry
+from tests.scoring.deployment import (
+    ANNA_AND_BEN,
+    END_MILLISECONDS,
+    PUBLIC,
+    ScoringHarness,
+    listed,
+    result_entry,
+    round_entry,
+)
 from tests.serving import Refusal, refusal
 
 
@@ -22,7 +30,8 @@ async def test_a_score_sheet_has_its_rounds_in_order_and_the_result(harness: Sco
     assert not before.HasField("result")
     await harness.record(result_entry())
     sheet = await harness.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
-    expected = pb.GetScoreSheetResponse(table_id="t1", game="jossing", seats=ANNA_AND_BEN, result=result_entry())
+    result = listed(result_entry())
+    expected = pb.GetScoreSheetResponse(table_id="t1", game="jossing", seats=ANNA_AND_BEN, result=result)
     expected.rounds.extend(round_entry(number=number).score for number in (1, 2))
     assert sheet == expected
 
@@ -125,6 +134,65 @@ async def test_results_are_listed_newest_first(
     assert len(pages) == max(1, -(-len(expected) // page_size))
 
 
+SEATED = tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_SEATED)
+
+
+async def test_results_of_other_than_public_tables_are_shown_to_their_players_only(harness: ScoringHarness) -> None:
+    seated = control_pb.RecordResultRequest(result=result_entry("seated"), access=SEATED)
+    without_access = control_pb.RecordResultRequest(
+        result=result_entry("unknown", end_milliseconds=END_MILLISECONDS + 2)
+    )
+    public = result_entry("public", end_milliseconds=END_MILLISECONDS + 1)
+    for entry in (seated, without_access, public):
+        await harness.record(entry)
+    for player_id, of_player, expected in (
+        ("anna", "", ["public"]),
+        ("anna", "anna", ["unknown", "public", "seated"]),
+        ("anna", "ben", ["public"]),
+        ("carl", "anna", ["public"]),
+    ):
+        answer = await harness.ask("ListResults", pb.ListResultsRequest(player_id=of_player), player_id)
+        assert [result.table_id for result in answer.results] == expected
+        statistics = pb.GetPlayerStatisticsRequest(player_id=of_player or player_id)
+        games = (await harness.ask("GetPlayerStatistics", statistics, player_id)).games
+        assert [done.games_finished for done in games] == [3 if (of_player or player_id) == player_id else 1]
+    board = await harness.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="jossing"))
+    assert [entry.statistics.games_finished for entry in board.entries] == [1, 1]
+
+
+async def test_own_results_are_listed_in_pages_across_visibilities(harness: ScoringHarness) -> None:
+    for number in range(7):
+        result = result_entry(f"t{number}", end_milliseconds=END_MILLISECONDS + number)
+        access = PUBLIC if number % 3 else SEATED
+        await harness.record(control_pb.RecordResultRequest(result=result, access=access))
+    request, seen = pb.ListResultsRequest(player_id="anna", page_size=2), []
+    for _ in range(4):
+        page = await harness.ask("ListResults", request)
+        seen += [result.table_id for result in page.results]
+        request.page_token = page.next_page_token
+    assert seen == [f"t{number}" for number in reversed(range(7))]
+    assert not request.page_token
+
+
+async def test_a_removed_player_does_not_see_the_result(harness: ScoringHarness) -> None:
+    entry = control_pb.RecordResultRequest(result=result_entry(), access=PUBLIC, removed_player_ids=["carl"])
+    await harness.record(entry)
+    seen = {
+        player_id: len((await harness.ask("ListResults", pb.ListResultsRequest(), player_id)).results)
+        for player_id in ("carl", "dora")
+    }
+    assert seen == {"carl": 0, "dora": 1}
+
+
+async def test_a_void_result_is_listed_and_counts_nowhere(harness: ScoringHarness) -> None:
+    void = altered(result_entry(), is_void=True)
+    await harness.record(round_entry())
+    await harness.record(void)
+    assert (await harness.ask("ListResults", pb.ListResultsRequest())).results[:] == [void]
+    assert not (await harness.ask("GetPlayerStatistics", pb.GetPlayerStatisticsRequest())).games
+    assert not (await harness.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="jossing"))).entries
+
+
 async def test_a_repeated_entry_is_accepted_and_a_different_one_refused(harness: ScoringHarness) -> None:
     for _ in range(2):
         await harness.record(round_entry())
@@ -136,7 +204,7 @@ async def test_a_repeated_entry_is_accepted_and_a_different_one_refused(harness:
     assert await refusal(harness.record(result_entry(ranking=((1,), (0,))))) == conflict
     for kind in ("round", "result"):
         assert [harness.entries(kind, outcome) for outcome in ("new", "repeated", "conflict")] == [1.0, 1.0, 1.0]
-    assert (await harness.ask("ListResults", pb.ListResultsRequest())).results[:] == [result_entry()]
+    assert (await harness.ask("ListResults", pb.ListResultsRequest())).results[:] == [listed(result_entry())]
 
 
 Entry = TypeVar("Entry", bound=Message)
@@ -162,6 +230,7 @@ def count(name: str = "bids_made", seat: int = 0, amount: int = 1) -> facts_pb2.
 
 
 NO_TIMES = [Timestamp(seconds=seconds) for seconds in (-(2**63), -1, 0, 253_402_300_800, 2**63 - 1)]
+UNKNOWN_ACCESS = tables_pb2.TableAccess(visibility=tables_pb2.Visibility.ValueType(9))
 NEITHER = tables_pb2.Seat(name="No player")
 BOTH = tables_pb2.Seat(player_id="anna", bot="random")
 INVALID_ENTRIES: list[tuple[control_pb.RecordRoundRequest | pb.GameResult, str]] = [
@@ -212,6 +281,10 @@ INVALID_ENTRIES: list[tuple[control_pb.RecordRoundRequest | pb.GameResult, str]]
     (result_entry(ranking=((0,), (1, 2))), "result.ranking"),
     (result_entry(ranking=((0,), (), (1,))), "result.ranking"),
     (altered(result_entry(), totals=[1]), "result.totals"),
+    (altered(result_entry(), conduct=[pb.SeatConduct()]), "result.conduct"),
+    (altered(round_entry(), access=UNKNOWN_ACCESS), "access.visibility"),
+    (altered(round_entry(), removed_player_ids=["anna"] * 65), "removed_player_ids"),
+    (altered(round_entry(), removed_player_ids=["x" * 65]), "removed_player_ids"),
     *((altered(result_entry(), end_time=time), "result.end_time") for time in NO_TIMES),
 ]
 

@@ -11,6 +11,7 @@ from croupier.engine.cluster.catch_up import CatchUp
 from croupier.engine.core import clock, fold
 from croupier.engine.core.clock import NOT_WAITING, ClockState
 from croupier.engine.core.fold import Transition
+from croupier.engine.core.limits import TableLimits
 from croupier.engine.core.log import Entry
 from croupier.engine.core.reports import Report
 from croupier.engine.storage import sqlite_writer
@@ -113,6 +114,11 @@ def forget_reports_before_they_arrive() -> AbstractContextManager[Any]:
     return patch.object(Outbox, "_deliver_table", deliver_table)
 
 
+def ignore_the_limit() -> AbstractContextManager[Any]:
+    """A table plays on beyond the operator's limit of entries."""
+    return patch.object(TableLimits, "reached", lambda *_: "")
+
+
 DEFECTS: Mapping[str, Defect] = {
     defect.change.__name__: defect
     for defect in (
@@ -126,5 +132,6 @@ DEFECTS: Mapping[str, Defect] = {
         Defect(resume_one_too_far, "contended", (Invariant.SEQUENCE_GAP,)),
         Defect(never_catch_up_on_lost_notifications, "contended", (Invariant.STREAM_SILENT,)),
         Defect(forget_reports_before_they_arrive, "deployed", (Invariant.RESULT_MISSING, Invariant.LEDGER_DIFFERS)),
+        Defect(ignore_the_limit, "", (Invariant.LOG_BROKEN,)),
     )
 }

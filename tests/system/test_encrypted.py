@@ -99,7 +99,7 @@ async def check_ports(services: Services) -> None:
 
 
 async def test_a_game_is_played_where_every_service_requires_certificates(tmp_path: Path) -> None:
-    settings = SupervisorSettings(mutual_tls=True, grace_seconds=0, extra_flags=PROBED)
+    settings = SupervisorSettings(mutual_tls=True, grace_seconds=0, extra_flags=PROBED, is_paced=False)
     async with running_services(tmp_path, settings=settings) as services:
         await check_ports(services)
         tls = tls_of(services.folder, gateway(services.folder))
@@ -158,7 +158,7 @@ async def renew_all(services: Services) -> None:
 @pytest.mark.gateway
 async def test_a_game_continues_at_the_gateway_with_new_certificates_and_a_new_engine(tmp_path: Path) -> None:
     choice = GatewayChoice(tls=True)
-    settings = SupervisorSettings(mutual_tls=True, gateway=choice.flags, grace_seconds=0)
+    settings = SupervisorSettings(mutual_tls=True, gateway=choice.flags, grace_seconds=0, is_paced=False)
     async with running_services(tmp_path, settings=settings) as services:
         trusted = choice.authority(services.folder)
         assert trusted is not None

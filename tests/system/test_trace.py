@@ -23,7 +23,7 @@ from tests.waiting import until
 DEADLINE_SECONDS = 120.0
 NAME = "Ada of Trondheim"
 DEVICE_SECRET = "the secret of a device"
-WITH_GATEWAY = SupervisorSettings(gateway=lambda _: [])
+WITH_GATEWAY = SupervisorSettings(gateway=lambda _: [], is_paced=False)
 pytestmark = pytest.mark.gateway
 ENDPOINT, GATEWAY_COLLECTOR = "CROUPIER_TRACES_ENDPOINT", "CROUPIER_TRACES_COLLECTOR"
 REFUSAL = "invalid action: expected exactly one verb"

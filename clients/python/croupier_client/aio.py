@@ -50,9 +50,9 @@ class Client(ClientCore, AsyncCaller):
         """Play at a table: `async with client.play_table(table_id) as table`."""
         return AsyncTable(self, table_id)
 
-    def watch_table(self, table_id: str) -> AsyncWatchedTable:
-        """Watch a table: `async with client.watch_table(table_id) as table`."""
-        return AsyncWatchedTable(self, table_id)
+    def watch_table(self, table_id: str, link: str = "") -> AsyncWatchedTable:
+        """Watch a table, by a link if it needs one: `async with client.watch_table(table_id) as table`."""
+        return AsyncWatchedTable(self, table_id, link)
 
     async def wait_for_match(
         self, *, game: str, seat_count: int, client_seed: bytes = b"", request_id: str = ""

@@ -53,9 +53,9 @@ class BlockingClient(ClientCore, BlockingCaller):
         """Play at a table: `with client.play_table(table_id) as table`."""
         return BlockingTable(self, table_id)
 
-    def watch_table(self, table_id: str) -> BlockingWatchedTable:
-        """Watch a table: `with client.watch_table(table_id) as table`."""
-        return BlockingWatchedTable(self, table_id)
+    def watch_table(self, table_id: str, link: str = "") -> BlockingWatchedTable:
+        """Watch a table, by a link if it needs one: `with client.watch_table(table_id) as table`."""
+        return BlockingWatchedTable(self, table_id, link)
 
     def wait_for_match(
         self, *, game: str, seat_count: int, client_seed: bytes = b"", request_id: str = ""

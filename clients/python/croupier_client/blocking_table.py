@@ -33,8 +33,8 @@ class BlockingWatchedTable(FollowedTable):
     when the retries end, and Superseded when newer streams of the player replace this one, which is not resumed.
     """
 
-    def __init__(self, caller: BlockingCaller, table_id: str) -> None:
-        super().__init__(table_id)
+    def __init__(self, caller: BlockingCaller, table_id: str, link: str = "") -> None:
+        super().__init__(table_id, link=link)
         self._caller = caller
         self._retries = caller.retries(Attempts.STREAM)
         self._backlog = Backlog()

@@ -37,15 +37,15 @@ class ServiceMethods:
         seat_count: int,
         options: Mapping[str, bool | int | str] | None = None,
         time_control: tables_pb2.TimeControl | None = None,
-        is_private: bool = False,
+        access: tables_pb2.TableAccess | None = None,
     ) -> Rpc[lobby_pb2.CreateTableResponse]:
-        """Create a table and take its first seat as host; omitted options and times have their defaults."""
+        """Create a table and take its first seat as host; omitted options, times and access have their defaults."""
         request = lobby_pb2.CreateTableRequest(
             game=game,
             seat_count=seat_count,
             options=encode_options(options),
             time_control=time_control,
-            is_private=is_private,
+            access=access,
         )
         return Rpc(Service.LOBBY, request, lobby_pb2.CreateTableResponse)
 
@@ -109,7 +109,7 @@ class ServiceMethods:
 
     @Unary
     def clear_seat(self, *, table_id: str, seat: int) -> Rpc[lobby_pb2.ClearSeatResponse]:
-        """Free a seat of a forming table; only the host may."""
+        """Free a seat of a forming table, and remove a player who has it; only the host may."""
         request = lobby_pb2.ClearSeatRequest(table_id=table_id, seat=seat)
         return Rpc(Service.LOBBY, request, lobby_pb2.ClearSeatResponse)
 
@@ -137,9 +137,10 @@ class ServiceMethods:
         return Rpc(Service.ENGINE, request, engine_pb2.SubmitActionResponse)
 
     @Unary
-    def get_view(self, *, table_id: str) -> Rpc[engine_pb2.GetViewResponse]:
+    def get_view(self, *, table_id: str, link: str = "") -> Rpc[engine_pb2.GetViewResponse]:
         """Return the caller's view of a table."""
-        return Rpc(Service.ENGINE, engine_pb2.GetViewRequest(table_id=table_id), engine_pb2.GetViewResponse)
+        request = engine_pb2.GetViewRequest(table_id=table_id, link=link)
+        return Rpc(Service.ENGINE, request, engine_pb2.GetViewResponse)
 
     @Unary
     def send_reaction(self, *, table_id: str, reaction: str) -> Rpc[engine_pb2.SendReactionResponse]:
@@ -166,14 +167,23 @@ class ServiceMethods:
         return Rpc(Service.ENGINE, request, engine_pb2.CastVoteResponse)
 
     @Unary
-    def get_replay(self, *, table_id: str) -> Rpc[engine_pb2.GetReplayResponse]:
-        """Return the replay of a finished table."""
-        return Rpc(Service.ENGINE, engine_pb2.GetReplayRequest(table_id=table_id), engine_pb2.GetReplayResponse)
+    def create_link(
+        self, *, table_id: str, purpose: engine_pb2.LinkPurpose.ValueType
+    ) -> Rpc[engine_pb2.CreateLinkResponse]:
+        """Return a link by which players without a seat watch the table, or read its replay."""
+        request = engine_pb2.CreateLinkRequest(table_id=table_id, purpose=purpose)
+        return Rpc(Service.ENGINE, request, engine_pb2.CreateLinkResponse)
 
     @Unary
-    def get_score_sheet(self, *, table_id: str) -> Rpc[scoring_pb2.GetScoreSheetResponse]:
+    def get_replay(self, *, table_id: str, link: str = "") -> Rpc[engine_pb2.GetReplayResponse]:
+        """Return the replay of a finished table."""
+        request = engine_pb2.GetReplayRequest(table_id=table_id, link=link)
+        return Rpc(Service.ENGINE, request, engine_pb2.GetReplayResponse)
+
+    @Unary
+    def get_score_sheet(self, *, table_id: str, link: str = "") -> Rpc[scoring_pb2.GetScoreSheetResponse]:
         """Return the score sheet of a table, with a line for each round."""
-        request = scoring_pb2.GetScoreSheetRequest(table_id=table_id)
+        request = scoring_pb2.GetScoreSheetRequest(table_id=table_id, link=link)
         return Rpc(Service.SCORING, request, scoring_pb2.GetScoreSheetResponse)
 
     @Unary

@@ -41,8 +41,9 @@ def is_resume_notice(message: StreamMessage) -> bool:
 class FollowedTable:
     """The knowledge of one viewer about a table; every attribute is as of `sequence`."""
 
-    def __init__(self, table_id: str, new_id: Callable[[], str] = new_request_id) -> None:
+    def __init__(self, table_id: str, new_id: Callable[[], str] = new_request_id, link: str = "") -> None:
         self.table_id = table_id
+        self._link = link
         self.table = tables_pb2.Table()
         """The table as the last snapshot had it: game, options, time control, seats and teams."""
         self.view = facts_pb2.TableView()
@@ -100,7 +101,7 @@ class FollowedTable:
         """Return the request that opens a stream after the last known sequence."""
         self._is_fresh, self.is_moving = True, False
         seen = self.sequence if self.is_open else None
-        return engine_pb2.WatchTableRequest(table_id=self.table_id, after_sequence=seen)
+        return engine_pb2.WatchTableRequest(table_id=self.table_id, after_sequence=seen, link=self._link)
 
     def proposal_rpc(self, proposal: str) -> Rpc[engine_pb2.CreateProposalResponse]:
         """Return the call that makes a proposal."""

@@ -49,6 +49,8 @@ const FACTS: readonly [FactKind, Words, string][] = [
   [{ case: "contractChanged", value: { changes: { declarer: 1, amount: 0, trump: Suit.UNSPECIFIED } } }, OWN, "0, no trump, declared by Bo"],
   [{ case: "called", value: { call: { seat: 0 } } }, OWN, "Ada: a secret call"],
   [{ case: "markChanged", value: { mark: { name: "to_take", seat: 1, value: "4" } } }, OWN, "to take of Bo: 4"],
+  [{ case: "gameEnded", value: { reason: "last_card", isVoid: false } }, OWN, "the game is over: last card!"],
+  [{ case: "gameEnded", value: { reason: "limit", isVoid: true } }, OWN, "the game is over: limit, and the result is void"],
   [{ case: undefined }, OWN, "something that is newer than this page"],
 ];
 

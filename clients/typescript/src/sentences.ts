@@ -94,7 +94,7 @@ export function factText({ fact }: Fact, words: Words): string {
     case "roundEnded":
       return fact.value.score === undefined ? "" : scoreText(fact.value.score, words);
     case "gameEnded":
-      return `the game is over: ${words.word(fact.value.reason)}`;
+      return texts(`the game is over: ${words.word(fact.value.reason)}`, fact.value.isVoid && "and the result is void");
     case "cardOrderChanged":
       return "";
     default:

@@ -87,6 +87,8 @@ class JudgeTable(ABC):
         """The rounds that were scored."""
         self.ranking: list[list[int]] | None = None
         """Groups of seats, best first, once the game is over."""
+        self.is_void = False
+        """Whether the table reached a limit of the operator before anything was decided."""
 
     @property
     @abstractmethod
@@ -114,6 +116,16 @@ class JudgeTable(ABC):
     @abstractmethod
     def act(self, seat: int, action: ReplayAction) -> None:
         """Apply an action of a seat; raises Illegal and then changes nothing."""
+
+    @abstractmethod
+    def ranking_at_limit(self) -> list[list[int]] | None:
+        """Return the ranking of a game that ends now at a limit of the operator; None if its result is void."""
+
+    def end_at_limit(self) -> None:
+        """End the game, in which seats are to act, at a limit of the operator."""
+        ranking = self.ranking_at_limit()
+        self.is_void = ranking is None
+        self.ranking = [list(range(self.seats))] if ranking is None else ranking
 
     def agree(self, event: ReplayAction) -> None:
         """Apply a proposal that all seats agreed to, an event of the replay; raises Illegal."""

@@ -185,7 +185,15 @@ class JossingTable(JudgeTable):
         self.phase = "deal"
         if self.round_number == self.sections:
             self.phase = "over"
-            self.ranking = grouped(range(self.seats), lambda seat: -self.scores[seat])
+            self.ranking = self.ranked()
+
+    def ranked(self) -> list[list[int]]:
+        """Return the ranking by the totals (JOS-END-2, JOS-END-3)."""
+        return grouped(range(self.seats), lambda seat: -self.scores[seat])
+
+    def ranking_at_limit(self) -> list[list[int]] | None:
+        """Return the ranking by the finished sections (JOS-END-4)."""
+        return self.ranked() if self.round_number > 1 else None
 
     def points(self, seat: int) -> int:
         """Return the points of a seat (JOS-SCORE)."""

@@ -236,6 +236,10 @@ class ThullaTable(JudgeTable):
         majority = any(2 * self.wins(seat) > best_of for seat in range(self.seats))
         return len(self.orders) == best_of or (self.options["scoring"] == "none" and majority)
 
+    def ranking_at_limit(self) -> list[list[int]] | None:
+        """Return the ranking by the finished games (THU-MATCH-5)."""
+        return self.ranked() if self.orders else None
+
     def ranked(self) -> list[list[int]]:
         """Return the ranking (THU-MATCH-4)."""
 

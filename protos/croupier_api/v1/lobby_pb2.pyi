@@ -239,14 +239,11 @@ class CreateTableRequest(_message.Message):
     SEAT_COUNT_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     TIME_CONTROL_FIELD_NUMBER: _builtins.int
-    IS_PRIVATE_FIELD_NUMBER: _builtins.int
     ACCESS_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """The id of the game."""
     seat_count: _builtins.int
     """The number of seats, from min_seats to max_seats of the game."""
-    is_private: _builtins.bool
-    """True for a table that the lobby shows to its players only, and that others join by its invite code; default false."""
     @_builtins.property
     def options(self) -> _struct_pb2.Struct:
         """The options that differ from the defaults, by name: booleans, integers and strings as GameDescription.options says;
@@ -268,12 +265,11 @@ class CreateTableRequest(_message.Message):
         seat_count: _builtins.int = ...,
         options: _struct_pb2.Struct | None = ...,
         time_control: _tables_pb2.TimeControl | None = ...,
-        is_private: _builtins.bool = ...,
         access: _tables_pb2.TableAccess | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "game", b"game", "is_private", b"is_private", "options", b"options", "seat_count", b"seat_count", "time_control", b"time_control"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "game", b"game", "options", b"options", "seat_count", b"seat_count", "time_control", b"time_control"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

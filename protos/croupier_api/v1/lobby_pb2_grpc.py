@@ -137,7 +137,7 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetTable(self, request, context):
-        """Returns a table. A private table is returned to its players only.
+        """Returns a table. A table that is not public is returned to its players only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

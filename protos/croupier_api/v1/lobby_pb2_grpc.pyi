@@ -44,7 +44,7 @@ class LobbyServiceStub:
     CreateTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.CreateTableRequest, _lobby_pb2.CreateTableResponse]
     """Creates a table. The caller becomes its host and takes seat 0."""
     GetTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.GetTableRequest, _lobby_pb2.GetTableResponse]
-    """Returns a table. A private table is returned to its players only."""
+    """Returns a table. A table that is not public is returned to its players only."""
     ListTables: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.ListTablesRequest, _lobby_pb2.ListTablesResponse]
     """Lists public tables, newest first."""
     WatchTables: _grpc.UnaryStreamMultiCallable[_lobby_pb2.WatchTablesRequest, _lobby_pb2.WatchTablesResponse]
@@ -81,7 +81,7 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     CreateTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.CreateTableRequest, _lobby_pb2.CreateTableResponse]  # type: ignore[assignment]
     """Creates a table. The caller becomes its host and takes seat 0."""
     GetTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.GetTableRequest, _lobby_pb2.GetTableResponse]  # type: ignore[assignment]
-    """Returns a table. A private table is returned to its players only."""
+    """Returns a table. A table that is not public is returned to its players only."""
     ListTables: _aio.UnaryUnaryMultiCallable[_lobby_pb2.ListTablesRequest, _lobby_pb2.ListTablesResponse]  # type: ignore[assignment]
     """Lists public tables, newest first."""
     WatchTables: _aio.UnaryStreamMultiCallable[_lobby_pb2.WatchTablesRequest, _lobby_pb2.WatchTablesResponse]  # type: ignore[assignment]
@@ -145,7 +145,7 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lobby_pb2.GetTableRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.GetTableResponse, _abc.Awaitable[_lobby_pb2.GetTableResponse]]:
-        """Returns a table. A private table is returned to its players only."""
+        """Returns a table. A table that is not public is returned to its players only."""
 
     @_abc_1.abstractmethod
     def ListTables(

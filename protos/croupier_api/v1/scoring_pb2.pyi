@@ -272,7 +272,7 @@ class GameStatistics(_message.Message):
     game: _builtins.str
     """The id of the game."""
     games_finished: _builtins.int
-    """The number of tables finished."""
+    """The number of tables finished, without void results."""
     games_won: _builtins.int
     """The number of tables won, shared wins included."""
     win_rate: _builtins.float
@@ -384,7 +384,7 @@ class LeaderboardEntry(_message.Message):
     """The name to show, as of the player's last table."""
     @_builtins.property
     def statistics(self) -> Global___GameStatistics:
-        """The player's statistics in this game."""
+        """The player's statistics in this game, of results that count on the leaderboard."""
 
     def __init__(
         self,
@@ -415,7 +415,7 @@ class ListResultsRequest(_message.Message):
     game: _builtins.str
     """The id of the game; empty for all games."""
     player_id: _builtins.str
-    """A player who took part; empty for all players."""
+    """A player who took part; empty for all players. Tables that are not public are listed for the caller only."""
     page_size: _builtins.int
     """The greatest number of results to return, 1 to 100; 0 for the default, 50."""
     page_token: _builtins.str

@@ -71,21 +71,21 @@ class ScoringServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetPlayerStatistics(self, request, context):
-        """Returns the statistics of a player, game by game.
+        """Returns the statistics of a player, game by game: of all their tables for themselves, of public tables for others.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetLeaderboard(self, request, context):
-        """Returns the leaderboard of a game.
+        """Returns the leaderboard of a game. It counts the results that GameResult.ranked_seats names, and no others.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListResults(self, request, context):
-        """Lists the results of finished tables, newest first.
+        """Lists the results of public tables, newest first; for the caller as the player, those of all their tables.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -38,11 +38,11 @@ class ScoringServiceStub:
     GetScoreSheet: _grpc.UnaryUnaryMultiCallable[_scoring_pb2.GetScoreSheetRequest, _scoring_pb2.GetScoreSheetResponse]
     """Returns the score sheet of a table, one line for each round."""
     GetPlayerStatistics: _grpc.UnaryUnaryMultiCallable[_scoring_pb2.GetPlayerStatisticsRequest, _scoring_pb2.GetPlayerStatisticsResponse]
-    """Returns the statistics of a player, game by game."""
+    """Returns the statistics of a player, game by game: of all their tables for themselves, of public tables for others."""
     GetLeaderboard: _grpc.UnaryUnaryMultiCallable[_scoring_pb2.GetLeaderboardRequest, _scoring_pb2.GetLeaderboardResponse]
-    """Returns the leaderboard of a game."""
+    """Returns the leaderboard of a game. It counts the results that GameResult.ranked_seats names, and no others."""
     ListResults: _grpc.UnaryUnaryMultiCallable[_scoring_pb2.ListResultsRequest, _scoring_pb2.ListResultsResponse]
-    """Lists the results of finished tables, newest first."""
+    """Lists the results of public tables, newest first; for the caller as the player, those of all their tables."""
 
 @_typing.type_check_only
 class ScoringServiceAsyncStub(ScoringServiceStub):
@@ -54,11 +54,11 @@ class ScoringServiceAsyncStub(ScoringServiceStub):
     GetScoreSheet: _aio.UnaryUnaryMultiCallable[_scoring_pb2.GetScoreSheetRequest, _scoring_pb2.GetScoreSheetResponse]  # type: ignore[assignment]
     """Returns the score sheet of a table, one line for each round."""
     GetPlayerStatistics: _aio.UnaryUnaryMultiCallable[_scoring_pb2.GetPlayerStatisticsRequest, _scoring_pb2.GetPlayerStatisticsResponse]  # type: ignore[assignment]
-    """Returns the statistics of a player, game by game."""
+    """Returns the statistics of a player, game by game: of all their tables for themselves, of public tables for others."""
     GetLeaderboard: _aio.UnaryUnaryMultiCallable[_scoring_pb2.GetLeaderboardRequest, _scoring_pb2.GetLeaderboardResponse]  # type: ignore[assignment]
-    """Returns the leaderboard of a game."""
+    """Returns the leaderboard of a game. It counts the results that GameResult.ranked_seats names, and no others."""
     ListResults: _aio.UnaryUnaryMultiCallable[_scoring_pb2.ListResultsRequest, _scoring_pb2.ListResultsResponse]  # type: ignore[assignment]
-    """Lists the results of finished tables, newest first."""
+    """Lists the results of public tables, newest first; for the caller as the player, those of all their tables."""
 
 class ScoringServiceServicer(metaclass=_abc_1.ABCMeta):
     """Results, for all players. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals
@@ -79,7 +79,7 @@ class ScoringServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _scoring_pb2.GetPlayerStatisticsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_scoring_pb2.GetPlayerStatisticsResponse, _abc.Awaitable[_scoring_pb2.GetPlayerStatisticsResponse]]:
-        """Returns the statistics of a player, game by game."""
+        """Returns the statistics of a player, game by game: of all their tables for themselves, of public tables for others."""
 
     @_abc_1.abstractmethod
     def GetLeaderboard(
@@ -87,7 +87,7 @@ class ScoringServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _scoring_pb2.GetLeaderboardRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_scoring_pb2.GetLeaderboardResponse, _abc.Awaitable[_scoring_pb2.GetLeaderboardResponse]]:
-        """Returns the leaderboard of a game."""
+        """Returns the leaderboard of a game. It counts the results that GameResult.ranked_seats names, and no others."""
 
     @_abc_1.abstractmethod
     def ListResults(
@@ -95,6 +95,6 @@ class ScoringServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _scoring_pb2.ListResultsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_scoring_pb2.ListResultsResponse, _abc.Awaitable[_scoring_pb2.ListResultsResponse]]:
-        """Lists the results of finished tables, newest first."""
+        """Lists the results of public tables, newest first; for the caller as the player, those of all their tables."""
 
 def add_ScoringServiceServicer_to_server(servicer: ScoringServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

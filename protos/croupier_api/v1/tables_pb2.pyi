@@ -127,7 +127,6 @@ class Table(_message.Message):
     SEED_COMMITMENT_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
     HOST_PLAYER_ID_FIELD_NUMBER: _builtins.int
-    IS_PRIVATE_FIELD_NUMBER: _builtins.int
     INVITE_CODE_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     ACCESS_FIELD_NUMBER: _builtins.int
@@ -145,11 +144,9 @@ class Table(_message.Message):
     """The state of the table. The engine sends PLAYING or FINISHED."""
     host_player_id: _builtins.str
     """The player who opened the table; empty from the engine."""
-    is_private: _builtins.bool
-    """True if the lobby shows the table to its players only, and others join by its invite code; false from the engine."""
     invite_code: _builtins.str
-    """The invite code, 8 letters and digits. Only the table's players see it; empty for public tables and from the
-    engine.
+    """The invite code, 8 letters and digits, by which others join. Only the table's players see it; empty for public
+    tables and from the engine. It changes when the host removes a player.
     """
     @_builtins.property
     def options(self) -> _struct_pb2.Struct:
@@ -173,7 +170,7 @@ class Table(_message.Message):
 
     @_builtins.property
     def access(self) -> Global___TableAccess:
-        """Who finds, watches and reads the table."""
+        """The access of players to the table."""
 
     def __init__(
         self,
@@ -188,14 +185,13 @@ class Table(_message.Message):
         seed_commitment: _builtins.str = ...,
         state: Global___TableState.ValueType = ...,
         host_player_id: _builtins.str = ...,
-        is_private: _builtins.bool = ...,
         invite_code: _builtins.str = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
         access: Global___TableAccess | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "game", b"game", "host_player_id", b"host_player_id", "invite_code", b"invite_code", "is_private", b"is_private", "options", b"options", "rules_version", b"rules_version", "seats", b"seats", "seed_commitment", b"seed_commitment", "state", b"state", "table_id", b"table_id", "teams", b"teams", "time_control", b"time_control"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "game", b"game", "host_player_id", b"host_player_id", "invite_code", b"invite_code", "options", b"options", "rules_version", b"rules_version", "seats", b"seats", "seed_commitment", b"seed_commitment", "state", b"state", "table_id", b"table_id", "teams", b"teams", "time_control", b"time_control"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -23,6 +23,7 @@ from croupier.runtime.identity import (
     load_private_key,
     load_public_key,
 )
+from croupier.runtime.links import links_by
 from croupier.runtime.rate_limit import player_limit
 from croupier.runtime.service import Port, Resources, Service, now_milliseconds, run_service
 from croupier.runtime.stream_limiter import StreamLimiter
@@ -49,7 +50,9 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
     metrics = engine.services.metrics
     limit = player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns)
     streams = StreamLimiter(settings.max_streams, settings.max_player_streams)
-    players, control = EngineServicer(engine.tables, metrics, streams, limit), EngineControlServicer(engine.tables)
+    links = links_by(signing_key, settings.link_days, engine.clock)
+    players = EngineServicer(engine.tables, metrics, streams, links, limit)
+    control = EngineControlServicer(engine.tables)
     verifier, control_verifier = (
         TokenVerifier(lobby_key, audience, engine.clock) for audience in (PLAYER_AUDIENCE, ENGINE_CONTROL_AUDIENCE)
     )

@@ -20,6 +20,7 @@ from croupier.engine.cluster.liveness import EngineLiveness
 from croupier.engine.cluster.notifier import Notifier, NullNotifier
 from croupier.engine.cluster.postgres_notifier import PostgresNotifier
 from croupier.engine.cluster.sql_liveness import SqlLivenessStore
+from croupier.engine.core.limits import TableLimits
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
 from croupier.engine.storage.postgres_writer import PostgresWriter
@@ -27,6 +28,7 @@ from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.sqlite_writer import SqliteWriter
 from croupier.engine.storage.writer import EntryWriter
 from croupier.engine.tables.dependencies import TableDependencies
+from croupier.engine.tables.entry_rate import EntryLimit
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
@@ -160,8 +162,10 @@ def wire(
         bot_workers=ports.bot_workers,
         liveness=liveness,
         notifier=ports.notifier,
+        limits=TableLimits(settings.max_table_entries, settings.max_table_rounds),
+        entry_limit=EntryLimit(settings.table_entries_per_second, settings.table_entries_burst),
     )
-    tables = Tables(services, ports.new_seed, settings.max_open_tables)
+    tables = Tables(services, ports.new_seed, settings.max_open_tables, settings.min_bot_delay_milliseconds)
     return Engine(
         clock=clock,
         services=services,

@@ -23,6 +23,9 @@ class EngineMetrics:
         )
         self.actions_accepted = counter("croupier_actions_accepted", "Actions stored, by game.", ["game"])
         self.actions_refused = counter("croupier_actions_refused", "Actions refused, by reason.", ["reason"])
+        self.tables_ended = counter(
+            "croupier_tables_ended", "Tables that ended at a limit of the operator, by limit.", ["limit"]
+        )
         self.append_seconds = histogram(
             "croupier_append_seconds",
             "Time from the start of an append until it is durable, in seconds.",

@@ -3,11 +3,15 @@
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, NonNegativeInt, ValidationInfo
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, ValidationInfo
 
 from croupier.runtime.addresses import is_loopback
 from croupier.runtime.settings import ListenAddress, Replicas, ServiceSettings, expecting
 
+MAX_ROUNDS = 10_000
+"""Scoring records no more rounds of a table."""
+MAX_BOT_DELAY_MILLISECONDS = 10_000
+"""No table may have a longer bot delay."""
 Value = TypeVar("Value")
 
 
@@ -45,14 +49,26 @@ class EngineSettings(ServiceSettings):
     """Streams beyond which no more are opened."""
     max_player_streams: NonNegativeInt = 100
     """Streams of one player beyond which no more are opened."""
+    max_table_entries: PositiveInt = 10_000
+    """Log entries of a table with which it ends, ranked or void as the rules of its game say."""
+    max_table_rounds: Annotated[PositiveInt, Field(le=MAX_ROUNDS)] = 1_000
+    """Rounds of a table with which it ends, ranked or void as the rules of its game say."""
+    table_entries_per_second: NonNegativeInt = 20
+    """Log entries per second and table beyond which actions and bots wait. 0: no limit."""
+    table_entries_burst: PositiveInt = 200
+    """Log entries that a table may get at once."""
+    min_bot_delay_milliseconds: Annotated[NonNegativeInt, Field(le=MAX_BOT_DELAY_MILLISECONDS)] = 250
+    """Least time before a bot acts; a table with a lower bot delay gets this one."""
     bot_processes: NonNegativeInt = 1
     """Processes for the decisions of searching computer players. 0: they act like the first one of their game."""
     idle_seconds: NonNegativeInt = 120
     """Seconds after which an unused table leaves memory."""
     log_seconds: NonNegativeInt = 3_600
     """Seconds after its end after which a table is archived."""
-    replay_days: NonNegativeInt = 0
+    replay_days: NonNegativeInt = 365
     """Days after its end after which a table is deleted. 0: never."""
+    link_days: PositiveInt = 90
+    """Days for which a link to a table or its replay is valid."""
     gc_thresholds: Annotated[str, expecting("three integers with commas between", _is_thresholds)] = "10000,20,100"
     """Thresholds of Python's garbage collector, one for each generation."""
     scheduling: Literal["batch", "normal"] = "batch"

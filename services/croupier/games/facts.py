@@ -216,11 +216,12 @@ class RoundEnded(NamedTuple):
 
 
 class GameEnded(NamedTuple):
-    """The game is over: groups of seats, best first; tied seats share a group."""
+    """The game is over: groups of seats, best first; tied seats share a group. A void result has all in one."""
 
     ranking: tuple[tuple[Seat, ...], ...]
     reason: str
     audience: Audience = EVERYONE
+    is_void: bool = False
 
 
 Fact: TypeAlias = (

@@ -79,10 +79,14 @@ class ShuffleNeeded(NamedTuple):
 
 
 class GameOver(NamedTuple):
-    """The game has ended: groups of seats, best first; tied seats share a group."""
+    """The game has ended: groups of seats, best first; tied seats share a group.
+
+    A void result has all seats in one group.
+    """
 
     ranking: tuple[tuple[Seat, ...], ...]
     reason: str
+    is_void: bool = False
 
 
 Awaiting: TypeAlias = SeatsToAct | ShuffleNeeded | GameOver
@@ -197,6 +201,12 @@ class Rules(Protocol[S]):
 
         Raises IllegalAction for an event that the rules refuse. Events and actions hold values of their declared types:
         codecs ensure that for input from outside. Every value of the right type is judged.
+        """
+
+    def ranking_at_limit(self, state: S) -> tuple[tuple[Seat, ...], ...] | None:
+        """Return the ranking by the completed rounds, for a table that ends at a limit of the operator.
+
+        None if they decide nothing, which makes the result void.
         """
 
     def view(self, state: S, viewer: Viewer) -> View:

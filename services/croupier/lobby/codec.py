@@ -15,6 +15,8 @@ from croupier.lobby.table_service import TableSpec
 from croupier.lobby.tables import OptionValue, Seat, Table, TableState, TimeControl
 from croupier.lobby.tickets import MatchCriteria
 from croupier.runtime.errors import MalformedRequest, invalid_field
+from croupier.runtime.table_access import Visibility
+from croupier.runtime.table_access_codec import decode_access, encode_access
 from croupier_api.v1 import errors_pb2, games_pb2, lobby_pb2, tables_pb2
 from croupier_internal.v1 import engine_control_pb2
 
@@ -65,7 +67,7 @@ def decode_table_spec(request: lobby_pb2.CreateTableRequest, default: TimeContro
         request.seat_count,
         _decode_options(request.options),
         _decode_time_control(request.time_control, default),
-        request.is_private,
+        decode_access(request.access, Visibility.PUBLIC),
     )
 
 
@@ -162,7 +164,7 @@ def encode_table(table: Table, viewer_id: str) -> tables_pb2.Table:
         seed_commitment=table.seed_commitment,
         state=CONTRACT_STATES[table.state],
         host_player_id=table.host_player_id,
-        is_private=table.is_private,
+        access=encode_access(table.access),
         invite_code=table.invite_code if table.seat_of(viewer_id) is not None else "",
         create_time=_encode_time(table.created_milliseconds),
     )

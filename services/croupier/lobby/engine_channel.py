@@ -22,6 +22,8 @@ from croupier.runtime.errors import (
 )
 from croupier.runtime.identity import TokenIssuer
 from croupier.runtime.logs import Logger
+from croupier.runtime.table_access import TableAccess
+from croupier.runtime.table_access_codec import encode_access
 from croupier_api.v1 import errors_pb2
 from croupier_internal.v1 import engine_control_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2_grpc
@@ -63,12 +65,15 @@ class EngineChannel:
         )
         return codec.decode_preparation(await self._call(self._stub.PrepareTable, request, table_id))
 
-    async def open_table(self, table_id: str, seats: Sequence[Seat]) -> None:
+    async def open_table(self, table_id: str, seats: Sequence[Seat], access: TableAccess) -> None:
         """Open a prepared table and deal; idempotent by table."""
         request = pb.OpenTableRequest(
             table_id=table_id,
             seats=map(codec.encode_seat, seats),
             client_seeds=[seat.client_seed for seat in seats],
+            access=encode_access(access),
+            removed_player_ids=access.removed_players,
+            is_matched=access.is_matched,
         )
         await self._call(self._stub.OpenTable, request, table_id)
 

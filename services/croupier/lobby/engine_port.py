@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from croupier.lobby.tables import OptionValue, Seat, TimeControl
+from croupier.runtime.table_access import TableAccess
 
 MAX_STATUSES = 500
 
@@ -45,7 +46,7 @@ class EnginePort(Protocol):
     ) -> Preparation:
         """Check a table and commit to its secret seed; idempotent by table."""
 
-    async def open_table(self, table_id: str, seats: Sequence[Seat]) -> None:
+    async def open_table(self, table_id: str, seats: Sequence[Seat], access: TableAccess) -> None:
         """Open a prepared table and deal; idempotent by table."""
 
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, bool]:

@@ -12,6 +12,7 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
+    false,
 )
 
 METADATA = MetaData()
@@ -52,12 +53,17 @@ TABLES = Table(
     Column("seats", JSON, nullable=False),
     Column("teams", JSON, nullable=False),
     Column("host_player_id", String(32), nullable=False),
-    Column("is_private", Boolean, nullable=False),
+    Column("visibility", String(16), nullable=False, server_default="seated"),
+    Column("watch_policy", String(16), nullable=False, server_default="nobody"),
+    Column("watch_delay_seconds", Integer, nullable=False, server_default="0"),
+    Column("removed_players", JSON, nullable=False, server_default="[]"),
+    Column("is_matched", Boolean, nullable=False, server_default=false()),
     Column("invite_code", String(8), unique=True),
     Column("seed_commitment", String(128), nullable=False),
     Column("created_milliseconds", BigInteger, nullable=False),
     Column("updated_milliseconds", BigInteger, nullable=False),
-    Index("lobby_tables_by_creation", "is_private", "created_milliseconds", "table_id"),
+    Index("lobby_tables_by_game", "visibility", "game", "state", "created_milliseconds", "table_id"),
+    Index("lobby_tables_by_creation", "visibility", "state", "created_milliseconds", "table_id"),
     Index("lobby_tables_by_state", "state", "table_id"),
     Index("lobby_tables_by_host", "host_player_id", "state"),
     Index("lobby_tables_by_update", "updated_milliseconds"),

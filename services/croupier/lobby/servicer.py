@@ -73,9 +73,8 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         last = tables[size - 1] if len(tables) > size else None
         token = encode_page_token(query, [last.created_milliseconds, last.table_id]) if last else ""
         viewer = caller().id
-        return pb.ListTablesResponse(
-            tables=[codec.encode_table(table, viewer) for table in tables[:size]], next_page_token=token
-        )
+        shown = [codec.encode_table(table, viewer) for table in tables[:size] if table.is_shown_to(viewer)]
+        return pb.ListTablesResponse(tables=shown, next_page_token=token)
 
     async def WatchTables(self, request: pb.WatchTablesRequest, context: Any) -> AsyncIterator[pb.WatchTablesResponse]:
         viewer = caller().id

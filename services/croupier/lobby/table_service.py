@@ -1,8 +1,8 @@
 """Forming tables: the calls of players from the first seat to the first deal."""
 
 import random
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 
 from croupier.lobby import tables
 from croupier.lobby.engine_port import EnginePort
@@ -11,10 +11,11 @@ from croupier.lobby.players import Player, new_id
 from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_opener import TableOpener
 from croupier.lobby.table_store import InviteCodeTaken, TableStore
-from croupier.lobby.table_updater import TableUpdater, unknown_table
+from croupier.lobby.table_updater import TableUpdater
 from croupier.lobby.tables import ENDED, FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
 from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.stream_limiter import StreamLimiter
+from croupier.runtime.table_access import TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
 
 CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -34,7 +35,7 @@ class TableSpec:
     seat_count: int
     options: Mapping[str, OptionValue]
     time_control: TimeControl
-    is_private: bool
+    access: TableAccess
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,33 +62,32 @@ class TableService:
             table_id, spec.game, spec.seat_count, spec.options, spec.time_control
         )
         now = self.clock()
-        for _ in range(CODE_ATTEMPTS):
-            table = Table(
-                table_id=table_id,
-                state=TableState.FORMING,
-                game=spec.game,
-                options=preparation.options,
-                time_control=preparation.time_control,
-                seats=(Seat(host.player_id, host.name), *[FREE_SEAT] * (spec.seat_count - 1)),
-                host_player_id=host.player_id,
-                is_private=spec.is_private,
-                invite_code=self._invite_code() if spec.is_private else "",
-                seed_commitment=preparation.seed_commitment,
-                created_milliseconds=now,
-                updated_milliseconds=now,
-                rules_version=preparation.rules_version,
-                teams=preparation.teams,
-            )
-            try:
-                if not await self.store.add(table, self.hosted_limit):
-                    raise self._too_many_hosted()
-            except InviteCodeTaken:
-                continue
-            self.feed.publish(table)
-            return table
-        raise Unavailable(
-            errors_pb2.ERROR_REASON_NO_INVITE_CODE, "no free invite code was found: try again", retry_after_seconds=0
+        created = Table(
+            table_id=table_id,
+            state=TableState.FORMING,
+            game=spec.game,
+            options=preparation.options,
+            time_control=preparation.time_control,
+            seats=(Seat(host.player_id, host.name), *[FREE_SEAT] * (spec.seat_count - 1)),
+            host_player_id=host.player_id,
+            access=spec.access,
+            invite_code="",
+            seed_commitment=preparation.seed_commitment,
+            created_milliseconds=now,
+            updated_milliseconds=now,
+            rules_version=preparation.rules_version,
+            teams=preparation.teams,
         )
+
+        async def add() -> Table:
+            table = created if spec.access.is_public else replace(created, invite_code=self._invite_code())
+            if not await self.store.add(table, self.hosted_limit):
+                raise self._too_many_hosted()
+            return table
+
+        table = await _with_free_invite_code(add)
+        self.feed.publish(table)
+        return table
 
     async def get(self, viewer_id: str, table_id: str) -> Table:
         """Return a table that a player may see."""
@@ -134,9 +134,14 @@ class TableService:
         )
 
     async def clear_seat(self, player_id: str, table_id: str, seat: int) -> Table:
-        """Free a seat."""
+        """Free a seat; a player who had it loses access to the table."""
         await self.get(player_id, table_id)
-        return await self.updater.update(table_id, lambda table: tables.clear_seat(table, player_id, seat))
+
+        async def clear() -> Table:
+            code = self._invite_code()
+            return await self.updater.update(table_id, lambda table: tables.clear_seat(table, player_id, seat, code))
+
+        return await _with_free_invite_code(clear)
 
     async def watch_table(self, viewer_id: str, table_id: str) -> AsyncGenerator[Table, None]:
         """Yield a table and its changes until it ends; raises NotFound once the viewer may not see it any more."""
@@ -160,13 +165,13 @@ class TableService:
         """Yield the public tables that are forming, newest first, and then changes of public tables."""
 
         def is_included(table: Table) -> bool:
-            return not table.is_private and (not game or table.game == game)
+            return table.access.is_public and table.is_shown_to(viewer_id) and (not game or table.game == game)
 
         with self.stream_limiter.slot(viewer_id), self.feed.subscribe(is_included) as subscription:
             before = None
             while page := await self.store.list_public(game, FORMING, before, PAGE_SIZE):
                 for table in page:
-                    if subscription.mark_delivered(table):
+                    if table.is_shown_to(viewer_id) and subscription.mark_delivered(table):
                         yield table
                 before = (page[-1].created_milliseconds, page[-1].table_id)
             async for changed in subscription.changes():
@@ -181,3 +186,15 @@ class TableService:
             f"too many tables: expected at most {self.hosted_limit} of one host",
             retry_after_seconds=HOSTED_RETRY_SECONDS,
         )
+
+
+async def _with_free_invite_code(store: Callable[[], Awaitable[Table]]) -> Table:
+    """Return what `store` returns, which draws an invite code and is called again while the code is in use."""
+    for _ in range(CODE_ATTEMPTS):
+        try:
+            return await store()
+        except InviteCodeTaken:
+            continue
+    raise Unavailable(
+        errors_pb2.ERROR_REASON_NO_INVITE_CODE, "no free invite code was found: try again", retry_after_seconds=0
+    )

@@ -4,13 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, literal, or_, select, update
+from sqlalchemy import ColumnElement, Row, Select, delete, func, insert, literal, select, tuple_, union_all, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql.dml import Insert
 
 from croupier.lobby.schema import TABLES
 from croupier.lobby.store import Store, select_unlocked
 from croupier.lobby.tables import ENDED, FREE_SEAT, RUNNING, Seat, Table, TableState, TimeControl
+from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
 
 
 class InviteCodeTaken(Exception):
@@ -45,17 +46,23 @@ class TableStore:
             return count
 
     async def update(self, table: Table) -> bool:
-        """Store the next version of a table; returns False if the stored one is not the version before."""
+        """Store the next version of a table; returns False if the stored one is not the version before.
+
+        Raises InviteCodeTaken if another table has its code.
+        """
         statement = (
             update(TABLES)
             .where(TABLES.c.table_id == table.table_id, TABLES.c.version == table.version - 1)
             .values(to_row(table))
         )
-        async with self._store.writing() as connection:
-            is_stored = (await connection.execute(statement)).rowcount == 1
-            if is_stored:
-                await self._store.notify(connection, table.table_id)
-            return is_stored
+        try:
+            async with self._store.writing() as connection:
+                is_stored = (await connection.execute(statement)).rowcount == 1
+                if is_stored:
+                    await self._store.notify(connection, table.table_id)
+                return is_stored
+        except IntegrityError:
+            raise InviteCodeTaken from None
 
     async def get(self, table_id: str) -> Table | None:
         """Return a table, or None."""
@@ -69,14 +76,12 @@ class TableStore:
         self, game: str, states: Collection[TableState], before: tuple[int, str] | None, limit: int
     ) -> list[Table]:
         """Return public tables, newest first, after (created, table_id) of the page before; `game` empty for all."""
-        created, table_id = TABLES.c.created_milliseconds, TABLES.c.table_id
-        conditions: list[ColumnElement[bool]] = [TABLES.c.is_private.is_(False), TABLES.c.state.in_(states)]
-        if game:
-            conditions.append(TABLES.c.game == game)
-        if before:
-            conditions.append(or_(created < before[0], and_(created == before[0], table_id < before[1])))
-        query = select(TABLES).where(*conditions).order_by(created.desc(), table_id.desc())
-        return await self._many(query.limit(limit))
+        # A page of each state is one range of an index; of all states at once it would be a search.
+        pages = [_public_page(game, state, before, limit).subquery() for state in sorted(states)]
+        keys = union_all(*(select(page) for page in pages)).subquery()
+        query = select(TABLES).join(keys, keys.c.table_id == TABLES.c.table_id)
+        newest = query.order_by(keys.c.created_milliseconds.desc(), keys.c.table_id.desc())
+        return await self._many(newest.limit(limit))
 
     async def list_in_states(
         self, states: Collection[TableState], after: str, limit: int, updated_before: int | None = None
@@ -122,6 +127,16 @@ class TableStore:
             return [from_row(row) for row in await connection.execute(query)]
 
 
+def _public_page(game: str, state: TableState, before: tuple[int, str] | None, limit: int) -> Select[tuple[int, str]]:
+    created, table_id = TABLES.c.created_milliseconds, TABLES.c.table_id
+    query = select(created, table_id).where(TABLES.c.visibility == Visibility.PUBLIC, TABLES.c.state == state)
+    if game:
+        query = query.where(TABLES.c.game == game)
+    if before:
+        query = query.where(tuple_(created, table_id) < before)
+    return query.order_by(created.desc(), table_id.desc()).limit(limit)
+
+
 def _count_hosted(player_id: str) -> Any:
     return select(func.count()).where(TABLES.c.host_player_id == player_id, TABLES.c.state.in_(RUNNING))
 
@@ -146,7 +161,11 @@ def to_row(table: Table) -> dict[str, Any]:
         "seats": _encode_seats(table.seats),
         "teams": table.teams,
         "host_player_id": table.host_player_id,
-        "is_private": table.is_private,
+        "visibility": table.access.visibility.value,
+        "watch_policy": table.access.watch_policy.value,
+        "watch_delay_seconds": table.access.watch_delay_seconds,
+        "removed_players": table.access.removed_players,
+        "is_matched": table.access.is_matched,
         "invite_code": table.invite_code or None,
         "seed_commitment": table.seed_commitment,
         "created_milliseconds": table.created_milliseconds,
@@ -157,7 +176,15 @@ def to_row(table: Table) -> dict[str, Any]:
 def from_row(row: Row[Any]) -> Table:
     """Return the table of a row, which may have further columns."""
     columns = {name: row._mapping[name] for name in TABLES.c.keys()}  # noqa: SIM118 - a column collection is no mapping
+    access = TableAccess(
+        Visibility(columns.pop("visibility")),
+        WatchPolicy(columns.pop("watch_policy")),
+        columns.pop("watch_delay_seconds"),
+        tuple(columns.pop("removed_players")),
+        columns.pop("is_matched"),
+    )
     return Table(
+        access=access,
         **columns
         | {
             "state": TableState(columns["state"]),
@@ -165,7 +192,7 @@ def from_row(row: Row[Any]) -> Table:
             "teams": tuple(map(tuple, columns["teams"])),
             "seats": tuple(_decode_seat(seat) for seat in columns["seats"]),
             "invite_code": columns["invite_code"] or "",
-        }
+        },
     )
 
 

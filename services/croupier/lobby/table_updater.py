@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import Table
-from croupier.runtime.errors import NotFound, Unavailable
+from croupier.runtime.errors import Unavailable
+from croupier.runtime.table_access import unknown_table
 from croupier_api.v1 import errors_pb2
 
 MAX_ATTEMPTS = 50
@@ -23,7 +24,7 @@ class TableUpdater:
     async def update(self, table_id: str, change: Callable[[Table], Table]) -> Table:
         """Store and return what `change` returns for a table; it is called again after each conflict.
 
-        Raises NotFound, the errors of `change`, and Unavailable after too many conflicts.
+        Raises NotFound, the errors of `change`, InviteCodeTaken, and Unavailable after too many conflicts.
         """
         for _ in range(MAX_ATTEMPTS):
             table = await self.store.get(table_id)
@@ -43,8 +44,3 @@ class TableUpdater:
             "too many calls change this table at once: try again",
             retry_after_seconds=0.5,
         )
-
-
-def unknown_table() -> NotFound:
-    """Return the error for a table that does not exist or that the caller may not see."""
-    return NotFound(errors_pb2.ERROR_REASON_UNKNOWN_TABLE, "unknown table, or a private one of other players")

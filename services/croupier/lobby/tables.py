@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from croupier.lobby.players import Player
 from croupier.runtime.errors import IllegalNow, NotPermitted, invalid_field
+from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
 
 OptionValue = bool | int | str
@@ -70,7 +71,7 @@ class Table:
     time_control: TimeControl
     seats: tuple[Seat, ...]
     host_player_id: str
-    is_private: bool
+    access: TableAccess
     invite_code: str
     seed_commitment: str
     created_milliseconds: int
@@ -85,13 +86,15 @@ class Table:
 
     def is_shown_to(self, player_id: str) -> bool:
         """Return whether a player may see the table by its id."""
-        if self.state is TableState.PREPARING:
+        if self.state is TableState.PREPARING or self.access.is_removed(player_id):
             return False
-        return not self.is_private or self.seat_of(player_id) is not None
+        return self.access.is_public or self.seat_of(player_id) is not None
 
 
 def join(table: Table, player: Player) -> Table:
-    """Take the first free seat; has no effect for a player who has a seat."""
+    """Take the first free seat; has no effect for a player who has a seat. Refuses players whom the host removed."""
+    if table.access.is_removed(player.player_id):
+        raise unknown_table()
     if table.seat_of(player.player_id) is not None and table.state not in ENDED:
         return table
     _check_forming(table)
@@ -142,19 +145,30 @@ def add_bot(table: Table, player_id: str, bot: str, number: int | None = None) -
     return _opening_if_complete(_with_seat(table, number, Seat(name=f"Bot {number + 1}", bot=bot, is_ready=True)))
 
 
-def clear_seat(table: Table, player_id: str, number: int) -> Table:
-    """Free a seat other than the host's own; has no effect if it is free."""
+def clear_seat(table: Table, player_id: str, number: int, invite_code: str) -> Table:
+    """Free a seat other than the host's own; has no effect if it is free.
+
+    A player who had it loses access, and the given invite code replaces the one that they know.
+    """
     _check_host(table, player_id)
     _check_forming(table)
     _check_seat(table, number)
     if table.seats[number].player_id == player_id:
         raise IllegalNow(errors_pb2.ERROR_REASON_HOST_SEAT, "the host's own seat cannot be cleared: leave the table")
-    return _with_seat(table, number, FREE_SEAT)
+    freed = _with_seat(table, number, FREE_SEAT)
+    removed = table.seats[number].player_id
+    return _without_access(freed, removed, invite_code) if removed else freed
 
 
 def closed(table: Table) -> Table:
     """Return the table as CLOSED."""
     return replace(table, state=TableState.CLOSED)
+
+
+def _without_access(table: Table, player_id: str, invite_code: str) -> Table:
+    removed = (*table.access.removed_players, player_id)[-MAX_REMOVED_PLAYERS:]
+    access = replace(table.access, removed_players=removed)
+    return replace(table, access=access, invite_code=invite_code if table.invite_code else "")
 
 
 def _opening_if_complete(table: Table) -> Table:

@@ -1,9 +1,10 @@
 """Tickets: requests to be matched, as plain values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from croupier.lobby.tables import Seat, Table, TableState, TimeControl
+from croupier.runtime.table_access import OPEN
 
 HEARTBEAT_TIMEOUT_SECONDS = 15
 """A ticket is matched only if its stream had a heartbeat within this time: its replica may have crashed.
@@ -58,7 +59,7 @@ def matched_table(table_id: str, time_control: TimeControl, now: int, tickets: S
         time_control=time_control,
         seats=tuple(Seat(ticket.player_id, ticket.name, "", True, ticket.client_seed) for ticket in tickets),
         host_player_id=tickets[0].player_id,
-        is_private=False,
+        access=replace(OPEN, is_matched=True),
         invite_code="",
         seed_commitment="",
         created_milliseconds=now,

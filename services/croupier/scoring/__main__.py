@@ -12,6 +12,7 @@ from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.rate_limit import player_limit
 from croupier.runtime.server import AddServices
 from croupier.runtime.service import Port, Resources, Service, now_milliseconds, run_service
+from croupier.scoring.housekeeping import Housekeeper
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.metrics import LedgerMetrics
 from croupier.scoring.servicer import CONTROL_SERVICE_NAME, SERVICE_NAME, ScoringControlServicer, ScoringServicer
@@ -39,6 +40,7 @@ def build(settings: ScoringSettings, resources: Resources) -> Service:
     limit = player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns)
     registry = CollectorRegistry()
     add_players, add_control = servicers(resources.database, registry)
+    housekeeper = Housekeeper(resources.database, settings.result_days, now_milliseconds, resources.logger)
     return Service(
         ports=(
             Port("listen", settings.listen, SERVICE_NAME, add_players, lobby, limit=limit),
@@ -46,6 +48,7 @@ def build(settings: ScoringSettings, resources: Resources) -> Service:
         ),
         registry=registry,
         rpc_metrics=RpcMetrics(registry),
+        tasks={"housekeeping": housekeeper.run} if settings.result_days else {},
     )
 
 

@@ -6,7 +6,9 @@ from itertools import chain
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.runtime.errors import invalid_field
-from croupier.scoring.ledger import Result, Round, ScoreSheet, Seat, SeatCount, Sheet
+from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, TableAccess, Visibility
+from croupier.runtime.table_access_codec import decode_access
+from croupier.scoring.ledger import Result, Round, ScoreSheet, Seat, SeatConduct, SeatCount, Sheet, ranked_seats
 from croupier.scoring.standings import Statistics
 from croupier.scoring.standings_store import LeaderboardEntry
 from croupier_api.v1 import facts_pb2, tables_pb2
@@ -42,15 +44,13 @@ def decode_id(field: str, value: str, max_characters: int = MAX_ID_CHARACTERS) -
 
 def decode_round(request: scoring_control_pb2.RecordRoundRequest) -> tuple[Sheet, Round]:
     """Return the round to record; raises MalformedRequest."""
-    sheet = _decode_sheet("", request.table_id, request.game, request.seats)
+    sheet = _decode_sheet("", request.table_id, request.game, request.seats, _decode_access(request))
     score = request.score
     if not 1 <= score.round <= MAX_ROUND:
         raise invalid_field("score.round", f"invalid score.round {score.round}: expected 1 to {MAX_ROUND}")
     points = _decode_by_seat("score.points", score.points, sheet)
     totals = _decode_by_seat("score.totals", score.totals, sheet)
-    if len(score.notes) not in (0, len(sheet.seats)):
-        expected = f"none, or one for each of {len(sheet.seats)} seats"
-        raise invalid_field("score.notes", f"invalid score.notes of length {len(score.notes)}: expected {expected}")
+    _check_none_or_by_seat("score.notes", len(score.notes), sheet)
     notes = tuple(
         decode_text(f"score.notes[{seat}]", note, MAX_NOTE_CHARACTERS) for seat, note in enumerate(score.notes)
     )
@@ -90,13 +90,26 @@ def _decode_count(path: str, count: facts_pb2.SeatCount, sheet: Sheet) -> SeatCo
 def decode_result(request: scoring_control_pb2.RecordResultRequest) -> tuple[Sheet, Result]:
     """Return the result to record; raises MalformedRequest."""
     result = request.result
-    sheet = _decode_sheet("result.", result.table_id, result.game, result.seats)
+    sheet = _decode_sheet("result.", result.table_id, result.game, result.seats, _decode_access(request))
     ranking = tuple(tuple(sorted(group.seats)) for group in result.ranking)
     if not all(ranking) or sorted(chain(*ranking)) != list(range(len(sheet.seats))):
         expected = f"each seat from 0 to {len(sheet.seats) - 1} once, and no empty group"
         raise invalid_field("result.ranking", f"invalid result.ranking: expected {expected}")
     totals = _decode_by_seat("result.totals", result.totals, sheet)
-    return sheet, Result(ranking, totals, _decode_time("result.end_time", result.end_time))
+    _check_none_or_by_seat("result.conduct", len(result.conduct), sheet)
+    conduct = tuple(SeatConduct(one.timeouts, one.finished_by_engine) for one in result.conduct)
+    end_milliseconds = _decode_time("result.end_time", result.end_time)
+    return sheet, Result(ranking, totals, end_milliseconds, conduct, result.is_void)
+
+
+def _decode_access(
+    request: scoring_control_pb2.RecordRoundRequest | scoring_control_pb2.RecordResultRequest,
+) -> TableAccess:
+    """Return the access to a table, which is seated if it is unset; raises MalformedRequest."""
+    _check_length("removed_player_ids", len(request.removed_player_ids), MAX_REMOVED_PLAYERS)
+    removed = [decode_id("removed_player_ids", player_id) for player_id in request.removed_player_ids]
+    seated = Visibility.SEATED
+    return decode_access(request.access, seated, removed_players=removed, is_matched=request.is_matched)
 
 
 def _decode_time(field: str, time: Timestamp) -> int:
@@ -106,7 +119,7 @@ def _decode_time(field: str, time: Timestamp) -> int:
     return milliseconds
 
 
-def _decode_sheet(path: str, table_id: str, game: str, seats: Sequence[tables_pb2.Seat]) -> Sheet:
+def _decode_sheet(path: str, table_id: str, game: str, seats: Sequence[tables_pb2.Seat], access: TableAccess) -> Sheet:
     decode_id(f"{path}table_id", table_id)
     decode_id(f"{path}game", game, MAX_GAME_ID_CHARACTERS)
     field = f"{path}seats"
@@ -116,7 +129,7 @@ def _decode_sheet(path: str, table_id: str, game: str, seats: Sequence[tables_pb
     player_ids = [seat.player_id for seat in occupants if not seat.bot]
     if len(set(player_ids)) != len(player_ids):
         raise invalid_field(field, f"invalid {field}: expected each player once")
-    return Sheet(table_id, game, occupants)
+    return Sheet(table_id, game, occupants, access)
 
 
 def _decode_seat(path: str, seat: tables_pb2.Seat) -> Seat:
@@ -124,6 +137,12 @@ def _decode_seat(path: str, seat: tables_pb2.Seat) -> Seat:
         raise invalid_field(path, f"invalid {path}: expected either player_id or bot")
     decode_id(f"{path}.bot" if seat.bot else f"{path}.player_id", seat.bot or seat.player_id)
     return Seat(seat.player_id, decode_text(f"{path}.name", seat.name, MAX_NAME_CHARACTERS), seat.bot)
+
+
+def _check_none_or_by_seat(field: str, length: int, sheet: Sheet) -> None:
+    if length not in (0, len(sheet.seats)):
+        expected = f"none, or one for each of {len(sheet.seats)} seats"
+        raise invalid_field(field, f"invalid {field} of length {length}: expected {expected}")
 
 
 def _decode_by_seat(field: str, values: Sequence[int], sheet: Sheet) -> tuple[int, ...]:
@@ -169,6 +188,12 @@ def encode_result(sheet: Sheet, result: Result) -> pb.GameResult:
         ranking=[facts_pb2.RankGroup(seats=group) for group in result.ranking],
         totals=result.totals,
         end_time=end_time,
+        is_void=result.is_void,
+        conduct=[
+            pb.SeatConduct(timeouts=timeouts, finished_by_engine=finished_by_engine)
+            for timeouts, finished_by_engine in result.conduct
+        ],
+        ranked_seats=ranked_seats(sheet, result),
     )
 
 

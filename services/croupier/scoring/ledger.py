@@ -1,6 +1,7 @@
 """The ledger: rounds and results of tables, each recorded once and never changed.
 
-The first round or result of a table also records its sheet; the order does not matter.
+The first round or result of a table also records its sheet; the order does not matter. Standings are updated in the
+same transaction.
 """
 
 import json
@@ -14,9 +15,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.runtime.database import transaction
 from croupier.runtime.errors import AlreadyExists, NotFound
+from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.runtime.upsert import insert_into
+from croupier.scoring import standings_writer
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
-from croupier.scoring.standings import places
+from croupier.scoring.standings import MIN_RANKED_PLAYERS, places
 from croupier_api.v1 import errors_pb2
 
 
@@ -36,6 +39,7 @@ class Sheet:
     table_id: str
     game: str
     seats: tuple[Seat, ...]
+    access: TableAccess = SEATED
 
 
 class SeatCount(NamedTuple):
@@ -63,13 +67,25 @@ class Round:
     counts: tuple[SeatCount, ...] = ()
 
 
+class SeatConduct(NamedTuple):
+    """How a seat was played: how often its time ran out, and whether the engine played for it when the game ended."""
+
+    timeouts: int
+    finished_by_engine: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The end of a table: groups of tied seats, best first, totals by seat, and the time in milliseconds since 1970."""
+    """The end of a table: groups of tied seats, best first, totals by seat, and the time in milliseconds since 1970.
+
+    `conduct` is by seat, and empty if it is not known. A void result counts nowhere.
+    """
 
     ranking: tuple[tuple[int, ...], ...]
     totals: tuple[int, ...]
     end_milliseconds: int
+    conduct: tuple[SeatConduct, ...] = ()
+    is_void: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +110,9 @@ class Ledger:
             await _record_sheet(connection, sheet)
             is_new = await _insert_once(connection, ROUNDS, key, _round_columns(entry), f"round {entry.number}")
             if is_new and entry.counts:
-                await _add_counts(connection, sheet.table_id, entry.counts)
+                sums = _sums(entry.counts)
+                await _add_counts(connection, sheet.table_id, sums)
+                await standings_writer.add_round(connection, sheet.table_id, sums)
             return is_new
 
     async def record_result(self, sheet: Sheet, result: Result) -> bool:
@@ -102,10 +120,12 @@ class Ledger:
         async with transaction(self.database) as connection:
             await _record_sheet(connection, sheet)
             key = {"table_id": sheet.table_id}
-            is_new = await _insert_once(connection, RESULTS, key, _result_columns(result), "the result")
+            is_new = await _insert_once(connection, RESULTS, key, _result_columns(sheet, result), "the result")
             rows = _player_rows(sheet, result)
             if is_new and rows:
                 await connection.execute(RESULT_PLAYERS.insert(), rows)
+                await standings_writer.set_names(connection, rows)
+                await standings_writer.add_result(connection, sheet.table_id)
             return is_new
 
     async def score_sheet(self, table_id: str) -> ScoreSheet:
@@ -123,9 +143,18 @@ class Ledger:
 
 
 async def _record_sheet(connection: AsyncConnection, sheet: Sheet) -> None:
-    seats = json.dumps([[seat.player_id, seat.name, seat.bot] for seat in sheet.seats])
-    columns = {"game": sheet.game, "seats": seats}
-    await _insert_once(connection, SHEETS, {"table_id": sheet.table_id}, columns, "game and seats")
+    """Record the sheet of a table, or compare it; the transaction then has its lock."""
+    access = sheet.access
+    columns = {
+        "game": sheet.game,
+        "seats": json.dumps([[seat.player_id, seat.name, seat.bot] for seat in sheet.seats]),
+        "visibility": access.visibility.value,
+        "watch_policy": access.watch_policy.value,
+        "watch_delay_seconds": access.watch_delay_seconds,
+        "removed_players": json.dumps(access.removed_players),
+        "is_matched": access.is_matched,
+    }
+    await _insert_once(connection, SHEETS, {"table_id": sheet.table_id}, columns, "game, seats or access")
 
 
 async def _insert_once(
@@ -135,17 +164,26 @@ async def _insert_once(
     insert = insert_into(connection, table).values(**key, **columns).on_conflict_do_nothing()
     if (await connection.execute(insert)).rowcount:
         return True
-    stored = (await connection.execute(select(table).filter_by(**key))).mappings().one()
-    if any(stored[name] != value for name, value in columns.items()):
+    stored = (await connection.execute(select(table).filter_by(**key).with_for_update())).mappings().one()
+    if any(stored[name] != value and not _is_unknown(name, stored[name], value) for name, value in columns.items()):
         message = f"{description} of this table differs from the ledger, whose entries never change"
         raise AlreadyExists(errors_pb2.ERROR_REASON_LEDGER_CONFLICT, message)
     return False
 
 
-async def _add_counts(connection: AsyncConnection, table_id: str, counts: Iterable[SeatCount]) -> None:
+def _is_unknown(column: str, stored: Any, value: Any) -> bool:
+    """Return whether a value is not known in the ledger or now: results of earlier versions have no conduct."""
+    return column == "conduct" and _UNKNOWN_CONDUCT in (stored, value)
+
+
+def _sums(counts: Iterable[SeatCount]) -> Counter[tuple[int, str]]:
     sums: Counter[tuple[int, str]] = Counter()
     for count in counts:
         sums[count.seat, count.name] += count.amount
+    return sums
+
+
+async def _add_counts(connection: AsyncConnection, table_id: str, sums: Counter[tuple[int, str]]) -> None:
     # Sorted, so that concurrent transactions lock rows in the same order and cannot deadlock.
     rows = [
         {"table_id": table_id, "seat": seat, "name": name, "amount": amount}
@@ -156,6 +194,7 @@ async def _add_counts(connection: AsyncConnection, table_id: str, counts: Iterab
     await connection.execute(insert.on_conflict_do_update(index_elements=SEAT_COUNTS.primary_key, set_=increased))
 
 
+_UNKNOWN_CONDUCT = json.dumps(())
 _ROUND_JSON = ("points", "totals", "notes", "details", "counts")
 
 
@@ -163,15 +202,29 @@ def _round_columns(entry: Round) -> dict[str, Any]:
     return {"headline": entry.headline} | {name: json.dumps(getattr(entry, name)) for name in _ROUND_JSON}
 
 
-def _result_columns(result: Result) -> dict[str, Any]:
+def _result_columns(sheet: Sheet, result: Result) -> dict[str, Any]:
     return {
+        "game": sheet.game,
+        "is_public": sheet.access.is_public,
         "ranking": json.dumps(result.ranking),
         "totals": json.dumps(result.totals),
         "end_milliseconds": result.end_milliseconds,
+        "conduct": json.dumps(result.conduct),
+        "is_void": result.is_void,
     }
 
 
+def ranked_seats(sheet: Sheet, result: Result) -> tuple[int, ...]:
+    """Return the seats whose result counts on the leaderboard, ascending, as GameResult.ranked_seats says."""
+    people = [seat for seat, occupant in enumerate(sheet.seats) if not occupant.bot]
+    is_open = sheet.access.is_public or sheet.access.is_matched
+    if result.is_void or not is_open or not result.conduct or len(people) < MIN_RANKED_PLAYERS:
+        return ()
+    return tuple(seat for seat in people if not result.conduct[seat].finished_by_engine)
+
+
 def _player_rows(sheet: Sheet, result: Result) -> list[dict[str, Any]]:
+    ranked = ranked_seats(sheet, result)
     return [
         {
             "table_id": sheet.table_id,
@@ -182,6 +235,8 @@ def _player_rows(sheet: Sheet, result: Result) -> list[dict[str, Any]]:
             "place": place,
             "won": place == 1,
             "end_milliseconds": result.end_milliseconds,
+            "is_public": sheet.access.is_public,
+            "is_ranked": seat in ranked,
         }
         for seat, (occupant, place) in enumerate(zip(sheet.seats, places(result.ranking), strict=True))
         if not occupant.bot
@@ -190,7 +245,14 @@ def _player_rows(sheet: Sheet, result: Result) -> list[dict[str, Any]]:
 
 def decode_sheet(row: Row[Any]) -> Sheet:
     """Return the sheet of a row with the columns of SHEETS."""
-    return Sheet(row.table_id, row.game, tuple(Seat(*seat) for seat in json.loads(row.seats)))
+    access = TableAccess(
+        Visibility(row.visibility),
+        WatchPolicy(row.watch_policy),
+        row.watch_delay_seconds,
+        tuple(json.loads(row.removed_players)),
+        row.is_matched,
+    )
+    return Sheet(row.table_id, row.game, tuple(Seat(*seat) for seat in json.loads(row.seats)), access)
 
 
 def _decode_round(row: Row[Any]) -> Round:
@@ -202,4 +264,6 @@ def _decode_round(row: Row[Any]) -> Round:
 
 def decode_result(row: Row[Any]) -> Result:
     """Return the result of a row with the columns of RESULTS."""
-    return Result(tuple(map(tuple, json.loads(row.ranking))), tuple(json.loads(row.totals)), row.end_milliseconds)
+    ranking, conduct = tuple(map(tuple, json.loads(row.ranking))), json.loads(row.conduct)
+    played = tuple(SeatConduct(timeouts, finished_by_engine) for timeouts, finished_by_engine in conduct)
+    return Result(ranking, tuple(json.loads(row.totals)), row.end_milliseconds, played, row.is_void)

@@ -1,6 +1,19 @@
 """The ledger's tables in its database."""
 
-from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    false,
+)
 
 METADATA = MetaData()
 
@@ -10,6 +23,11 @@ SHEETS = Table(
     Column("table_id", String(64), primary_key=True),
     Column("game", String(32), nullable=False),
     Column("seats", Text, nullable=False),  # JSON: [player_id, name, bot] by seat
+    Column("visibility", String(16), nullable=False, server_default="seated"),
+    Column("watch_policy", String(16), nullable=False, server_default="nobody"),
+    Column("watch_delay_seconds", Integer, nullable=False, server_default="0"),
+    Column("removed_players", Text, nullable=False, server_default="[]"),  # JSON: player ids
+    Column("is_matched", Boolean, nullable=False, server_default=false()),
 )
 
 ROUNDS = Table(
@@ -25,10 +43,8 @@ ROUNDS = Table(
     Column("counts", Text, nullable=False),  # JSON: [name, seat, amount] in their order
 )
 
-# Sums of the counts of a table's rounds, updated in the transaction that records a round. A join with the players of
-# results makes statistics of them, so rounds and results may be recorded in any order. Sums by player instead would
-# need a lock on the table. Summing up the rounds in each query instead would read a row for every round that a player
-# ever played; this reads one for each name and table.
+# Sums of the counts of a table's rounds, updated in the transaction that records a round. Its result adds them to the
+# standing counts of the players; a round that comes after the result adds its own.
 SEAT_COUNTS = Table(
     "seat_counts",
     METADATA,
@@ -45,10 +61,16 @@ RESULTS = Table(
     Column("ranking", Text, nullable=False),  # JSON: groups of seats, best first
     Column("totals", Text, nullable=False),  # JSON: by seat
     Column("end_milliseconds", BigInteger, nullable=False),  # since 1970 UTC
-    Index("results_by_time", "end_milliseconds", "table_id"),
+    Column("conduct", Text, nullable=False, server_default="[]"),  # JSON: [timeouts, finished_by_engine] by seat
+    Column("is_void", Boolean, nullable=False, server_default=false()),
+    Column("game", String(32), nullable=False),
+    Column("is_public", Boolean, nullable=False),
+    # There is none by time alone: PostgreSQL would choose it for public results, and read all others on its way.
+    Index("results_by_visibility", "is_public", "end_milliseconds", "table_id"),
+    Index("results_by_game", "is_public", "game", "end_milliseconds", "table_id"),
 )
 
-# One row for each player of a result, recorded with it; statistics and leaderboards are sums over these rows.
+# One row for each player of a result, recorded with it; standings are sums over these rows, except for void results.
 RESULT_PLAYERS = Table(
     "result_players",
     METADATA,
@@ -60,6 +82,45 @@ RESULT_PLAYERS = Table(
     Column("place", Integer, nullable=False),  # from 1
     Column("won", Boolean, nullable=False),
     Column("end_milliseconds", BigInteger, nullable=False),  # since 1970 UTC
-    Index("result_players_by_game", "game", "player_id"),
-    Index("result_players_by_player", "player_id", "end_milliseconds"),
+    Column("is_public", Boolean, nullable=False),
+    Column("is_ranked", Boolean, nullable=False),
+    Index("result_players_by_player", "player_id", "is_public", "end_milliseconds", "table_id"),
+    Index("result_players_by_game", "player_id", "is_public", "game", "end_milliseconds", "table_id"),
+)
+
+# Sums over the results of a player in one game, by scope: "all", or only "public" or "ranked" ones. They are updated in
+# the transaction that records a result, and stay when old results are deleted. Wins and games are negative, so that
+# every column of the leaderboard's index ascends: the page after an entry is one range of it.
+STANDINGS = Table(
+    "standings",
+    METADATA,
+    Column("player_id", String(64), primary_key=True),
+    Column("scope", String(8), primary_key=True),
+    Column("game", String(32), primary_key=True),
+    Column("minus_wins", BigInteger, nullable=False),
+    Column("average_place", Double, nullable=False),
+    Column("minus_games", BigInteger, nullable=False),
+    Column("place_sum", BigInteger, nullable=False),
+    Index("standings_in_order", "scope", "game", "minus_wins", "average_place", "minus_games", "player_id"),
+)
+
+# Sums of counts over the same results.
+STANDING_COUNTS = Table(
+    "standing_counts",
+    METADATA,
+    Column("player_id", String(64), primary_key=True),
+    Column("scope", String(8), primary_key=True),
+    Column("game", String(32), primary_key=True),
+    Column("name", String(64), primary_key=True),
+    Column("amount", BigInteger, nullable=False),
+)
+
+# The name of each player at their last table, which is the one with the last end, and of those the greatest id.
+PLAYER_NAMES = Table(
+    "player_names",
+    METADATA,
+    Column("player_id", String(64), primary_key=True),
+    Column("name", String(64), nullable=False),
+    Column("end_milliseconds", BigInteger, nullable=False),  # since 1970 UTC
+    Column("table_id", String(64), nullable=False),
 )

@@ -11,7 +11,7 @@ from croupier.runtime.paging import decode_page_size, decode_page_token, encode_
 from croupier.scoring import codec
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.metrics import LedgerMetrics
-from croupier.scoring.standings import Statistics
+from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1 import scoring_pb2_grpc
@@ -38,9 +38,10 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
     async def GetPlayerStatistics(
         self, request: pb.GetPlayerStatisticsRequest, context: Context
     ) -> pb.GetPlayerStatisticsResponse:
-        """Return the statistics of a player, by default the caller."""
+        """Return the statistics of a player, by default the caller; those of others count public tables only."""
         player_id = codec.decode_id("player_id", request.player_id) if request.player_id else caller().id
-        games = await self._standings.statistics(player_id)
+        scope = Scope.ALL if player_id == caller().id else Scope.PUBLIC
+        games = await self._standings.statistics(player_id, scope)
         return pb.GetPlayerStatisticsResponse(player_id=player_id, games=map(codec.encode_statistics, games))
 
     async def GetLeaderboard(self, request: pb.GetLeaderboardRequest, context: Context) -> pb.GetLeaderboardResponse:
@@ -61,16 +62,18 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
         return response
 
     async def ListResults(self, request: pb.ListResultsRequest, context: Context) -> pb.ListResultsResponse:
-        """Return a page of results, newest first."""
+        """Return a page of the results of public tables, or of all tables of the caller, newest first."""
         game = codec.decode_text("game", request.game, codec.MAX_GAME_ID_CHARACTERS)
         player_id = codec.decode_text("player_id", request.player_id, codec.MAX_ID_CHARACTERS)
         size = decode_page_size(request.page_size)
         query = ("results", game, player_id)
         cursor = decode_page_token(query, request.page_token, (int, str))
         after = (cursor[0], cursor[1]) if cursor else None
-        found = await self._standings.results(game, player_id, after, size + 1)
+        caller_id = caller().id
+        found = await self._standings.results(game, player_id, after, size + 1, caller_id=caller_id)
         shown = found[:size]
-        response = pb.ListResultsResponse(results=[codec.encode_result(sheet, result) for sheet, result in shown])
+        results = [codec.encode_result(*one) for one in shown if not one[0].access.is_removed(caller_id)]
+        response = pb.ListResultsResponse(results=results)
         if len(found) > size:
             sheet, result = shown[-1]
             response.next_page_token = encode_page_token(query, [result.end_milliseconds, sheet.table_id])

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from pydantic import NonNegativeInt
+
 from croupier.runtime.settings import ListenAddress, ServiceSettings
 
 
@@ -18,3 +20,5 @@ class ScoringSettings(ServiceSettings):
     """host:port for the engine."""
     metrics_listen: ListenAddress = "127.0.0.1:7739"
     """host:port for Prometheus."""
+    result_days: NonNegativeInt = 365
+    """Days after its end after which a result is deleted, with its score sheet; standings keep it. 0: never."""

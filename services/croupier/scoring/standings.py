@@ -2,6 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+
+MIN_RANKED_PLAYERS = 2
+"""A result counts on leaderboards with so many people at the table."""
+
+
+class Scope(StrEnum):
+    """The results that standings count, void ones never."""
+
+    ALL = "all"
+    PUBLIC = "public"
+    """Those of public tables: what others see of a player."""
+    RANKED = "ranked"
+    """Those that count on leaderboards, as GameResult.ranked_seats says."""
 
 
 def places(ranking: Sequence[Sequence[int]]) -> tuple[int, ...]:

@@ -1,23 +1,18 @@
-"""Statistics, leaderboards and lists of results, computed from the ledger by each query."""
+"""Statistics, leaderboards and lists of results: each page is a range of an index, however many results there are."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Double, Row, ScalarSelect, Select, case, cast, func, select, tuple_
+from sqlalchemy import ColumnElement, Row, Select, literal, select, tuple_, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.runtime.database import transaction
 from croupier.scoring.ledger import Result, Sheet, decode_result, decode_sheet
-from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, SEAT_COUNTS, SHEETS
-from croupier.scoring.standings import Statistics
+from croupier.scoring.schema import PLAYER_NAMES, RESULT_PLAYERS, RESULTS, SHEETS, STANDING_COUNTS, STANDINGS
+from croupier.scoring.standings import Scope, Statistics
 
-_PLAYERS = RESULT_PLAYERS.c
-_WINS = func.sum(case((_PLAYERS.won, 1), else_=0))
-_PLACE_SUM = func.sum(_PLAYERS.place)
-_GAMES = func.count()
-_OF_SEAT = (SEAT_COUNTS.c.table_id == _PLAYERS.table_id) & (SEAT_COUNTS.c.seat == _PLAYERS.seat)
 _Counts: TypeAlias = dict[tuple[str, str], tuple[tuple[str, int], ...]]
 """Sums of counts, in pairs of name and sum, by player and game."""
 
@@ -37,78 +32,67 @@ class StandingsStore:
 
     database: AsyncEngine
 
-    async def statistics(self, player_id: str) -> tuple[Statistics, ...]:
-        """Return a player's statistics of each game that they have finished, ordered by the game's id."""
-        query = (
-            select(_PLAYERS.game, _GAMES.label("games"), _WINS.label("wins"), _PLACE_SUM.label("place_sum"))
-            .where(_PLAYERS.player_id == player_id)
-            .group_by(_PLAYERS.game)
-            .order_by(_PLAYERS.game)
-        )
+    async def statistics(self, player_id: str, scope: Scope) -> tuple[Statistics, ...]:
+        """Return a player's statistics of each game with results in a scope, ordered by the game's id."""
+        query = select(STANDINGS).filter_by(player_id=player_id, scope=scope.value).order_by(STANDINGS.c.game)
+        of_player = (STANDING_COUNTS.c.player_id == player_id, STANDING_COUNTS.c.scope == scope.value)
         async with transaction(self.database) as connection:
             rows = (await connection.execute(query)).all()
-            counts = await _counts(connection, (_PLAYERS.player_id == player_id,))
-        return tuple(_statistics(row, player_id, row.game, counts) for row in rows)
+            counts = await _counts(connection, of_player)
+        return tuple(_statistics(row, counts) for row in rows)
 
     async def leaderboard(self, game: str, after: LeaderboardEntry | None, limit: int) -> tuple[LeaderboardEntry, ...]:
-        """Return at most `limit` entries after one: more wins, better average place, more games, smaller id first."""
+        """Return at most `limit` entries after one: more wins, better average place, more games, smaller id first.
+
+        They count ranked results only.
+        """
         async with transaction(self.database) as connection:
             rows = (await connection.execute(_leaderboard(game, after, limit))).all()
             # The order does not depend on counts, so those of the page suffice.
-            shown = _PLAYERS.player_id.in_([row.player_id for row in rows])
-            counts = await _counts(connection, (_PLAYERS.game == game, shown))
-        return tuple(
-            LeaderboardEntry(row.player_id, row.name, _statistics(row, row.player_id, game, counts)) for row in rows
-        )
+            shown = STANDING_COUNTS.c.player_id.in_([row.player_id for row in rows])
+            ranked = (STANDING_COUNTS.c.scope == Scope.RANKED.value, STANDING_COUNTS.c.game == game)
+            counts = await _counts(connection, (shown, *ranked))
+        return tuple(LeaderboardEntry(row.player_id, row.name, _statistics(row, counts)) for row in rows)
 
     async def results(
-        self, game: str, player_id: str, after: tuple[int, str] | None, limit: int
+        self, game: str, player_id: str, after: tuple[int, str] | None, limit: int, *, caller_id: str
     ) -> tuple[tuple[Sheet, Result], ...]:
-        """Return at most `limit` results, newest first, after (end, table_id); empty filters match all."""
+        """Return at most `limit` results, newest first, after (end, table_id); empty filters match all.
+
+        They are those of public tables; all those of a player if that is the caller.
+        """
+        scopes = (True, False) if player_id and player_id == caller_id else (True,)
         async with transaction(self.database) as connection:
-            rows = (await connection.execute(_results(game, player_id, after, limit))).all()
+            rows = (await connection.execute(_results(game, player_id, scopes, after, limit))).all()
         return tuple((decode_sheet(row), decode_result(row)) for row in rows)
 
 
 async def _counts(connection: AsyncConnection, conditions: Iterable[ColumnElement[bool]]) -> _Counts:
-    """Return sums over the finished tables of some players."""
-    key = (_PLAYERS.player_id, _PLAYERS.game, SEAT_COUNTS.c.name)
-    query = select(*key, func.sum(SEAT_COUNTS.c.amount)).join(SEAT_COUNTS, _OF_SEAT).where(*conditions)
-    rows = (await connection.execute(query.group_by(*key).order_by(*key))).all()
+    columns = STANDING_COUNTS.c
+    query = select(STANDING_COUNTS).where(*conditions).order_by(columns.player_id, columns.game, columns.name)
+    rows = (await connection.execute(query)).all()
     return {
-        group: tuple((name, int(amount)) for _, _, name, amount in sums)
+        group: tuple((row.name, row.amount) for row in sums)
         for group, sums in groupby(rows, lambda row: (row.player_id, row.game))
     }
 
 
-def _statistics(row: Row[Any], player_id: str, game: str, counts: _Counts) -> Statistics:
-    return Statistics(game, row.games, row.wins, row.place_sum, counts.get((player_id, game), ()))
+def _statistics(row: Row[Any], counts: _Counts) -> Statistics:
+    sums = counts.get((row.player_id, row.game), ())
+    return Statistics(row.game, -row.minus_games, -row.minus_wins, row.place_sum, sums)
 
 
 def _leaderboard(game: str, after: LeaderboardEntry | None, limit: int) -> Select[Any]:
-    average = cast(_PLACE_SUM, Double) / _GAMES
-    totals = (
-        select(
-            _PLAYERS.player_id,
-            _GAMES.label("games"),
-            _WINS.label("wins"),
-            _PLACE_SUM.label("place_sum"),
-            average.label("average"),
-        )
-        .where(_PLAYERS.game == game)
-        .group_by(_PLAYERS.player_id)
-        .subquery()
-    )
-    query = select(totals).order_by(*_order(totals.c)).limit(limit)
+    query = select(STANDINGS).filter_by(scope=Scope.RANKED.value, game=game)
     if after is not None:
-        query = query.where(tuple_(*_order(totals.c)) > _position(after))
-    page = query.subquery()
-    return select(page, _latest_name(page.c.player_id).label("name")).order_by(*_order(page.c))
+        query = query.where(tuple_(*_order(STANDINGS.c)) > _position(after))
+    page = query.order_by(*_order(STANDINGS.c)).limit(limit).subquery()
+    named = select(page, PLAYER_NAMES.c.name).join(PLAYER_NAMES, PLAYER_NAMES.c.player_id == page.c.player_id)
+    return named.order_by(*_order(page.c))
 
 
-def _order(totals: Any) -> tuple[ColumnElement[Any], ...]:
-    # In ascending order: more wins and more games come first, so they are negative.
-    return -totals.wins, totals.average, -totals.games, totals.player_id
+def _order(columns: Any) -> tuple[ColumnElement[Any], ...]:
+    return columns.minus_wins, columns.average_place, columns.minus_games, columns.player_id
 
 
 def _position(entry: LeaderboardEntry) -> tuple[int, float, int, str]:
@@ -117,24 +101,27 @@ def _position(entry: LeaderboardEntry) -> tuple[int, float, int, str]:
     return -statistics.games_won, average, -statistics.games_finished, entry.player_id
 
 
-def _latest_name(player_id: ColumnElement[str]) -> ScalarSelect[str]:
-    return (
-        select(_PLAYERS.name)
-        .where(_PLAYERS.player_id == player_id)
-        .order_by(_PLAYERS.end_milliseconds.desc(), _PLAYERS.table_id.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
+def _results(
+    game: str, player_id: str, scopes: Iterable[bool], after: tuple[int, str] | None, limit: int
+) -> Select[Any]:
+    pages = [_keys(game, player_id, is_public, after, limit).subquery() for is_public in scopes]
+    keys = union_all(*(select(page) for page in pages)).subquery()
+    query = select(RESULTS, SHEETS).join(keys, keys.c.table_id == RESULTS.c.table_id)
+    query = query.join(SHEETS, SHEETS.c.table_id == RESULTS.c.table_id)
+    return query.order_by(keys.c.end_milliseconds.desc(), keys.c.table_id.desc()).limit(limit)
 
 
-def _results(game: str, player_id: str, after: tuple[int, str] | None, limit: int) -> Select[Any]:
-    query = select(RESULTS, SHEETS.c.game, SHEETS.c.seats).join(SHEETS, SHEETS.c.table_id == RESULTS.c.table_id)
-    query = query.order_by(RESULTS.c.end_milliseconds.desc(), RESULTS.c.table_id.desc()).limit(limit)
-    if game:
-        query = query.where(SHEETS.c.game == game)
+def _keys(
+    game: str, player_id: str, is_public: bool, after: tuple[int, str] | None, limit: int
+) -> Select[tuple[int, str]]:
+    """Return a page of ends and tables: one range of an index, whose columns all others have one value."""
+    table = RESULT_PLAYERS if player_id else RESULTS
+    end, table_id = table.c.end_milliseconds, table.c.table_id
+    query = select(end, table_id).where(table.c.is_public == literal(is_public))
     if player_id:
-        is_player = (_PLAYERS.table_id == RESULTS.c.table_id) & (_PLAYERS.player_id == player_id)
-        query = query.join(RESULT_PLAYERS, is_player)
+        query = query.where(RESULT_PLAYERS.c.player_id == player_id)
+    if game:
+        query = query.where(table.c.game == game)
     if after is not None:
-        query = query.where(tuple_(RESULTS.c.end_milliseconds, RESULTS.c.table_id) < after)
-    return query
+        query = query.where(tuple_(end, table_id) < after)
+    return query.order_by(end.desc(), table_id.desc()).limit(limit)

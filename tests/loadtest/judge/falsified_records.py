@@ -124,6 +124,10 @@ RECORDS: Cases = {
         "enter_a_round_twice": change_sheet(lambda sheet: sheet.rounds.append(sheet.rounds[0])),
         "enter_another_headline": change_sheet(lambda sheet: setattr(sheet.rounds[0], "headline", "a walkover")),
         "enter_another_player": change_sheet(lambda sheet: setattr(sheet.result.seats[0], "player_id", "another")),
+        "enter_another_conduct": change_sheet(lambda sheet: setattr(sheet.result.conduct[0], "timeouts", 99)),
+        "enter_no_conduct": change_sheet(lambda sheet: sheet.result.ClearField("conduct")),
+        "rank_a_bot": change_sheet(lambda sheet: sheet.result.ranked_seats.append(1)),
+        "rank_nobody": change_sheet(lambda sheet: sheet.result.ClearField("ranked_seats")),
         "enter_another_end": change_sheet(lambda sheet: setattr(sheet.result.end_time, "seconds", 1)),
     },
 }

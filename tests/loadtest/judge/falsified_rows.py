@@ -86,7 +86,7 @@ def configure_other_seats(record: TableRecord, _: PlayedTable) -> None:
 
 def configure_in_an_unknown_version(record: TableRecord, _: PlayedTable) -> None:
     assert record.stored is not None
-    change_table_row(record, config=json.dumps(json.loads(record.stored.config) | {"v": 2}))
+    change_table_row(record, config=json.dumps(json.loads(record.stored.config) | {"v": 99}))
 
 
 def store_another_deal(record: TableRecord, _: PlayedTable) -> None:
@@ -247,6 +247,8 @@ ROWS: Cases = {
         "lose_the_result": change_ledger(lambda _: {"results": ()}),
         "count_twice": change_ledger(lambda it: {"counts": [(*key, 2 * amount) for *key, amount in it.counts]}),
         "enter_players_twice": change_ledger(lambda it: {"players": it.players * 2}),
+        "forget_a_time_out": change_ledger(lambda it: {"conduct": ((0, False), *it.conduct[1:])}),
+        "lose_the_conduct": change_ledger(lambda _: {"conduct": ()}),
         "end_at_another_time": change_ledger(lambda _: {"finished_milliseconds": 1}),
     },
     Invariant.COMPENSATION_WRONG: {

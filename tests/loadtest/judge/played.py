@@ -16,6 +16,7 @@ from croupier.engine.core.log import (
     Proposed,
     SeatConfig,
     TableConfig,
+    TableEnded,
     Voted,
 )
 from croupier.engine.core.log_codec import encode_body, encode_config
@@ -29,10 +30,13 @@ from croupier.games.bots import random_of
 from croupier.games.interface import SeatActed, resolve_options
 from croupier.games.registry import GAMES
 from croupier.runtime.errors import ServiceError
+from croupier.runtime.table_access import OPEN
+from croupier.scoring import codec
 from croupier.scoring.standings import places
 from croupier_api.v1 import engine_pb2, scoring_pb2
 from loadtest.mix import DEFAULT_MIX
 from loadtest.record import (
+    MAX_ENTRIES,
     Ledger,
     Outage,
     StoredEntry,
@@ -76,6 +80,12 @@ class PlayedTable:
         return self.transitions[-1]
 
     @property
+    def max_entries(self) -> int:
+        """The limit of the operator: that which ended the table, or else the engines' default."""
+        is_limited = isinstance(self.last.entry.event, TableEnded)
+        return len(self.transitions) - 1 if is_limited else MAX_ENTRIES
+
+    @property
     def people(self) -> list[int]:
         """The seats of people."""
         return [seat for seat, player in enumerate(self.config.seats) if not player.bot]
@@ -107,7 +117,8 @@ class PlayedTable:
         """The score sheet after the engine's reports."""
         reports = [report for made in self.transitions for report in reports_of_transition(self.config, made)]
         rounds = [encode_round(one).score for one in reports if isinstance(one, RoundReport)]
-        (result,) = (encode_result(one).result for one in reports if isinstance(one, ResultReport))
+        (reported,) = (encode_result(one) for one in reports if isinstance(one, ResultReport))
+        result = codec.encode_result(*codec.decode_result(reported))
         return scoring_pb2.GetScoreSheetResponse(table_id=TABLE, seats=result.seats, rounds=rounds, result=result)
 
     @property
@@ -135,6 +146,7 @@ class PlayedTable:
             tuple((player.player_id, place) for player, place in placed if not player.bot),
             tuple((*key, amount) for key, amount in counts.items()),
             result.end_time.ToMilliseconds(),
+            tuple((seat.timeouts, seat.finished_by_engine) for seat in result.conduct),
         )
 
 
@@ -147,6 +159,8 @@ class EventRates:
     proposals: float = 0.0
     bots: tuple[int, ...] = ()
     max_entries: int = 100_000
+    limit: int | None = None
+    """The number of entries with which the table ends."""
     leaver: int | None = None
     """The seat that leaves for good after LEAVES_AFTER entries."""
 
@@ -162,7 +176,7 @@ def _config(game: str, random: Random, rates: EventRates) -> TableConfig:
     people = tuple(BOT if seat in rates.bots else player for seat, player in enumerate(people))
     added = tuple(b"" if player.bot else random.randbytes(seat) for seat, player in enumerate(people))
     clock, seed = ClockConfig(30_000, 20_000, 300), random.randbytes(32)
-    return TableConfig(TABLE, game, rules.rules_version, SEATS, options, clock, seed, people, added)
+    return TableConfig(TABLE, game, rules.rules_version, SEATS, options, clock, seed, people, added, OPEN)
 
 
 @lru_cache(maxsize=32)
@@ -183,6 +197,8 @@ def played_with(config: TableConfig, random: Random, rates: EventRates) -> Playe
             _propose(table, random)
         if not table.last.after.is_over:
             _act(table, random, rates)
+        if rates.limit and len(table.transitions) >= rates.limit and not table.last.after.is_over:
+            _append(table, table.last.after.at, TableEnded("entries"))
     return table
 
 

@@ -1,10 +1,13 @@
 """The judge finds every falsification of a record by its invariant."""
 
+from dataclasses import replace
+
 import pytest
 from _pytest.mark import ParameterSet
 
 from loadtest.judge.violations import Invariant
 from tests.loadtest.judge.falsified_answers import ANSWERS
+from tests.loadtest.judge.falsified_limits import LIMITED
 from tests.loadtest.judge.falsified_records import RECORDS
 from tests.loadtest.judge.falsified_rows import ROWS
 from tests.loadtest.judge.falsified_streams import NEED_A_REPLAY, STREAMS
@@ -42,6 +45,15 @@ def test_a_falsified_record_without_a_replay_is_found(invariant: Invariant, fals
 def test_a_falsified_record_with_rows_is_found(invariant: Invariant, falsify: Falsify) -> None:
     table = played("one_oh_one", 3, EVENTFUL)
     record = stored_record(table)
+    falsify(record, table)
+    assert invariant in found(record)
+
+
+@pytest.mark.parametrize(("invariant", "falsify"), _parameters(LIMITED))
+def test_a_falsified_end_at_a_limit_is_found(invariant: Invariant, falsify: Falsify) -> None:
+    table = played("one_oh_one", 3, replace(EVENTFUL, limit=20))
+    record = stored_record(table)
+    assert found(record) == set()
     falsify(record, table)
     assert invariant in found(record)
 

@@ -4,6 +4,7 @@ import asyncio
 import pickle
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,8 +14,9 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from croupier.scoring import codec
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.schema import METADATA
+from croupier.scoring.standings import Scope
 from croupier.scoring.standings_store import StandingsStore
-from croupier_api.v1 import scoring_pb2
+from croupier_api.v1 import scoring_pb2, tables_pb2
 from croupier_internal.v1 import scoring_control_pb2
 from loadtest.judge.standings import TableOutcome, check_standings
 from loadtest.judge.verdict import judge
@@ -24,6 +26,7 @@ from tests.loadtest.judge.viewer_records import record_of
 
 GAMES = ("thulla", "thulla", "thulla", "one_ten")
 PLAYERS = [f"player-{seat}" for seat in range(4)]
+PUBLIC = tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_EVERYONE)
 Entry = scoring_pb2.LeaderboardEntry
 Statistics = scoring_pb2.GetPlayerStatisticsResponse
 
@@ -35,17 +38,25 @@ class Standings(NamedTuple):
     statistics: dict[str, Statistics]
 
     def broken(
-        self, outcomes: list[TableOutcome], *, has_others: bool = False, undecided: tuple[str, ...] = ()
+        self,
+        outcomes: list[TableOutcome],
+        *,
+        has_others: bool = False,
+        undecided: tuple[str, ...] = (),
+        own_statistics: bool = False,
     ) -> set[Invariant]:
         """Return the invariants that the judge finds violated."""
         boards = {game: [line.SerializeToString() for line in lines] for game, lines in self.boards.items()}
         statistics = {player: standings.SerializeToString() for player, standings in self.statistics.items()}
-        found = check_standings(outcomes, boards, statistics, has_others=has_others, undecided=undecided)
+        found = check_standings(
+            outcomes, boards, statistics, has_others=has_others, undecided=undecided, own_statistics=own_statistics
+        )
         return {violation.invariant for violation in found}
 
 
 def table(number: int) -> PlayedTable:
-    return played(GAMES[number], number + 1, EVENTFUL)
+    # At the third table a seat is absent in the end.
+    return played(GAMES[number], number + 1, replace(EVENTFUL, leaver=3) if number == 2 else EVENTFUL)
 
 
 @pytest.fixture(scope="module")
@@ -68,15 +79,17 @@ async def read_standings(path: Path) -> Standings:
     ledger, standings = Ledger(database), StandingsStore(database)
     for number, game in enumerate(GAMES):
         sheet = table(number).sheet
-        about = {"table_id": f"table-{number}", "game": game}
+        table_id = f"table-{number}"
         for score in sheet.rounds:
-            entry = scoring_control_pb2.RecordRoundRequest(seats=sheet.seats, score=score, **about)
+            entry = scoring_control_pb2.RecordRoundRequest(
+                table_id=table_id, game=game, seats=sheet.seats, score=score, access=PUBLIC
+            )
             await ledger.record_round(*codec.decode_round(entry))
-        sheet.result.table_id = about["table_id"]
-        result = scoring_control_pb2.RecordResultRequest(result=sheet.result)
+        sheet.result.table_id = table_id
+        result = scoring_control_pb2.RecordResultRequest(result=sheet.result, access=PUBLIC)
         await ledger.record_result(*codec.decode_result(result))
     boards = {game: await standings.leaderboard(game, None, 100) for game in GAMES}
-    statistics = {player: await standings.statistics(player) for player in PLAYERS}
+    statistics = {player: await standings.statistics(player, Scope.PUBLIC) for player in PLAYERS}
     await database.dispose()
     return Standings(
         {
@@ -94,6 +107,12 @@ def test_correct_standings_are_accepted(standings: Standings, outcomes: list[Tab
     assert len(outcomes) == len(GAMES)
     assert any(done.counts for it in standings.statistics.values() for done in it.games)
     assert not standings.broken(outcomes)
+
+
+def test_a_void_result_counts_nowhere(standings: Standings, outcomes: list[TableOutcome]) -> None:
+    void = outcomes[0]._replace(table_id="void", is_void=True)
+    assert standings.broken([*outcomes, void]) == set()
+    assert standings.broken([*outcomes, void._replace(is_void=False)]) != set()
 
 
 def test_players_who_finished_nothing_have_no_statistics(standings: Standings, outcomes: list[TableOutcome]) -> None:
@@ -123,6 +142,25 @@ def test_players_of_tables_without_an_outcome_are_not_judged(
     standings = deepcopy(standings)
     standings.boards["thulla"].reverse()
     assert standings.broken(outcomes[1:], undecided=player_ids) == {Invariant.LEADERBOARD_DIFFERS}
+
+
+def test_tables_that_are_not_public_count_in_own_statistics_only(
+    standings: Standings, outcomes: list[TableOutcome]
+) -> None:
+    private = [one._replace(is_public=False) for one in outcomes]
+    assert standings.broken(private) == {Invariant.STATISTICS_DIFFER, Invariant.LEADERBOARD_DIFFERS}
+    assert standings.broken(private, own_statistics=True) == {Invariant.LEADERBOARD_DIFFERS}
+    unknown = {player: Statistics(player_id=player) for player in PLAYERS}
+    empty = Standings({game: [] for game in standings.boards}, unknown)
+    assert not empty.broken(private)
+
+
+def test_seats_that_the_engine_finished_are_on_no_leaderboard(
+    standings: Standings, outcomes: list[TableOutcome]
+) -> None:
+    replaced = [one._replace(finished_by_engine=()) for one in outcomes]
+    assert replaced != outcomes
+    assert standings.broken(replaced) == {Invariant.LEADERBOARD_DIFFERS}
 
 
 def test_outcomes_can_be_pickled(outcomes: list[TableOutcome]) -> None:

@@ -34,6 +34,21 @@ def test_a_correct_table_is_verified_without_violations(game: str, seed: int, ra
 
 
 @pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("limit", [6, 40, 120])
+def test_a_table_that_ends_at_a_limit_is_verified(game: str, limit: int) -> None:
+    table = played(game, 1, replace(EVENTFUL, limit=limit))
+    record = stored_record(table)
+    for viewer in record.viewers:
+        add_views(viewer, table, 1)
+    verdict = judge(record)
+    assert_clean(verdict)
+    assert verdict.is_verified
+    assert verdict.outcome is not None
+    if limit == min(6, len(table.transitions)):
+        assert verdict.outcome.is_void
+
+
+@pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_unreliable_viewers_are_no_violation(game: str, seed: int) -> None:
     verdict = judge(unreliable_record(played(game, seed, EVENTFUL), seed))

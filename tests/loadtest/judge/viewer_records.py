@@ -53,6 +53,7 @@ def stored_record(table: PlayedTable) -> TableRecord:
     """Return the same record with the rows of the databases."""
     record = record_of(table)
     record.stored, record.outages = table.stored, tuple(table.outages)
+    record.max_entries = table.max_entries
     record.ledger = table.ledger if table.last.after.is_over else None
     return record
 

@@ -277,6 +277,15 @@ class OneOhOneTable(JudgeTable):
             self.ended_by = "101-END-4"
         if self.ended_by:
             self.dealing = False
-            self.ranking = []
-            for seats in (self.in_game, *reversed(self.dropped_out)):  # 101-ELIM-3
-                self.ranking += grouped(seats, lambda seat: self.scores[seat])  # 101-END-3
+            self.ranking = self.ranked()
+
+    def ranked(self) -> list[list[int]]:
+        """Return the seats in the game by score, then those that dropped out, the last ones first."""
+        ranking = []
+        for seats in (self.in_game, *reversed(self.dropped_out)):  # 101-ELIM-3
+            ranking += grouped(seats, lambda seat: self.scores[seat])  # 101-END-3
+        return ranking
+
+    def ranking_at_limit(self) -> list[list[int]] | None:
+        """Return the ranking by the finished rounds (101-END-5)."""
+        return self.ranked() if self.round_number > 1 else None

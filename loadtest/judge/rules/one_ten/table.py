@@ -303,6 +303,10 @@ class OneTenTable(JudgeTable):
         if first is not None or self.round_number == self.options["max_rounds"]:  # 110-END-1, 110-END-4
             self.phase, self.ranking = "over", ranking_of(self.scores, first)
 
+    def ranking_at_limit(self) -> list[list[int]] | None:
+        """Return the ranking by the finished rounds (110-END-5)."""
+        return ranking_of(self.scores, None) if self.round_number > 1 else None
+
 
 def face_down(cards: list[Card], seat: int | None = None) -> Pile:
     """Return a pile whose cards only the seat knows that they come from."""

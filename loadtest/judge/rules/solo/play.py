@@ -92,8 +92,8 @@ def scores_after(scores: list[int], winners: list[int], each: int, double_out: s
 
 
 def final_ranking(went_out: dict[int, int], ranking: str) -> list[list[int]]:
-    """Return groups of seats, given by seat the hand in which it went out (SOLO-END-4)."""
-    buck = [seat for seat in FOUR if seat not in went_out]
+    """Return groups of seats, given by seat the hand in which it went out (SOLO-END-4, SOLO-END-6)."""
+    left = [seat for seat in FOUR if seat not in went_out]
     if ranking == "buck_only":
-        return [sorted(went_out), buck]
-    return [*grouped(went_out, lambda seat: went_out[seat]), buck]
+        return [sorted(went_out), left]
+    return [*grouped(went_out, lambda seat: went_out[seat]), left]

@@ -225,6 +225,10 @@ class SoloTable(JudgeTable):
             each = play.value(self.hand, ended == "made", self.options)
             self._end_hand(play.scores_after(self.scores, winners, each, str(self.options["double_out"])))
 
+    def ranking_at_limit(self) -> list[list[int]] | None:
+        """Return those who are out, then the others (SOLO-END-6)."""
+        return play.final_ranking(self.went_out, str(self.options["ranking"])) if self.went_out else None
+
     def _end_hand(self, totals: list[int]) -> None:
         self.score([totals[seat] - self.scores[seat] for seat in FOUR])
         self.hand.turn = NO_SEAT

@@ -79,7 +79,7 @@ def judged(records: Sequence[TableRecord], standings: Standings) -> Played:
     board = {records[0].game: [entry.SerializeToString() for entry in standings.leaderboard]}
     statistics = {one.player_id: one.SerializeToString() for one in standings.statistics}
     outcomes = [verdict.outcome for verdict in verdicts if verdict.outcome is not None]
-    broken = check_standings(outcomes, board, statistics)
+    broken = check_standings(outcomes, board, statistics, own_statistics=True)
     return Played(tuple(records), standings, checks, (*violations, *broken))
 
 
@@ -101,7 +101,7 @@ async def demo(
     """Play and show the plans one after the other, several of them briefly; raises CommandFault with the violations."""
     began = time.monotonic()
     note = silent if quiet else console.print
-    settings = SupervisorSettings(shuffle_seed=shuffle_seed, note=note, grace_seconds=0)
+    settings = SupervisorSettings(shuffle_seed=shuffle_seed, note=note, grace_seconds=0, is_paced=False)
     played: list[Played] = []
     with tempfile.TemporaryDirectory(prefix="croupier-demo-") as folder:
         async with running_services(Path(folder), settings=settings) as services:

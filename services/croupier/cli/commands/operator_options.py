@@ -41,6 +41,9 @@ def up(
     ] = None,
     key: Annotated[Path | None, typer.Option(metavar="FILE", help="The private key of --certificate (PEM).")] = None,
     shuffle_seed: Annotated[str | None, typer.Option(hidden=True, help="Fixes all shuffles.")] = None,
+    unpaced: Annotated[
+        bool, typer.Option("--unpaced", hidden=True, help="For tests: tables are played at any speed.")
+    ] = False,
     extra_flag: Annotated[
         list[str] | None, typer.Option(hidden=True, metavar="INSTANCE=FLAG", help="For tests; repeatable.")
     ] = None,
@@ -57,6 +60,7 @@ def up(
         database=database,
         replicas=Replicas(lobby=lobbies, engine=engines, scoring=scorings),
         mutual_tls=mutual_tls,
+        is_paced=not unpaced,
         extra_flags=_by_instance(extra_flag or ()),
     )
     gateway = None if no_gateway else GatewayChoice(tls, certificate, key)

@@ -85,7 +85,7 @@ async def _new_table(client: Client, games: Mapping[str, games_pb2.GameDescripti
         seat_count=seats,
         options=described_options(game, choice.options),
         time_control=tables_pb2.TimeControl(action_time=ACTION_TIME, reserve_time=RESERVE_TIME, bot_delay=bot_delay),
-        is_private=True,
+        access=tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_LINK),
     )
     table_id = created.table.table_id
     for _ in range(seats - 1):

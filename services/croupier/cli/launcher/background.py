@@ -75,6 +75,7 @@ def started_services(
     extra_flags: Mapping[str, Sequence[str]] = MappingProxyType({}),
     mutual_tls: bool = False,
     gateway: Sequence[str] | None = None,
+    is_paced: bool = False,
 ) -> Iterator[BackgroundServices]:
     """Run the services in a data folder while the body runs; raises CommandFault if they do not start.
 
@@ -89,6 +90,8 @@ def started_services(
         command.append(f"--shuffle-seed={shuffle_seed}")
     if mutual_tls:
         command.append("--mutual-tls")
+    if not is_paced:
+        command.append("--unpaced")
     environment = {**os.environ, DATABASE_VARIABLE: database or ""}
     with folder.log_file("up").open("wb") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from croupier.cli.faults import CommandFault, misused
-from croupier.cli.launcher.addresses import Addresses, addresses_from, check_free, service_flags
+from croupier.cli.launcher.addresses import UNPACED, Addresses, addresses_from, check_free, service_flags
 from croupier.cli.launcher.data_folder import DataFolder, prepare_data_folder, sole_use
 from croupier.cli.launcher.replicas import GATEWAY, ONE_OF_EACH, START_ORDER, Replicas, service_of
 from croupier.cli.launcher.service_process import ending, start_service, stop_process
@@ -43,7 +43,7 @@ class SupervisorSettings:
     deleted afterwards. `database` is the URL of a migrated database that all services share; with None each has its own
     in the folder, migrated first if `migrates` is set. With `mutual_tls` services and their callers identify themselves
     by certificates, which are made in the folder. `gateway` returns the flags of a gateway besides its addresses; None
-    is for no gateway. `extra_flags` are for tests, by instance.
+    is for no gateway. Tables are played at any speed unless `is_paced`. `extra_flags` are for tests, by instance.
     """
 
     command: Sequence[str] = (sys.executable, "-m", "croupier.cli.launcher.child")
@@ -56,6 +56,7 @@ class SupervisorSettings:
     migrates: bool = True
     mutual_tls: bool = False
     gateway: Callable[[DataFolder], Sequence[str]] | None = None
+    is_paced: bool = True
 
 
 class Services:
@@ -114,6 +115,8 @@ class Services:
         service = service_of(instance)
         if service == GATEWAY and settings.gateway is not None:
             flags += settings.gateway(self.folder)
+        if service == "engine" and not settings.is_paced:
+            flags += UNPACED
         command = (*settings.command, service, *flags, *settings.extra_flags.get(instance, ()))
         environment = {**os.environ, DATABASE_VARIABLE: self._settings.database or self.folder.database_url(service)}
         self._processes[instance], self.addresses[instance] = await start_service(

@@ -84,7 +84,8 @@ def _mark_changed(words: Words, fact: facts_pb2.MarkChanged) -> str:
 
 
 def _game_ended(words: Words, fact: facts_pb2.GameEnded) -> str:
-    return f"the game is over: {words.term(fact.reason)}" if fact.reason else "the game is over"
+    reason = f": {words.term(fact.reason)}" if fact.reason else ""
+    return f"the game is over{reason}{', and the result is void' if fact.is_void else ''}"
 
 
 _Writer: TypeAlias = Callable[[Words, Any], str]

@@ -17,6 +17,8 @@ from croupier.engine.tables.registry import Tables
 from croupier.games.registry import GAMES, rules_of
 from croupier.runtime.errors import NotPermitted, invalid_field
 from croupier.runtime.identity import caller
+from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, Visibility
+from croupier.runtime.table_access_codec import decode_access
 from croupier_api.v1 import errors_pb2
 from croupier_internal.v1 import engine_control_pb2, engine_control_pb2_grpc
 from croupier_internal.v1.engine_control_pb2 import (
@@ -70,7 +72,17 @@ class EngineControlServicer(engine_control_pb2_grpc.EngineControlServiceServicer
         """Open a prepared table and deal."""
         _only_the_lobby()
         seats = [decode_seat(seat) for seat in request.seats]
-        await self._tables.open(request.table_id, seats, list(request.client_seeds))
+        if len(request.removed_player_ids) > MAX_REMOVED_PLAYERS:
+            raise invalid_field(
+                "removed_player_ids", f"invalid number of removed_player_ids: expected at most {MAX_REMOVED_PLAYERS}"
+            )
+        access = decode_access(
+            request.access,
+            Visibility.SEATED,
+            removed_players=request.removed_player_ids,
+            is_matched=request.is_matched,
+        )
+        await self._tables.open(request.table_id, seats, list(request.client_seeds), access)
         return OpenTableResponse()
 
     async def GetTableStatuses(self, request: GetTableStatusesRequest, context: Any) -> GetTableStatusesResponse:

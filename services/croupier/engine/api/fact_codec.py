@@ -95,7 +95,9 @@ def _round_ended(fact: facts.RoundEnded) -> facts_pb2.Fact:
 
 
 def _game_ended(fact: facts.GameEnded) -> facts_pb2.Fact:
-    return facts_pb2.Fact(game_ended=facts_pb2.GameEnded(ranking=encode_ranking(fact.ranking), reason=fact.reason))
+    return facts_pb2.Fact(
+        game_ended=facts_pb2.GameEnded(ranking=encode_ranking(fact.ranking), reason=fact.reason, is_void=fact.is_void)
+    )
 
 
 _ENCODERS: dict[type[Any], Callable[[Any], facts_pb2.Fact]] = {

@@ -13,6 +13,7 @@ from croupier.engine.settings import EngineSettings
 from croupier.runtime.identity import TokenIssuer
 from croupier.runtime.logs import Logger
 from croupier.runtime.program import SettingsError
+from croupier.runtime.table_access_codec import encode_access
 from croupier_api.v1 import scoring_pb2
 from croupier_internal.v1 import scoring_control_pb2, scoring_control_pb2_grpc
 
@@ -88,6 +89,9 @@ def encode_round(report: RoundReport) -> scoring_control_pb2.RecordRoundRequest:
         game=config.game,
         seats=[encode_seat(seat) for seat in config.seats],
         score=encode_score(score),
+        access=encode_access(config.access),
+        is_matched=config.access.is_matched,
+        removed_player_ids=config.access.removed_players,
     )
 
 
@@ -101,5 +105,15 @@ def encode_result(report: ResultReport) -> scoring_control_pb2.RecordResultReque
         ranking=encode_ranking(report.ended.ranking),
         totals=report.totals,
         end_time=encode_time(report.finished_at),
+        is_void=report.ended.is_void,
+        conduct=[
+            scoring_pb2.SeatConduct(timeouts=timeouts, finished_by_engine=finished_by_engine)
+            for timeouts, finished_by_engine in report.conduct
+        ],
     )
-    return scoring_control_pb2.RecordResultRequest(result=result)
+    return scoring_control_pb2.RecordResultRequest(
+        result=result,
+        access=encode_access(config.access),
+        is_matched=config.access.is_matched,
+        removed_player_ids=config.access.removed_players,
+    )

@@ -9,21 +9,26 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from croupier.engine.api.action_codec import decode_action
-from croupier.engine.api.stream_codec import encode_acceptance, encode_refusal, encode_snapshot
+from croupier.engine.api.stream_codec import encode_acceptance, encode_refusal, encode_snapshot, encode_time
+from croupier.engine.core.access import Need, Visitor
 from croupier.engine.core.replay import write_replay
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import MAX_ID_CHARACTERS, Tables, check_text
 from croupier.engine.tables.subscription import Subscription
 from croupier.games.facts import Seat
-from croupier.runtime.errors import MalformedRequest, ServiceError, invalid_field
+from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, invalid_field
 from croupier.runtime.identity import caller
+from croupier.runtime.links import Links
 from croupier.runtime.rate_limit import PlayerLimit
 from croupier.runtime.stream_limiter import StreamLimiter
+from croupier.runtime.table_access import LinkPurpose
 from croupier_api.v1 import engine_pb2, engine_pb2_grpc, errors_pb2
 from croupier_api.v1.engine_pb2 import (
     CastVoteRequest,
     CastVoteResponse,
+    CreateLinkRequest,
+    CreateLinkResponse,
     CreateProposalRequest,
     CreateProposalResponse,
     GetReplayRequest,
@@ -41,6 +46,10 @@ from croupier_api.v1.engine_pb2 import (
 SERVICE_NAME: str = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
 PLAY_TABLE = f"/{SERVICE_NAME}/PlayTable"
 FIRST_MESSAGE_SECONDS = 10.0
+PURPOSES = {
+    engine_pb2.LINK_PURPOSE_WATCH: LinkPurpose.WATCH,
+    engine_pb2.LINK_PURPOSE_REPLAY: LinkPurpose.REPLAY,
+}
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -49,9 +58,15 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     """EngineService. Its streams write bytes that are encoded once for all viewers who receive the same."""
 
     def __init__(
-        self, tables: Tables, metrics: EngineMetrics, stream_limiter: StreamLimiter, limit: PlayerLimit | None = None
+        self,
+        tables: Tables,
+        metrics: EngineMetrics,
+        stream_limiter: StreamLimiter,
+        links: Links,
+        limit: PlayerLimit | None = None,
     ) -> None:
         self._tables = tables
+        self._links = links
         self._metrics = metrics
         self._stream_limiter = stream_limiter
         self._limit = limit
@@ -68,17 +83,18 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
 
     async def SubmitAction(self, request: SubmitActionRequest, context: Any) -> SubmitActionResponse:
         """Act for the caller's seat."""
-        table = await self._tables.get(request.table_id)
+        table = await self._visit(request.table_id, Need.TABLE)
         return SubmitActionResponse(sequence=await self._act(table, caller().id, request))
 
     async def GetView(self, request: GetViewRequest, context: Any) -> GetViewResponse:
         """Return everything that the caller may know."""
-        table = await self._tables.get(request.table_id)
-        return GetViewResponse(snapshot=encode_snapshot(table.config, table.state, table.viewer_of(caller().id)))
+        table = await self._visit(request.table_id, Need.VIEW, request.link)
+        viewer = table.viewer_of(caller().id)
+        return GetViewResponse(snapshot=encode_snapshot(table.config, await table.state_for(viewer), viewer))
 
     async def SendReaction(self, request: SendReactionRequest, context: Any) -> SendReactionResponse:
         """Send a reaction to the table."""
-        (await self._tables.get(request.table_id)).react(caller().id, request.reaction)
+        (await self._visit(request.table_id, Need.TABLE)).react(caller().id, request.reaction)
         return SendReactionResponse()
 
     async def CreateProposal(self, request: CreateProposalRequest, context: Any) -> CreateProposalResponse:
@@ -96,14 +112,33 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         return CastVoteResponse(sequence=sequence)
 
     async def _seated(self, request: CreateProposalRequest | CastVoteRequest) -> tuple[LiveTable, Seat]:
-        table = await self._tables.get(request.table_id)
+        table = await self._visit(request.table_id, Need.TABLE)
         check_text("request_id", request.request_id, MAX_ID_CHARACTERS)
         return table, table.seat_of(caller().id)
 
+    async def _visit(self, table_id: str, need: Need, link: str = "") -> LiveTable:
+        """Return a table; raises NotFound unless it exists for the caller, with the link that they have."""
+        visitor = Visitor(caller().id, self._links.verifier.purpose_of(link, table_id))
+        return await self._tables.visit(table_id, visitor, need)
+
+    async def CreateLink(self, request: CreateLinkRequest, context: Any) -> CreateLinkResponse:
+        """Return a link to a table of the caller."""
+        purpose = PURPOSES.get(request.purpose)
+        if purpose is None:
+            raise invalid_field("purpose", f"invalid purpose {request.purpose}: expected a value of LinkPurpose")
+        table = await self._visit(request.table_id, Need.TABLE)
+        table.seat_of(caller().id)
+        if not table.config.access.allows_link(purpose):
+            raise IllegalNow(
+                errors_pb2.ERROR_REASON_LINK_NOT_ALLOWED, f"the access of the table allows no link to {purpose}"
+            )
+        link, expires = self._links.issue(request.table_id, purpose)
+        return CreateLinkResponse(link=link, expiry_time=encode_time(expires))
+
     async def GetReplay(self, request: GetReplayRequest, context: Any) -> GetReplayResponse:
         """Return the replay of a finished table."""
-        table = await self._tables.get(request.table_id)
-        await table.require_finished()
+        table = await self._visit(request.table_id, Need.REPLAY, request.link)
+        await table.require_finished(table.viewer_of(caller().id))
         return GetReplayResponse(replay=write_replay(table.config, table.entries))
 
     async def WatchTable(  # type: ignore[override]  # it yields encoded WatchTableResponse messages
@@ -136,10 +171,12 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         self, player_id: str, watch: WatchTableRequest
     ) -> AsyncIterator[tuple[LiveTable, Subscription]]:
         """Subscribe to a table for the time of the block."""
-        table = await self._tables.get(watch.table_id)
+        table = await self._visit(watch.table_id, Need.STREAM, watch.link)
+        viewer = table.viewer_of(player_id)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         await table.catch_up_to(after or 0)
-        stream = table.subscribe(table.viewer_of(player_id), after)
+        await table.state_for(viewer)
+        stream = table.subscribe(viewer, after)
         stream.set_writer(asyncio.current_task())
         try:
             yield table, stream
@@ -174,17 +211,24 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         try:
             if request.table_id not in ("", table.config.table_id):
                 raise invalid_field("table_id", "invalid table_id: expected that of the stream, or none")
-            return encode_acceptance(request.request_id, await self._act(table, player_id, request))
+            return encode_acceptance(request.request_id, await self._act(table, player_id, request, waits=True))
         except ServiceError as error:
             return encode_refusal(request.request_id[:MAX_ID_CHARACTERS], error)
 
-    async def _act(self, table: LiveTable, player_id: str, request: SubmitActionRequest) -> int:
+    async def _act(self, table: LiveTable, player_id: str, request: SubmitActionRequest, *, waits: bool = False) -> int:
+        """Act for a player's seat; `waits` while the table gets too many entries per second."""
         try:
             check_text("request_id", request.request_id, MAX_ID_CHARACTERS)
             seat = table.seat_of(player_id)
             action = decode_action(request.action, table.state.rules.deck)
             expected = request.expected_sequence if request.HasField("expected_sequence") else None
-            return await table.act(seat, action, request.request_id, expected)
+            while True:
+                try:
+                    return await table.act(seat, action, request.request_id, expected)
+                except LimitReached as limit:
+                    if not waits:
+                        raise
+                    await asyncio.sleep(limit.retry_after_seconds or 0)
         except ServiceError as error:
             self._metrics.actions_refused.labels(error.reason_name).inc()
             raise

@@ -5,12 +5,14 @@ from collections.abc import Iterable, Mapping
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.struct_pb2 import Struct, Value
 
+from croupier.engine.core.limits import REASON
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
 from croupier.games.cards import CardFace
 from croupier.games.facts import Seat
 from croupier.games.interface import Game, Option, OptionValue
 from croupier.games.registry import bots_of, rules_of
 from croupier.runtime.errors import MalformedRequest, invalid_field
+from croupier.runtime.table_access_codec import encode_access
 from croupier_api.v1 import cards_pb2, errors_pb2, games_pb2, tables_pb2
 
 MAX_WORD_CHARACTERS = 64
@@ -120,6 +122,7 @@ def encode_table(config: TableConfig, is_over: bool) -> tables_pb2.Table:
         teams=encode_teams(rules.teams(config.seat_count)),
         seed_commitment=config.commitment,
         state=tables_pb2.TABLE_STATE_FINISHED if is_over else tables_pb2.TABLE_STATE_PLAYING,
+        access=encode_access(config.access),
     )
 
 
@@ -138,7 +141,7 @@ def encode_game(game: Game) -> games_pb2.GameDescription:
         rules_version=game.rules_version,
         options=[_encode_option(option) for option in game.options(game.seats.stop - 1)],
         bots=list(bots_of(game)),
-        display_names=game.names,
+        display_names={REASON: "the table has reached its limit", **game.names},
         proposals=proposals,
         deck=[_encode_face(face) for face in game.deck],
         team_layouts=[

@@ -15,13 +15,14 @@ NOT_WAITING = -1
 class ClockState(NamedTuple):
     """By seat: since when it is to act (milliseconds since 1970 UTC, or NOT_WAITING), its reserve, whether it is away.
 
-    `compensated`: the milliseconds by which compensations have moved `since`.
+    `compensated`: the milliseconds by which compensations have moved `since`. `timeouts`: how often its time ran out.
     """
 
     since: tuple[int, ...]
     reserves: tuple[int, ...]
     away: tuple[bool, ...]
     compensated: tuple[int, ...]
+    timeouts: tuple[int, ...]
 
 
 class Due(NamedTuple):
@@ -33,7 +34,8 @@ class Due(NamedTuple):
 
 def new_clock(seats: int, config: ClockConfig) -> ClockState:
     """Return the clock before the first entry."""
-    return ClockState((NOT_WAITING,) * seats, (config.reserve_milliseconds,) * seats, (False,) * seats, (0,) * seats)
+    none = (0,) * seats
+    return ClockState((NOT_WAITING,) * seats, (config.reserve_milliseconds,) * seats, (False,) * seats, none, none)
 
 
 def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_act: tuple[Seat, ...]) -> ClockState:
@@ -41,7 +43,7 @@ def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_a
 
     An agreement of all seats restarts the clock of each of them.
     """
-    since, reserves, away, compensated = clock
+    since, reserves, away, compensated, timeouts = clock
     actor: Seat | None = None
     if isinstance(entry.event, SeatActed):
         actor = entry.event.seat
@@ -51,6 +53,8 @@ def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_a
         is_away = entry.acted_by is ActedBy.TIMEOUT
         if is_away != away[actor]:
             away = (*away[:actor], is_away, *away[actor + 1 :])
+        if is_away:
+            timeouts = (*timeouts[:actor], timeouts[actor] + 1, *timeouts[actor + 1 :])
     restarts = isinstance(entry.event, ProposalAgreed)
     waiting, still_compensated = [NOT_WAITING] * len(since), [0] * len(since)
     for seat in seats_to_act:
@@ -58,7 +62,7 @@ def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_a
         is_new = seat == actor or since[seat] == NOT_WAITING or restarts
         waiting[seat] = entry.at if is_new else since[seat]
         still_compensated[seat] = 0 if is_new else compensated[seat]
-    return ClockState(tuple(waiting), reserves, away, tuple(still_compensated))
+    return ClockState(tuple(waiting), reserves, away, tuple(still_compensated), timeouts)
 
 
 def clock_after_compensation(clock: ClockState, milliseconds: int) -> ClockState:

@@ -4,16 +4,37 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from croupier.engine.core.clock import ClockState, Due, clock_after, clock_after_compensation, new_clock, next_due
-from croupier.engine.core.log import ActedBy, ClockCompensated, Entry, LoggedEvent, NonGameEvent, TableConfig
+from croupier.engine.core.limits import over_at_limit
+from croupier.engine.core.log import (
+    ActedBy,
+    ClockCompensated,
+    Entry,
+    LoggedEvent,
+    NonGameEvent,
+    TableConfig,
+    TableEnded,
+)
 from croupier.engine.core.proposals import OpenProposal, proposal_after_event, proposal_after_vote
 from croupier.engine.core.shuffles import shuffle, stream_key
-from croupier.games.facts import EVERYONE, Fact, RoundEnded, Seat, View, Viewer
-from croupier.games.interface import Awaiting, Game, GameOver, Legal, SeatsToAct, ShuffleNeeded, State
+from croupier.games.facts import EVERYONE, SPECTATOR, Fact, GameEnded, RoundEnded, Seat, TurnChanged, View, Viewer
+from croupier.games.interface import (
+    NOTHING_LEGAL,
+    Awaiting,
+    Game,
+    GameOver,
+    Legal,
+    SeatsToAct,
+    ShuffleNeeded,
+    State,
+)
 from croupier.games.registry import rules_of
 
 
 class TableState(NamedTuple):
-    """A table after `sequence` entries, the last of them stored at `at` (milliseconds since 1970 UTC)."""
+    """A table after `sequence` entries, the last of them stored at `at` (milliseconds since 1970 UTC).
+
+    `ended` is the end at a limit of the operator; `game` then stays as it was.
+    """
 
     rules: Game
     sequence: int
@@ -24,11 +45,12 @@ class TableState(NamedTuple):
     seats_to_act: tuple[Seat, ...]
     is_over: bool
     proposal: OpenProposal | None = None
+    ended: GameOver | None = None
 
     @property
     def awaiting(self) -> Awaiting:
         """The next event that the game awaits."""
-        return self.rules.awaiting(self.game)
+        return self.ended or self.rules.awaiting(self.game)
 
     @property
     def scores(self) -> tuple[int, ...]:
@@ -37,11 +59,12 @@ class TableState(NamedTuple):
 
     def legal_actions(self, seat: Seat) -> Legal:
         """Return the legal actions of a seat."""
-        return self.rules.legal_actions(self.game, seat)
+        return NOTHING_LEGAL if self.ended else self.rules.legal_actions(self.game, seat)
 
     def view(self, viewer: Viewer) -> View:
-        """Return everything that a viewer may know of the game."""
-        return self.rules.view(self.game, viewer)
+        """Return everything that a viewer may know of the game; at a limit nothing else of it becomes known."""
+        view = self.rules.view(self.game, viewer)
+        return view._replace(seats_to_act=(), ranking=self.ended.ranking) if self.ended else view
 
     @property
     def deadline(self) -> int:
@@ -70,7 +93,12 @@ def new_table(config: TableConfig) -> TableState:
 
 
 def transition_of(config: TableConfig, table: TableState, entry: Entry) -> Transition:
-    """Return the transition of the next entry; raises IllegalAction if the rules refuse it."""
+    """Return the transition of the next entry.
+
+    Raises IllegalAction if the rules refuse it, and ValueError for an entry after the end of the table.
+    """
+    if table.ended is not None:
+        raise ValueError(f"entry {entry.sequence} follows the end of the table")
     if isinstance(entry.event, NonGameEvent):
         return _non_game_transition(config, table, entry)
     rules = table.rules
@@ -90,6 +118,8 @@ def transition_of(config: TableConfig, table: TableState, entry: Entry) -> Trans
 
 
 def _non_game_transition(config: TableConfig, table: TableState, entry: Entry) -> Transition:
+    if isinstance(entry.event, TableEnded):
+        return _ending_transition(config, table, entry)
     after = table._replace(sequence=entry.sequence, at=entry.at)
     if isinstance(entry.event, ClockCompensated):
         clock = clock_after_compensation(table.clock, entry.event.milliseconds)
@@ -98,6 +128,19 @@ def _non_game_transition(config: TableConfig, table: TableState, entry: Entry) -
     else:
         after = after._replace(proposal=proposal_after_vote(config, table.proposal, entry))
     return Transition(entry, (), after, public=True, reports=0)
+
+
+def _ending_transition(config: TableConfig, table: TableState, entry: Entry) -> Transition:
+    if not table.seats_to_act:
+        raise ValueError(f"entry {entry.sequence} cannot end the table: no seat is to act")
+    ended = over_at_limit(table.rules, table.game, config.seat_count)
+    facts = (
+        TurnChanged(table.view(SPECTATOR).phase, ()),
+        GameEnded(ended.ranking, ended.reason, is_void=ended.is_void),
+    )
+    clock = clock_after(table.clock, config.clock, entry, ())
+    after = TableState(table.rules, entry.sequence, entry.at, table.game, clock, None, (), is_over=True, ended=ended)
+    return Transition(entry, facts, after, public=True, reports=1)
 
 
 def transitions_of(config: TableConfig, entries: Iterable[Entry]) -> Iterator[Transition]:

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 from croupier.engine.core.shuffles import commitment
 from croupier.games.facts import Seat
 from croupier.games.interface import Event, OptionValue
+from croupier.runtime.table_access import SEATED, TableAccess
 
 
 class ActedBy(IntEnum):
@@ -38,7 +39,7 @@ class ClockConfig:
 
 @dataclass(frozen=True, slots=True)
 class TableConfig:
-    """The configuration of a table. A prepared table has the number of its seats only."""
+    """The configuration of a table. A prepared table has the number of its seats only, and no access for others."""
 
     table_id: str
     game: str
@@ -49,6 +50,7 @@ class TableConfig:
     seed: bytes
     seats: tuple[SeatConfig, ...] = ()
     client_seeds: tuple[bytes, ...] = ()
+    access: TableAccess = SEATED
 
     @property
     def commitment(self) -> str:
@@ -78,9 +80,15 @@ class ClockCompensated(NamedTuple):
     milliseconds: int
 
 
+class TableEnded(NamedTuple):
+    """The table reached a limit of the operator and ends: "entries" or "rounds"."""
+
+    limit: str
+
+
 ProposalEvent: TypeAlias = Proposed | Voted
-NonGameEvent: TypeAlias = ProposalEvent | ClockCompensated
-"""Events that the game does not receive; replays omit them."""
+NonGameEvent: TypeAlias = ProposalEvent | ClockCompensated | TableEnded
+"""Events that the game does not receive; replays omit them, except for the end of a table."""
 LoggedEvent: TypeAlias = Event | NonGameEvent
 """All events that an entry may hold."""
 

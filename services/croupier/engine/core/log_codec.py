@@ -12,6 +12,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -24,13 +25,16 @@ from croupier.engine.core.log import (
     Proposed,
     SeatConfig,
     TableConfig,
+    TableEnded,
     Voted,
 )
 from croupier.games.actions import Action, decode_action, encode_action
 from croupier.games.cards import OWN_CARDS, CardFace, card_names
 from croupier.games.interface import CardsShuffled, ProposalAgreed, SeatActed
+from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 
-CONFIG_VERSION = 1
+CONFIG_VERSION = 2
+"""Version 1 had no access: only the players of such a table have access to it."""
 LOG_VERSION = 1
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -125,6 +129,14 @@ def _decode_compensated(fields: Fields) -> ClockCompensated:
     return ClockCompensated(fields["milliseconds"])
 
 
+def _encode_ended(event: TableEnded) -> str:
+    return _encode_fields(limit=event.limit)
+
+
+def _decode_ended(fields: Fields) -> TableEnded:
+    return TableEnded(fields["limit"])
+
+
 FORMATS = (
     EventFormat("act", 1, SeatActed, _encode_acted, _decode_acted),
     EventFormat("shuffle", 1, CardsShuffled, _encode_shuffled, _decode_shuffled),
@@ -132,6 +144,7 @@ FORMATS = (
     EventFormat("vote", 1, Voted, _encode_voted, _decode_voted),
     EventFormat("agree", 1, ProposalAgreed, _encode_agreed, _decode_agreed),
     EventFormat("compensate", 1, ClockCompensated, _encode_compensated, _decode_compensated),
+    EventFormat("end", 1, TableEnded, _encode_ended, _decode_ended),
 )
 """The formats that engines read; of several for one class they write the last."""
 _WRITTEN = {one.event: (f'{{"t":"{one.tag}","v":{one.version},', one.encode) for one in FORMATS}
@@ -193,6 +206,7 @@ def encode_config(config: TableConfig) -> str:
             "clock": [clock.action_milliseconds, clock.reserve_milliseconds, clock.bot_delay_milliseconds],
             "seats": [[seat.player_id, seat.name, seat.bot] for seat in config.seats],
             "client_seeds": [seed.hex() for seed in config.client_seeds],
+            "access": asdict(config.access),
         }
     )
 
@@ -200,7 +214,7 @@ def encode_config(config: TableConfig) -> str:
 def decode_config(table_id: str, game: str, rules_version: int, seed: bytes, text: str) -> TableConfig:
     """Return the configuration that encode_config returned, with its columns; raises UnreadableLog."""
     with _reading(table_id, "configuration"):
-        fields = _fields_of(table_id, "configuration", text, CONFIG_VERSION)
+        fields = _fields_of(table_id, "configuration", text, 1, CONFIG_VERSION)
         return TableConfig(
             table_id=table_id,
             game=game,
@@ -211,7 +225,18 @@ def decode_config(table_id: str, game: str, rules_version: int, seed: bytes, tex
             seed=seed,
             seats=tuple(SeatConfig(*seat) for seat in fields["seats"]),
             client_seeds=tuple(bytes.fromhex(added) for added in fields["client_seeds"]),
+            access=_decode_access(fields["access"]) if fields["v"] > 1 else SEATED,
         )
+
+
+def _decode_access(fields: Fields) -> TableAccess:
+    return TableAccess(
+        Visibility(fields["visibility"]),
+        WatchPolicy(fields["watch_policy"]),
+        fields["watch_delay_seconds"],
+        tuple(fields["removed_players"]),
+        fields["is_matched"],
+    )
 
 
 @contextmanager
@@ -223,8 +248,9 @@ def _reading(table_id: str, part: str) -> Iterator[None]:
         raise _malformed(table_id, part, fault) from None
 
 
-def _fields_of(table_id: str, part: str, text: str | bytes, known: int) -> Fields:
+def _fields_of(table_id: str, part: str, text: str | bytes, *known: int) -> Fields:
     fields: Fields = json.loads(text)
-    if (version := fields.get("v")) != known:
-        raise UnreadableLog(table_id, part, f"unknown version {version!r}: this engine reads version {known}")
+    if (version := fields.get("v")) not in known:
+        readable = " and ".join(map(str, known))
+        raise UnreadableLog(table_id, part, f"unknown version {version!r}: this engine reads version {readable}")
     return fields

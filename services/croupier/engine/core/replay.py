@@ -10,7 +10,16 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple, NoReturn
 
 from croupier.engine.core.fold import new_table, transition_of
-from croupier.engine.core.log import ActedBy, ClockConfig, Entry, NonGameEvent, SeatConfig, TableConfig
+from croupier.engine.core.limits import LIMITS, over_at_limit
+from croupier.engine.core.log import (
+    ActedBy,
+    ClockConfig,
+    Entry,
+    NonGameEvent,
+    SeatConfig,
+    TableConfig,
+    TableEnded,
+)
 from croupier.engine.core.shuffles import SEED_BYTES, shuffle, stream_key
 from croupier.games.actions import decode_action, encode_action
 from croupier.games.cards import card_names
@@ -69,7 +78,7 @@ def _lines(config: TableConfig, entries: Sequence[Entry]) -> Iterator[dict[str, 
     table = new_table(config)
     sequence = 0
     for entry in entries:
-        if not isinstance(entry.event, NonGameEvent):
+        if isinstance(entry.event, TableEnded) or not isinstance(entry.event, NonGameEvent):
             sequence += 1
             fields = _event_fields(table.rules, table.game, entry.event, entry.acted_by)
             yield {"seq": sequence, "at": _time_text(entry.at), **fields}
@@ -98,11 +107,17 @@ def _header(config: TableConfig) -> dict[str, Any]:
     }
 
 
-def _event_fields(rules: Game, before: State, event: Event, acted_by: ActedBy) -> dict[str, Any]:
+def _event_fields(rules: Game, before: State, event: Event | TableEnded, acted_by: ActedBy) -> dict[str, Any]:
+    if isinstance(event, TableEnded):
+        return _end_fields(event.limit)
     if not isinstance(event, SeatActed):
         return {"event": rules.event_record(before, event)}
     fields: dict[str, Any] = {"seat": event.seat, "action": encode_action(event.action, card_names(rules.deck))}
     return fields | {"auto": _AUTO[acted_by]} if acted_by in _AUTO else fields
+
+
+def _end_fields(limit: str) -> dict[str, Any]:
+    return {"event": {"type": "end", "limit": limit}}
 
 
 def _round_lines(facts: Sequence[Fact]) -> list[dict[str, Any]]:
@@ -114,7 +129,8 @@ def _round_lines(facts: Sequence[Fact]) -> list[dict[str, Any]]:
 
 
 def _result_line(over: GameOver, totals: tuple[int, ...]) -> dict[str, Any]:
-    return {"result": {"ranking": [list(group) for group in over.ranking], "totals": list(totals)}}
+    result = {"ranking": [list(group) for group in over.ranking], "totals": list(totals)}
+    return {"result": result | {"void": True} if over.is_void else result}
 
 
 def _time_text(at: int) -> str:
@@ -161,6 +177,11 @@ def _config_of(header: dict[str, Any]) -> TableConfig:
     )
 
 
+def _limit_of(line: dict[str, Any]) -> str:
+    """Return the limit that a line names as the end of the table, empty if it is another line."""
+    return next((limit for limit in LIMITS if line.get("event") == _end_fields(limit)["event"]), "")
+
+
 def agreed_proposal(rules: Game, game: State, record: object) -> ProposalAgreed | None:
     """Return the proposal of a record in a replay, None if no proposal that is possible now has this record."""
     for proposal in map(ProposalAgreed, rules.proposals):
@@ -202,6 +223,10 @@ class _Verifier:
         while not isinstance(awaiting := rules.awaiting(game), GameOver):
             sequence += 1
             line = self._next_line()
+            if isinstance(awaiting, SeatsToAct) and (limit := _limit_of(line)):
+                self._expect(line, {"seq": sequence, "at": self._time(line), **_end_fields(limit)})
+                awaiting = over_at_limit(rules, game, config.seat_count)
+                break
             event, fields = self._event(config, rules, game, awaiting, line)
             self._expect(line, {"seq": sequence, "at": self._time(line), **fields})
             game, facts = self._applied(rules, game, event)

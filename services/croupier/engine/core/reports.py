@@ -15,12 +15,20 @@ class RoundReport(NamedTuple):
     score: RoundScore
 
 
+class SeatConduct(NamedTuple):
+    """How a seat was played: how often its time ran out, and whether the engine played for it when the game ended."""
+
+    timeouts: int
+    finished_by_engine: bool
+
+
 class ResultReport(NamedTuple):
-    """The report of a result, with totals by seat; `finished_at` is in milliseconds since 1970 UTC."""
+    """The report of a result: totals and conduct by seat; `finished_at` is in milliseconds since 1970 UTC."""
 
     config: TableConfig
     ended: GameEnded
     totals: tuple[int, ...]
+    conduct: tuple[SeatConduct, ...]
     finished_at: int
 
 
@@ -34,7 +42,9 @@ def reports_of_transition(config: TableConfig, transition: Transition) -> list[R
         if isinstance(fact, RoundEnded):
             reports.append(RoundReport(config, fact.score))
         elif isinstance(fact, GameEnded):
-            reports.append(ResultReport(config, fact, transition.after.scores, transition.entry.at))
+            after = transition.after
+            conduct = tuple(map(SeatConduct, after.clock.timeouts, after.clock.away))
+            reports.append(ResultReport(config, fact, after.scores, conduct, transition.entry.at))
     return reports
 
 

@@ -9,15 +9,16 @@ from typing import TypeAlias
 
 from croupier.engine.core.compensation import compensation_due
 from croupier.engine.core.fold import Transition, advance, new_table, transition_of, transitions_of
-from croupier.engine.core.log import Entry, LoggedEvent, Proposed, TableConfig, Voted
+from croupier.engine.core.log import Entry, LoggedEvent, Proposed, TableConfig, TableEnded, Voted
 from croupier.engine.core.reports import Report, reports_of_transition
 from croupier.engine.storage.port import SequenceTaken, TableChange
 from croupier.engine.tables.dependencies import TableDependencies
+from croupier.engine.tables.entry_rate import EntryRate
 from croupier.engine.tables.history import History
 from croupier.engine.tables.subscribers import Subscribers
 from croupier.games.facts import Seat
 from croupier.games.interface import SeatActed
-from croupier.runtime.errors import AlreadyExists, IllegalNow, StaleSequence, Unavailable
+from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, StaleSequence, Unavailable
 from croupier.runtime.tracing import GAME, SEQUENCE, TABLE_ID, open_span
 from croupier_api.v1 import errors_pb2
 
@@ -50,6 +51,7 @@ class CachedTable:
         """Whether all streams were handed over to other engines, and the log was not read since."""
         self.is_last_writer = False
         """Whether this engine appended the last entry."""
+        self.entry_rate = EntryRate(services.entry_limit)
         self._accepted = services.metrics.actions_accepted.labels(config.game)
         self._answers: defaultdict[Seat, dict[str, int]] = defaultdict(dict)
         """The sequences of stored requests, by seat and request id."""
@@ -99,7 +101,8 @@ class CachedTable:
         """Store the transitions of a seat's request once, and return its sequence as soon as it is durable.
 
         Raises what `transitions_of_request` raises on the current log, AlreadyExists for a request id of another
-        request, and Unavailable if the store failed or timed out; then the same request should be sent again.
+        request, LimitReached if the table gets too many entries per second, and Unavailable if the store failed or
+        timed out; then the same request should be sent again.
         """
         with open_span("act", {TABLE_ID: self.config.table_id, GAME: self.config.game}) as span:
             sequence = await self._append_once(request, request_id, transitions_of_request)
@@ -115,6 +118,7 @@ class CachedTable:
                     await self.catch_up()
                 if (answered := self._answered(request, request_id)) is not None:
                     return answered
+                self._refuse_beyond_rate()
                 try:
                     with open_span("decide"):
                         transitions = transitions_of_request()
@@ -137,6 +141,15 @@ class CachedTable:
             retry_after_seconds=0.1,
         )
 
+    def _refuse_beyond_rate(self) -> None:
+        if (wait := self.entry_rate.next_at - self.services.clock()) > 0:
+            raise LimitReached(
+                errors_pb2.ERROR_REASON_TOO_MANY_REQUESTS,
+                f"too many entries: expected at most {self.services.entry_limit.per_second} per second at one table",
+                retry_after_seconds=wait / 1000,
+                metadata={"limit": "table_entries"},
+            )
+
     def _answered(self, request: Request, request_id: str) -> int | None:
         sequence = self._answers[request.seat].get(request_id)
         if sequence is None:
@@ -152,9 +165,15 @@ class CachedTable:
     async def store(self, transitions: list[Transition]) -> bool:
         """Append transitions and apply them; return False if another engine was first, after a catch-up.
 
-        The caller holds the lock. Raises Unavailable.
+        Transitions that reach a limit of the operator are followed by the end of the table. The caller holds the lock.
+        Raises Unavailable.
         """
         new_reports = sum(transition.reports for transition in transitions)
+        last = transitions[-1].after
+        limit = "" if last.is_over else self.services.limits.reached(last.sequence, len(self.reports) + new_reports)
+        if limit:
+            transitions = transitions + advance(self.config, last, last.at, TableEnded(limit))
+            new_reports += 1
         change = TableChange(len(self.reports) + new_reports, transitions[-1].after.is_over) if new_reports else None
         self.needs_catch_up = True
         try:
@@ -176,6 +195,8 @@ class CachedTable:
                 # The entries may be stored all the same: subscribers must get them even if no call follows.
                 self.schedule_turn()
         self.is_last_writer = True
+        if limit:
+            self.services.metrics.tables_ended.labels(limit).inc()
         with open_span("publish", {TABLE_ID: self.config.table_id, SEQUENCE: transitions[-1].entry.sequence}):
             self._publish(transitions)
         return True
@@ -217,6 +238,7 @@ class CachedTable:
 
     def _publish(self, transitions: list[Transition]) -> None:
         reports_before = len(self.reports)
+        self.entry_rate.count(len(transitions), self.services.clock())
         for transition in transitions:
             self._apply(transition)
             self.subscribers.publish(transition, is_last=transition is transitions[-1])

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from croupier.engine.bots.worker_pool import BotWorkers
+from croupier.engine.core.limits import TableLimits
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import TableStore
+from croupier.engine.tables.entry_rate import EntryLimit
 from croupier.engine.tables.ports import Liveness, ReactionNotifier, ReportOutbox
 from croupier.engine.tables.subscription import Encoder
 from croupier.engine.tasks import Background
@@ -28,3 +30,5 @@ class TableDependencies:
     bot_workers: BotWorkers
     liveness: Liveness
     notifier: ReactionNotifier
+    limits: TableLimits
+    entry_limit: EntryLimit

@@ -1,12 +1,15 @@
 """A table in play, with the operations of its players and spectators."""
 
+import asyncio
 from collections.abc import Sequence
 
+from croupier.engine.core.access import is_over_for_spectators
 from croupier.engine.core.clock import NOT_WAITING
-from croupier.engine.core.fold import Transition, advance
+from croupier.engine.core.fold import TableState, Transition, advance
 from croupier.engine.core.log import ActedBy, Entry, Proposed, TableConfig, Voted
 from croupier.engine.core.voting import transitions_of_proposal, transitions_of_vote
 from croupier.engine.tables.cached_table import CachedTable
+from croupier.engine.tables.delayed_fan_out import DelayedFanOut
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.turn_scheduler import TurnScheduler
@@ -15,6 +18,9 @@ from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import IllegalAction, SeatActed
 from croupier.runtime.errors import IllegalNow, MalformedRequest, NotPermitted, StaleSequence, Unavailable
 from croupier_api.v1 import errors_pb2
+
+MAX_CLOCK_DIFFERENCE_MILLISECONDS = 2_000
+"""Between the clocks of two engines, which follow that of the database."""
 
 
 class LiveTable(CachedTable):
@@ -26,6 +32,7 @@ class LiveTable(CachedTable):
         self._seats = {who.player_id: seat for seat, who in enumerate(config.seats) if not who.bot}
         self._scheduler: TurnScheduler | None = TurnScheduler(self)
         """None once the table is retired."""
+        self._opening_delayed: asyncio.Future[DelayedFanOut] | None = None
         self.schedule_turn()
 
     # Changing the table
@@ -104,12 +111,12 @@ class LiveTable(CachedTable):
             async with self.locked_with_timeout():
                 await self.catch_up()
 
-    async def require_finished(self) -> None:
-        """Raise IllegalNow unless the game is over by the log: a replay shows all hands."""
+    async def require_finished(self, viewer: Viewer) -> None:
+        """Raise IllegalNow unless the game is over for a viewer, by the log: a replay shows all hands."""
         if not self.state.is_over:
             async with self.locked_with_timeout():
                 await self.catch_up()
-        if not self.state.is_over:
+        if not self.state.is_over or (viewer == SPECTATOR and self.is_delayed):
             raise IllegalNow(
                 errors_pb2.ERROR_REASON_TABLE_NOT_FINISHED, "the game is not over, and a replay shows all hands"
             )
@@ -124,15 +131,56 @@ class LiveTable(CachedTable):
         """
         if self._scheduler is None:
             raise _moved()
+        if viewer == SPECTATOR and self.is_delayed:
+            return self._subscribe_delayed(after_sequence)
         if after_sequence is None:
             return self.subscribers.join(viewer, self.state)
         if after_sequence > self.state.sequence:
-            raise MalformedRequest(
-                errors_pb2.ERROR_REASON_SEQUENCE_AHEAD,
-                f"invalid after_sequence {after_sequence}: expected at most {self.state.sequence}",
-                field="after_sequence",
-            )
+            raise _ahead(after_sequence, self.state.sequence)
         return self.subscribers.resume(viewer, self.state, self.transitions_after(after_sequence))
+
+    @property
+    def is_delayed(self) -> bool:
+        """Whether spectators know an earlier state of the table, by its watch delay."""
+        finished_at = self.state.at if self.state.is_over else None
+        has_delay = self.config.access.watch_delay_seconds > 0
+        return has_delay and not is_over_for_spectators(self.config.access, finished_at, self.services.clock())
+
+    async def state_for(self, viewer: Viewer) -> TableState:
+        """Return the table as a viewer may know it; to be awaited before a spectator subscribes."""
+        if viewer != SPECTATOR or not self.is_delayed:
+            return self.state
+        if (delayed := self.subscribers.delayed) is None:
+            self._opening_delayed = self._opening_delayed or asyncio.ensure_future(self._open_delayed())
+            delayed = await asyncio.shield(self._opening_delayed)
+        delayed.release()
+        return delayed.state
+
+    async def _open_delayed(self) -> DelayedFanOut:
+        try:
+            delayed = DelayedFanOut(self.config, self.services.encoder, self.services.clock)
+            while delayed.sequence < self.state.sequence:
+                await delayed.add_log(self.entries)
+            self.subscribers.delayed = delayed
+            return delayed
+        finally:
+            self._opening_delayed = None
+
+    def _subscribe_delayed(self, after_sequence: int | None) -> Subscription:
+        if (delayed := self.subscribers.delayed) is None:
+            raise _moved()
+        if after_sequence is None:
+            return self.subscribers.join(SPECTATOR, delayed.state)
+        if after_sequence > delayed.state.sequence:
+            wait = delayed.milliseconds_until(after_sequence)
+            if wait is None or wait > MAX_CLOCK_DIFFERENCE_MILLISECONDS:
+                raise _ahead(after_sequence, delayed.state.sequence)
+            # By the clock of the engine that had the stream before, its viewer has this entry already.
+            raise _moved(wait / 1000)
+        released = delayed.released_after(after_sequence)
+        if released is None:
+            return self.subscribers.join(SPECTATOR, delayed.state)
+        return self.subscribers.resume(SPECTATOR, delayed.state, released)
 
     def unsubscribe(self, stream: Subscription) -> None:
         """Remove a stream."""
@@ -187,6 +235,14 @@ class LiveTable(CachedTable):
             self.subscribers.hand_over()
 
 
-def _moved() -> Unavailable:
+def _moved(retry_after_seconds: float = 0.1) -> Unavailable:
     message = "this engine no longer serves the table: open the stream again"
-    return Unavailable(errors_pb2.ERROR_REASON_TABLE_MOVED, message, retry_after_seconds=0.1)
+    return Unavailable(errors_pb2.ERROR_REASON_TABLE_MOVED, message, retry_after_seconds=retry_after_seconds)
+
+
+def _ahead(after_sequence: int, known: int) -> MalformedRequest:
+    return MalformedRequest(
+        errors_pb2.ERROR_REASON_SEQUENCE_AHEAD,
+        f"invalid after_sequence {after_sequence}: expected at most {known}",
+        field="after_sequence",
+    )

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+from croupier.engine.core.access import Need, Visitor, check_access
 from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
 from croupier.engine.core.log_codec import UnreadableLog
@@ -14,9 +15,11 @@ from croupier.engine.core.shuffles import MAX_CLIENT_SEED_BYTES, SEED_BYTES
 from croupier.engine.storage.port import StoredTable
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.live_table import LiveTable
+from croupier.games.facts import SPECTATOR
 from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options
 from croupier.games.registry import GAMES, UnknownRules, bots_of, rules_of
-from croupier.runtime.errors import AlreadyExists, LimitReached, MalformedRequest, NotFound, Unavailable, invalid_field
+from croupier.runtime.errors import AlreadyExists, LimitReached, MalformedRequest, Unavailable, invalid_field
+from croupier.runtime.table_access import SEATED, TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
 
 MAX_FINISHED_IN_MEMORY = 200
@@ -31,10 +34,17 @@ TIME_LIMITS = {"action_time": (5_000, 86_400_000), "reserve_time": (0, 86_400_00
 class Tables:
     """The tables of this engine; those in use are in memory."""
 
-    def __init__(self, services: TableDependencies, new_seed: Callable[[int], bytes], max_open_tables: int) -> None:
+    def __init__(
+        self,
+        services: TableDependencies,
+        new_seed: Callable[[int], bytes],
+        max_open_tables: int,
+        min_bot_delay_milliseconds: int = 0,
+    ) -> None:
         self._services = services
         self._new_seed = new_seed
         self._max_open_tables = max_open_tables
+        self._min_bot_delay_milliseconds = min_bot_delay_milliseconds
         self._live: dict[str, LiveTable] = {}
         self._finished: OrderedDict[str, LiveTable] = OrderedDict()
         self._opening: set[str] = set()
@@ -62,7 +72,8 @@ class Tables:
     ) -> TableConfig:
         """Check a table's configuration and commit to its seed; repeats return the same.
 
-        Raises MalformedRequest with the wrong field, AlreadyExists if another table has the id.
+        A bot delay below the operator's minimum is raised to it. Raises MalformedRequest with the wrong field,
+        AlreadyExists if another table has the id.
         """
         self._refuse_if_draining()
         check_text("table_id", table_id, MAX_ID_CHARACTERS)
@@ -73,25 +84,29 @@ class Tables:
                 field="game",
             )
         check_clock(clock)
+        bot_delay_milliseconds = max(clock.bot_delay_milliseconds, self._min_bot_delay_milliseconds)
+        clock = replace(clock, bot_delay_milliseconds=bot_delay_milliseconds)
         requested = config_by(GAMES[game], table_id, seats, options, clock, self._new_seed(SEED_BYTES))
         stored = await self._services.store.prepare(requested, self._services.clock())
         if stored.game == game and stored.rules_version != requested.rules_version:
             # An engine with another version of the rules prepared it: compare the request by those rules.
             requested = config_by(known_rules(stored), table_id, seats, options, clock, requested.seed)
-        if replace(stored, seed=requested.seed, seats=(), client_seeds=()) != requested:
+        if replace(stored, seed=requested.seed, seats=(), client_seeds=(), access=SEATED) != requested:
             raise AlreadyExists(
                 errors_pb2.ERROR_REASON_TABLE_EXISTS, "table_id belongs to another table: choose another id"
             )
         return stored
 
-    async def open(self, table_id: str, seats: Sequence[SeatConfig], client_seeds: Sequence[bytes]) -> None:
+    async def open(
+        self, table_id: str, seats: Sequence[SeatConfig], client_seeds: Sequence[bytes], access: TableAccess = SEATED
+    ) -> None:
         """Open a prepared table and deal; repeats change nothing.
 
         Raises NotFound, MalformedRequest, LimitReached, AlreadyExists if it is open with other seats.
         """
         self._refuse_if_draining()
         stored = await self._stored(table_id)
-        config = replace(stored.config, seats=tuple(seats), client_seeds=tuple(client_seeds))
+        config = replace(stored.config, seats=tuple(seats), client_seeds=tuple(client_seeds), access=access)
         check_seats(config)
         if stored.status == "prepared":
             with self._slot_for(table_id):
@@ -102,7 +117,8 @@ class Tables:
                     table.schedule_turn()
                     return
             stored = await self._stored(table_id)
-        if stored.config != config:
+        # A repeat may be of an older lobby, which had no access.
+        if replace(stored.config, access=access) != config:
             raise AlreadyExists(errors_pb2.ERROR_REASON_TABLE_ALREADY_OPEN, "the table is open with other seats")
 
     @contextmanager
@@ -120,6 +136,14 @@ class Tables:
             yield
         finally:
             self._opening.discard(table_id)
+
+    async def visit(self, table_id: str, visitor: Visitor, need: Need) -> LiveTable:
+        """Return a table for a player's call; raises NotFound unless it exists for them, else what `get` raises."""
+        table = await self.get(table_id)
+        if table.viewer_of(visitor.player_id) == SPECTATOR:
+            finished_at = table.state.at if table.state.is_over else None
+            check_access(table.config, visitor, need, finished_at, self._services.clock())
+        return table
 
     async def get(self, table_id: str) -> LiveTable:
         """Return an open or finished table; raises NotFound for any other, Unavailable while the engine stops."""
@@ -145,7 +169,7 @@ class Tables:
     async def _load(self, table_id: str) -> LiveTable:
         stored = await self._stored(table_id)
         if stored.status == "prepared":
-            raise _no_such_table()
+            raise unknown_table()
         self._refuse_if_draining()
         table = LiveTable(stored.config, stored.entries, self._services)
         self._keep(table)
@@ -161,12 +185,12 @@ class Tables:
             self._services.logger.error("log cannot be read", table_id=table_id, exc_info=fault)
             raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, str(fault), retry_after_seconds=1) from None
         if stored is None:
-            raise _no_such_table()
+            raise unknown_table()
         known_rules(stored.config)
         return stored
 
     def _keep(self, table: LiveTable) -> None:
-        if not table.state.is_over:
+        if not table.state.is_over or table.is_delayed:
             self._live[table.config.table_id] = table
             return
         self._finished[table.config.table_id] = table
@@ -182,7 +206,7 @@ class Tables:
         """Evict tables that were not used for so long; finished ones sooner."""
         idle_since = self._services.clock() - idle_milliseconds
         for table_id, table in list(self._live.items()):
-            if table.state.is_over:
+            if table.state.is_over and not (table.is_delayed or table.subscribers):
                 del self._live[table_id]
                 self._keep(table)
             elif self._used_at.get(table_id, 0) < idle_since and table.is_idle() and not _acts_soon(table, idle_since):
@@ -234,10 +258,6 @@ def config_by(
         field = f"options.{fault.option[:MAX_ID_CHARACTERS]}"
         raise MalformedRequest(errors_pb2.ERROR_REASON_INVALID_OPTION, str(fault), field=field) from None
     return TableConfig(table_id, rules.id, rules.rules_version, seats, resolved, clock, seed)
-
-
-def _no_such_table() -> NotFound:
-    return NotFound(errors_pb2.ERROR_REASON_UNKNOWN_TABLE, "no table has this id")
 
 
 def check_text(field: str, text: str, max_characters: int) -> None:

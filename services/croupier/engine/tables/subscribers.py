@@ -1,10 +1,12 @@
 """The subscribers of one table: the streams of players at their seats and of spectators."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from croupier.engine.core.fold import TableState, Transition
 from croupier.engine.core.log import TableConfig
 from croupier.engine.metrics import EngineMetrics
+from croupier.engine.tables.delayed_fan_out import DelayedFanOut
 from croupier.engine.tables.reactions import ReactionLimit, check_reaction
 from croupier.engine.tables.subscription import Encoder, Subscription, encode_transition, fan_out
 from croupier.games.facts import SPECTATOR, Seat, Viewer
@@ -26,6 +28,8 @@ class Subscribers:
         self._metrics = metrics
         # A dict keeps the order in which they joined, so that runs of the simulation are reproducible.
         self._streams: dict[Subscription, None] = {}
+        self.delayed: DelayedFanOut | None = None
+        """The streams of spectators at a table with a watch delay, once there was one."""
         self._reaction_limits: dict[Seat, ReactionLimit] = {}
 
     def join(self, viewer: Viewer, table: TableState) -> Subscription:
@@ -52,7 +56,7 @@ class Subscribers:
 
     def _new_stream(self, viewer: Viewer) -> Subscription:
         # Each seat has its own limit, so that spectators cannot keep players from their table.
-        streams = [stream for stream in self._streams if stream.viewer == viewer]
+        streams = [stream for stream in self._all() if stream.viewer == viewer]
         if viewer != SPECTATOR and len(streams) >= MAX_SEAT_STREAMS:
             self._supersede(streams[0])
         elif viewer == SPECTATOR and len(streams) >= MAX_SPECTATOR_STREAMS:
@@ -72,17 +76,24 @@ class Subscribers:
     def _admit(self, stream: Subscription, table: TableState) -> Subscription:
         if table.is_over:
             stream.close()
+        elif stream.viewer == SPECTATOR and self.delayed is not None:
+            self.delayed.admit(stream)
         else:
             self._streams[stream] = None
         return stream
 
+    def _all(self) -> Iterator[Subscription]:
+        return chain(self._streams, self.delayed.streams if self.delayed is not None else ())
+
     def __bool__(self) -> bool:
         """Return whether the table has subscribers."""
-        return bool(self._streams)
+        return any(True for _ in self._all())
 
     def leave(self, stream: Subscription) -> None:
         """Remove a stream."""
         self._streams.pop(stream, None)
+        if self.delayed is not None:
+            self.delayed.streams.pop(stream, None)
 
     def publish(self, transition: Transition, *, is_last: bool) -> None:
         """Push to all streams what their viewers may know of a transition; `is_last` unless others follow at once.
@@ -92,6 +103,8 @@ class Subscribers:
         fan_out(self._encoder, self._config, transition, self._streams, is_last=is_last)
         if transition.after.is_over:
             self.close()
+        if self.delayed is not None:
+            self.delayed.publish(transition)
 
     def react(self, seat: Seat, reaction: str, now: int) -> None:
         """Publish a reaction of a seat; raises MalformedRequest for an unknown one, LimitReached for too many."""
@@ -105,17 +118,24 @@ class Subscribers:
         message = self._encoder.reaction(seat, reaction)
         for stream in self._streams:
             stream.push(message)
+        if self.delayed is not None:
+            self.delayed.publish_reaction(message)
 
     def send_heartbeats(self, sequence: int) -> None:
         """Send a heartbeat on each stream without message since the last call."""
+        self._send_heartbeats(self._streams, sequence)
+        if self.delayed is not None:
+            self._send_heartbeats(self.delayed.streams, self.delayed.state.sequence)
+
+    def _send_heartbeats(self, streams: Iterable[Subscription], sequence: int) -> None:
         message = self._encoder.heartbeat(sequence)
-        for stream in self._streams:
+        for stream in streams:
             if stream.is_quiet:
                 stream.push(message)
             stream.is_quiet = True
 
     def close(self) -> None:
-        """End all streams."""
+        """End all streams, but for those of spectators who see the end later."""
         for stream in self._streams:
             stream.close()
         self._streams.clear()
@@ -123,6 +143,8 @@ class Subscribers:
     def hand_over(self) -> None:
         """End all streams with a resume notice: they continue at another engine."""
         notice = self._encoder.resume_notice()
-        for stream in self._streams:
+        for stream in self._all():
             stream.push(notice)
         self.close()
+        if self.delayed is not None:
+            self.delayed.close()

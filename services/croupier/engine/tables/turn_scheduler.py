@@ -72,6 +72,8 @@ class TurnScheduler:
 
     def _when_to_act(self, due: Due) -> int:
         at = due.at if self._table.is_last_writer else due.at + STANDBY_MILLISECONDS
+        if self._table.config.seats[due.seat].bot:
+            at = max(at, self._table.entry_rate.next_at)
         return max(at, self._not_before)
 
     def _due_seat(self) -> Seat | None:

@@ -104,6 +104,10 @@ class Jossing:
             case ProposalAgreed():
                 raise IllegalAction("JOS-ACT-1", "nothing can be proposed in Jøssing")
 
+    def ranking_at_limit(self, state: JossingState) -> tuple[tuple[Seat, ...], ...] | None:
+        """Return the seats by total; None in the first section (JOS-END-4)."""
+        return scoring.ranking(state.totals) if state.section.number > 1 else None
+
     def view(self, state: JossingState, viewer: Viewer) -> View:
         """Return all that a seat, or SPECTATOR, may know."""
         return view.view(state, viewer)

@@ -74,7 +74,7 @@ class OneOhOne:
             cards = tuple(sorted(stock.under_top(state.pile)))
             return ShuffleNeeded(cards, (), progress.round_number, state.reshuffles + 2)
         if progress.reason:
-            return GameOver(scoring.ranking(state), progress.reason)
+            return GameOver(scoring.ranking(progress), progress.reason)
         bounds = deal.draw_bounds(state.options, progress.round_number == 0)
         return ShuffleNeeded(state.options.deck, bounds, progress.round_number + 1, 1)
 
@@ -97,6 +97,10 @@ class OneOhOne:
                 return turns.reshuffle(state, state.owed, event)
             case CardsShuffled():
                 return deal.deal(state, event)
+
+    def ranking_at_limit(self, state: OneOhOneState) -> tuple[tuple[Seat, ...], ...] | None:
+        """Return the seats as at the end of a game; None in the first round (101-END-5)."""
+        return scoring.ranking(state.progress) if state.progress.round_number > 1 else None
 
     def view(self, state: OneOhOneState, viewer: Viewer) -> View:
         """Return all that a seat, or SPECTATOR, may know (101-VIS-1 to -4)."""

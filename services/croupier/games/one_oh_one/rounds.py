@@ -36,7 +36,7 @@ def finished(state: OneOhOneState, facts: list[Fact]) -> OneOhOneState:
         facts.append(MarkChanged(Mark("starter", None, str(winner))))
     facts.append(TurnChanged(state.phase, ()))
     if reason:
-        facts.append(GameEnded(scoring.ranking(state), reason))
+        facts.append(GameEnded(scoring.ranking(after), reason))
     return state
 
 

@@ -6,7 +6,7 @@ from croupier.games.cards import NOTATION, Card, notation
 from croupier.games.facts import Count, Seat
 from croupier.games.hands import cards_in
 from croupier.games.one_oh_one.effects import IS_QUEEN, POINTS, QUEEN_POINTS, card_words
-from croupier.games.one_oh_one.state import LOSING_SCORE, Groups, OneOhOneOptions, OneOhOneState
+from croupier.games.one_oh_one.state import LOSING_SCORE, Groups, OneOhOneOptions, Progress
 from croupier.games.standings import ranked
 
 
@@ -57,14 +57,9 @@ def by_score(seats: tuple[Seat, ...], totals: tuple[int, ...]) -> Groups:
     return ranked(seats, lambda seat: totals[seat])
 
 
-def ranking(state: OneOhOneState) -> Groups:
-    """Return the seats in the game by score, then those that dropped out, the latest first (101-END-3, 101-ELIM-3).
-
-    Empty until the game is over.
-    """
-    totals, dropped = state.progress.totals, state.progress.dropped
-    if not state.progress.reason:
-        return ()
+def ranking(progress: Progress) -> Groups:
+    """Return the seats in the game by score, then those that dropped out, the latest first (101-END-3, 101-ELIM-3)."""
+    totals, dropped = progress.totals, progress.dropped
     out = {seat for group in dropped for seat in group}
     return by_score(tuple(seat for seat in range(len(totals)) if seat not in out), totals) + dropped
 

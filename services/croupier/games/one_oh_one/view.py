@@ -24,7 +24,7 @@ def view(state: OneOhOneState, viewer: Viewer) -> View:
         piles=tuple(piles),
         marks=_marks(state),
         seats_to_act=(state.turn,) if state.turn >= 0 else (),
-        ranking=scoring.ranking(state),
+        ranking=scoring.ranking(progress) if progress.reason else (),
     )
 
 

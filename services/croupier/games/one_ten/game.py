@@ -25,7 +25,7 @@ from croupier.games.interface import (
     SeatsToAct,
     ShuffleNeeded,
 )
-from croupier.games.one_ten import bidding, deal, determinization, kitty, setup, tricks, view
+from croupier.games.one_ten import bidding, deal, determinization, kitty, scoring, setup, tricks, view
 from croupier.games.one_ten.bots import sensible
 from croupier.games.one_ten.state import OneTenState
 
@@ -112,6 +112,11 @@ class OneTen:
                 return bidding.act(state, seat, action)
             case _:
                 return kitty.act(state, seat, action)
+
+    def ranking_at_limit(self, state: OneTenState) -> tuple[tuple[Seat, ...], ...] | None:
+        """Return the seats by score; None in the first round (110-END-5)."""
+        progress = state.progress
+        return scoring.ranking(progress.totals, winner=None) if progress.round_number > 1 else None
 
     def view(self, state: OneTenState, viewer: Viewer) -> View:
         """Return all that a seat, or SPECTATOR, may know (110-VIS-1 to -6)."""

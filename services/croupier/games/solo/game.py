@@ -113,6 +113,10 @@ class Solo:
             case CardsShuffled():
                 return deal.deal(state, event)
 
+    def ranking_at_limit(self, state: SoloState) -> tuple[tuple[Seat, ...], ...] | None:
+        """Return the seats that are out, and the others below them; None if none is out (SOLO-END-6)."""
+        return scoring.ranking(state) if any(state.progress.went_out) else None
+
     def view(self, state: SoloState, viewer: Viewer) -> View:
         """Return all that a seat, or SPECTATOR, may know."""
         return view.view(state, viewer)

@@ -36,26 +36,29 @@ def settled(options: SoloOptions, totals: Totals, scorers: tuple[Seat, ...], val
     return tuple([lowest if total == lowest else OUT for total in totals])
 
 
+def remaining(totals: Totals) -> tuple[Seat, ...]:
+    """Return the seats that are not out."""
+    return tuple([seat for seat, total in enumerate(totals) if total < OUT])
+
+
 def buck(totals: Totals) -> Seat | None:
     """Return the one seat that is not out, if only one is left (SOLO-END-2)."""
-    remaining = [seat for seat, total in enumerate(totals) if total < OUT]
-    return remaining[0] if len(remaining) == 1 else None
+    last = remaining(totals)
+    return last[0] if len(last) == 1 else None
 
 
 def last_two(options: SoloOptions, totals: Totals, side: tuple[Seat, ...]) -> bool:
     """Return whether a call makes a hand of the last two that may not be played (SOLO-LAST-1, SOLO-LAST-2)."""
-    remaining = tuple([seat for seat, total in enumerate(totals) if total < OUT])
-    others = tuple([seat for seat in range(SEATS) if seat not in side])
-    return remaining == side or (options.either_pair and remaining == others)
+    last, others = remaining(totals), tuple([seat for seat in range(SEATS) if seat not in side])
+    return last == side or (options.either_pair and last == others)
 
 
 def ranking(state: SoloState) -> tuple[tuple[Seat, ...], ...]:
-    """Return groups of seats, best first, the Buck last; empty before the end (SOLO-END-4)."""
-    _, _, totals, went_out, _ = state.progress
-    if state.phase != "over" or (last := buck(totals)) is None:
-        return ()
-    safe = [seat for seat in range(SEATS) if seat != last]
+    """Return groups of seats, best first: those that are out, then the others, at the end the Buck (SOLO-END-4, -6)."""
+    totals, went_out = state.progress.totals, state.progress.went_out
+    last = remaining(totals)
+    safe = tuple([seat for seat in range(SEATS) if seat not in last])
     if not state.options.out_order:
-        return tuple(safe), (last,)
+        return safe, last
     groups = (tuple(seat for seat in safe if went_out[seat] == hand) for hand in sorted({went_out[s] for s in safe}))
-    return *groups, (last,)
+    return *groups, last

@@ -24,7 +24,7 @@ def view(state: SoloState, viewer: Viewer) -> View:
         marks=marks(state),
         card_order=_card_order(state),
         seats_to_act=() if state.to_act == NOBODY else (state.to_act,),
-        ranking=scoring.ranking(state),
+        ranking=scoring.ranking(state) if state.phase == "over" else (),
     )
 
 

@@ -85,6 +85,10 @@ class Thulla:
             case ProposalAgreed():
                 raise IllegalAction("THU-DEAL-3", "nothing can be proposed in Thulla")
 
+    def ranking_at_limit(self, state: ThullaState) -> tuple[tuple[Seat, ...], ...] | None:
+        """Return the seats as at the end of a match; None in the first game (THU-MATCH-5)."""
+        return scoring.ranking(state) if state.progress.orders else None
+
     def view(self, state: ThullaState, viewer: Viewer) -> View:
         """Return all that a seat, or SPECTATOR, may know (THU-VIS-1 to -4)."""
         return view.view(state, viewer)

@@ -81,13 +81,8 @@ def match_over(scoring: str, best_of: int, orders: tuple[tuple[Seat, ...], ...],
 
 
 def ranking(state: ThullaState) -> tuple[tuple[Seat, ...], ...]:
-    """Return groups of seats, best first (THU-MATCH-4): by penalty points, then wins, then the sum of places.
-
-    Empty until the match is over.
-    """
-    _, _, totals, orders, _, over = state.progress
-    if not over:
-        return ()
+    """Return groups of seats, best first (THU-MATCH-4): by penalty points, then wins, then the sum of places."""
+    totals, orders = state.progress.totals, state.progress.orders
     won = wins(orders, len(totals))
 
     def merit(seat: Seat) -> tuple[int, int, int]:

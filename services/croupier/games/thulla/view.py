@@ -17,7 +17,7 @@ def view(state: ThullaState, viewer: Viewer) -> View:
         piles=_piles(state),
         marks=marks(state),
         seats_to_act=state.queue[:1],
-        ranking=scoring.ranking(state),
+        ranking=scoring.ranking(state) if progress.over else (),
     )
 
 

@@ -1,0 +1,114 @@
+"""The spectators of a table with a watch delay: they see the table as it was that long ago."""
+
+from collections import deque
+from collections.abc import Iterable
+from itertools import islice
+from typing import TypeAlias
+
+from croupier.engine.core.fold import Transition, new_table, transition_of
+from croupier.engine.core.log import Entry, TableConfig
+from croupier.engine.tables.subscription import Encoder, Subscription, fan_out
+from croupier.engine.tables.turn_timer import TurnTimer
+from croupier.runtime.identity import Clock
+from croupier.runtime.steps import in_steps
+
+MAX_RECENT_TRANSITIONS = 256
+"""Streams that missed no more entries than this are resumed with them, others with a snapshot."""
+ENTRIES_PER_STEP = 32
+"""Folded at once, in about half a millisecond."""
+
+_Pending: TypeAlias = tuple[int, Transition | bytes]
+"""The time at which spectators get a transition, or the message of a reaction."""
+
+
+class DelayedFanOut:
+    """The streams of spectators, and the table as they know it.
+
+    It folds the log itself, because the table in memory has its last state only. It keeps the entries of the last
+    minutes, and is bounded by the delay and by the entries and reactions that a table may have in that time.
+    """
+
+    def __init__(self, config: TableConfig, encoder: Encoder, clock: Clock) -> None:
+        self.streams: dict[Subscription, None] = {}
+        self.state = new_table(config)
+        """The table as spectators know it."""
+        self._config = config
+        self._encoder = encoder
+        self._clock = clock
+        self._delay_milliseconds = config.access.watch_delay_seconds * 1000
+        self._last = self.state
+        self._recent: deque[Transition] = deque(maxlen=MAX_RECENT_TRANSITIONS)
+        self._pending: deque[_Pending] = deque()
+        self._timer = TurnTimer(clock)
+
+    @property
+    def sequence(self) -> int:
+        """The last entry that was added; spectators may not know it yet."""
+        return self._last.sequence
+
+    async def add_log(self, entries: Iterable[Entry]) -> None:
+        """Add the entries of a log that are not added yet, up to the first gap, in bounded steps."""
+        async for entry in in_steps(entries, ENTRIES_PER_STEP):
+            if entry.sequence == self.sequence + 1:
+                self.publish(transition_of(self._config, self._last, entry))
+
+    def publish(self, transition: Transition) -> None:
+        """Add the next transition, which spectators get once its entry is old enough."""
+        self._last = transition.after
+        self._pending.append((transition.entry.at + self._delay_milliseconds, transition))
+        self.release()
+
+    def publish_reaction(self, message: bytes) -> None:
+        """Add the message of a reaction, which spectators get after the delay."""
+        if self.streams:
+            self._pending.append((self._clock() + self._delay_milliseconds, message))
+
+    def admit(self, stream: Subscription) -> None:
+        """Add a stream, which has received the state."""
+        self.streams[stream] = None
+        self._set_timer()
+
+    def release(self) -> None:
+        """Publish all that is old enough."""
+        now = self._clock()
+        while self._pending and self._pending[0][0] <= now:
+            _, released = self._pending.popleft()
+            if isinstance(released, Transition):
+                self._release(released)
+            else:
+                for stream in self.streams:
+                    stream.push(released)
+        self._set_timer()
+
+    def _release(self, transition: Transition) -> None:
+        self.state = transition.after
+        self._recent.append(transition)
+        fan_out(self._encoder, self._config, transition, self.streams)
+        if transition.after.is_over:
+            self.close()
+
+    def _set_timer(self) -> None:
+        # Without streams nothing waits for a release, and the table can be evicted.
+        if self.streams and self._pending:
+            self._timer.set(self._pending[0][0], self.release)
+
+    def released_after(self, sequence: int) -> list[Transition] | None:
+        """Return the transitions after a sequence that spectators know, None if these are too many."""
+        missed = self.state.sequence - sequence
+        if missed > len(self._recent):
+            return None
+        return list(islice(self._recent, len(self._recent) - missed, None))
+
+    def milliseconds_until(self, sequence: int) -> int | None:
+        """Return the time until spectators know an entry, None for one that is not in the log."""
+        for due, pending in self._pending:
+            if isinstance(pending, Transition) and pending.entry.sequence == sequence:
+                return due - self._clock()
+        return None
+
+    def close(self) -> None:
+        """End all streams."""
+        self._timer.cancel()
+        for stream in self.streams:
+            stream.close()
+        self.streams.clear()

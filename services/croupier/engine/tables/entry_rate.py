@@ -1,0 +1,30 @@
+"""The rate of entries at one table: a token bucket, so that no table takes an engine from all others."""
+
+from math import ceil
+from typing import NamedTuple
+
+
+class EntryLimit(NamedTuple):
+    """So many entries at once, and so many per second in the long run; without a limit for 0 per second."""
+
+    per_second: int
+    burst: int
+
+
+class EntryRate:
+    """The token bucket of a table. An entry that is stored always counts, even beyond the limit."""
+
+    def __init__(self, limit: EntryLimit) -> None:
+        self._milliseconds = 1000 / limit.per_second if limit.per_second else 0.0
+        self._burst = limit.burst
+        self._full_at = 0.0
+        """The time at which the bucket is full, in milliseconds since 1970 UTC."""
+
+    @property
+    def next_at(self) -> int:
+        """The time from which the next entry is within the limit, in milliseconds since 1970 UTC."""
+        return ceil(self._full_at - self._milliseconds * (self._burst - 1)) if self._milliseconds else 0
+
+    def count(self, entries: int, now: int) -> None:
+        """Count entries that were stored now."""
+        self._full_at = max(self._full_at, now) + self._milliseconds * entries

@@ -1,0 +1,219 @@
+"""The calls of players without a seat, by the access of the table, their link, and the end of the game."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from random import Random
+from typing import Any, TypeAlias
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from croupier.engine.api.servicer import EngineServicer
+from croupier.engine.tables.registry import Tables
+from croupier.runtime.errors import NotFound, ServiceError, Unauthenticated
+from croupier.runtime.identity import PLAYER_AUDIENCE, Caller, TokenIssuer, TokenVerifier, set_caller
+from croupier.runtime.links import links_by
+from croupier.runtime.stream_limiter import StreamLimiter
+from croupier.runtime.table_access import OPEN, SEATED, LinkPurpose, TableAccess, Visibility, WatchPolicy
+from croupier_api.v1 import engine_pb2
+from tests.engine.fakes import LINK_KEY, EngineHarness
+from tests.engine.play import event_of, make_config, open_table, play_on
+
+PLAYER, STRANGER = Caller("p0", "Player 0"), Caller("stranger", "Stranger")
+PUBLIC_BY_LINK = TableAccess(Visibility.PUBLIC, WatchPolicy.LINK)
+PUBLIC_UNWATCHED = TableAccess(Visibility.PUBLIC, WatchPolicy.NOBODY)
+BY_LINK = TableAccess(Visibility.LINK, WatchPolicy.LINK)
+UNWATCHED = TableAccess(Visibility.LINK, WatchPolicy.NOBODY)
+WATCH, REPLAY = engine_pb2.LINK_PURPOSE_WATCH, engine_pb2.LINK_PURPOSE_REPLAY
+HIDDEN, NOT_FINISHED = "UNKNOWN_TABLE", "TABLE_NOT_FINISHED"
+READS = ("GetView", "WatchTable", "GetReplay")
+ACTS = ("SubmitAction", "SendReaction", "CreateProposal", "CastVote")
+DAY_MILLISECONDS = 86_400_000
+
+
+class Calls:
+    """The calls of a player at the table t1, each by its name; `link` is the player's."""
+
+    def __init__(self, engine: EngineHarness, tables: Tables) -> None:
+        self.tables = tables
+        self.link = ""
+        self._servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter(20, 20), engine.links())
+
+    async def call(self, name: str, table_id: str = "t1", **fields: Any) -> Any:
+        """Return the answer of a call, or the first event of a stream."""
+        if name in READS:
+            fields["link"] = self.link
+        request = getattr(engine_pb2, f"{name}Request")(table_id=table_id, **fields)
+        method = getattr(self._servicer, name)
+        if name != "WatchTable":
+            return await method(request, None)
+        stream = method(request, None)
+        try:
+            return event_of(await anext(stream))
+        finally:
+            await stream.aclose()
+
+    async def reasons(self, *names: str, **fields: Any) -> list[str]:
+        """Return the reason of each call's refusal, or "" for one that succeeds."""
+        return [await reason_of(self.call(name, **fields)) for name in names]
+
+    async def finish(self) -> None:
+        await play_on(await self.tables.get("t1"), Random(1))
+
+    async def make_link(self, purpose: int) -> str:
+        """Return a link that a player of the table has created."""
+        set_caller(PLAYER)
+        link: str = (await self.call("CreateLink", purpose=purpose)).link
+        set_caller(STRANGER)
+        return link
+
+
+AtTable: TypeAlias = Callable[[TableAccess], Awaitable[Calls]]
+
+
+async def reason_of(answer: Awaitable[Any]) -> str:
+    try:
+        await answer
+    except ServiceError as refusal:
+        return refusal.reason_name
+    return ""
+
+
+@pytest.fixture
+def at_table(engine: EngineHarness) -> AtTable:
+    """Return a function that opens the table t1 with an access, and returns the calls of a stranger."""
+
+    async def opened(access: TableAccess) -> Calls:
+        await open_table(engine, make_config(access=access))
+        set_caller(STRANGER)
+        return Calls(engine, Tables(engine.services, bytes, max_open_tables=3))
+
+    return opened
+
+
+@pytest.mark.parametrize(
+    ("access", "link", "running", "finished"),
+    [
+        (OPEN, None, ["", "", NOT_FINISHED], ["", "", ""]),
+        (PUBLIC_BY_LINK, None, [HIDDEN, HIDDEN, NOT_FINISHED], ["", "", ""]),
+        (PUBLIC_BY_LINK, WATCH, ["", "", NOT_FINISHED], ["", "", ""]),
+        (PUBLIC_UNWATCHED, None, [HIDDEN, HIDDEN, NOT_FINISHED], ["", "", ""]),
+        (BY_LINK, None, [HIDDEN, HIDDEN, HIDDEN], [HIDDEN, HIDDEN, HIDDEN]),
+        # A spectator whose stream broke at the end opens it again.
+        (BY_LINK, WATCH, ["", "", NOT_FINISHED], [HIDDEN, "", HIDDEN]),
+        (BY_LINK, REPLAY, [HIDDEN, HIDDEN, NOT_FINISHED], ["", "", ""]),
+        (UNWATCHED, REPLAY, [HIDDEN, HIDDEN, NOT_FINISHED], ["", "", ""]),
+        (SEATED, None, [HIDDEN, HIDDEN, HIDDEN], [HIDDEN, HIDDEN, HIDDEN]),
+    ],
+)
+async def test_a_stranger_reads_what_the_access_and_their_link_allow(
+    at_table: AtTable, access: TableAccess, link: int | None, running: list[str], finished: list[str]
+) -> None:
+    calls = await at_table(access)
+    if link is not None:
+        calls.link = await calls.make_link(link)
+    assert await calls.reasons(*READS) == running
+    await calls.finish()
+    assert await calls.reasons(*READS) == finished
+    set_caller(PLAYER)
+    calls.link = ""
+    assert await calls.reasons(*READS) == ["", "", ""]
+
+
+async def test_a_hidden_table_is_refused_as_one_that_does_not_exist(at_table: AtTable) -> None:
+    calls = await at_table(SEATED)
+    for name in (*READS, *ACTS):
+        with pytest.raises(NotFound) as hidden:
+            await calls.call(name)
+        with pytest.raises(NotFound) as missing:
+            await calls.call(name, table_id="t2")
+        assert (hidden.value.reason_name, str(hidden.value)) == (HIDDEN, str(missing.value))
+    assert await calls.reasons("CreateLink", purpose=WATCH) == [HIDDEN]
+
+
+async def test_a_stranger_who_may_watch_is_told_that_they_have_no_seat(at_table: AtTable) -> None:
+    calls = await at_table(OPEN)
+    for name in ("SubmitAction", "CreateProposal", "CastVote"):
+        assert await calls.reasons(name, request_id="r") == ["NOT_SEATED"]
+    assert await calls.reasons("SendReaction", reaction="wow") == ["NOT_SEATED"]
+    assert await calls.reasons("CreateLink", purpose=WATCH) == ["NOT_SEATED"]
+
+
+async def test_a_removed_player_has_no_access_to_a_public_table_even_with_a_link(at_table: AtTable) -> None:
+    calls = await at_table(replace(OPEN, removed_players=(STRANGER.id,)))
+    for purpose in (WATCH, REPLAY):
+        calls.link = await calls.make_link(purpose)
+        assert await calls.reasons(*READS) == [HIDDEN, HIDDEN, HIDDEN]
+    assert await calls.reasons(*ACTS) == [HIDDEN] * 4
+    await calls.finish()
+    assert await calls.reasons(*READS) == [HIDDEN, HIDDEN, HIDDEN]
+
+
+@pytest.mark.parametrize(
+    ("access", "allowed"),
+    [
+        (OPEN, [True, True]),
+        (PUBLIC_UNWATCHED, [False, True]),
+        (BY_LINK, [True, True]),
+        (UNWATCHED, [False, True]),
+        (SEATED, [False, False]),
+    ],
+)
+async def test_links_are_created_for_the_purposes_that_the_access_allows(
+    at_table: AtTable, access: TableAccess, allowed: list[bool]
+) -> None:
+    calls = await at_table(access)
+    set_caller(PLAYER)
+    for purpose, is_allowed in zip((WATCH, REPLAY), allowed, strict=True):
+        expected = "" if is_allowed else "LINK_NOT_ALLOWED"
+        assert await calls.reasons("CreateLink", purpose=purpose) == [expected]
+    for unknown in (0, 3):
+        assert await calls.reasons("CreateLink", purpose=unknown) == ["INVALID_FIELD"]
+
+
+async def test_a_link_is_valid_for_its_table_until_it_expires(at_table: AtTable, engine: EngineHarness) -> None:
+    calls = await at_table(BY_LINK)
+    set_caller(PLAYER)
+    created = await calls.call("CreateLink", purpose=WATCH)
+    set_caller(STRANGER)
+    calls.link = created.link
+    assert created.expiry_time.ToMilliseconds() == engine.clock() + DAY_MILLISECONDS
+    await open_table(engine, make_config(table_id="t2"))
+    assert await calls.reasons("GetView", table_id="t2") == [HIDDEN]
+    engine.clock.advance(DAY_MILLISECONDS - 1)
+    assert await calls.reasons("GetView") == [""]
+    engine.clock.advance(1)
+    assert await calls.reasons("GetView") == ["INVALID_LINK"]
+
+
+async def test_a_forged_link_is_refused_and_a_link_is_no_access_token(at_table: AtTable, engine: EngineHarness) -> None:
+    calls = await at_table(BY_LINK)
+    link = await calls.make_link(WATCH)
+    other_key = links_by(Ed25519PrivateKey.generate(), 1, engine.clock).issue("t1", LinkPurpose.WATCH)[0]
+    other_audience = TokenIssuer(LINK_KEY, PLAYER_AUDIENCE, 60, engine.clock).issue("t1", LinkPurpose.WATCH)[0]
+    for forged in ("x", link[:-8], f"{link}x", "x" * 10_000, other_key, other_audience):
+        calls.link = forged
+        assert await calls.reasons(*READS) == ["INVALID_LINK"] * 3
+    with pytest.raises(Unauthenticated):
+        TokenVerifier(LINK_KEY.public_key(), PLAYER_AUDIENCE, engine.clock).verify(link)
+
+
+async def test_strangers_know_the_end_of_a_game_after_the_delay(at_table: AtTable, engine: EngineHarness) -> None:
+    calls = await at_table(replace(OPEN, watch_delay_seconds=30))
+    begun = (await calls.call("GetView")).snapshot.sequence
+    await calls.finish()
+    ended = (await calls.tables.get("t1")).state.sequence
+    assert (await calls.call("GetView")).snapshot.sequence == begun == 0
+    assert await calls.reasons("GetReplay") == [NOT_FINISHED]
+    engine.clock.advance(29_999)
+    calls.tables.evict(0)
+    assert await calls.reasons("GetReplay") == [NOT_FINISHED]
+    assert not (await calls.call("GetView")).snapshot.revealed_seed
+    set_caller(PLAYER)
+    assert await calls.reasons("GetReplay") == [""]
+    assert (await calls.call("GetView")).snapshot.sequence == ended
+    set_caller(STRANGER)
+    engine.clock.advance(1)
+    assert await calls.reasons("GetReplay") == [""]
+    snapshot = (await calls.call("GetView")).snapshot
+    assert (snapshot.sequence, bool(snapshot.revealed_seed)) == (ended, True)

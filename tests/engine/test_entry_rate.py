@@ -1,0 +1,105 @@
+"""The rate of entries at a table: requests are refused or wait, bots wait, and time-outs are never late."""
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.engine.assembly import assemble
+from croupier.engine.core.limits import TableLimits
+from croupier.engine.core.log import ActedBy, SeatConfig
+from croupier.engine.settings import EngineSettings
+from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
+from croupier.engine.tables.live_table import LiveTable
+from croupier.runtime.errors import LimitReached
+from tests.engine.fakes import START, EngineHarness, FakeClock, FakeScoring, RecordingLogger
+from tests.engine.play import CLOCK, act_once, bots, choice, make_config, open_table, people, play_on, reload_table
+from tests.waiting import settled
+
+FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
+
+
+async def limited_table(engine: EngineHarness, *seats: SeatConfig, burst: int = 2) -> LiveTable:
+    """Return a table with a limit of ten entries per second."""
+    engine.services = replace(engine.services, entry_limit=EntryLimit(10, burst))
+    clock = replace(CLOCK, bot_delay_milliseconds=0)
+    return await open_table(engine, make_config(seats=seats or people(3), clock=clock))
+
+
+def test_a_burst_passes_and_then_so_many_entries_per_second() -> None:
+    rate, now = EntryRate(EntryLimit(20, 200)), START
+    for _ in range(200):
+        assert rate.next_at <= now
+        rate.count(1, now)
+    assert rate.next_at == now + 50
+    rate.count(3, now + 50)
+    assert rate.next_at == now + 200
+    rate.count(1, now + 20_000)
+    assert rate.next_at <= now + 20_000
+
+
+def test_zero_is_no_limit() -> None:
+    rate = EntryRate(EntryLimit(0, 1))
+    rate.count(10_000, START)
+    assert rate.next_at < START
+
+
+async def test_a_request_beyond_the_rate_is_refused_with_the_time_to_wait(engine: EngineHarness) -> None:
+    table = await limited_table(engine)
+    await play_on(table, Random(1), max_actions=2)
+    before = table.state
+    with pytest.raises(LimitReached) as refusal:
+        await act_once(table, Random(1))
+    assert (refusal.value.reason_name, refusal.value.retry_after_seconds) == ("TOO_MANY_REQUESTS", 0.1)
+    assert refusal.value.metadata == {"limit": "table_entries"}
+    assert table.state == before
+    engine.clock.advance(100)
+    assert await act_once(table, Random(1)) == 4
+
+
+async def test_a_repeated_request_gets_its_answer_beyond_the_rate(engine: EngineHarness) -> None:
+    table = await limited_table(engine, burst=1)
+    seat, action = choice(table.state, Random(1))
+    assert await table.act(seat, action, "r", None) == 2
+    assert await table.act(seat, action, "r", None) == 2
+
+
+async def test_entries_of_other_engines_count(engine: EngineHarness) -> None:
+    table = await limited_table(engine)
+    await play_on(await reload_table(engine.another_engine(), "t1"), Random(1), max_actions=2)
+    await table.catch_up()
+    with pytest.raises(LimitReached):
+        await act_once(table, Random(1))
+
+
+async def test_bots_wait_for_the_rate(engine: EngineHarness) -> None:
+    table = await limited_table(engine, *bots(2))
+    await settled()
+    assert table.state.sequence == 3
+    for sequence in range(4, 9):
+        engine.clock.advance(99)
+        await settled()
+        assert table.state.sequence == sequence - 1
+        engine.clock.advance(1)
+        await settled()
+        assert table.state.sequence == sequence
+
+
+async def test_a_time_out_does_not_wait_for_the_rate(engine: EngineHarness) -> None:
+    table = await limited_table(engine, burst=1)
+    engine.clock.advance(FULL_MILLISECONDS)
+    table.entry_rate.count(1_000, engine.clock())
+    await settled()
+    assert table.entries[-1].acted_by is ActedBy.TIMEOUT
+    assert table.state.sequence == 2
+
+
+async def test_the_settings_limit_every_table(database: AsyncEngine) -> None:
+    settings = EngineSettings(
+        database="unused", lobby_public_key=Path(), signing_key=Path(), scoring_control="a:1", bot_processes=0
+    )
+    engine = assemble(settings, database, FakeScoring(), bytes, FakeClock(), RecordingLogger())
+    assert engine.services.entry_limit == EntryLimit(per_second=20, burst=200)
+    assert engine.services.limits == TableLimits(max_entries=10_000, max_rounds=1_000)

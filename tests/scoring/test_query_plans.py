@@ -1,0 +1,51 @@
+"""Every page is read through indexes, so that it costs the same with any number of results."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.runtime.database import open_database
+from croupier.scoring.ledger import Ledger
+from croupier.scoring.schema import METADATA
+from croupier.scoring.standings import Scope, Statistics
+from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
+from tests.query_plans import plan_of, scanned
+from tests.scoring.test_ledger import FIRST, RESULT, SHEET
+
+ENTRY = LeaderboardEntry("anna", "Anna", Statistics("solo", 3, 1, 5))
+PAGES: dict[str, Callable[[StandingsStore], Awaitable[object]]] = {
+    "leaderboard": lambda store: store.leaderboard("solo", None, 50),
+    "leaderboard after an entry": lambda store: store.leaderboard("solo", ENTRY, 50),
+    "statistics": lambda store: store.statistics("anna", Scope.PUBLIC),
+    "results": lambda store: store.results("", "", None, 50, caller_id="ben"),
+    "results after one": lambda store: store.results("", "", (10, "t"), 50, caller_id="ben"),
+    "results of a game": lambda store: store.results("solo", "", (10, "t"), 50, caller_id="ben"),
+    "results of a player": lambda store: store.results("", "anna", (10, "t"), 50, caller_id="ben"),
+    "own results of a game": lambda store: store.results("solo", "anna", (10, "t"), 50, caller_id="anna"),
+}
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[AsyncEngine]:
+    database = open_database(database_url)
+    await Ledger(database).record_round(SHEET, FIRST)
+    await Ledger(database).record_result(SHEET, RESULT)
+    yield database
+    await database.dispose()
+
+
+@pytest.mark.parametrize("page", PAGES)
+async def test_no_page_scans_a_table(database: AsyncEngine, page: str) -> None:
+    steps = await plan_of(database, lambda: PAGES[page](StandingsStore(database)))
+    assert steps
+    assert not scanned(steps, METADATA.tables)
+
+
+async def test_a_scan_is_found(database: AsyncEngine) -> None:
+    async def scan() -> None:
+        async with database.connect() as connection:
+            await connection.execute(text("SELECT * FROM results WHERE totals = ''"))
+
+    assert scanned(await plan_of(database, scan), METADATA.tables) == {"results"}

@@ -1,0 +1,167 @@
+"""Standings are sums over the ledger, whatever the order and the repetitions of its entries."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from random import Random
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.runtime.database import open_database
+from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
+from croupier.scoring.ledger import Ledger, Result, Round, ScoreSheet, Seat, SeatConduct, SeatCount, Sheet
+from croupier.scoring.standings import Scope, Statistics
+from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
+from loadtest.judge.results import places
+from tests.databases import on_both_databases
+
+PLAYERS = ("anna", "ben", "carl", "dora", "emil")
+GAMES = ("solo", "jossing")
+ACCESSES = (
+    TableAccess(Visibility.PUBLIC, WatchPolicy.ANYONE),
+    TableAccess(Visibility.PUBLIC, WatchPolicy.NOBODY, is_matched=True),
+    TableAccess(Visibility.LINK, WatchPolicy.LINK),
+    TableAccess(Visibility.SEATED, WatchPolicy.NOBODY, is_matched=True),
+    SEATED,
+)
+TABLES = 14
+MAX_CONCURRENT = 8
+
+Entry = tuple[Sheet, Round | Result]
+Totals = dict[tuple[Scope, str, str], Statistics]
+"""By scope, game and player."""
+
+
+def random_sheet(random: Random, number: int) -> Sheet:
+    people = random.sample(PLAYERS, random.randint(1, 4))
+    seats = [Seat(player_id, f"{player_id} {number}", "") for player_id in people]
+    seats += [Seat("", "Computer", "random")] * random.randint(0, 1)
+    random.shuffle(seats)
+    return Sheet(f"t{number}", random.choice(GAMES), tuple(seats), random.choice(ACCESSES))
+
+
+def random_entries(random: Random, sheet: Sheet) -> list[Entry]:
+    """Return rounds and a result; a few tables have no result yet."""
+    seats = list(range(len(sheet.seats)))
+    none = (0,) * len(seats)
+    entries: list[Entry] = []
+    for number in range(1, random.randint(1, 4)):
+        counts = [
+            SeatCount(random.choice(("wins", "bids")), random.choice(seats), random.randint(1, 9)) for _ in range(5)
+        ]
+        entries.append((sheet, Round(number, none, none, (), counts=tuple(counts))))
+    random.shuffle(seats)
+    first = random.randint(1, len(seats))
+    ranking = (tuple(sorted(seats[:first])), *((seat,) for seat in seats[first:]))
+    conduct = tuple(SeatConduct(random.randint(0, 3), random.random() < 0.2) for _ in seats)
+    known = conduct if random.random() < 0.9 else ()
+    if random.random() < 0.9:
+        # Several tables end at the same time.
+        result = Result(ranking, none, random.randint(1, 8), known, random.random() < 0.15)
+        entries.append((sheet, result))
+    return entries
+
+
+def is_ranked(sheet: Sheet, result: Result, seat: int) -> bool:
+    """Return whether a seat of a counted result is on the leaderboard."""
+    people = sum(not occupant.bot for occupant in sheet.seats)
+    may_rank = sheet.access.visibility is Visibility.PUBLIC or sheet.access.is_matched
+    return may_rank and people > 1 and bool(result.conduct) and not result.conduct[seat].finished_by_engine
+
+
+def sums_of(sheets: Iterable[ScoreSheet]) -> Totals:
+    """Return the sums over all results that count."""
+    sums: dict[tuple[Scope, str, str], Counter[str]] = {}
+    for recorded in sheets:
+        sheet, result = recorded.sheet, recorded.result
+        for seat, place in places(result.ranking).items() if result and not result.is_void else ():
+            assert result is not None
+            player_id = sheet.seats[seat].player_id
+            is_in = {
+                Scope.ALL: True,
+                Scope.PUBLIC: sheet.access.visibility is Visibility.PUBLIC,
+                Scope.RANKED: is_ranked(sheet, result, seat),
+            }
+            counts = Counter({"games": 1, "won": int(place == 1), "places": place})
+            for count in (count for each in recorded.rounds for count in each.counts if count.seat == seat):
+                counts[f"count {count.name}"] += count.amount
+            for scope in (scope for scope in Scope if player_id and is_in[scope]):
+                sums.setdefault((scope, sheet.game, player_id), Counter()).update(counts)
+    return {key: statistics_of(key[1], counts) for key, counts in sums.items()}
+
+
+def statistics_of(game: str, sums: Counter[str]) -> Statistics:
+    counts = [(name.removeprefix("count "), sum_) for name, sum_ in sorted(sums.items()) if name.startswith("count ")]
+    return Statistics(game, sums["games"], sums["won"], sums["places"], tuple(counts))
+
+
+def board_of(game: str, totals: Totals, sheets: Iterable[ScoreSheet]) -> tuple[LeaderboardEntry, ...]:
+    """Return the expected leaderboard."""
+    names = {
+        seat.player_id: seat.name
+        for _, _, recorded in sorted(
+            (each.result.end_milliseconds, each.sheet.table_id, each.sheet) for each in sheets if each.result
+        )
+        for seat in recorded.seats
+    }
+    found = [
+        LeaderboardEntry(player_id, names[player_id], done)
+        for (scope, of_game, player_id), done in totals.items()
+        if scope is Scope.RANKED and of_game == game
+    ]
+    return tuple(sorted(found, key=order_of))
+
+
+def order_of(entry: LeaderboardEntry) -> tuple[int, float, int, str]:
+    done = entry.statistics
+    return -done.games_won, done.average_place or 0.0, -done.games_finished, entry.player_id
+
+
+async def record_all(ledgers: Sequence[Ledger], entries: Sequence[Entry]) -> None:
+    slots = asyncio.Semaphore(MAX_CONCURRENT)
+
+    async def record(ledger: Ledger, sheet: Sheet, entry: Round | Result) -> None:
+        async with slots:
+            if isinstance(entry, Round):
+                await ledger.record_round(sheet, entry)
+            else:
+                await ledger.record_result(sheet, entry)
+
+    await asyncio.gather(*(record(ledgers[number % len(ledgers)], *entry) for number, entry in enumerate(entries)))
+
+
+@asynccontextmanager
+async def two_replicas(url: str) -> AsyncIterator[tuple[AsyncEngine, AsyncEngine]]:
+    one, other = open_database(url), open_database(url)
+    yield one, other
+    await one.dispose()
+    await other.dispose()
+
+
+async def in_pages(standings: StandingsStore, game: str, size: int) -> tuple[LeaderboardEntry, ...]:
+    board: tuple[LeaderboardEntry, ...] = ()
+    while page := await standings.leaderboard(game, board[-1] if board else None, size):
+        board += page
+    return board
+
+
+@on_both_databases
+async def test_standings_are_the_sums_over_the_ledger(database_url: str, seed: int) -> None:
+    random = Random(seed)
+    sheets = [random_sheet(random, number) for number in range(TABLES)]
+    entries = [entry for sheet in sheets for entry in random_entries(random, sheet)]
+    repeated = random.sample(entries, len(entries) // 2)
+    in_any_order = random.sample([*entries, *repeated], len(entries) + len(repeated))
+    async with two_replicas(database_url) as (one, other):
+        await record_all((Ledger(one), Ledger(other)), in_any_order)
+        known = {sheet.table_id for sheet, _ in entries}
+        recorded = [await Ledger(one).score_sheet(table_id) for table_id in sorted(known)]
+        assert sum(len(each.rounds) + bool(each.result) for each in recorded) == len(entries)
+        totals, standings = sums_of(recorded), StandingsStore(other)
+        for scope in Scope:
+            for player_id in PLAYERS:
+                expected = [totals[key] for game in sorted(GAMES) if (key := (scope, game, player_id)) in totals]
+                assert list(await standings.statistics(player_id, scope)) == expected
+        for game in GAMES:
+            assert await in_pages(standings, game, random.randint(1, 4)) == board_of(game, totals, recorded)
