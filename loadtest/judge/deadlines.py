@@ -92,7 +92,12 @@ def check_last_deadline(log: Log, histories: Sequence[ViewerHistory], clock_offs
     if state is None or not log.entries or not state.clock.deadline_unix_ms:
         return
     last_received = max(
-        (history.last_received[0] for history in histories if history.last_received[1] == log.last), default=0
+        (
+            history.last_received[0] - history.delay_milliseconds
+            for history in histories
+            if history.last_received[1] == log.last
+        ),
+        default=0,
     )
     passed = last_received - clock_offset - state.clock.deadline_unix_ms
     if passed > SILENT_MILLISECONDS + _think_milliseconds(log, log.last + 1):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from loadtest.judge.log import SLACK_MILLISECONDS, Log
 from loadtest.judge.rows import Row, Rows
 from loadtest.judge.streams import ViewerHistory
 from loadtest.judge.violations import Found, Invariant
@@ -31,7 +32,7 @@ def check_delivery(history: ViewerHistory, rows: Rows, limit: DeliveryLimit, clo
         )
         begins = opened.after_sequence if opened.after_sequence is not None else arrivals[0][1]
         for row in rows.entries[begins:]:
-            stored = _visible(row, clock_offset)
+            stored = _visible(row, clock_offset) + history.delay_milliseconds
             if stored >= ends:
                 break
             arrived = next((at for at, sequence in arrivals if sequence >= row.sequence), ends)
@@ -52,12 +53,29 @@ def check_end_received(history: ViewerHistory, rows: Rows, clock_offset: int) ->
     )
     if not is_missed or rows.stored.status != "finished":
         return
-    if not history.record.has_left(_visible(rows.entries[-1], clock_offset) + END_MILLISECONDS):
+    visible = _visible(rows.entries[-1], clock_offset) + history.delay_milliseconds
+    if not history.record.has_left(visible + END_MILLISECONDS):
         yield (
             Invariant.STREAM_SILENT,
             history.last_received[1],
             f"{history.name} did not receive the end of the game, {last}",
         )
+
+
+def check_watch_delay(history: ViewerHistory, log: Log, clock_offset: int) -> Iterator[Found]:
+    """Yield the first entry that a spectator knew before the watch delay had passed.
+
+    The players' clock is at most `clock_offset` milliseconds ahead of the services'.
+    """
+    delay = history.delay_milliseconds
+    known = [(sequence, state.received_milliseconds) for sequence, state in history.states.items()]
+    known += [(snapshot.sequence, at) for at, snapshot in history.views]
+    for sequence, at in known if delay else ():
+        entry = log.entries.get(sequence)
+        early = entry.stored_unix_ms + delay - (at - clock_offset) if entry is not None else 0
+        if early > SLACK_MILLISECONDS:
+            yield Invariant.SHOWN_TOO_EARLY, sequence, f"{history.name} knew it {early} ms before the watch delay"
+            return
 
 
 def _visible(row: Row, clock_offset: int) -> int:

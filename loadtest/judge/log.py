@@ -113,7 +113,8 @@ class SequenceRange(NamedTuple):
 class Timeline:
     """The times at which entries were sent, stored and received, in milliseconds of the players' clock.
 
-    That clock is at most `clock_offset` milliseconds ahead of the services'.
+    That clock is at most `clock_offset` milliseconds ahead of the services'; it is 0 if that is not known, because all
+    viewers are delayed spectators.
     """
 
     def __init__(self, log: Log, histories: Sequence[ViewerHistory]) -> None:
@@ -124,7 +125,8 @@ class Timeline:
             for answer in history.record.answered
             if answer.sequence is not None
         ]
-        known = [*received.items(), *((sequence, answer.at_milliseconds) for _, answer, sequence in acknowledged)]
+        prompt = _first_received([history for history in histories if not history.delay_milliseconds])
+        known = [*prompt.items(), *((sequence, answer.at_milliseconds) for _, answer, sequence in acknowledged)]
         stored = {sequence: update.stored_unix_ms for sequence, update in log.entries.items()}
         # Nothing is received before it was stored.
         self.clock_offset = min((at - stored[sequence] for sequence, at in known if sequence in stored), default=0)

@@ -79,6 +79,11 @@ class ViewerHistory:
         """The viewer's name in a violation."""
         return "a spectator" if self.seat is None else f"seat {self.seat}"
 
+    @property
+    def delay_milliseconds(self) -> int:
+        """The time by which the viewer sees the table later: the watch delay for a spectator."""
+        return self.info.access.watch_delay.seconds * 1000 if self.seat is None else 0
+
 
 def _by_request(all_of: Sequence[_Named]) -> dict[str, list[_Named]]:
     named: dict[str, list[_Named]] = defaultdict(list)

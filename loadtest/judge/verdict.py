@@ -8,7 +8,7 @@ from croupier_api.v1 import scoring_pb2
 from loadtest.judge.answers import AnswerContext, check_acknowledgements, check_answers, check_entries_requested
 from loadtest.judge.conduct import conduct_of, is_public
 from loadtest.judge.deadlines import check_deadlines, check_last_deadline, check_row_times
-from loadtest.judge.delivery import check_delivery, check_end_received, seen_by_all
+from loadtest.judge.delivery import check_delivery, check_end_received, check_watch_delay, seen_by_all
 from loadtest.judge.knowledge import ShownCards
 from loadtest.judge.legal_actions import check_legal_actions
 from loadtest.judge.log import Log, Timeline, log_of
@@ -61,6 +61,7 @@ def judge(record: TableRecord) -> Verdict:
         *_check_results(record, histories, log, stored_game),
         *_check_times(record, log, stored_game),
         *check_timeouts(log, histories, timeline.clock_offset),
+        *_check_watch_delays(histories, log, timeline.clock_offset),
         *_check_deliveries(record, histories, stored_game, timeline.clock_offset),
     ]
     violations = tuple(Violation(invariant, record.table_id, *where) for invariant, *where in found)
@@ -153,6 +154,13 @@ def _check_times(record: TableRecord, log: Log, stored_game: StoredGame) -> Iter
         if (position := positions.get(number)) is not None:
             to_act[row.sequence] = sorted(position.legal)
     return check_row_times(rows, to_act, record.outages, record.late_milliseconds)
+
+
+def _check_watch_delays(histories: Sequence[ViewerHistory], log: Log, clock_offset: int) -> Iterator[Found]:
+    if all(history.delay_milliseconds for history in histories):
+        return  # How the clocks differ is not known.
+    for history in histories:
+        yield from check_watch_delay(history, log, clock_offset)
 
 
 def _check_deliveries(

@@ -29,6 +29,7 @@ class Invariant(StrEnum):
     RULES_BROKEN = "rules_broken"
     LOG_BROKEN = "log_broken"
     SHOWN_BEFORE_STORED = "shown_before_stored"
+    SHOWN_TOO_EARLY = "shown_too_early"
     COMPENSATION_WRONG = "compensation_wrong"
     TIMEOUT_UNEXCUSED = "timeout_unexcused"
     TABLE_STUCK = "table_stuck"

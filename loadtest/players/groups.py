@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Coroutine, Mapping, Sequence
+from functools import partial
 from itertools import count
 from random import Random
 from typing import NamedTuple
@@ -20,8 +21,11 @@ from loadtest.scenarios import Behaviour
 
 OPTIONS_SHARE = 0.5
 """The share of tables with random options."""
+DELAYED_SHARE = 0.1
+"""The share of tables whose spectators see the game later."""
 BOT_SHARE = 0.1
 """The share of tables at which a bot has the last seat."""
+DELAYED = tables_pb2.TableAccess(watch_delay=Duration(seconds=3))
 SEED_BYTES = 16
 PAUSE_SECONDS = 0.5
 POLL_SECONDS = 0.2
@@ -149,17 +153,15 @@ async def _form_table(
 async def _create_table(
     host: PlayerClient, entry: MixEntry, seats: int, time_control: tables_pb2.TimeControl, random: Random
 ) -> tables_pb2.Table:
+    access = DELAYED if random.random() < DELAYED_SHARE else None
+    create = partial(host.create_table, game=entry.game, seat_count=seats, time_control=time_control, access=access)
     if random.random() < OPTIONS_SHARE:
         options = await _random_options(host, entry.game, random) | dict(entry.bounds)
         try:
-            return (
-                await host.create_table(game=entry.game, seat_count=seats, options=options, time_control=time_control)
-            ).table
+            return (await create(options=options)).table
         except InvalidArgument:
             pass  # Not all options can be combined.
-    return (
-        await host.create_table(game=entry.game, seat_count=seats, options=entry.bounds, time_control=time_control)
-    ).table
+    return (await create(options=entry.bounds)).table
 
 
 async def _random_options(host: PlayerClient, game_id: str, random: Random) -> dict[str, OptionValue]:

@@ -76,7 +76,9 @@ class ScoringReplica(Replica):
     kind = "scoring"
 
     async def run(self) -> None:
-        add_players, add_control = servicers(self.environment.access[self.kind], CollectorRegistry())
+        add_players, add_control = servicers(
+            self.environment.access[self.kind], CollectorRegistry(), ENGINE_KEY.public_key(), self.clock
+        )
         servers = [
             self.listen(SCORING, add_players, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, self.clock)),
             self.listen(

@@ -117,6 +117,21 @@ def exported(folder: Path, arguments: list[str]) -> str:
     return output.read_text()
 
 
+def exported_by_another_player(folder: Path, table_id: str) -> str:
+    """Return the replay that a person with another device exports by the printed link."""
+    command = [sys.executable, "-m", "croupier.cli", "replay", "link", table_id, "--data-dir", str(folder)]
+    printed = subprocess.run(command, check=True, timeout=DEADLINE_SECONDS, capture_output=True, text=True).stdout
+    secret = folder / "player.secret"
+    own = secret.read_text()
+    secret.unlink()
+    try:
+        with pytest.raises(subprocess.CalledProcessError):
+            exported(folder, ["replay", "export", table_id])
+        return exported(folder, printed.rpartition("croupier ")[2].split())
+    finally:
+        secret.write_text(own)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a data folder in which services run."""
@@ -140,6 +155,7 @@ def test_a_person_plays_a_whole_game(folder: Path) -> None:
         assert all(sign in person.seen for sign in ("♠", "\x1b[31m"))
         export = person.seen.rpartition("Replay: croupier ")[2].split()
         assert exported(folder, export).startswith('{"replay":1,')
+        assert exported_by_another_player(folder, export[2]).startswith('{"replay":1,')
 
 
 TABLES = {

@@ -38,6 +38,7 @@ CALL_SECONDS = TIMEOUT_SECONDS
 SERVICE = "/croupier_api.v1.EngineService/"
 CONTROL = "/croupier_internal.v1.EngineControlService/"
 TIME_CONTROL = tables_pb2.TimeControl(action_time=Duration(seconds=60), reserve_time=Duration(), bot_delay=Duration())
+PUBLIC = tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_EVERYONE, watch_policy=tables_pb2.WATCH_POLICY_ANYONE)
 PASS = actions_pb2.Action(pass_turn=actions_pb2.PassAction())
 NO_ACTIONS = actions_pb2.LegalActions()
 Metadata = tuple[tuple[str, str], ...]
@@ -159,7 +160,9 @@ class EngineClient:
         await self.control.PrepareTable(request, metadata=self.engine.lobby(), timeout=CALL_SECONDS)
 
     async def open(self, table_id: str, seats: Sequence[tables_pb2.Seat]) -> None:
-        request = control_pb.OpenTableRequest(table_id=table_id, seats=seats, client_seeds=[b""] * len(seats))
+        request = control_pb.OpenTableRequest(
+            table_id=table_id, seats=seats, client_seeds=[b""] * len(seats), access=PUBLIC
+        )
         await self.control.OpenTable(request, metadata=self.engine.lobby(), timeout=CALL_SECONDS)
 
     async def new_table(self, *seats: tables_pb2.Seat, **changes: Any) -> str:

@@ -3,14 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.core.log import Entry, TableConfig
+from croupier.engine.core.log_codec import decode_entry, rows_of
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import StoredTable
 from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.sqlite_writer import SqliteWriter
@@ -81,13 +82,27 @@ async def opened(store: SqlTableStore, table_id: str = "t1", first: Sequence[Ent
     return config
 
 
-async def loaded(store: SqlTableStore, table_id: str = "t1") -> StoredTable:
+class LoadedTable(NamedTuple):
+    """A table with its log."""
+
+    status: str
+    config: TableConfig
+    entries: tuple[Entry, ...]
+
+
+async def entries_of(store: SqlTableStore, table_id: str, after: int = 0) -> tuple[Entry, ...]:
+    """Return the entries of a log after a sequence."""
+    part = await store.log_after(table_id, after, 100_000)
+    return tuple(decode_entry(table_id, *row) for row in rows_of(table_id, part) if row[0] > after)
+
+
+async def loaded(store: SqlTableStore, table_id: str = "t1") -> LoadedTable:
     """Return a table, which must exist."""
-    stored = await store.load(table_id)
+    stored = await store.find(table_id)
     assert stored
-    return stored
+    return LoadedTable(stored.status, stored.config, await entries_of(store, table_id))
 
 
-def sequences(stored: StoredTable) -> list[int]:
+def sequences(stored: LoadedTable) -> list[int]:
     """Return the numbers of its entries."""
     return [each.sequence for each in stored.entries]

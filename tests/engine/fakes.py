@@ -18,8 +18,9 @@ from croupier.engine.cluster.notifier import NullNotifier
 from croupier.engine.core.compensation import Outage
 from croupier.engine.core.limits import TableLimits
 from croupier.engine.core.log import Entry, TableConfig
-from croupier.engine.core.log_codec import UnreadableLog, decode_entry, encode_body
+from croupier.engine.core.log_codec import LogPart, UnreadableLog, decode_entry, encode_body, row_of
 from croupier.engine.core.reports import Report, ResultReport
+from croupier.engine.folding.inline import InlineFolder
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange
 from croupier.engine.tables.dependencies import TableDependencies
@@ -89,7 +90,7 @@ class MemoryTableStore:
         self.reads_fail = False
         self.unreadable: set[str] = set()
         """Tables of whose logs the format is unknown."""
-        self.loads = 0
+        self.log_reads = 0
         self.held = asyncio.Event()
         """Set when an append waits at a closed gate."""
         self.gate = asyncio.Event()
@@ -132,21 +133,26 @@ class MemoryTableStore:
         kept.due_at = entries[-1].deadline
         return True
 
-    async def load(self, table_id: str) -> StoredTable | None:
-        self.loads += 1
+    async def find(self, table_id: str) -> StoredTable | None:
         await asyncio.sleep(0)
         self._read(table_id)
         kept = self.tables.get(table_id)
-        return StoredTable(kept.status, kept.config, tuple(kept.entries)) if kept else None
+        return StoredTable(kept.status, kept.config, kept.finished_at or None) if kept else None
 
-    async def entries_after(self, table_id: str, sequence: int) -> tuple[Entry, ...]:
+    async def log_after(self, table_id: str, sequence: int, limit: int) -> LogPart:
+        self.log_reads += 1
+        await asyncio.sleep(0)
         self._read(table_id)
-        return tuple(self.tables[table_id].entries[sequence:])
+        return LogPart(rows=tuple(map(row_of, self.tables[table_id].entries[sequence : sequence + limit])))
 
-    async def entries_beyond(self, heads: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
+    async def entries_beyond(self, heads: Mapping[str, int], limit: int) -> dict[str, tuple[Entry, ...]]:
         self._read(*heads)
-        grown = {table_id: tuple(self.tables[table_id].entries[after:]) for table_id, after in heads.items()}
-        return {table_id: entries for table_id, entries in grown.items() if entries}
+        grown: dict[str, tuple[Entry, ...]] = {}
+        for table_id, after in sorted(heads.items()):
+            if entries := tuple(self.tables[table_id].entries[after : after + limit]):
+                grown[table_id] = entries
+                limit -= len(entries)
+        return grown
 
     def _read(self, *table_ids: str) -> None:
         if self.reads_fail:
@@ -289,10 +295,11 @@ def engine_harness(
         EngineMetrics(CollectorRegistry()),
         liveness_store or FakeLivenessStore(),
     )
-    outbox = Outbox(store, scoring, clock, metrics, logger)
+    outbox = Outbox(store, InlineFolder(), scoring, clock, metrics, logger)
     liveness = EngineLiveness(liveness_store, "e", lambda: True, clock, logger)
     services = TableDependencies(
         store=store,
+        folder=InlineFolder(),
         encoder=StreamEncoder(),
         metrics=metrics,
         clock=clock,

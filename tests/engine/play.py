@@ -1,13 +1,14 @@
 """Tables of any game, and functions that play them."""
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from random import Random
 from typing import TypeVar
 
 import pytest
 
-from croupier.engine.core.fold import TableState, Transition, advance, new_table
+from croupier.engine.core.fold import TableState, Transition, advance, new_table, transitions_of
+from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import (
     ActedBy,
     ClockCompensated,
@@ -21,6 +22,7 @@ from croupier.engine.core.log import (
 )
 from croupier.engine.core.proposals import PROPOSAL_MILLISECONDS, refusal_of
 from croupier.engine.core.voting import transitions_when_agreed
+from croupier.engine.storage.port import log_parts
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.subscription import Subscription
 from croupier.games.actions import Action
@@ -108,9 +110,18 @@ async def open_table(engine: EngineHarness, config: TableConfig) -> LiveTable:
 
 async def reload_table(engine: EngineHarness, table_id: str) -> LiveTable:
     """Return the table as a new engine loads it."""
-    stored = await engine.store.load(table_id)
+    stored = await engine.store.find(table_id)
     assert stored
-    return LiveTable(stored.config, stored.entries, engine.services)
+    log = log_parts(engine.store, table_id)
+    return LiveTable(await engine.services.folder.fold(FoldedTable(stored.config), log), engine.services)
+
+
+def folded_table(config: TableConfig, entries: Iterable[Entry]) -> FoldedTable:
+    """Return the fold of a log."""
+    folded = FoldedTable(config)
+    for transition in transitions_of(config, entries):
+        folded.apply(transition)
+    return folded
 
 
 def choice(table: TableState, random: Random) -> tuple[Seat, Action]:

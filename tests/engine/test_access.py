@@ -129,6 +129,8 @@ async def test_a_hidden_table_is_refused_as_one_that_does_not_exist(at_table: At
             await calls.call(name, table_id="t2")
         assert (hidden.value.reason_name, str(hidden.value)) == (HIDDEN, str(missing.value))
     assert await calls.reasons("CreateLink", purpose=WATCH) == [HIDDEN]
+    # Its log was not read, which would be work.
+    assert not calls.tables.in_memory
 
 
 async def test_a_stranger_who_may_watch_is_told_that_they_have_no_seat(at_table: AtTable) -> None:
@@ -207,8 +209,10 @@ async def test_strangers_know_the_end_of_a_game_after_the_delay(at_table: AtTabl
     assert await calls.reasons("GetReplay") == [NOT_FINISHED]
     engine.clock.advance(29_999)
     calls.tables.evict(0)
-    assert await calls.reasons("GetReplay") == [NOT_FINISHED]
-    assert not (await calls.call("GetView")).snapshot.revealed_seed
+    cold = Calls(engine, Tables(engine.services, bytes, max_open_tables=3))
+    for each in (calls, cold):
+        assert await each.reasons("GetReplay") == [NOT_FINISHED]
+        assert not (await each.call("GetView")).snapshot.revealed_seed
     set_caller(PLAYER)
     assert await calls.reasons("GetReplay") == [""]
     assert (await calls.call("GetView")).snapshot.sequence == ended

@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange
+from croupier.engine.storage.port import SequenceTaken, TableChange
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
-from tests.engine.databases import entry, loaded, opened
+from tests.engine.databases import LoadedTable, entries_of, entry, loaded, opened
 from tests.engine.fakes import START
 from tests.engine.play import ROUNDS, make_config, whole_log
 
@@ -35,9 +35,10 @@ async def rows(database: AsyncEngine) -> list[int]:
 async def answers(store: SqlTableStore, last: int) -> list[Any]:
     """Return the answers to all queries about table t1."""
     return [
-        await store.load("t1"),
-        *[await store.entries_after("t1", sequence) for sequence in (0, 1, last, last + 5)],
-        await store.entries_beyond({"t1": last - 1, "nowhere": 0}),
+        await store.find("t1"),
+        await loaded(store),
+        *[await entries_of(store, "t1", sequence) for sequence in (0, 1, last, last + 5)],
+        await store.entries_beyond({"t1": last - 1, "nowhere": 0}, 10),
         await store.statuses(["t1", "nowhere"]),
         await store.statuses([]),
         await store.open_counts(),
@@ -63,7 +64,7 @@ async def test_an_archived_table_has_the_same_answers(
     assert await store.archive_finished(log[-1].at + 1, 10) == 1
     assert await rows(database) == [0, 0, 0, 1]
     assert await answers(store, len(log)) == before
-    assert await loaded(store) == StoredTable("finished", config, tuple(log))
+    assert await loaded(store) == LoadedTable("finished", config, tuple(log))
 
 
 async def test_only_old_tables_without_due_reports_are_archived(store: SqlTableStore, database: AsyncEngine) -> None:
@@ -114,8 +115,8 @@ async def test_nothing_can_be_appended_to_an_archived_or_deleted_table(
     assert await store.reports_done("t1") in (0, 2)
     await store.set_reports_done("t1", 2)
     await store.delete_archived(ENDED + 1, 10)
-    assert await store.load("t1") is None
+    assert await store.find("t1") is None
     assert await store.statuses(["t1"]) == {}
-    assert await store.entries_after("t1", 0) == ()
+    assert await entries_of(store, "t1") == ()
     with pytest.raises(SequenceTaken):
         await store.append("t1", [entry(3)], None)

@@ -90,9 +90,9 @@ async def test_changed_tables_are_read_in_one_query(engines: TwoEngines, monkeyp
     reads: list[set[str]] = []
     read = engines.engine.store.entries_beyond
 
-    async def counted(heads: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
+    async def counted(heads: Mapping[str, int], limit: int) -> dict[str, tuple[Entry, ...]]:
         reads.append(set(heads))
-        return await read(heads)
+        return await read(heads, limit)
 
     monkeypatch.setattr(engines.engine.store, "entries_beyond", counted)
     engines.catch_up_worker.logs_extended({"known": 1, "only at the other": 5, "unknown": 3})
@@ -104,12 +104,24 @@ async def test_changed_tables_are_read_in_one_query(engines: TwoEngines, monkeyp
     assert sequences(tables) == [2] * 250
 
 
+async def test_long_logs_are_read_and_applied_in_parts(engines: TwoEngines, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.engine.cluster.catch_up.MAX_READ_ENTRIES", 3)
+    others = [await engines.other_table(f"t{number}") for number in range(3)]
+    tables = [await engines.tables.get(f"t{number}") for number in range(3)]
+    for table, missed in zip(others, (1, 6, 7), strict=True):
+        for _ in range(missed):
+            await act_once(table, Random(1))
+    engines.catch_up_worker.notifications_missed()
+    await engines.settle()
+    assert sequences(tables) == [2, 7, 8]
+
+
 @pytest.mark.parametrize("missed", [False, True])
 async def test_a_table_that_was_being_loaded_catches_up(
     engines: TwoEngines, monkeypatch: pytest.MonkeyPatch, missed: bool
 ) -> None:
     other_table = await engines.other_table()
-    load = HeldCall(engines.engine.store, "load", monkeypatch)
+    load = HeldCall(engines.engine.store, "log_after", monkeypatch)
     loading = asyncio.create_task(engines.tables.get("t1"))
     await load.until_read()
     await act_once(other_table, Random(1))
@@ -130,7 +142,7 @@ async def test_a_table_that_is_loaded_while_others_are_read_catches_up(
 ) -> None:
     other_table = await engines.other_table()
     await engines.behind("t2")
-    load = HeldCall(engines.engine.store, "load", monkeypatch)
+    load = HeldCall(engines.engine.store, "log_after", monkeypatch)
     loading = asyncio.create_task(engines.tables.get("t1"))
     await load.until_read()
     await act_once(other_table, Random(1))

@@ -97,7 +97,7 @@ async def test_a_table_that_is_being_loaded_is_awaited_or_cancelled(
     engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch, is_given_up: bool
 ) -> None:
     """Also without a waiting call, since the read holds a connection to the database."""
-    load = HeldCall(engine.store, "load", monkeypatch)
+    load = HeldCall(engine.store, "log_after", monkeypatch)
     stopping = Tables(engine.another_engine().services, bytes, 10)
     asking = [asyncio.create_task(stopping.get("t1")) for _ in range(2)]
     await load.until_read()

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from croupier.engine.tables.history import CHUNK, History
+from croupier.engine.core.history import CHUNK, History
 from tests.engine.databases import entry
 
 LENGTHS = (0, 1, CHUNK, 2 * CHUNK - 1, 2 * CHUNK, 2 * CHUNK + 1, 5 * CHUNK + 7)

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
+from croupier.engine.core.history import CHUNK
 from croupier.engine.tables.cached_table import CALL_TIMEOUT_SECONDS
-from croupier.engine.tables.history import CHUNK
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.turn_scheduler import RETRY_MILLISECONDS
@@ -89,10 +89,10 @@ async def test_an_action_of_a_cancelled_call_is_stored_and_shown_once(pending: P
 async def test_a_store_that_does_not_answer_blocks_no_call_and_its_later_entry_is_shown(
     pending: PendingAction,
 ) -> None:
-    repeating, replay = pending.act(), asyncio.create_task(pending.table.require_finished(0))
+    repeating = pending.act()
     await settled()
     pending.engine.clock.advance(round(CALL_TIMEOUT_SECONDS * 1000))
-    for waiting in (pending.acting, repeating, replay):
+    for waiting in (pending.acting, repeating):
         with pytest.raises(Unavailable) as refusal:
             await within_timeout(waiting)
         assert (refusal.value.reason_name, refusal.value.retry_after_seconds) == ("STORE_UNAVAILABLE", 0.5)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from random import Random, randbytes
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -203,9 +204,9 @@ async def test_finished_tables_in_memory_are_bounded_and_unused_ones_leave(
     tables = Tables(engine.services, randbytes, 100)
 
     async def is_read(table_id: str) -> bool:
-        loads = engine.store.loads
+        reads = engine.store.log_reads
         assert (await tables.get(table_id)).state.is_over
-        return engine.store.loads > loads
+        return engine.store.log_reads > reads
 
     for number in range(4):
         await opened(tables, f"t{number}")
@@ -243,15 +244,15 @@ async def test_concurrent_callers_share_one_load_though_one_is_cancelled(
     engine: EngineHarness, tables: Tables, other: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await opened(tables)
-    before = engine.store.loads
-    load = HeldCall(engine.store, "load", monkeypatch)
+    before = engine.store.log_reads
+    load = HeldCall(engine.store, "log_after", monkeypatch)
     first, *rest = (asyncio.create_task(other.get("t1")) for _ in range(10))
     await load.until_read()
     first.cancel()
     await settled()
     load.release()
     found = await within_timeout(asyncio.gather(*rest))
-    assert engine.store.loads == before + 1
+    assert engine.store.log_reads == before + 1
     assert len({id(table) for table in found}) == 1
 
 
@@ -264,20 +265,23 @@ async def test_a_failed_load_is_repeated(engine: EngineHarness, tables: Tables, 
     assert (await other.get("t1")).state.sequence == 1
 
 
-async def test_a_failed_load_of_a_cancelled_caller_is_not_logged(
-    engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("method", ["find", "log_after"])
+async def test_a_failed_read_of_a_cancelled_caller_is_not_logged(
+    engine: EngineHarness, other: Tables, tables: Tables, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
+    await opened(other)
     unhandled: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: unhandled.append(context))
-    engine.store.reads_fail = True
-    load = HeldCall(engine.store, "load", monkeypatch)
+    fails = AsyncMock(side_effect=StoreDown)
+    monkeypatch.setattr(engine.store, method, fails)
+    read = HeldCall(engine.store, method, monkeypatch)
     asking = asyncio.create_task(tables.get("t1"))
-    await load.until_read()
+    await read.until_read()
     asking.cancel()
     await asyncio.wait([asking])
     del asking
-    load.release()
+    read.release()
     await settled()
     gc.collect()
-    assert engine.store.loads == 1
+    assert fails.await_count == 1
     assert not unhandled

@@ -18,7 +18,7 @@ from croupier.engine.storage.schema import ENTRIES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.runtime.database import is_reachable, open_database
 from croupier.runtime.errors import Unavailable
-from tests.engine.databases import entry, loaded, opened, running, sequences, without
+from tests.engine.databases import entries_of, entry, loaded, opened, running, sequences, without
 from tests.engine.fakes import START
 from tests.engine.play import make_config, whole_log, within_timeout
 from tests.waiting import settled
@@ -108,7 +108,7 @@ async def test_a_failure_of_the_database_is_raised_without_cards_and_seeds_and_p
             await within_timeout(store.append("t1", log[1:2], None))
     assert "play" not in f"{failure.value} {failure.value.__cause__}"
     await within_timeout(store.append("t1", log[1:2], None))
-    monkeypatch.setattr(store, "load", AsyncMock(return_value=None))
+    monkeypatch.setattr(store, "find", AsyncMock(return_value=None))
     async with without(database, "tables"):
         with pytest.raises((SQLAlchemyError, Unavailable)) as failure:
             await store.prepare(make_config(table_id="t2", seed=b"SECRETSECRETSECRETSECRETSECRETSE"), START)
@@ -123,11 +123,11 @@ async def test_an_entry_of_an_unknown_format_is_refused_with_its_table(
     async with database.begin() as connection:
         await connection.execute(insert(ENTRIES).values(("t2", 2, START, 0, '{"t":"foo","v":2}')))
     expected = "log entry 2 of table t2: unknown type 'foo' version 2: this engine reads act 1"
-    for read in (store.load("t2"), store.entries_after("t2", 1), store.entries_beyond({"t1": 0, "t2": 1})):
+    for read in (loaded(store, "t2"), entries_of(store, "t2", 1), store.entries_beyond({"t1": 0, "t2": 1}, 9)):
         with pytest.raises(UnreadableLog, match=expected) as refusal:
             await read
         assert refusal.value.table_id == "t2"
-    assert (await store.load("t1")) is not None
+    assert sequences(await loaded(store)) == [1]
 
 
 async def test_commits_to_a_file_survive_a_loss_of_power(sqlite_url: str) -> None:

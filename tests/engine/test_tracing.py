@@ -24,7 +24,7 @@ from croupier.runtime.errors import IllegalNow
 from croupier.runtime.tracing import start_span
 from tests.engine.databases import loaded, running, writer_on
 from tests.engine.fakes import START, EngineHarness, FakeClock, RecordingLogger
-from tests.engine.play import act_once, bots, make_config, people, within_timeout
+from tests.engine.play import act_once, bots, folded_table, make_config, people, within_timeout
 from tests.recorded_spans import recorded_spans
 from tests.waiting import settled, until
 
@@ -46,7 +46,7 @@ class TracingHarness:
             config, [transition.entry for transition in advance(config, new_table(config), START, None)]
         )
         stored = await loaded(self.store, config.table_id)
-        return LiveTable(stored.config, stored.entries, self.services)
+        return LiveTable(folded_table(stored.config, stored.entries), self.services)
 
     async def act(self, table: LiveTable) -> int:
         with start_span(CALL):

@@ -25,9 +25,9 @@ class HeldCall:
         self._method = getattr(store, name)
         monkeypatch.setattr(store, name, self)
 
-    async def __call__(self, argument: Any) -> Any:
+    async def __call__(self, *arguments: Any) -> Any:
         try:
-            return await self._method(argument)
+            return await self._method(*arguments)
         finally:
             self._read.set()
             await self._released.wait()

@@ -1,6 +1,6 @@
 """Both services over gRPC on loopback: answers and refusals."""
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pytest
 from google.protobuf.message import Message

@@ -74,6 +74,12 @@ async function sequencesOf(table: Table): Promise<(bigint | undefined)[]> {
   return seen;
 }
 
+test("a spectator sends the link with every stream", async () => {
+  const { client, watched } = clientOf([[SNAPSHOT, LOST], [entry(4n, true)]]);
+  assert.deepEqual(await sequencesOf(new Table(client, "t", 1_000, "by a player")), [3n, 4n]);
+  assert.deepEqual(watched.map((request) => request.link), ["by a player", "by a player"]);
+});
+
 test("a broken stream is resumed after the last sequence", async () => {
   const { table, watched } = clientOf([[LOST], [SNAPSHOT, entry(4n), LOST], [entry(5n), RESUME], [entry(6n, true)]]);
   assert.deepEqual(await sequencesOf(table), [3n, 4n, 5n, 6n]);

@@ -35,6 +35,8 @@ export class Table {
     private readonly client: CroupierClient,
     readonly id: string,
     private readonly silenceMilliseconds = SILENCE_MILLISECONDS,
+    /** A link of CreateLink, for a spectator at a table that needs one. */
+    private readonly link = "",
   ) {}
 
   /** Groups of seats, best first, once the game is over; else empty. */
@@ -65,10 +67,11 @@ export class Table {
     const restart = () => setTimeout(() => silence.abort(), this.silenceMilliseconds);
     let timer = restart();
     const seen = this.sequence === undefined ? {} : { afterSequence: this.sequence };
+    const request = { tableId: this.id, link: this.link, ...seen };
     const options = { ...forTable(this.id), signal: silence.signal, timeoutMs: 0 };
     this.streams += 1;
     try {
-      for await (const { tableEvent } of this.client.engine.watchTable({ tableId: this.id, ...seen }, options)) {
+      for await (const { tableEvent } of this.client.engine.watchTable(request, options)) {
         clearTimeout(timer);
         timer = restart();
         if (tableEvent === undefined) continue;

@@ -21,6 +21,9 @@ from croupier.engine.cluster.notifier import Notifier, NullNotifier
 from croupier.engine.cluster.postgres_notifier import PostgresNotifier
 from croupier.engine.cluster.sql_liveness import SqlLivenessStore
 from croupier.engine.core.limits import TableLimits
+from croupier.engine.folding.inline import InlineFolder
+from croupier.engine.folding.port import Folder
+from croupier.engine.folding.process import ProcessFolder
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
 from croupier.engine.storage.postgres_writer import PostgresWriter
@@ -91,6 +94,7 @@ class Engine:
 
     async def _finish(self, grace_seconds: float) -> None:
         await self.bot_workers.close()
+        await self.services.folder.close()
         await self.services.background.close(grace_seconds)
         with suppress(Exception):  # If scoring is down, another engine delivers them later.
             await self.outbox.deliver()
@@ -110,6 +114,7 @@ class Ports:
     writer: EntryWriter
     notifier: Notifier
     bot_workers: BotWorkers
+    folder: Folder
 
 
 def assemble(
@@ -132,6 +137,7 @@ def assemble(
         writer=writer,
         notifier=notifier,
         bot_workers=BotWorkerPool(settings.bot_processes, metrics, logger),
+        folder=ProcessFolder(settings.folder_processes, logger) if settings.folder_processes else InlineFolder(),
     )
     return wire(settings, database, scoring, ports, local_clock, logger)
 
@@ -148,10 +154,11 @@ def wire(
     metrics, writer = ports.metrics, ports.writer
     clock = DatabaseClock(local_clock, ports.query_time, logger)
     store = SqlTableStore(database, writer, metrics)
-    outbox = Outbox(store, scoring, clock, metrics, logger)
+    outbox = Outbox(store, ports.folder, scoring, clock, metrics, logger)
     liveness = EngineLiveness(SqlLivenessStore(database), ports.engine_id, store.is_responsive, clock, logger)
     services = TableDependencies(
         store=store,
+        folder=ports.folder,
         encoder=StreamEncoder(),
         metrics=metrics,
         clock=clock,
@@ -165,7 +172,13 @@ def wire(
         limits=TableLimits(settings.max_table_entries, settings.max_table_rounds),
         entry_limit=EntryLimit(settings.table_entries_per_second, settings.table_entries_burst),
     )
-    tables = Tables(services, ports.new_seed, settings.max_open_tables, settings.min_bot_delay_milliseconds)
+    tables = Tables(
+        services,
+        ports.new_seed,
+        settings.max_open_tables,
+        min_bot_delay_milliseconds=settings.min_bot_delay_milliseconds,
+        max_loads=settings.max_loads,
+    )
     return Engine(
         clock=clock,
         services=services,

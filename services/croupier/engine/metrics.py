@@ -34,6 +34,16 @@ class EngineMetrics:
         self.commit_rows = histogram(
             "croupier_commit_rows", "Log entries stored in one commit.", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500)
         )
+        self.table_loads = counter(
+            "croupier_table_loads",
+            "Tables loaded from their logs, for players at the table and the engine itself, or for strangers.",
+            ["class"],
+        )
+        self.load_wait_seconds = histogram(
+            "croupier_load_wait_seconds",
+            "Time that a table waited until its load began, in seconds.",
+            buckets=LATENCY_BUCKETS_SECONDS,
+        )
         self.streams = gauge("croupier_streams", "Open table streams.")
         self.resumes = counter("croupier_resumes", "Streams that resumed after a sequence.")
         self.slow_readers = counter("croupier_slow_readers_closed", "Streams closed because they were read too slowly.")

@@ -61,6 +61,10 @@ class EngineSettings(ServiceSettings):
     """Least time before a bot acts; a table with a lower bot delay gets this one."""
     bot_processes: NonNegativeInt = 1
     """Processes for the decisions of searching computer players. 0: they act like the first one of their game."""
+    folder_processes: NonNegativeInt = 1
+    """Processes that fold long logs, when tables are loaded. 0: the engine folds them itself, in short steps."""
+    max_loads: PositiveInt = 4
+    """Tables that are loaded at a time: those of their players first, and those of strangers in half of the turns."""
     idle_seconds: NonNegativeInt = 120
     """Seconds after which an unused table leaves memory."""
     log_seconds: NonNegativeInt = 3_600

@@ -78,6 +78,15 @@ class TableAccess:
             return False
         return self.is_public or (link is LinkPurpose.REPLAY and self.allows_link(link))
 
+    def is_over_for_spectators(self, ended_at: int | None, now: int) -> bool:
+        """Return whether players without a seat may know the end of the game, which the watch delay postpones.
+
+        Times are milliseconds since 1970 UTC; `ended_at` is None until the game's end.
+        """
+        delay = self.watch_delay_seconds * 1000
+        # Without a delay the clocks of two services do not matter.
+        return ended_at is not None and (delay == 0 or ended_at + delay <= now)
+
     def allows_link(self, purpose: LinkPurpose) -> bool:
         """Return whether the table has links for a purpose."""
         if purpose is LinkPurpose.WATCH:

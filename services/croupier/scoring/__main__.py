@@ -4,10 +4,18 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from prometheus_client import CollectorRegistry
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.runtime.identity import PLAYER_AUDIENCE, SCORING_CONTROL_AUDIENCE, TokenVerifier, load_public_key
+from croupier.runtime.identity import (
+    PLAYER_AUDIENCE,
+    SCORING_CONTROL_AUDIENCE,
+    Clock,
+    TokenVerifier,
+    load_public_key,
+)
+from croupier.runtime.links import LinkVerifier
 from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.rate_limit import player_limit
 from croupier.runtime.server import AddServices
@@ -22,10 +30,12 @@ from croupier_api.v1.scoring_pb2_grpc import add_ScoringServiceServicer_to_serve
 from croupier_internal.v1.scoring_control_pb2_grpc import add_ScoringControlServiceServicer_to_server
 
 
-def servicers(database: AsyncEngine, registry: CollectorRegistry) -> tuple[AddServices, AddServices]:
+def servicers(
+    database: AsyncEngine, registry: CollectorRegistry, engine_key: Ed25519PublicKey, clock: Clock
+) -> tuple[AddServices, AddServices]:
     """Return the services for players and for engines, on one ledger."""
     ledger = Ledger(database)
-    players = ScoringServicer(ledger, StandingsStore(database))
+    players = ScoringServicer(ledger, StandingsStore(database), LinkVerifier(engine_key, clock), clock)
     control = ScoringControlServicer(ledger, LedgerMetrics(registry))
     return (
         partial(add_ScoringServiceServicer_to_server, players),
@@ -36,10 +46,11 @@ def servicers(database: AsyncEngine, registry: CollectorRegistry) -> tuple[AddSe
 def build(settings: ScoringSettings, resources: Resources) -> Service:
     """Wire scoring; raises SettingsError for an unusable key."""
     lobby = TokenVerifier(load_public_key(settings.lobby_public_key), PLAYER_AUDIENCE, now_milliseconds)
-    engine = TokenVerifier(load_public_key(settings.engine_public_key), SCORING_CONTROL_AUDIENCE, now_milliseconds)
+    engine_key = load_public_key(settings.engine_public_key)
+    engine = TokenVerifier(engine_key, SCORING_CONTROL_AUDIENCE, now_milliseconds)
     limit = player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns)
     registry = CollectorRegistry()
-    add_players, add_control = servicers(resources.database, registry)
+    add_players, add_control = servicers(resources.database, registry, engine_key, now_milliseconds)
     housekeeper = Housekeeper(resources.database, settings.result_days, now_milliseconds, resources.logger)
     return Service(
         ports=(

@@ -6,7 +6,7 @@ same transaction.
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -128,18 +128,20 @@ class Ledger:
                 await standings_writer.add_result(connection, sheet.table_id)
             return is_new
 
-    async def score_sheet(self, table_id: str) -> ScoreSheet:
-        """Return the score sheet of a table; raises NotFound if it has no entry."""
+    async def score_sheet(
+        self, table_id: str, is_shown: Callable[[Sheet, Result | None], bool] | None = None
+    ) -> ScoreSheet:
+        """Return the score sheet of a table; raises NotFound if it has no entry, or `is_shown` returns false."""
         async with transaction(self.database) as connection:
-            sheet = (await connection.execute(select(SHEETS).filter_by(table_id=table_id))).one_or_none()
-            if sheet is None:
+            row = (await connection.execute(select(SHEETS).filter_by(table_id=table_id))).one_or_none()
+            result_row = (await connection.execute(select(RESULTS).filter_by(table_id=table_id))).one_or_none()
+            sheet, result = decode_sheet(row) if row else None, decode_result(result_row) if result_row else None
+            if sheet is None or not (is_shown is None or is_shown(sheet, result)):
                 raise NotFound(
                     errors_pb2.ERROR_REASON_NO_SCORE_SHEET, "no score sheet: no round of this table has ended"
                 )
             rounds = await connection.execute(select(ROUNDS).filter_by(table_id=table_id).order_by(ROUNDS.c.round))
-            result_row = (await connection.execute(select(RESULTS).filter_by(table_id=table_id))).one_or_none()
-        result = decode_result(result_row) if result_row else None
-        return ScoreSheet(decode_sheet(sheet), tuple(map(_decode_round, rounds)), result)
+        return ScoreSheet(sheet, tuple(map(_decode_round, rounds)), result)
 
 
 async def _record_sheet(connection: AsyncConnection, sheet: Sheet) -> None:

@@ -6,9 +6,11 @@ from typing import Any, Literal
 import grpc
 
 from croupier.runtime.errors import AlreadyExists
-from croupier.runtime.identity import caller
+from croupier.runtime.identity import Clock, caller
+from croupier.runtime.links import LinkVerifier
 from croupier.runtime.paging import decode_page_size, decode_page_token, encode_page_token, invalid_page_token
 from croupier.scoring import codec
+from croupier.scoring.access import is_result_shown, is_sheet_shown
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.metrics import LedgerMetrics
 from croupier.scoring.standings import Scope, Statistics
@@ -27,13 +29,22 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
     """ScoringService, for players."""
 
-    def __init__(self, ledger: Ledger, standings: StandingsStore) -> None:
+    def __init__(self, ledger: Ledger, standings: StandingsStore, links: LinkVerifier, clock: Clock) -> None:
         self._ledger = ledger
         self._standings = standings
+        self._links = links
+        self._clock = clock
 
     async def GetScoreSheet(self, request: pb.GetScoreSheetRequest, context: Context) -> pb.GetScoreSheetResponse:
         """Return the score sheet of a table."""
-        return codec.encode_score_sheet(await self._ledger.score_sheet(codec.decode_id("table_id", request.table_id)))
+        table_id, caller_id = codec.decode_id("table_id", request.table_id), caller().id
+        link = self._links.purpose_of(request.link, table_id)
+        now = self._clock()
+        return codec.encode_score_sheet(
+            await self._ledger.score_sheet(
+                table_id, lambda sheet, result: is_sheet_shown(sheet, result, caller_id, link, now)
+            )
+        )
 
     async def GetPlayerStatistics(
         self, request: pb.GetPlayerStatisticsRequest, context: Context
@@ -72,7 +83,8 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
         caller_id = caller().id
         found = await self._standings.results(game, player_id, after, size + 1, caller_id=caller_id)
         shown = found[:size]
-        results = [codec.encode_result(*one) for one in shown if not one[0].access.is_removed(caller_id)]
+        now = self._clock()
+        results = [codec.encode_result(*one) for one in shown if is_result_shown(*one, caller_id, now)]
         response = pb.ListResultsResponse(results=results)
         if len(found) > size:
             sheet, result = shown[-1]

@@ -14,6 +14,7 @@ from tests.loadtest.judge.played import PlayedTable
 from tests.loadtest.judge.viewer_records import (
     Cases,
     Falsify,
+    add_delayed_spectator,
     change_message,
     receive,
     received_at,
@@ -126,6 +127,23 @@ def show_a_spectator(record: TableRecord, table: PlayedTable) -> None:
     reveal_moved_card(facts_pb2.Place(hand=0))(record, table)
 
 
+def show_before_the_watch_delay(index: int) -> Falsify:
+    """Return a falsification that brings a message of a delayed spectator too early."""
+
+    def falsify(record: TableRecord, table: PlayedTable) -> None:
+        viewer = add_delayed_spectator(record, table)
+        early = viewer.received[index]
+        viewer.received[index] = early._replace(at_milliseconds=early.at_milliseconds - 1_000)
+
+    return falsify
+
+
+def show_in_get_view_before_the_watch_delay(record: TableRecord, table: PlayedTable) -> None:
+    viewer = add_delayed_spectator(record, table)
+    snapshot = table.snapshot(SPECTATOR, MIDDLE).SerializeToString()
+    viewer.viewed.append(Viewed(viewer.received[MIDDLE - 5].at_milliseconds - 1_000, snapshot))
+
+
 def name_a_card_in_a_refusal(record: TableRecord, table: PlayedTable) -> None:
     viewer = record.viewers[SEAT]
     text = f"seat 3 holds {card_text(hidden_card(table, 5))}"
@@ -168,6 +186,11 @@ def _later(message: Event, _: PlayedTable) -> None:
 
 
 STREAMS: Cases = {
+    Invariant.SHOWN_TOO_EARLY: {
+        "show_before_the_watch_delay": show_before_the_watch_delay(MIDDLE),
+        "show_a_snapshot_before_the_watch_delay": show_before_the_watch_delay(0),
+        "show_in_get_view_before_the_watch_delay": show_in_get_view_before_the_watch_delay,
+    },
     Invariant.SEQUENCE_GAP: {
         "omit": change_received(lambda messages: messages.pop(MIDDLE)),
         "heartbeat_ahead": heartbeat(1),

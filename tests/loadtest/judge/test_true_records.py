@@ -7,9 +7,17 @@ import pytest
 
 from croupier.games.registry import GAMES
 from loadtest.judge.verdict import Verdict, judge
+from loadtest.record import DeliveryLimit
 from tests.loadtest.judge.attempts import attempt
 from tests.loadtest.judge.played import EVENTFUL, PLAIN, EventRates, played
-from tests.loadtest.judge.viewer_records import add_views, left, record_of, stored_record, unreliable_record
+from tests.loadtest.judge.viewer_records import (
+    add_delayed_spectator,
+    add_views,
+    left,
+    record_of,
+    stored_record,
+    unreliable_record,
+)
 
 SEEDS = (1, 3)
 
@@ -72,6 +80,17 @@ def test_a_viewer_who_leaves_just_after_the_end_may_miss_it(game: str) -> None:
     record = stored_record(table)
     record.viewers[0].received.pop()
     record.viewers[0].left_milliseconds = table.transitions[-1].entry.at + 4_000
+    assert_clean(judge(record))
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("viewers", [None, ()])
+def test_spectators_of_a_table_with_a_watch_delay_are_no_violation(game: str, viewers: tuple[int, ...] | None) -> None:
+    """They are alone in the record of a process whose players sit at other tables."""
+    table = played(game, 1, EVENTFUL)
+    record = stored_record(table) if viewers is None else record_of(table, viewers)
+    add_delayed_spectator(record, table)
+    record.delivery = DeliveryLimit(1_000)
     assert_clean(judge(record))
 
 

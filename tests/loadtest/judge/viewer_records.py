@@ -30,6 +30,7 @@ Cases: TypeAlias = Mapping[Invariant, Mapping[str, Falsify]]
 """By the invariant to be found, the falsifications by name."""
 ANSWER_AFTER = 3
 RECEIVED_AFTER = 5
+DELAY_SECONDS = 30
 
 
 def found(record: TableRecord) -> set[Invariant]:
@@ -80,6 +81,21 @@ def seat_record(
             one.sent.append(Sent(at - 1, accepted.request_id, action, accepted.expected_sequence))
             one.answered.append(Answered(at + ANSWER_AFTER, accepted.request_id, accepted.sequence))
     return one
+
+
+def add_delayed_spectator(record: TableRecord, table: PlayedTable) -> SeatRecord:
+    """Give the table of a record a watch delay and a spectator, whose record is returned."""
+    one, delay = seat_record(table, SPECTATOR, begins_at=5), DELAY_SECONDS * 1000
+    one.opened = [opened._replace(at_milliseconds=opened.at_milliseconds + delay) for opened in one.opened]
+    one.received = [received._replace(at_milliseconds=received.at_milliseconds + delay) for received in one.received]
+    record.viewers.append(one)
+    for viewer in record.viewers:
+        change_message(viewer, 0, _set_watch_delay)
+    return one
+
+
+def _set_watch_delay(event: engine_pb2.TableEvent) -> None:
+    event.snapshot.table.access.watch_delay.seconds = DELAY_SECONDS
 
 
 def _open(record: SeatRecord, table: PlayedTable, viewer: int, sequence: int, after: int | None) -> None:

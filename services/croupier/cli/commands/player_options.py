@@ -56,6 +56,7 @@ def replay_export(
     tls: WithTls = False,
     ca_file: Authority = None,
     output: Annotated[Path | None, typer.Option("--output", metavar="FILE", help="TABLE_ID.jsonl if left out.")] = None,
+    link: Annotated[str, typer.Option(help="A link by a player of the table.", show_default=False)] = "",
 ) -> None:
     """Write the replay of a finished table as JSON lines."""
     from croupier.cli.commands.play import device_secret
@@ -70,9 +71,35 @@ def replay_export(
             reachable_services(folder, server, say, trust(tls, ca_file)) as endpoints,
             signed_in_client(endpoints, secret, "") as client,
         ):
-            return await export(client, table_id, output)
+            return await export(client, table_id, output, link)
 
     say(f"{asyncio.run(run())} written")
+
+
+@replay_app.command("link")
+def replay_link(
+    table_id: Annotated[str, typer.Argument(metavar="TABLE_ID", help="A table of yours.")],
+    data_dir: DataDir = None,
+    server: Server = None,
+    tls: WithTls = False,
+    ca_file: Authority = None,
+) -> None:
+    """Print a link by which others read the replay of a table of yours, once its game is over."""
+    from croupier.cli.commands.play import device_secret
+    from croupier.cli.commands.replay import share
+    from croupier.cli.services import reachable_services, signed_in_client, trust
+
+    folder = folder_of(data_dir)
+
+    async def run() -> str:
+        secret = device_secret(folder)
+        async with (
+            reachable_services(folder, server, say, trust(tls, ca_file)) as endpoints,
+            signed_in_client(endpoints, secret, "") as client,
+        ):
+            return await share(client, table_id)
+
+    typer.echo(asyncio.run(run()))
 
 
 @replay_app.command("verify")

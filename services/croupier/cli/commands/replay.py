@@ -6,21 +6,31 @@ from pathlib import Path
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.supervisor import Note
 from croupier.engine.core.replay import ReplayFault, verify_replay
+from croupier_api.v1 import engine_pb2
 from croupier_client.aio import Client
 
 
-async def export(client: Client, table_id: str, output: Path | None) -> Path:
+async def export(client: Client, table_id: str, output: Path | None, link: str = "") -> Path:
     """Write the replay of a finished table to a file, by default <table_id>.jsonl, and return its name.
+
+    A player without a seat needs a link, unless the table is public.
 
     Raises CroupierError, or CommandFault if it cannot be written.
     """
-    text = (await client.get_replay(table_id=table_id)).replay
+    text = (await client.get_replay(table_id=table_id, link=link)).replay
     file = output if output is not None else Path(f"{table_id}.jsonl")
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as fault:
         raise CommandFault(f"{file} cannot be written: {fault.strerror}") from None
     return file
+
+
+async def share(client: Client, table_id: str) -> str:
+    """Return a link to the replay of a table of the player, and the end of its validity; raises CroupierError."""
+    created = await client.create_link(table_id=table_id, purpose=engine_pb2.LINK_PURPOSE_REPLAY)
+    until = created.expiry_time.ToDatetime().date()
+    return f"valid until {until}: croupier replay export {table_id} --link {created.link}"
 
 
 def verify(files: Iterable[Path], say: Note) -> int:

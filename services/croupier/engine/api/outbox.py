@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from croupier.engine.core.log_codec import UnreadableLog
-from croupier.engine.core.reports import Report, reports_of
+from croupier.engine.core.folded_table import FoldedTable
+from croupier.engine.core.reports import Report
+from croupier.engine.folding.port import Folder
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import StoredTable, TableStore
+from croupier.engine.storage.port import TableStore, log_parts
+from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 
@@ -37,9 +39,16 @@ class Outbox:
     """Delivers reports, table by table; while scoring is down they wait, and tables continue."""
 
     def __init__(
-        self, store: TableStore, scoring: ScoringPort, clock: Clock, metrics: EngineMetrics, logger: Logger
+        self,
+        store: TableStore,
+        folder: Folder,
+        scoring: ScoringPort,
+        clock: Clock,
+        metrics: EngineMetrics,
+        logger: Logger,
     ) -> None:
         self._store = store
+        self._folder = folder
         self._scoring = scoring
         self._clock = clock
         self._metrics = metrics
@@ -82,23 +91,21 @@ class Outbox:
         now = self._clock()
         for table_id in await self._store.claim_unreported(now, now + CLAIM_MILLISECONDS, MAX_CLAIMS):
             try:
-                stored = await self._store.load(table_id)
-            except UnreadableLog as error:
-                self._log_unreadable(table_id, error)
+                reports = await self._reports_of(table_id)
+            except Unavailable:
+                raise
+            except Exception as error:
+                # Perhaps only newer engines know the rules of this table, or the format of its log.
+                self._logger.error("reports cannot be derived", table_id=table_id, exc_info=error)
                 continue
-            if stored and table_id not in self._due:
-                self._report_of(stored)
+            if reports and table_id not in self._due:
+                self.report(table_id, reports)
 
-    def _report_of(self, stored: StoredTable) -> None:
-        table_id = stored.config.table_id
-        try:
-            self.report(table_id, reports_of(stored.config, stored.entries))
-        except Exception as error:  # noqa: BLE001 - a table that cannot be folded must not delay others
-            self._log_unreadable(table_id, error)
-
-    def _log_unreadable(self, table_id: str, error: Exception) -> None:
-        # Perhaps only newer engines know the rules of this table, or the format of its log.
-        self._logger.error("reports cannot be derived", table_id=table_id, exc_info=error)
+    async def _reports_of(self, table_id: str) -> Sequence[Report]:
+        stored = await self._store.find(table_id)
+        if stored is None:
+            return ()
+        return (await self._folder.fold(FoldedTable(stored.config), log_parts(self._store, table_id))).reports
 
     async def deliver(self) -> None:
         """Deliver all due reports; raises what scoring or the store raises."""

@@ -10,7 +10,7 @@ from google.protobuf.message import DecodeError
 
 from croupier.engine.api.action_codec import decode_action
 from croupier.engine.api.stream_codec import encode_acceptance, encode_refusal, encode_snapshot, encode_time
-from croupier.engine.core.access import Need, Visitor
+from croupier.engine.core.access import Need, Visitor, has_seat, not_seated
 from croupier.engine.core.replay import write_replay
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.tables.live_table import LiveTable
@@ -119,16 +119,17 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     async def _visit(self, table_id: str, need: Need, link: str = "") -> LiveTable:
         """Return a table; raises NotFound unless it exists for the caller, with the link that they have."""
         visitor = Visitor(caller().id, self._links.verifier.purpose_of(link, table_id))
-        return await self._tables.visit(table_id, visitor, need)
+        return await self._tables.get(table_id, visitor, need)
 
     async def CreateLink(self, request: CreateLinkRequest, context: Any) -> CreateLinkResponse:
         """Return a link to a table of the caller."""
         purpose = PURPOSES.get(request.purpose)
         if purpose is None:
             raise invalid_field("purpose", f"invalid purpose {request.purpose}: expected a value of LinkPurpose")
-        table = await self._visit(request.table_id, Need.TABLE)
-        table.seat_of(caller().id)
-        if not table.config.access.allows_link(purpose):
+        config = await self._tables.find(request.table_id, Visitor(caller().id), Need.TABLE)
+        if not has_seat(config, caller().id):
+            raise not_seated()
+        if not config.access.allows_link(purpose):
             raise IllegalNow(
                 errors_pb2.ERROR_REASON_LINK_NOT_ALLOWED, f"the access of the table allows no link to {purpose}"
             )

@@ -13,6 +13,8 @@ from croupier.games.facts import Seat
 RETRY_SECONDS = 0.5
 LOADING_SECONDS = 0.05
 MAX_READ_TABLES = 200
+MAX_READ_ENTRIES = 256
+"""More entries in one result would occupy the event loop for too long."""
 
 
 class CatchUp:
@@ -70,17 +72,24 @@ class CatchUp:
         for start in range(0, len(table_ids), MAX_READ_TABLES):
             part = table_ids[start : start + MAX_READ_TABLES]
             tables = {table_id: table for table_id in part if (table := self._tables.in_memory.get(table_id))}
-            grown = await self._read(tables)
+            await self._catch_up_tables(tables)
+
+    async def _catch_up_tables(self, tables: Mapping[str, LiveTable]) -> None:
+        heads = {table_id: table.state.sequence for table_id, table in tables.items()}
+        is_behind = True
+        while is_behind:
+            grown = await self._read(tables, heads)
+            is_behind = sum(map(len, grown.values())) >= MAX_READ_ENTRIES
             for table_id, entries in grown.items():
+                heads[table_id] = entries[-1].sequence
                 # In tasks, since a table whose lock is held must not block the others.
                 self._services.background.start(tables[table_id].apply_entries(entries))
 
-    async def _read(self, tables: Mapping[str, LiveTable]) -> Mapping[str, Sequence[Entry]]:
-        """Return the entries that tables do not have in memory; drain tables whose logs are unreadable."""
-        heads = {table_id: table.state.sequence for table_id, table in tables.items()}
+    async def _read(self, tables: Mapping[str, LiveTable], heads: dict[str, int]) -> Mapping[str, Sequence[Entry]]:
+        """Return the next entries beyond the heads of tables; drain tables whose logs are unreadable."""
         while True:
             try:
-                return await self._services.store.entries_beyond(heads)
+                return await self._services.store.entries_beyond(heads, MAX_READ_ENTRIES)
             except UnreadableLog as fault:
                 # Newer engines, which can read their own entries, continue this table.
                 self._services.logger.error("log cannot be read", table_id=fault.table_id, exc_info=fault)

@@ -76,11 +76,13 @@ class Housekeeper:
         overdue = await self._services.store.claim_overdue(
             now - OVERDUE_MILLISECONDS, now + CLAIM_MILLISECONDS, MAX_SWEPT_TABLES
         )
-        for table_id in overdue:
-            try:
-                (await self._tables.get(table_id)).schedule_turn()
-            except Exception as error:
-                self._services.logger.error("table cannot be loaded", table_id=table_id, exc_info=error)
+        await asyncio.gather(*map(self._act_at, overdue))
+
+    async def _act_at(self, table_id: str) -> None:
+        try:
+            (await self._tables.get(table_id)).schedule_turn()
+        except Exception as error:
+            self._services.logger.error("table cannot be loaded", table_id=table_id, exc_info=error)
 
     async def archive(self) -> None:
         """Archive old finished tables, and delete those that are past their retention."""

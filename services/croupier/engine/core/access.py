@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from croupier.engine.core.log import TableConfig
+from croupier.runtime.errors import NotPermitted
 from croupier.runtime.table_access import LinkPurpose, TableAccess, unknown_table
+from croupier_api.v1 import errors_pb2
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +30,23 @@ class Need(Enum):
     """To read the table after its end; until then any access, since the call is refused because the game goes on."""
 
 
-def check_access(config: TableConfig, visitor: Visitor, need: Need, finished_at: int | None, now: int) -> None:
-    """Raise NotFound unless the table exists for a visitor; times are milliseconds since 1970 UTC.
+def has_seat(config: TableConfig, player_id: str) -> bool:
+    """Return whether a player has a seat at a table, and with it access."""
+    return any(seat.player_id == player_id and not seat.bot for seat in config.seats)
 
-    `finished_at` is the time of the game's end, None until then.
+
+def not_seated() -> NotPermitted:
+    """Return the error for a call of a player without a seat that only players of the table may make."""
+    return NotPermitted(errors_pb2.ERROR_REASON_NOT_SEATED, "you have no seat at this table: only watch it")
+
+
+def check_access(access: TableAccess, visitor: Visitor, need: Need, ended_at: int | None, now: int) -> None:
+    """Raise NotFound unless a table exists for a visitor without a seat; times are milliseconds since 1970 UTC.
+
+    `ended_at` is the time of the game's end, None until then.
     """
-    if any(seat.player_id == visitor.player_id and not seat.bot for seat in config.seats):
-        return
-    is_over = is_over_for_spectators(config.access, finished_at, now)
-    if not _lets_in(config.access, visitor, need, is_over):
+    if not _lets_in(access, visitor, need, access.is_over_for_spectators(ended_at, now)):
         raise unknown_table()
-
-
-def is_over_for_spectators(access: TableAccess, finished_at: int | None, now: int) -> bool:
-    """Return whether players without a seat may know the end of the game, which the watch delay postpones."""
-    return finished_at is not None and finished_at + access.watch_delay_seconds * 1000 <= now
 
 
 def _lets_in(access: TableAccess, visitor: Visitor, need: Need, is_over: bool) -> bool:

@@ -38,6 +38,8 @@ CONFIG_VERSION = 2
 LOG_VERSION = 1
 
 Fields: TypeAlias = Mapping[str, Any]
+Row: TypeAlias = tuple[int, int, int, str]
+"""A stored entry: its sequence, time, deadline and body."""
 _NAMES = card_names(tuple(CardFace(card, f"#{card + 1}", "", "", "") for card in OWN_CARDS))
 """Cards of custom decks have their numbers in the contract, so that a log can be read without the rules of its game."""
 _text = json.JSONEncoder(separators=(",", ":")).encode
@@ -183,16 +185,40 @@ def decode_entry(table_id: str, sequence: int, at: int, deadline: int, body: str
 # Whole logs and configurations
 
 
+class LogPart(NamedTuple):
+    """Consecutive entries of a log as they are stored: packed by encode_log, and after them single rows."""
+
+    packed: tuple[bytes, ...] = ()
+    rows: tuple[Row, ...] = ()
+
+
+def row_of(entry: Entry) -> Row:
+    """Return the row of an entry."""
+    return entry.sequence, entry.at, entry.deadline, encode_body(entry)
+
+
+def rows_of(table_id: str, part: LogPart) -> Iterator[Row]:
+    """Yield the rows of a part of a log; raises UnreadableLog."""
+    for log in part.packed:
+        yield from decode_rows(table_id, log)
+    yield from part.rows
+
+
 def encode_log(rows: Iterable[Iterable[int | str]]) -> bytes:
     """Return a log as one compressed value, from sequence, at, deadline and body of each entry."""
     return zlib.compress(_text({"v": LOG_VERSION, "entries": [list(row) for row in rows]}).encode())
 
 
-def decode_log(table_id: str, log: bytes) -> tuple[Entry, ...]:
-    """Return the entries of a log that encode_log returned; raises UnreadableLog."""
+def decode_rows(table_id: str, log: bytes) -> tuple[Row, ...]:
+    """Return the rows of a log that encode_log returned; raises UnreadableLog."""
     with _reading(table_id, "archived log"):
         rows = _fields_of(table_id, "archived log", zlib.decompress(log), LOG_VERSION)["entries"]
-        return tuple([decode_entry(table_id, *row) for row in rows])
+        return tuple([(sequence, at, deadline, body) for sequence, at, deadline, body in rows])
+
+
+def decode_log(table_id: str, log: bytes) -> tuple[Entry, ...]:
+    """Return the entries of a log that encode_log returned; raises UnreadableLog."""
+    return tuple([decode_entry(table_id, *row) for row in decode_rows(table_id, log)])
 
 
 def encode_config(config: TableConfig) -> str:

@@ -4,8 +4,9 @@ They hold the events of the game without proposals, votes and compensations, so 
 than those in the log. docs/replay-format.md describes the format, which differs from that of stored logs.
 """
 
+import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, NoReturn
 
@@ -20,6 +21,7 @@ from croupier.engine.core.log import (
     TableConfig,
     TableEnded,
 )
+from croupier.engine.core.log_codec import Row, decode_entry
 from croupier.engine.core.shuffles import SEED_BYTES, shuffle, stream_key
 from croupier.games.actions import decode_action, encode_action
 from croupier.games.cards import card_names
@@ -42,6 +44,7 @@ from croupier.games.registry import rules_of
 REPLAY_VERSION = 1
 MAX_REPLAY_CHARACTERS = 64 * 1024 * 1024
 MAX_FAULT_CHARACTERS = 1_000
+MEMBER_LINES = 512
 _AUTO = {ActedBy.TIMEOUT: "timeout", ActedBy.BOT: "bot"}
 _HEADER_KEYS = {
     "replay", "table_id", "game", "rules_version", "seats", "options", "players", "commitment", "seed", "client_seeds",
@@ -68,25 +71,61 @@ class ReplaySummary(NamedTuple):
     totals: tuple[int, ...]
 
 
-def write_replay(config: TableConfig, entries: Sequence[Entry]) -> str:
+def write_replay(config: TableConfig, entries: Iterable[Entry]) -> str:
     """Return the replay file of a finished table."""
-    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in _lines(config, entries))
-
-
-def _lines(config: TableConfig, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
-    yield _header(config)
-    table = new_table(config)
-    sequence = 0
+    replay = ReplayFold(config)
     for entry in entries:
+        replay.add_entry(entry)
+    return gzip.decompress(replay.result()).decode()
+
+
+class ReplayFold:
+    """The fold of a log into its replay file, compressed by gzip."""
+
+    def __init__(self, config: TableConfig) -> None:
+        self._config = config
+        self._table = new_table(config)
+        self._sequence = 0
+        self._members: list[bytes] = []
+        self._lines = [_line_text(_header(config))]
+
+    @property
+    def table_id(self) -> str:
+        """The id of the table."""
+        return self._config.table_id
+
+    def add(self, row: Row) -> None:
+        """Add the row of the next entry; an entry that was added before changes nothing."""
+        if row[0] > self._table.sequence:
+            self.add_entry(decode_entry(self.table_id, *row))
+
+    def add_entry(self, entry: Entry) -> None:
+        """Add the next entry."""
         if isinstance(entry.event, TableEnded) or not isinstance(entry.event, NonGameEvent):
-            sequence += 1
-            fields = _event_fields(table.rules, table.game, entry.event, entry.acted_by)
-            yield {"seq": sequence, "at": _time_text(entry.at), **fields}
-        transition = transition_of(config, table, entry)
-        table = transition.after
-        yield from _round_lines(transition.facts)
-    if isinstance(table.awaiting, GameOver):
-        yield _result_line(table.awaiting, table.scores)
+            self._sequence += 1
+            fields = _event_fields(self._table.rules, self._table.game, entry.event, entry.acted_by)
+            self._lines.append(_line_text({"seq": self._sequence, "at": _time_text(entry.at), **fields}))
+        transition = transition_of(self._config, self._table, entry)
+        self._table = transition.after
+        self._lines += map(_line_text, _round_lines(transition.facts))
+        if len(self._lines) >= MEMBER_LINES:
+            self._compress()
+
+    def result(self) -> bytes:
+        """Return the whole file, as gzip.decompress reads it."""
+        if isinstance(over := self._table.awaiting, GameOver):
+            self._lines.append(_line_text(_result_line(over, self._table.scores)))
+        self._compress()
+        return b"".join(self._members)
+
+    def _compress(self) -> None:
+        # Members of a gzip file may follow each other, so that the file can be compressed in parts.
+        self._members.append(gzip.compress("".join(self._lines).encode(), mtime=0))
+        self._lines = []
+
+
+def _line_text(line: dict[str, Any]) -> str:
+    return json.dumps(line, separators=(",", ":")) + "\n"
 
 
 def _header(config: TableConfig) -> dict[str, Any]:

@@ -1,9 +1,13 @@
 """The store of logs: the port."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from croupier.engine.core.log import Entry, TableConfig
+from croupier.engine.core.log_codec import LogPart
+
+PAGE_ROWS = 500
+"""A larger result would occupy the event loop for too long."""
 
 
 class SequenceTaken(Exception):
@@ -11,11 +15,14 @@ class SequenceTaken(Exception):
 
 
 class StoredTable(NamedTuple):
-    """A stored table: `status` is "prepared", "open" or "finished"."""
+    """A stored table without its log: `status` is "prepared", "open" or "finished".
+
+    `finished_at` is the time of the game's end in milliseconds since 1970 UTC, None until then.
+    """
 
     status: str
     config: TableConfig
-    entries: tuple[Entry, ...]
+    finished_at: int | None = None
 
 
 class TableChange(NamedTuple):
@@ -41,14 +48,17 @@ class TableStore(Protocol):
     async def append(self, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
         """Store entries durably, all or none; raises SequenceTaken."""
 
-    async def load(self, table_id: str) -> StoredTable | None:
-        """Return a table with its whole log, None if there is none."""
+    async def find(self, table_id: str) -> StoredTable | None:
+        """Return a table without its log, None if there is none."""
 
-    async def entries_after(self, table_id: str, sequence: int) -> tuple[Entry, ...]:
-        """Return the entries after a sequence, in order."""
+    async def log_after(self, table_id: str, sequence: int, limit: int) -> LogPart:
+        """Return the first rows after a sequence, at most `limit`; an archived log is one part as a whole."""
 
-    async def entries_beyond(self, heads: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
-        """Return the entries after a sequence of each table, in order; omit tables without any."""
+    async def entries_beyond(self, heads: Mapping[str, int], limit: int) -> dict[str, tuple[Entry, ...]]:
+        """Return the first entries after a sequence of each table, by table in order; omit tables without any.
+
+        At most `limit` are of tables that are not archived.
+        """
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         """Claim open tables whose deadlines passed before `before`, oldest first, until `until`."""
@@ -76,3 +86,13 @@ class TableStore(Protocol):
 
     async def delete_prepared(self, prepared_before: int, limit: int) -> int:
         """Delete tables that were prepared before a moment and never opened; return their number."""
+
+
+async def log_parts(store: TableStore, table_id: str) -> AsyncIterator[LogPart]:
+    """Yield a whole log in bounded parts; entries that are archived meanwhile may be in two of them."""
+    part = await store.log_after(table_id, 0, PAGE_ROWS)
+    yield part
+    while len(part.rows) == PAGE_ROWS:
+        last_sequence, *_ = part.rows[-1]
+        part = await store.log_after(table_id, last_sequence, PAGE_ROWS)
+        yield part

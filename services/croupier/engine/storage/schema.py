@@ -18,6 +18,7 @@ TABLES = Table(
     Column("reports_due", Integer, nullable=False, default=0),
     Column("reports_done", Integer, nullable=False, default=0),
     Column("reports_at", BigInteger, nullable=False, default=0),  # when any engine may claim undelivered reports
+    Column("archive_at", BigInteger, nullable=False, server_default="0"),  # when any engine may try to archive it
     Index("tables_by_status", "status"),
     Index(
         "tables_unreported",
@@ -62,6 +63,7 @@ ARCHIVE = Table(
     Column("seed", LargeBinary(32), nullable=False),
     Column("finished_at", BigInteger, nullable=False),  # milliseconds since 1970 UTC
     Column("log", LargeBinary, nullable=False),  # JSON of core/log_codec.py, compressed: the rows of its entries
+    Column("replay", LargeBinary),  # ReplayFold of core/replay.py, once somebody has asked for it
     Index("archive_by_end", "finished_at"),
 )
 

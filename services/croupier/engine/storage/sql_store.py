@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.engine.core.log import Entry, TableConfig
-from croupier.engine.core.log_codec import decode_config, decode_entry, decode_log, encode_body, encode_config
+from croupier.engine.core.log_codec import LogPart, decode_config, decode_entry, decode_log, encode_config, row_of
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage import archive
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange
@@ -27,6 +27,10 @@ STUCK_SECONDS = 1.0
 """An engine whose commit takes longer counts as dead, since its players wait."""
 
 
+_ROW = (ENTRIES.c.sequence, ENTRIES.c.at, ENTRIES.c.deadline, ENTRIES.c.body)
+_CONFIG_OF_ARCHIVED = (ARCHIVE.c.table_id, ARCHIVE.c.game, ARCHIVE.c.rules_version, ARCHIVE.c.seed, ARCHIVE.c.config)
+
+
 class _Waiting(NamedTuple):
     append: Append
     stored: asyncio.Future[None]
@@ -35,7 +39,7 @@ class _Waiting(NamedTuple):
 
 def append_of(table_id: str, entries: Sequence[Entry], change: TableChange | None) -> Append:
     """Return an append as rows."""
-    rows = [(table_id, entry.sequence, entry.at, entry.deadline, encode_body(entry)) for entry in entries]
+    rows = [(table_id, *row_of(entry)) for entry in entries]
     return Append(table_id, rows, entries[-1].at, entries[-1].deadline, change)
 
 
@@ -144,13 +148,13 @@ class SqlTableStore:
             "seed": config.seed,
             "created_at": at,
         }
-        if stored := await self.load(config.table_id):
+        if stored := await self.find(config.table_id):
             return stored.config
         try:
             async with transaction(self._engine) as connection:
                 await connection.execute(insert(TABLES).values(values))
         except IntegrityError:
-            stored = await self.load(config.table_id)
+            stored = await self.find(config.table_id)
             return stored.config if stored else config
         return config
 
@@ -162,35 +166,40 @@ class SqlTableStore:
 
     # Reading
 
-    async def load(self, table_id: str) -> StoredTable | None:
-        """Return a table with its whole log, None if there is none."""
+    async def find(self, table_id: str) -> StoredTable | None:
+        """Return a table without its log, None if there is none."""
         async with transaction(self._engine) as connection:
-            entries = await _entries(connection, table_id, 0)
             row = (await connection.execute(select(TABLES).where(TABLES.c.table_id == table_id))).one_or_none()
             if row is not None:
-                if not entries and row.status != "prepared":
-                    # It was opened between the two queries.
-                    entries = await _entries(connection, table_id, 0)
-                return StoredTable(row.status, _config(row), entries)
-            archived = select(ARCHIVE).where(ARCHIVE.c.table_id == table_id)
+                return StoredTable(row.status, _config(row), row.finished_at)
+            archived = select(*_CONFIG_OF_ARCHIVED, ARCHIVE.c.finished_at).where(ARCHIVE.c.table_id == table_id)
             row = (await connection.execute(archived)).one_or_none()
-            return StoredTable("finished", _config(row), decode_log(table_id, row.log)) if row else None
+            return StoredTable("finished", _config(row), row.finished_at) if row else None
 
-    async def entries_after(self, table_id: str, sequence: int) -> tuple[Entry, ...]:
-        """Return the entries after a sequence, in order."""
-        return (await self.entries_beyond({table_id: sequence})).get(table_id, ())
+    async def log_after(self, table_id: str, sequence: int, limit: int) -> LogPart:
+        """Return the first rows after a sequence, at most `limit`; an archived log is one part as a whole."""
+        rows = select(*_ROW).where(ENTRIES.c.table_id == table_id, ENTRIES.c.sequence > sequence)
+        async with transaction(self._engine) as connection:
+            found = await connection.execute(rows.order_by(ENTRIES.c.sequence).limit(limit))
+            if part := tuple([tuple(row) for row in found]):
+                return LogPart(rows=part)
+            archived = select(ARCHIVE.c.log).where(ARCHIVE.c.table_id == table_id)
+            return LogPart(packed=tuple((await connection.execute(archived)).scalars()))
 
-    async def entries_beyond(self, heads: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
-        """Return the entries after a sequence of each table, in order; omit tables without any."""
+    async def entries_beyond(self, heads: Mapping[str, int], limit: int) -> dict[str, tuple[Entry, ...]]:
+        """Return the first entries after a sequence of each table, by table in order; omit tables without any.
+
+        At most `limit` are of tables that are not archived.
+        """
         if not heads:
             return {}
         found: dict[str, tuple[Entry, ...]] = {}
         async with transaction(self._engine) as connection:
-            rows = await connection.execute(_beyond(connection, heads))
+            rows = (await connection.execute(_beyond(connection, heads).limit(limit))).all()
             for table_id, mine in groupby(rows, lambda row: row.table_id):
                 found[table_id] = tuple(_entry(row) for row in mine)
             rest = heads.keys() - found.keys()
-            if rest:
+            if rest and len(rows) < limit:
                 archived = select(ARCHIVE.c.table_id, ARCHIVE.c.log).where(ARCHIVE.c.table_id.in_(rest))
                 for row in await connection.execute(archived):
                     found[row.table_id] = decode_log(row.table_id, row.log)[heads[row.table_id] :]
@@ -251,10 +260,6 @@ class SqlTableStore:
         """Delete tables that were prepared before a moment and never opened; return their number."""
         async with transaction(self._engine) as connection:
             return await archive.delete_prepared(connection, prepared_before, limit)
-
-
-async def _entries(connection: AsyncConnection, table_id: str, after: int) -> tuple[Entry, ...]:
-    return tuple(_entry(row) for row in await connection.execute(_beyond(connection, {table_id: after})))
 
 
 def _beyond(connection: AsyncConnection, heads: Mapping[str, int]) -> Select[Any]:

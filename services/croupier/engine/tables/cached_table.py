@@ -1,22 +1,21 @@
 """A table in memory: the fold of its log, and the only way to change it."""
 
 import asyncio
-from collections import defaultdict, deque
+import math
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from itertools import islice
 from typing import TypeAlias
 
 from croupier.engine.core.compensation import compensation_due
-from croupier.engine.core.fold import Transition, advance, new_table, transition_of, transitions_of
-from croupier.engine.core.log import Entry, LoggedEvent, Proposed, TableConfig, TableEnded, Voted
-from croupier.engine.core.reports import Report, reports_of_transition
+from croupier.engine.core.fold import TableState, Transition, advance, transition_of
+from croupier.engine.core.folded_table import FoldedTable
+from croupier.engine.core.log import Entry, LoggedEvent, Proposed, TableEnded, Voted
+from croupier.engine.core.log_codec import LogPart, decode_entry, rows_of
+from croupier.engine.core.reports import Report
 from croupier.engine.storage.port import SequenceTaken, TableChange
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.entry_rate import EntryRate
-from croupier.engine.tables.history import History
 from croupier.engine.tables.subscribers import Subscribers
-from croupier.games.facts import Seat
 from croupier.games.interface import SeatActed
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, StaleSequence, Unavailable
 from croupier.runtime.tracing import GAME, SEQUENCE, TABLE_ID, open_span
@@ -25,8 +24,10 @@ from croupier_api.v1 import errors_pb2
 MAX_ATTEMPTS = 3
 CALL_TIMEOUT_SECONDS = 10.0
 """The time that a call waits for a table and its log; longer than the time-out of a commit."""
-MAX_RECENT_TRANSITIONS = 16
-"""Streams that missed no more entries than this are resumed without folding the log."""
+MAX_MISSED_ENTRIES = 64
+"""The entries that a table takes over at once; more of them would occupy the event loop for too long."""
+REFRESH_SECONDS = 0.1
+"""The time from one refresh of a table to the next at least."""
 
 Request: TypeAlias = SeatActed | Proposed | Voted
 """A request of a seat; the expiry of a proposal is not part of it, and 0."""
@@ -35,39 +36,48 @@ Request: TypeAlias = SeatActed | Proposed | Voted
 class CachedTable:
     """A table in memory. Everything but its subscribers follows from the log, and can be dropped at any time."""
 
-    def __init__(self, config: TableConfig, entries: Sequence[Entry], services: TableDependencies) -> None:
-        """Fold a table from its log."""
-        self.config = config
+    def __init__(self, folded: FoldedTable, services: TableDependencies) -> None:
+        self.config = config = folded.config
         self.services = services
-        self.state = new_table(config)
-        self.entries = History(config.table_id)
-        self.reports: list[Report] = []
-        self._recent: deque[Transition] = deque(maxlen=MAX_RECENT_TRANSITIONS)
+        self._folded = folded
         self.subscribers = Subscribers(config, services.encoder, services.metrics)
         self.lock = asyncio.Lock()
         self.needs_catch_up = False
         """Whether the log may hold entries that this engine appended and does not know of."""
         self.is_handed_over = False
         """Whether all streams were handed over to other engines, and the log was not read since."""
+        self._reading = asyncio.Lock()
+        self._last_read = -math.inf
+        self._next_read: asyncio.Task[None] | None = None
+        """The refresh that has not begun to read."""
         self.is_last_writer = False
         """Whether this engine appended the last entry."""
         self.entry_rate = EntryRate(services.entry_limit)
         self._accepted = services.metrics.actions_accepted.labels(config.game)
-        self._answers: defaultdict[Seat, dict[str, int]] = defaultdict(dict)
-        """The sequences of stored requests, by seat and request id."""
-        for transition in transitions_of(config, entries):
-            self._apply(transition)
+
+    @property
+    def state(self) -> TableState:
+        """The table after its last entry."""
+        return self._folded.state
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The log."""
+        return self._folded.entries
+
+    @property
+    def reports(self) -> Sequence[Report]:
+        """The reports to scoring so far, in order; the list grows with the table."""
+        return self._folded.reports
+
+    async def log_parts(self) -> AsyncIterator[LogPart]:
+        """Yield the log in bounded parts, as stored logs are read."""
+        for part in self._folded.entries.parts():
+            yield part
 
     def transitions_after(self, sequence: int) -> Iterator[Transition]:
         """Return the transitions after a sequence that the table has reached."""
-        missed = self.state.sequence - sequence
-        if missed <= len(self._recent):
-            return islice(self._recent, len(self._recent) - missed, None)
-        return (
-            transition
-            for transition in transitions_of(self.config, self.entries)
-            if transition.entry.sequence > sequence
-        )
+        return self._folded.transitions_after(sequence)
 
     def compensation(self, now: int) -> list[Transition]:
         """Return the transition that compensates the seats to act for outages; none if no time is due."""
@@ -92,8 +102,11 @@ class CachedTable:
             async with asyncio.timeout(CALL_TIMEOUT_SECONDS), self.lock:
                 yield
         except TimeoutError:
-            self.services.logger.warning("the store does not answer in time", table_id=self.config.table_id)
-            raise _store_unavailable("the store does not answer in time: send the same request again") from None
+            raise self._late_store() from None
+
+    def _late_store(self) -> Unavailable:
+        self.services.logger.warning("the store does not answer in time", table_id=self.config.table_id)
+        return _store_unavailable("the store does not answer in time: send the same request again")
 
     async def append_once(
         self, request: Request, request_id: str, transitions_of_request: Callable[[], list[Transition]]
@@ -151,7 +164,7 @@ class CachedTable:
             )
 
     def _answered(self, request: Request, request_id: str) -> int | None:
-        sequence = self._answers[request.seat].get(request_id)
+        sequence = self._folded.answers[request.seat].get(request_id)
         if sequence is None:
             return None
         if _request_of(self.entries[sequence - 1].event) != request:
@@ -211,12 +224,50 @@ class CachedTable:
 
         The caller holds the lock. Raises Unavailable.
         """
+        had_missed, is_behind = False, True
+        while is_behind:
+            missed = await self._read_missed()
+            if not (is_behind := len(missed) == MAX_MISSED_ENTRIES):
+                self.needs_catch_up = self.is_handed_over = False
+            if self._apply_entries(missed):
+                had_missed = True
+            elif had_missed:
+                self.schedule_turn()
+        return had_missed
+
+    async def refresh(self) -> None:
+        """Apply the entries of the log that the table has missed; return after a read that began after this call.
+
+        The lock is free during the read, which all callers share, and the next read begins a moment later: so callers
+        without a seat cannot delay a player. Raises Unavailable.
+        """
+        if self._next_read is None:
+            self._next_read = asyncio.ensure_future(self._read_without_lock())
+            self._next_read.add_done_callback(_retrieve)
         try:
-            missed = await self.services.store.entries_after(self.config.table_id, self.state.sequence)
+            async with asyncio.timeout(CALL_TIMEOUT_SECONDS):
+                await asyncio.shield(self._next_read)
+        except TimeoutError:
+            raise self._late_store() from None
+
+    async def _read_without_lock(self) -> None:
+        loop = asyncio.get_running_loop()
+        async with self._reading:
+            await asyncio.sleep(self._last_read + REFRESH_SECONDS - loop.time())
+            self._next_read, self._last_read = None, loop.time()
+            missed = await self._read_missed()
+        while missed:
+            await self.apply_entries(missed)
+            missed = await self._read_missed() if len(missed) == MAX_MISSED_ENTRIES else ()
+
+    async def _read_missed(self) -> tuple[Entry, ...]:
+        """Return the next entries that the table does not have, in order; raises Unavailable."""
+        table_id, known = self.config.table_id, self.state.sequence
+        try:
+            part = await self.services.store.log_after(table_id, known, MAX_MISSED_ENTRIES)
+            return tuple([decode_entry(table_id, *row) for row in rows_of(table_id, part) if row[0] > known])
         except Exception as error:
             raise _store_unavailable("the database did not answer: try again") from error
-        self.needs_catch_up = self.is_handed_over = False
-        return self._apply_entries(missed)
 
     async def apply_entries(self, entries: Sequence[Entry]) -> None:
         """Apply entries of other engines that were read from the log."""
@@ -240,21 +291,11 @@ class CachedTable:
         reports_before = len(self.reports)
         self.entry_rate.count(len(transitions), self.services.clock())
         for transition in transitions:
-            self._apply(transition)
+            self._folded.apply(transition)
             self.subscribers.publish(transition, is_last=transition is transitions[-1])
         if len(self.reports) > reports_before:
             self.services.outbox.report(self.config.table_id, self.reports)
         self.schedule_turn()
-
-    def _apply(self, transition: Transition) -> None:
-        entry = transition.entry
-        self.state = transition.after
-        self.entries.append(entry)
-        self._recent.append(transition)
-        if transition.reports:
-            self.reports += reports_of_transition(self.config, transition)
-        if entry.request_id and isinstance(entry.event, Request):
-            self._answers[entry.event.seat][entry.request_id] = entry.sequence
 
 
 def _store_unavailable(message: str) -> Unavailable:
@@ -263,3 +304,9 @@ def _store_unavailable(message: str) -> Unavailable:
 
 def _request_of(event: LoggedEvent) -> LoggedEvent:
     return event._replace(expires_at=0) if isinstance(event, Proposed) else event
+
+
+def _retrieve(read: asyncio.Task[None]) -> None:
+    if not read.cancelled():
+        # So that a failure without a remaining caller is not logged.
+        read.exception()

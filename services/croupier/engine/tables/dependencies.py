@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from croupier.engine.bots.worker_pool import BotWorkers
 from croupier.engine.core.limits import TableLimits
+from croupier.engine.folding.port import Folder
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import TableStore
 from croupier.engine.tables.entry_rate import EntryLimit
@@ -20,6 +21,7 @@ class TableDependencies:
     """The dependencies of a live table; `random` is the random source of computer players."""
 
     store: TableStore
+    folder: Folder
     encoder: Encoder
     metrics: EngineMetrics
     clock: Clock

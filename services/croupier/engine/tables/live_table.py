@@ -1,12 +1,12 @@
 """A table in play, with the operations of its players and spectators."""
 
 import asyncio
-from collections.abc import Sequence
 
-from croupier.engine.core.access import is_over_for_spectators
+from croupier.engine.core.access import not_seated
 from croupier.engine.core.clock import NOT_WAITING
 from croupier.engine.core.fold import TableState, Transition, advance
-from croupier.engine.core.log import ActedBy, Entry, Proposed, TableConfig, Voted
+from croupier.engine.core.folded_table import FoldedTable
+from croupier.engine.core.log import ActedBy, Proposed, Voted
 from croupier.engine.core.voting import transitions_of_proposal, transitions_of_vote
 from croupier.engine.tables.cached_table import CachedTable
 from croupier.engine.tables.delayed_fan_out import DelayedFanOut
@@ -16,7 +16,7 @@ from croupier.engine.tables.turn_scheduler import TurnScheduler
 from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import IllegalAction, SeatActed
-from croupier.runtime.errors import IllegalNow, MalformedRequest, NotPermitted, StaleSequence, Unavailable
+from croupier.runtime.errors import IllegalNow, MalformedRequest, StaleSequence, Unavailable
 from croupier_api.v1 import errors_pb2
 
 MAX_CLOCK_DIFFERENCE_MILLISECONDS = 2_000
@@ -26,10 +26,10 @@ MAX_CLOCK_DIFFERENCE_MILLISECONDS = 2_000
 class LiveTable(CachedTable):
     """A table in memory with its seats and its turn scheduler."""
 
-    def __init__(self, config: TableConfig, entries: Sequence[Entry], services: TableDependencies) -> None:
-        """Fold a table from its log, and schedule its turn."""
-        super().__init__(config, entries, services)
-        self._seats = {who.player_id: seat for seat, who in enumerate(config.seats) if not who.bot}
+    def __init__(self, folded: FoldedTable, services: TableDependencies) -> None:
+        """Take over a folded table, and schedule its turn."""
+        super().__init__(folded, services)
+        self._seats = {who.player_id: seat for seat, who in enumerate(self.config.seats) if not who.bot}
         self._scheduler: TurnScheduler | None = TurnScheduler(self)
         """None once the table is retired."""
         self._opening_delayed: asyncio.Future[DelayedFanOut] | None = None
@@ -107,15 +107,16 @@ class LiveTable(CachedTable):
         """Read the log if the table may have entries up to a sequence that this engine lacks; raises Unavailable."""
         if self.is_handed_over and not await self.services.liveness.is_alive():
             raise _moved()
-        if self.is_handed_over or sequence > self.state.sequence:
+        if self.is_handed_over:
             async with self.locked_with_timeout():
                 await self.catch_up()
+        elif sequence > self.state.sequence:
+            await self.refresh()
 
     async def require_finished(self, viewer: Viewer) -> None:
         """Raise IllegalNow unless the game is over for a viewer, by the log: a replay shows all hands."""
         if not self.state.is_over:
-            async with self.locked_with_timeout():
-                await self.catch_up()
+            await self.refresh()
         if not self.state.is_over or (viewer == SPECTATOR and self.is_delayed):
             raise IllegalNow(
                 errors_pb2.ERROR_REASON_TABLE_NOT_FINISHED, "the game is not over, and a replay shows all hands"
@@ -142,9 +143,9 @@ class LiveTable(CachedTable):
     @property
     def is_delayed(self) -> bool:
         """Whether spectators know an earlier state of the table, by its watch delay."""
-        finished_at = self.state.at if self.state.is_over else None
-        has_delay = self.config.access.watch_delay_seconds > 0
-        return has_delay and not is_over_for_spectators(self.config.access, finished_at, self.services.clock())
+        access, ended_at = self.config.access, self.state.at if self.state.is_over else None
+        has_delay = access.watch_delay_seconds > 0
+        return has_delay and not access.is_over_for_spectators(ended_at, self.services.clock())
 
     async def state_for(self, viewer: Viewer) -> TableState:
         """Return the table as a viewer may know it; to be awaited before a spectator subscribes."""
@@ -201,7 +202,7 @@ class LiveTable(CachedTable):
         """Return the seat of a player; raises NotPermitted if they have none here."""
         seat = self._seats.get(player_id)
         if seat is None:
-            raise NotPermitted(errors_pb2.ERROR_REASON_NOT_SEATED, "you have no seat at this table: only watch it")
+            raise not_seated()
         return seat
 
     def viewer_of(self, player_id: str) -> Viewer:

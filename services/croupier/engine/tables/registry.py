@@ -7,18 +7,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from croupier.engine.core.access import Need, Visitor, check_access
+from croupier.engine.core.access import Need, Visitor, check_access, has_seat
 from croupier.engine.core.fold import advance, new_table
+from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
 from croupier.engine.core.log_codec import UnreadableLog
 from croupier.engine.core.shuffles import MAX_CLIENT_SEED_BYTES, SEED_BYTES
-from croupier.engine.storage.port import StoredTable
+from croupier.engine.storage.port import StoredTable, log_parts
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.live_table import LiveTable
-from croupier.games.facts import SPECTATOR
+from croupier.engine.tables.loading import LoadQueue
 from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options
 from croupier.games.registry import GAMES, UnknownRules, bots_of, rules_of
 from croupier.runtime.errors import AlreadyExists, LimitReached, MalformedRequest, Unavailable, invalid_field
+from croupier.runtime.single_flight import SingleFlight
 from croupier.runtime.table_access import SEATED, TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
 
@@ -40,6 +42,7 @@ class Tables:
         new_seed: Callable[[int], bytes],
         max_open_tables: int,
         min_bot_delay_milliseconds: int = 0,
+        max_loads: int = 4,
     ) -> None:
         self._services = services
         self._new_seed = new_seed
@@ -48,7 +51,9 @@ class Tables:
         self._live: dict[str, LiveTable] = {}
         self._finished: OrderedDict[str, LiveTable] = OrderedDict()
         self._opening: set[str] = set()
-        self._loading: dict[str, asyncio.Future[LiveTable]] = {}
+        self._finding: SingleFlight[StoredTable] = SingleFlight()
+        self._loading: SingleFlight[LiveTable] = SingleFlight()
+        self._load_queue = LoadQueue(max_loads, services.metrics)
         self._used_at: dict[str, int] = {}
         self._draining = False
 
@@ -60,7 +65,7 @@ class Tables:
     @property
     def loading(self) -> Collection[str]:
         """The ids of tables that are being loaded, whose logs may have been read already."""
-        return self._loading.keys()
+        return self._loading.running.keys()
 
     @property
     def subscribed(self) -> int:
@@ -112,7 +117,7 @@ class Tables:
             with self._slot_for(table_id):
                 first = advance(config, new_table(config), self._services.clock(), None)
                 if await self._services.store.open(config, [transition.entry for transition in first]):
-                    table = await self.get(table_id)
+                    table = await self._loaded(config, is_urgent=True)
                     table.is_last_writer = True
                     table.schedule_turn()
                     return
@@ -137,57 +142,80 @@ class Tables:
         finally:
             self._opening.discard(table_id)
 
-    async def visit(self, table_id: str, visitor: Visitor, need: Need) -> LiveTable:
-        """Return a table for a player's call; raises NotFound unless it exists for them, else what `get` raises."""
-        table = await self.get(table_id)
-        if table.viewer_of(visitor.player_id) == SPECTATOR:
-            finished_at = table.state.at if table.state.is_over else None
-            check_access(table.config, visitor, need, finished_at, self._services.clock())
-        return table
+    async def get(self, table_id: str, visitor: Visitor | None = None, need: Need = Need.TABLE) -> LiveTable:
+        """Return an open or finished table for a player's call, or for the engine itself.
 
-    async def get(self, table_id: str) -> LiveTable:
-        """Return an open or finished table; raises NotFound for any other, Unavailable while the engine stops."""
-        self._refuse_if_draining()
+        Raises NotFound for any other table, and for one that does not exist for the player; Unavailable while the
+        engine stops, or too many strangers wait for tables.
+        """
+        config = await self.find(table_id, visitor, need)
         table = self._live.get(table_id) or self._finished.get(table_id)
         if table is not None:
             self._used_at[table_id] = self._services.clock()
             return table
-        loading = self._loading.get(table_id)
-        if loading is None:
-            # Concurrent callers share one load.
-            loading = asyncio.ensure_future(self._load(table_id))
-            self._loading[table_id] = loading
-            loading.add_done_callback(partial(self._loaded, table_id))
-        return await asyncio.shield(loading)
+        return await self._loaded(config, is_urgent=visitor is None or has_seat(config, visitor.player_id))
 
-    def _loaded(self, table_id: str, loading: asyncio.Future[LiveTable]) -> None:
-        self._loading.pop(table_id, None)
-        if not loading.cancelled():
-            # Retrieved, so that a failure without a remaining caller is not logged.
-            loading.exception()
+    async def find(self, table_id: str, visitor: Visitor | None, need: Need) -> TableConfig:
+        """Return the configuration of an open or finished table without its log; raises what `get` raises."""
+        self._refuse_if_draining()
+        table = self._live.get(table_id) or self._finished.get(table_id)
+        if table is not None:
+            config, ended_at = table.config, table.state.at if table.state.is_over else None
+        else:
+            stored = await self._find(table_id)
+            config, ended_at = stored.config, stored.finished_at
+        if visitor is not None and not has_seat(config, visitor.player_id):
+            check_access(config.access, visitor, need, ended_at, self._services.clock())
+        return config
 
-    async def _load(self, table_id: str) -> LiveTable:
-        stored = await self._stored(table_id)
+    async def _find(self, table_id: str) -> StoredTable:
+        """Return an open or finished table without its log; concurrent callers share the query."""
+        stored = await self._finding.run(table_id, partial(self._stored, table_id))
         if stored.status == "prepared":
             raise unknown_table()
+        return stored
+
+    async def _loaded(self, config: TableConfig, is_urgent: bool) -> LiveTable:
+        """Return a table from its log; concurrent callers share the load."""
+        if is_urgent:
+            self._load_queue.promote(config.table_id)
+        return await self._loading.run(config.table_id, partial(self._load, config, is_urgent))
+
+    async def _load(self, config: TableConfig, is_urgent: bool) -> LiveTable:
+        store, table_id = self._services.store, config.table_id
+        # Perhaps its load ended while its configuration was read.
+        if (known := self._live.get(table_id) or self._finished.get(table_id)) is not None:
+            return known
+        async with self._load_queue.turn(table_id, is_urgent):
+            self._refuse_if_draining()
+            with self._readable(table_id):
+                folded = await self._services.folder.fold(FoldedTable(config), log_parts(store, table_id))
         self._refuse_if_draining()
-        table = LiveTable(stored.config, stored.entries, self._services)
+        if not folded.entries:
+            # Its row was deleted meanwhile.
+            raise unknown_table()
+        table = LiveTable(folded, self._services)
         self._keep(table)
         self._used_at[table_id] = self._services.clock()
         return table
 
     async def _stored(self, table_id: str) -> StoredTable:
         check_text("table_id", table_id, MAX_ID_CHARACTERS)
-        try:
-            stored = await self._services.store.load(table_id)
-        except UnreadableLog as fault:
-            # Perhaps a newer engine wrote it, and continues the table.
-            self._services.logger.error("log cannot be read", table_id=table_id, exc_info=fault)
-            raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, str(fault), retry_after_seconds=1) from None
+        with self._readable(table_id):
+            stored = await self._services.store.find(table_id)
         if stored is None:
             raise unknown_table()
         known_rules(stored.config)
         return stored
+
+    @contextmanager
+    def _readable(self, table_id: str) -> Iterator[None]:
+        """Raise Unavailable for a table with an unknown format: perhaps a newer engine continues it."""
+        try:
+            yield
+        except UnreadableLog as fault:
+            self._services.logger.error("log cannot be read", table_id=table_id, exc_info=fault)
+            raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, str(fault), retry_after_seconds=1) from None
 
     def _keep(self, table: LiveTable) -> None:
         if not table.state.is_over or table.is_delayed:
@@ -214,7 +242,7 @@ class Tables:
         finished_since = max(idle_since, self._services.clock() - FINISHED_IDLE_MILLISECONDS)
         for table_id in [one for one in self._finished if self._used_at.get(one, 0) < finished_since]:
             self._finished.pop(table_id).retire()
-        known = self._live.keys() | self._finished.keys() | self._loading.keys()
+        known = self._live.keys() | self._finished.keys() | self._loading.running.keys()
         self._used_at = {table_id: at for table_id, at in self._used_at.items() if table_id in known}
 
     async def drain(self) -> None:
@@ -223,7 +251,7 @@ class Tables:
         Waits for the loads in progress, which fail, unless it is cancelled.
         """
         self._draining = True
-        loading = asyncio.gather(*self._loading.values(), return_exceptions=True)
+        loading = asyncio.gather(*self._loading.running.values(), return_exceptions=True)
         await asyncio.gather(*(table.drain() for table in self._live.values()), loading)
 
     def _refuse_if_draining(self) -> None:

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import overload
 
 from croupier.engine.core.log import Entry
-from croupier.engine.core.log_codec import decode_log, encode_body, encode_log
+from croupier.engine.core.log_codec import LogPart, decode_log, encode_log, row_of
 
 CHUNK = 64
 """The number of entries in a packed chunk; at least as many of the last entries stay unpacked."""
+PART_CHUNKS = 8
 
 
 class History(Sequence[Entry]):
@@ -26,9 +27,13 @@ class History(Sequence[Entry]):
         self._last.append(entry)
         if len(self._last) == 2 * CHUNK:
             older, self._last = self._last[:CHUNK], self._last[CHUNK:]
-            self._chunks.append(
-                encode_log((each.sequence, each.at, each.deadline, encode_body(each)) for each in older)
-            )
+            self._chunks.append(encode_log(map(row_of, older)))
+
+    def parts(self) -> Iterator[LogPart]:
+        """Yield the log in bounded parts."""
+        for start in range(0, len(self._chunks), PART_CHUNKS):
+            yield LogPart(packed=tuple(self._chunks[start : start + PART_CHUNKS]))
+        yield LogPart(rows=tuple(map(row_of, self._last)))
 
     def __len__(self) -> int:
         return len(self._chunks) * CHUNK + len(self._last)

@@ -1,0 +1,67 @@
+"""Everything that an engine keeps of a table's log in memory."""
+
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from itertools import islice
+
+from croupier.engine.core.fold import Transition, new_table, transition_of, transitions_of
+from croupier.engine.core.history import History
+from croupier.engine.core.log import Proposed, TableConfig, Voted
+from croupier.engine.core.log_codec import Row, decode_entry
+from croupier.engine.core.reports import Report, reports_of_transition
+from croupier.games.facts import Seat
+from croupier.games.interface import SeatActed
+
+MAX_RECENT_TRANSITIONS = 16
+"""Streams that missed no more entries than this are resumed without folding the log."""
+
+
+class FoldedTable:
+    """The fold of a table's log: its state, its entries, and what follows from them."""
+
+    def __init__(self, config: TableConfig) -> None:
+        """Begin with the table before its first entry; raises UnknownRules for an unknown version of rules."""
+        self.config = config
+        self.state = new_table(config)
+        self.entries = History(config.table_id)
+        self.reports: list[Report] = []
+        self.answers: defaultdict[Seat, dict[str, int]] = defaultdict(dict)
+        """The sequences of stored requests, by seat and request id."""
+        self._recent: deque[Transition] = deque(maxlen=MAX_RECENT_TRANSITIONS)
+
+    @property
+    def table_id(self) -> str:
+        """The id of the table."""
+        return self.config.table_id
+
+    def add(self, row: Row) -> None:
+        """Add the row of the next entry; an entry that was added before changes nothing. Raises UnreadableLog."""
+        if row[0] > self.state.sequence:
+            entry = decode_entry(self.table_id, *row)
+            self.apply(transition_of(self.config, self.state, entry))
+
+    def apply(self, transition: Transition) -> None:
+        """Add the transition of the next entry."""
+        entry = transition.entry
+        self.state = transition.after
+        self.entries.append(entry)
+        self._recent.append(transition)
+        if transition.reports:
+            self.reports += reports_of_transition(self.config, transition)
+        if entry.request_id and isinstance(entry.event, SeatActed | Proposed | Voted):
+            self.answers[entry.event.seat][entry.request_id] = entry.sequence
+
+    def result(self) -> "FoldedTable":
+        """Return the table itself."""
+        return self
+
+    def transitions_after(self, sequence: int) -> Iterator[Transition]:
+        """Return the transitions after a sequence that the table has reached."""
+        missed = self.state.sequence - sequence
+        if missed <= len(self._recent):
+            return islice(self._recent, len(self._recent) - missed, None)
+        return (
+            transition
+            for transition in transitions_of(self.config, self.entries)
+            if transition.entry.sequence > sequence
+        )

@@ -1,0 +1,33 @@
+"""Folds on the event loop, in short steps: for simulations and tests, and while there is no folding process."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from croupier.engine.core.log_codec import LogPart
+from croupier.engine.folding.port import FoldInSteps, LogFold, Result
+
+MAX_INLINE_ROWS = 64
+"""The rows of a step, which take one or two milliseconds."""
+
+
+class InlineFolder:
+    """Folds on the event loop, and lets other tasks run after each step."""
+
+    async def fold(self, fold: LogFold[Result], parts: AsyncIterator[LogPart]) -> Result:
+        """Return the result of a fold over the parts of a log; raises what `parts` and the fold raise."""
+        steps = FoldInSteps(fold)
+        async for part in parts:
+            await add_inline(steps, part)
+        return steps.result()
+
+    async def close(self) -> None:
+        """Do nothing: there is no process."""
+
+
+async def add_inline(steps: FoldInSteps[Result], part: LogPart) -> None:
+    """Add a part to a fold on the event loop."""
+    steps.take(part)
+    is_waiting = True
+    while is_waiting:
+        is_waiting = steps.step(MAX_INLINE_ROWS)
+        await asyncio.sleep(0)

@@ -1,0 +1,183 @@
+"""Loads of tables: a few at a time, players before strangers, and no log before the configuration is known."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from random import Random
+
+import pytest
+
+from croupier.engine.core.access import Visitor
+from croupier.engine.core.log_codec import LogPart
+from croupier.engine.metrics import EngineMetrics
+from croupier.engine.storage.port import TableStore, log_parts
+from croupier.engine.tables.loading import MAX_WAITING_STRANGERS, LoadQueue
+from croupier.engine.tables.registry import Tables
+from croupier.runtime.errors import NotFound, Unavailable
+from tests.engine.fakes import EngineHarness
+from tests.engine.play import act_once, make_config, open_table, within_timeout
+from tests.waiting import settled
+
+
+class Loads:
+    """Loads that wait for their turns, and hold them until they are released."""
+
+    def __init__(self, queue: LoadQueue) -> None:
+        self.queue = queue
+        self.begun: list[str] = []
+        self.tasks: dict[str, asyncio.Task[None]] = {}
+        self._released: dict[str, asyncio.Event] = {}
+
+    async def add(self, *names: str) -> None:
+        """Add loads; names in capitals are urgent."""
+        for name in names:
+            self._released[name] = asyncio.Event()
+            self.tasks[name] = asyncio.create_task(self._load(name))
+            await settled()
+
+    async def _load(self, name: str) -> None:
+        async with self.queue.turn(name, is_urgent=name.isupper()):
+            self.begun.append(name)
+            await self._released[name].wait()
+
+    async def end(self, name: str) -> None:
+        """Let a load end, and return after others have begun."""
+        self._released[name].set()
+        await settled()
+
+    async def cancel(self, name: str) -> None:
+        """Cancel a load."""
+        self.tasks[name].cancel()
+        await settled()
+
+
+@pytest.fixture
+async def loads(metrics: EngineMetrics) -> AsyncIterator[Loads]:
+    loads = Loads(LoadQueue(4, metrics))
+    yield loads
+    for task in loads.tasks.values():
+        task.cancel()
+        with suppress(asyncio.CancelledError, Unavailable):
+            await task
+
+
+async def test_strangers_have_half_of_the_turns_and_players_are_first(loads: Loads) -> None:
+    await loads.add("a", "b", "c", "d", "P", "Q", "R", "S")
+    assert loads.begun == ["a", "b", "P", "Q"]
+    await loads.end("a")
+    await loads.end("P")
+    assert loads.begun == ["a", "b", "P", "Q", "R", "S"]
+    await loads.end("Q")
+    assert loads.begun[6:] == ["c"]
+    await loads.end("R")
+    assert loads.begun[6:] == ["c"]
+    await loads.end("b")
+    assert loads.begun[6:] == ["c", "d"]
+
+
+async def test_a_player_takes_over_the_place_of_a_stranger(loads: Loads) -> None:
+    await loads.add("a", "b", "c", "d")
+    loads.queue.promote("d")
+    await settled()
+    assert loads.begun == ["a", "b", "d"]
+    for name in ("a", "nothing"):
+        loads.queue.promote(name)
+    await loads.end("a")
+    assert loads.begun == ["a", "b", "d", "c"]
+
+
+async def test_too_many_waiting_strangers_are_refused_and_players_are_not(loads: Loads) -> None:
+    await loads.add("a", "b", *(f"w{number}" for number in range(MAX_WAITING_STRANGERS)), "x", "P", "Q", "R")
+    refusal = loads.tasks["x"].exception()
+    assert isinstance(refusal, Unavailable)
+    assert (refusal.reason_name, refusal.retry_after_seconds) == ("TABLE_BUSY", 1)
+    assert loads.begun == ["a", "b", "P", "Q"]
+    await loads.cancel("w7")
+    await loads.add("y")
+    assert not loads.tasks["y"].done()
+
+
+@pytest.mark.parametrize("cancelled", ["a", "c"])
+async def test_a_cancelled_load_leaves_its_turn_to_the_next(loads: Loads, cancelled: str) -> None:
+    await loads.add("a", "b", "c", "d")
+    await loads.cancel(cancelled)
+    await loads.end("b")
+    assert loads.begun == {"a": ["a", "b", "c", "d"], "c": ["a", "b", "d"]}[cancelled]
+
+
+async def test_a_load_that_is_cancelled_when_its_turn_comes_leaves_it_to_the_next(loads: Loads) -> None:
+    await loads.add("a", "b", "c", "d")
+    loads.tasks["a"].cancel()
+    loads.tasks["c"].cancel()
+    await settled()
+    assert loads.begun == ["a", "b", "d"]
+
+
+# The registry
+
+
+class CountingStore:
+    """Counts and holds the reads of logs."""
+
+    def __init__(self, store: TableStore) -> None:
+        self.reading: list[str] = []
+        self.gate = asyncio.Event()
+        self._read = store.log_after
+
+    async def log_after(self, table_id: str, sequence: int, limit: int) -> LogPart:
+        self.reading.append(table_id)
+        await self.gate.wait()
+        return await self._read(table_id, sequence, limit)
+
+
+@pytest.fixture
+def held(engine: EngineHarness, monkeypatch: pytest.MonkeyPatch) -> Iterator[CountingStore]:
+    held = CountingStore(engine.store)
+    monkeypatch.setattr(engine.store, "log_after", held.log_after)
+    yield held
+    held.gate.set()
+
+
+async def test_players_and_the_engine_itself_do_not_wait_for_strangers(
+    engine: EngineHarness, held: CountingStore
+) -> None:
+    held.gate.set()
+    names = [f"t{number}" for number in range(8)]
+    for name in names:
+        await open_table(engine, make_config(table_id=name))
+    held.gate.clear()
+    held.reading.clear()
+    other = engine.another_engine()
+    tables = Tables(other.services, bytes, 100)
+    strangers = [asyncio.create_task(tables.get(name, Visitor("stranger"))) for name in names]
+    await settled()
+    assert held.reading == ["t0", "t1"]
+    others = [asyncio.create_task(tables.get("t6", Visitor("p1"))), asyncio.create_task(tables.get("t7"))]
+    await settled()
+    assert held.reading == ["t0", "t1", "t6", "t7"]
+    held.gate.set()
+    found = await within_timeout(asyncio.gather(*strangers, *others))
+    assert found[6:8] == found[8:]
+    assert sorted(held.reading) == names
+    counts = [other.count("croupier_table_loads_total", **{"class": kind}) for kind in ("player", "stranger")]
+    assert counts == [2, 6]
+
+
+async def test_the_log_of_a_table_that_was_not_opened_is_never_read(engine: EngineHarness, held: CountingStore) -> None:
+    tables = Tables(engine.services, bytes, 100)
+    await engine.store.prepare(make_config(), 0)
+    for table_id in ("t1", "nowhere"):
+        with pytest.raises(NotFound):
+            await tables.get(table_id, Visitor("p0"))
+    assert held.reading == []
+
+
+async def test_a_log_is_read_in_pages(engine: EngineHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.engine.storage.port.PAGE_ROWS", 3)
+    table = await open_table(engine, make_config())
+    for length in (1, 2, 3, 4, 6, 7):
+        while table.state.sequence < length:
+            await act_once(table, Random(1))
+        parts = [part async for part in log_parts(engine.store, "t1")]
+        assert [row[0] for part in parts for row in part.rows] == list(range(1, length + 1))
+        assert max(len(part.rows) for part in parts) <= 3

@@ -1,0 +1,383 @@
+"""Who sees what of a table, over gRPC and JSON: before the game, while it runs, after its end, and from the archive.
+
+Each table has two players, and a player whom its host removed. A stranger asks with and without a link.
+"""
+
+import asyncio
+import http.client
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from random import Random
+from typing import ClassVar, Protocol, TypeAlias
+from urllib.parse import urlencode
+
+import pytest
+from google.protobuf.duration_pb2 import Duration
+
+from croupier.cli.launcher.background import BackgroundServices, started_services
+from croupier_api.v1 import engine_pb2, tables_pb2
+from croupier_client import (
+    BlockingClient,
+    CroupierError,
+    Endpoints,
+    FailedPrecondition,
+    choose_random_action,
+    play_game_blocking,
+)
+from tests.waiting import TIMEOUT_SECONDS, until
+
+pytestmark = pytest.mark.gateway
+GAME = "thulla"
+HIDDEN, NO_SHEET, NOT_FINISHED = "UNKNOWN_TABLE", "NO_SCORE_SHEET", "TABLE_NOT_FINISHED"
+ENGINE_FLAGS = ("--log-seconds=1", "--player-calls-per-second=0")
+FLAGS = {"engine": ENGINE_FLAGS, "lobby": ENGINE_FLAGS[1:], "gateway": ("--address-requests-per-second=0",)}
+EVERYONE, LINK, SEATED = (
+    tables_pb2.VISIBILITY_EVERYONE,
+    tables_pb2.VISIBILITY_LINK,
+    tables_pb2.VISIBILITY_SEATED,
+)
+KINDS: Mapping[str, tables_pb2.TableAccess] = {
+    "public": tables_pb2.TableAccess(),
+    "public, watched by link": tables_pb2.TableAccess(watch_policy=tables_pb2.WATCH_POLICY_LINK),
+    "public, watched by nobody": tables_pb2.TableAccess(watch_policy=tables_pb2.WATCH_POLICY_NOBODY),
+    "public, delayed": tables_pb2.TableAccess(watch_delay=Duration(seconds=300)),
+    "link": tables_pb2.TableAccess(visibility=LINK),
+    "link, watched by nobody": tables_pb2.TableAccess(visibility=LINK, watch_policy=tables_pb2.WATCH_POLICY_NOBODY),
+    "seated": tables_pb2.TableAccess(visibility=SEATED),
+}
+PUBLIC = [kind for kind in KINDS if kind.startswith("public")]
+WATCHED = {"public", "public, delayed"}
+WATCHED_BY_LINK = {"public", "public, delayed", "public, watched by link", "link"}
+READ = {"public", "public, watched by link", "public, watched by nobody"}
+READ_BY_LINK = {*READ, "link", "link, watched by nobody"}
+each_kind = pytest.mark.parametrize("kind", KINDS)
+each_transport = pytest.mark.parametrize("transport", ["grpc", "json"])
+Names: TypeAlias = Mapping[str, str]
+
+
+class Transport(Protocol):
+    """The calls of one player."""
+
+    def reason(self, call: str, table_id: str, link: str = "") -> str:
+        """Return the reason of the refusal of a call about one table, or ""."""
+
+    def listed(self, call: str, **filters: str) -> str:
+        """Return the answer to a call that lists tables, results or players, as text."""
+
+
+class GrpcTransport:
+    """The native client through the gateway."""
+
+    def __init__(self, client: BlockingClient) -> None:
+        self._client = client
+
+    def reason(self, call: str, table_id: str, link: str = "") -> str:
+        with_link = {"link": link} if link else {}
+        calls: dict[str, Callable[[], object]] = {
+            "GetTable": lambda: self._client.get_table(table_id=table_id),
+            "JoinTable": lambda: self._client.join_table(table_id=table_id),
+            "GetView": lambda: self._client.get_view(table_id=table_id, **with_link),
+            "WatchTable": lambda: self._watch(table_id, link),
+            "GetReplay": lambda: self._client.get_replay(table_id=table_id, **with_link),
+            "GetScoreSheet": lambda: self._client.get_score_sheet(table_id=table_id, **with_link),
+        }
+        try:
+            calls[call]()
+        except CroupierError as error:
+            return error.reason_name
+        return ""
+
+    def _watch(self, table_id: str, link: str) -> None:
+        with self._client.watch_table(table_id, link):
+            pass
+
+    def listed(self, call: str, **filters: str) -> str:
+        if call == "ListTables":
+            return str(self._client.list_tables(game=GAME, page_size=100))
+        if call == "WatchTables":
+            text = ""
+            for answer in self._client.watch_tables(game=GAME):
+                text += str(answer)
+                if filters["until"] in text:
+                    return text
+        if call == "GetLeaderboard":
+            return str(self._client.get_leaderboard(game=GAME, page_size=100))
+        if call == "GetPlayerStatistics":
+            return str(self._client.get_player_statistics(**filters).games)
+        return str(self._client.list_results(page_size=100, **filters))
+
+
+class JsonTransport:
+    """JSON over HTTP through the gateway."""
+
+    PATHS: ClassVar[Names] = {
+        "GetTable": "/v1/tables/{}",
+        "JoinTable": "/v1/tables/{}:join",
+        "GetView": "/v1/tables/{}/view",
+        "WatchTable": "/v1/tables/{}/events",
+        "GetReplay": "/v1/tables/{}/replay",
+        "GetScoreSheet": "/v1/tables/{}/score-sheet",
+        "ListTables": f"/v1/tables?game={GAME}&page_size=100",
+        "WatchTables": f"/v1/tables:watch?game={GAME}",
+        "GetLeaderboard": f"/v1/games/{GAME}/leaderboard?page_size=100",
+    }
+
+    def __init__(self, address: str, client: BlockingClient) -> None:
+        tokens = client.session.tokens
+        assert tokens is not None
+        self._address = address
+        self._headers = {"authorization": f"Bearer {tokens.access_token}"}
+
+    def reason(self, call: str, table_id: str, link: str = "") -> str:
+        path = self.PATHS[call].format(table_id) + (f"?{urlencode({'link': link})}" if link else "")
+        with closing(http.client.HTTPConnection(self._address, timeout=TIMEOUT_SECONDS)) as connection:
+            method, body = ("POST", "{}") if call == "JoinTable" else ("GET", None)
+            headers = self._headers | {"content-type": "application/json"}
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            if answer.status == http.HTTPStatus.OK:
+                assert answer.read(1) == b"{"
+                return ""
+            reason: str = json.loads(answer.read())["details"][0]["reason"]
+            assert (answer.status == http.HTTPStatus.NOT_FOUND) == (reason in (HIDDEN, NO_SHEET))
+            return reason
+
+    def listed(self, call: str, **filters: str) -> str:
+        until_text = filters.pop("until", "")
+        if call == "GetPlayerStatistics":
+            return str(json.loads(self._get(f"/v1/players/{filters['player_id']}/statistics")).get("games", ""))
+        path = self.PATHS.get(call) or "/v1/results?" + urlencode({"page_size": 100, **filters})
+        return self._get(path, until_text)
+
+    def _get(self, path: str, until_text: str = "") -> str:
+        with closing(http.client.HTTPConnection(self._address, timeout=TIMEOUT_SECONDS)) as connection:
+            connection.request("GET", path, headers=self._headers)
+            answer = connection.getresponse()
+            assert answer.status == http.HTTPStatus.OK
+            if not until_text:
+                return answer.read().decode()
+            text = ""
+            while until_text not in text:
+                text += answer.read1(4096).decode()
+            return text
+
+
+@dataclass(slots=True)
+class Played:
+    """A table of one kind with its players, and the links to it by purpose."""
+
+    table_id: str
+    host: str
+    removed: str
+    links: dict[str, str] = field(default_factory=dict)
+
+    def link(self, purpose: str) -> str:
+        return self.links.get(purpose, "")
+
+
+@dataclass(slots=True)
+class Backend:
+    """Running services, and tables of all kinds: forming ones, running ones and finished ones."""
+
+    services: BackgroundServices
+    stack: ExitStack
+    forming: dict[str, Played] = field(default_factory=dict)
+    running: dict[str, Played] = field(default_factory=dict)
+    finished: dict[str, Played] = field(default_factory=dict)
+    first_table: str = ""
+    """The oldest forming table, which streams of tables bring last."""
+    clients: dict[str, BlockingClient] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        return self.services.addresses["gateway"]["listen"]
+
+    def client(self, name: str) -> BlockingClient:
+        if name not in self.clients:
+            client = BlockingClient(Endpoints.single(self.address), f"the secret device of {name}", name)
+            self.clients[name] = self.stack.enter_context(client)
+            client.list_games()
+        return self.clients[name]
+
+    def player_id(self, name: str) -> str:
+        player = self.client(name).player
+        assert player is not None
+        return player.player_id
+
+    def transport(self, kind: str, name: str) -> Transport:
+        client = self.client(name)
+        return GrpcTransport(client) if kind == "grpc" else JsonTransport(self.address, client)
+
+    def seat_players(self, kind: str, stage: str) -> Played:
+        """Create a table with a host and a mate, from which another player was removed."""
+        number = [*KINDS].index(kind)
+        host, mate, removed = (f"{role} {stage} {number}" for role in ("host", "mate", "removed"))
+        hosting = self.client(host)
+        seat_count = 3 if stage in ("first", "forming") else 2
+        table = hosting.create_table(game=GAME, seat_count=seat_count, access=KINDS[kind]).table
+        self._join(removed, table)
+        cleared = hosting.clear_seat(table_id=table.table_id, seat=1).table
+        self._join(mate, cleared)
+        return Played(table.table_id, host, removed)
+
+    def _join(self, name: str, table: tables_pb2.Table) -> None:
+        by_code = {"invite_code": table.invite_code} if table.invite_code else {"table_id": table.table_id}
+        self.client(name).join_table(**by_code)
+
+    def begin(self, kind: str, stage: str) -> Played:
+        """Begin a game, and create the links that its access allows."""
+        played = self.seat_players(kind, stage)
+        for name in (played.host, played.host.replace("host", "mate")):
+            self.client(name).set_ready(table_id=played.table_id)
+        for purpose in ("watch", "replay"):
+            number = engine_pb2.LinkPurpose.Value(f"LINK_PURPOSE_{purpose.upper()}")
+            with suppress(FailedPrecondition):
+                created = self.client(played.host).create_link(table_id=played.table_id, purpose=number)
+                played.links[purpose] = created.link
+        return played
+
+    def finish(self, played: Played) -> None:
+        """Play a game to its end, and wait for its result."""
+        with ThreadPoolExecutor(2) as threads:
+            names = (played.host, played.host.replace("host", "mate"))
+            for done in [threads.submit(self._play, name, played.table_id) for name in names]:
+                done.result(TIMEOUT_SECONDS)
+
+    def _play(self, name: str, table_id: str) -> None:
+        random = Random(name)
+        with self.client(name).play_table(table_id) as playing:
+            play_game_blocking(playing, partial(choose_random_action, random=random))
+
+    def has_results(self) -> bool:
+        return all(
+            played.table_id in self.transport("grpc", played.host).listed("ListResults", player_id=player_id)
+            for played in self.finished.values()
+            if (player_id := self.player_id(played.host))
+        )
+
+    def is_archived(self) -> bool:
+        with closing(
+            sqlite3.connect(f"file:{self.services.folder.path / 'engine.db'}?mode=ro", uri=True)
+        ) as connection:
+            archived = {row[0] for row in connection.execute("SELECT table_id FROM archive")}
+        return archived >= {played.table_id for played in self.finished.values()}
+
+
+@pytest.fixture(scope="module")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
+    folder = tmp_path_factory.mktemp("visibility")
+    with started_services(folder, gateway=[], extra_flags=FLAGS) as services, ExitStack() as stack:
+        backend = Backend(services, stack)
+        backend.first_table = backend.seat_players("public", "first").table_id
+        for kind in KINDS:
+            backend.forming[kind] = backend.seat_players(kind, "forming")
+            backend.running[kind] = backend.begin(kind, "running")
+            backend.finished[kind] = backend.begin(kind, "finished")
+        for played in backend.finished.values():
+            backend.finish(played)
+        asyncio.run(until(backend.has_results, "scoring has all results"))
+        yield backend
+
+
+def expected(is_allowed: bool, reason: str = HIDDEN) -> str:
+    return "" if is_allowed else reason
+
+
+@each_transport
+@each_kind
+def test_a_forming_table(backend: Backend, kind: str, transport: str) -> None:
+    played, is_public = backend.forming[kind], kind in PUBLIC
+    sees = {"a stranger": is_public, played.removed: False}
+    for name, is_shown in sees.items():
+        calls = backend.transport(transport, name)
+        assert calls.reason("GetTable", played.table_id) == expected(is_shown)
+        assert (played.table_id in calls.listed("ListTables")) == is_shown
+        assert (played.table_id in calls.listed("WatchTables", until=backend.first_table)) == is_shown
+    assert backend.transport(transport, played.removed).reason("JoinTable", played.table_id) == HIDDEN
+    code = backend.client(played.host).get_table(table_id=played.table_id).table.invite_code
+    assert bool(code) != is_public
+    if code:
+        with pytest.raises(CroupierError, match="unknown table"):
+            backend.client(played.removed).join_table(invite_code=code)
+    joining = backend.transport(transport, f"joins by {transport}")
+    assert joining.reason("JoinTable", played.table_id) == expected(is_public)
+    if is_public:
+        backend.client(f"joins by {transport}").leave_table(table_id=played.table_id)
+    assert backend.transport(transport, played.host).reason("GetTable", played.table_id) == ""
+
+
+@each_transport
+@each_kind
+def test_a_running_table(backend: Backend, kind: str, transport: str) -> None:
+    played = backend.running[kind]
+    table_id, watch = played.table_id, played.link("watch")
+    stranger, removed, host = (
+        backend.transport(transport, name) for name in ("a stranger", played.removed, played.host)
+    )
+    assert (bool(watch), bool(played.link("replay"))) == (
+        kind in WATCHED_BY_LINK,
+        kind in PUBLIC or kind in READ_BY_LINK,
+    )
+    for call in ("GetView", "WatchTable"):
+        assert host.reason(call, table_id) == ""
+        assert stranger.reason(call, table_id) == expected(kind in WATCHED)
+        assert stranger.reason(call, table_id, watch) == expected(kind in WATCHED_BY_LINK)
+        assert removed.reason(call, table_id, watch) == HIDDEN
+    assert host.reason("GetReplay", table_id) == NOT_FINISHED
+    assert stranger.reason("GetReplay", table_id) == (NOT_FINISHED if kind in PUBLIC else HIDDEN)
+    assert removed.reason("GetReplay", table_id, played.link("replay")) == HIDDEN
+    assert stranger.reason("GetTable", table_id) == expected(kind in PUBLIC)
+
+
+def check_finished(backend: Backend, kind: str, transport: str) -> None:
+    """Check the calls about a finished table; the delayed one is over for its players only."""
+    played, is_over = backend.finished[kind], kind != "public, delayed"
+    table_id, replay = played.table_id, played.link("replay")
+    stranger, removed, host = (
+        backend.transport(transport, name) for name in ("a stranger", played.removed, played.host)
+    )
+    for call, hidden in (("GetView", HIDDEN), ("GetReplay", HIDDEN), ("GetScoreSheet", NO_SHEET)):
+        assert host.reason(call, table_id) == ""
+        assert removed.reason(call, table_id, replay) == hidden
+        if is_over:
+            assert stranger.reason(call, table_id) == expected(kind in READ, hidden)
+            assert stranger.reason(call, table_id, replay) == expected(kind in READ_BY_LINK, hidden)
+    if not is_over:
+        reasons = [stranger.reason(call, table_id) for call in ("GetView", "GetReplay", "GetScoreSheet")]
+        assert reasons == ["", NOT_FINISHED, NO_SHEET]
+    player_id = backend.player_id(played.host)
+    assert table_id in host.listed("ListResults", player_id=player_id)
+    for others, is_listed in ((stranger, kind in READ), (removed, False)):
+        assert (table_id in others.listed("ListResults")) == is_listed
+        assert (table_id in others.listed("ListResults", player_id=player_id)) == is_listed
+    assert GAME in host.listed("GetPlayerStatistics", player_id=player_id)
+    assert (GAME in stranger.listed("GetPlayerStatistics", player_id=player_id)) == (kind in PUBLIC)
+    assert (player_id in stranger.listed("GetLeaderboard")) == (kind in PUBLIC)
+
+
+@each_transport
+@each_kind
+def test_a_finished_table(backend: Backend, kind: str, transport: str) -> None:
+    check_finished(backend, kind, transport)
+
+
+@pytest.mark.slow
+async def test_an_archived_table(backend: Backend) -> None:
+    await until(backend.is_archived, "all finished tables are archived")
+    for kind in KINDS:
+        for transport in ("grpc", "json"):
+            check_finished(backend, kind, transport)
+
+
+def test_a_link_opens_no_other_table_and_a_forged_one_opens_none(backend: Backend) -> None:
+    for transport in ("grpc", "json"):
+        stranger = backend.transport(transport, "a stranger")
+        played, other = backend.finished["link"], backend.finished["link, watched by nobody"]
+        for call in ("GetView", "GetReplay", "GetScoreSheet"):
+            assert stranger.reason(call, other.table_id, played.link("replay")) == HIDDEN
+            assert stranger.reason(call, played.table_id, played.link("replay")[:-4]) == "INVALID_LINK"
