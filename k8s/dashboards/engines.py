@@ -29,6 +29,12 @@ _LOG = (
         "Tables with results that scoring has not received. Above zero for minutes: scoring is down or refuses them.",
         extreme("max", _engine("reports_waiting"), "pod"),
     ),
+    panel(
+        "Archived tables",
+        "Finished tables that became a row of the archive, and failed attempts, each repeated after an hour.",
+        rate(_engine("tables_archived_total")).called("archived"),
+        rate(_engine("archive_failures_total")).called("failed"),
+    ),
 )
 _TABLES = (
     panel(
@@ -47,6 +53,16 @@ _TABLES = (
         "Tables ended at a limit",
         "By limit. Many: players keep games going, or the limits are too low for a game.",
         rate(_engine("tables_ended_total"), "limit"),
+    ),
+    panel(
+        "Loaded tables",
+        "From their logs. Many for strangers: somebody reads old tables. Many for players: an engine has taken over.",
+        rate(_engine("table_loads_total"), "class"),
+    ),
+    panel(
+        "Wait for a load",
+        "Until the load of a table began. Seconds: engines need more CPU, or a higher CROUPIER_MAX_LOADS.",
+        *_quantiles("load_wait_seconds_bucket", 0.5, 0.99),
     ),
     panel("Reactions", "Sent to tables and not stored.", rate(_engine("reactions_total")).called("reactions")),
 )

@@ -11,7 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import decode_entry, rows_of
+from croupier.engine.core.packed_log import PackingFold
+from croupier.engine.folding.inline import InlineFolder
 from croupier.engine.metrics import EngineMetrics
+from croupier.engine.storage.port import log_parts
 from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.sqlite_writer import SqliteWriter
@@ -94,6 +97,14 @@ async def entries_of(store: SqlTableStore, table_id: str, after: int = 0) -> tup
     """Return the entries of a log after a sequence."""
     part = await store.log_after(table_id, after, 100_000)
     return tuple(decode_entry(table_id, *row) for row in rows_of(table_id, part) if row[0] > after)
+
+
+async def archive_finished(store: SqlTableStore, finished_before: int, now: int = START) -> int:
+    """Archive finished tables as an engine does; return their number."""
+    claimed = await store.claim_finished(finished_before, now, now + 1_000, 100)
+    for table_id in claimed:
+        await store.archive(table_id, await InlineFolder().fold(PackingFold(table_id), log_parts(store, table_id)))
+    return len(claimed)
 
 
 async def loaded(store: SqlTableStore, table_id: str = "t1") -> LoadedTable:

@@ -19,6 +19,7 @@ from croupier.engine.core.compensation import Outage
 from croupier.engine.core.limits import TableLimits
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, UnreadableLog, decode_entry, encode_body, row_of
+from croupier.engine.core.packed_log import PackedLog
 from croupier.engine.core.reports import Report, ResultReport
 from croupier.engine.folding.inline import InlineFolder
 from croupier.engine.metrics import EngineMetrics
@@ -76,6 +77,7 @@ class MemoryTable:
     entries: list[Entry] = field(default_factory=list)
     due_at: int = 0
     finished_at: int = 0
+    archive_at: int = 0
     reports_due: int = 0
     reports_done: int = 0
     reports_at: int = 0
@@ -191,10 +193,23 @@ class MemoryTableStore:
         kept = self.tables[table_id]
         kept.reports_done = max(kept.reports_done, count)
 
-    async def archive_finished(self, before: int, limit: int) -> int:
+    async def claim_finished(self, finished_before: int, now: int, until: int, limit: int) -> list[str]:
+        due = [
+            table_id
+            for table_id, kept in self.tables.items()
+            if kept.status == "finished" and kept.finished_at < finished_before and kept.archive_at < now
+        ][:limit]
+        for table_id in due:
+            self.tables[table_id].archive_at = until
+        return due
+
+    async def archive(self, table_id: str, packed: PackedLog) -> None:
+        self.tables[table_id].status = "archived"
+
+    async def delete_archived(self, before: int, limit: int) -> int:
         return 0
 
-    delete_archived = delete_prepared = archive_finished
+    delete_prepared = delete_archived
 
 
 class FakeLivenessStore:

@@ -1,17 +1,23 @@
 """The archive of finished tables, whose answers are the same as before."""
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.storage.port import SequenceTaken, TableChange
+from croupier.engine.cluster.housekeeping import ARCHIVE_RETRY_MILLISECONDS, Housekeeper, RetentionPolicy
+from croupier.engine.core.packed_log import PackingFold
+from croupier.engine.folding.inline import InlineFolder
+from croupier.engine.storage.archive import archive
+from croupier.engine.storage.port import SequenceTaken, TableChange, log_parts
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
-from tests.engine.databases import LoadedTable, entries_of, entry, loaded, opened
-from tests.engine.fakes import START
+from croupier.engine.tables.registry import Tables
+from tests.engine.databases import LoadedTable, archive_finished, entries_of, entry, loaded, opened
+from tests.engine.fakes import START, EngineHarness
 from tests.engine.play import ROUNDS, make_config, whole_log
 
 ENDED = START + 2
@@ -61,7 +67,7 @@ async def test_an_archived_table_has_the_same_answers(
     await store.append("t1", log[-1:], LAST)
     await store.set_reports_done("t1", 2)
     before = await answers(store, len(log))
-    assert await store.archive_finished(log[-1].at + 1, 10) == 1
+    assert await archive_finished(store, log[-1].at + 1) == 1
     assert await rows(database) == [0, 0, 0, 1]
     assert await answers(store, len(log)) == before
     assert await loaded(store) == LoadedTable("finished", config, tuple(log))
@@ -73,13 +79,14 @@ async def test_only_old_tables_without_due_reports_are_archived(store: SqlTableS
     await finished(store, "unreported", reports_done=1)
     await opened(store, "open")
     await store.prepare(make_config(table_id="prepared"), START)
-    assert await store.archive_finished(ENDED, 10) == 0
-    assert [await store.archive_finished(ENDED + 1, 2) for _ in range(4)] == [2, 2, 1, 0]
+    assert await archive_finished(store, ENDED) == 0
+    assert await archive_finished(store, ENDED + 1) == 5
+    assert await archive_finished(store, ENDED + 1) == 0
     assert await rows(database) == [3, 3, 1, 5]
     for done in (2, 1):
         await store.set_reports_done("unreported", done)
         assert await store.reports_done("unreported") == 2
-    assert await store.archive_finished(ENDED + 1, 10) == 1
+    assert await archive_finished(store, ENDED + 1) == 1
     statuses = {"t0": "finished", "unreported": "finished", "open": "open", "prepared": "prepared"}
     assert await store.statuses(list(statuses)) == statuses
     assert await store.delete_archived(ENDED, 10) == 0
@@ -103,7 +110,7 @@ async def test_nothing_can_be_appended_to_an_archived_or_deleted_table(
 ) -> None:
     await finished(store)
     await opened(store, "t2")
-    await store.archive_finished(ENDED + 1, 10)
+    await archive_finished(store, ENDED + 1)
     before = await loaded(store)
     for late in ([entry(3)], [entry(2)], [entry(3), entry(4)]):
         with pytest.raises(SequenceTaken):
@@ -120,3 +127,68 @@ async def test_nothing_can_be_appended_to_an_archived_or_deleted_table(
     assert await entries_of(store, "t1") == ()
     with pytest.raises(SequenceTaken):
         await store.append("t1", [entry(3)], None)
+
+
+async def test_a_table_is_claimed_by_one_engine_and_again_after_a_time(store: SqlTableStore) -> None:
+    for number in range(3):
+        await finished(store, f"t{number}")
+    first = await store.claim_finished(ENDED + 1, START, START + 100, 2)
+    second = await store.claim_finished(ENDED + 1, START, START + 100, 2)
+    assert (len(first), len(second)) == (2, 1)
+    assert {*first, *second} == {"t0", "t1", "t2"}
+    assert await store.claim_finished(ENDED + 1, START + 100, START + 200, 5) == []
+    assert set(await store.claim_finished(ENDED + 1, START + 101, START + 200, 5)) == {"t0", "t1", "t2"}
+
+
+async def test_a_log_that_differs_from_its_packed_form_is_kept(store: SqlTableStore, database: AsyncEngine) -> None:
+    await finished(store)
+    packed = await InlineFolder().fold(PackingFold("t1"), log_parts(store, "t1"))
+    with pytest.raises(ValueError, match="the log has 2 entries: expected 1"):
+        await store.archive("t1", packed._replace(entries=1))
+    assert await rows(database) == [1, 2, 0, 0]
+    for _ in range(2):
+        await store.archive("t1", packed)
+    assert await rows(database) == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("bad", [(2, "{"), (2, '{"t":"foo","v":1}'), (3, '{"t":"compensate","v":1,"milliseconds":5}')])
+async def test_a_table_that_cannot_be_archived_keeps_no_other_one_from_it(
+    store: SqlTableStore, database: AsyncEngine, engine: EngineHarness, bad: tuple[int, str]
+) -> None:
+    for name in ("t0", "bad", "t2"):
+        await finished(store, name)
+    sequence, body = bad
+    change = update(ENTRIES).where(ENTRIES.c.table_id == "bad", ENTRIES.c.sequence == 2)
+    async with database.begin() as connection:
+        await connection.execute(change.values(sequence=sequence, body=body))
+    services = replace(engine.services, store=store)
+    housekeeper = Housekeeper(Tables(services, bytes, 1), services, RetentionPolicy(1, 1_000, 0))
+    engine.clock.advance(1_003)
+    await housekeeper.archive()
+    await housekeeper.archive()
+
+    def counts() -> list[float]:
+        return [engine.count(f"croupier_{name}_total") for name in ("tables_archived", "archive_failures")]
+
+    assert await store.statuses(["t0", "bad", "t2"]) == dict.fromkeys(("t0", "bad", "t2"), "finished")
+    assert await rows(database) == [1, 2, 0, 2]
+    assert counts() == [2, 1]
+    assert [fields["table_id"] for level, _, fields in engine.logger.lines if level == "error"] == ["bad"]
+    engine.clock.advance(ARCHIVE_RETRY_MILLISECONDS)
+    await housekeeper.archive()
+    assert counts() == [2, 1]
+    engine.clock.advance(1)
+    await housekeeper.archive()
+    assert counts() == [2, 2]
+
+
+async def test_a_crash_before_the_commit_loses_nothing(store: SqlTableStore, database: AsyncEngine) -> None:
+    await finished(store)
+    before = await loaded(store)
+    packed = await InlineFolder().fold(PackingFold("t1"), log_parts(store, "t1"))
+    async with database.connect() as connection:
+        await archive(connection, "t1", packed)
+        await connection.rollback()
+    assert await loaded(store) == before
+    await store.archive("t1", packed)
+    assert (await loaded(store)).entries == before.entries

@@ -1,19 +1,28 @@
 """Housekeeping: overdue deadlines, unused tables in memory, heartbeats and the archive."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
-from croupier.engine.cluster.housekeeping import CLAIM_MILLISECONDS, PREPARED_MILLISECONDS, Housekeeper, RetentionPolicy
+from croupier.engine.cluster.housekeeping import (
+    CLAIM_MILLISECONDS,
+    MAX_CLAIMED_TABLES,
+    PREPARED_MILLISECONDS,
+    Housekeeper,
+    RetentionPolicy,
+)
 from croupier.engine.core.log import ActedBy, ClockConfig
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import Unavailable
+from croupier_api.v1 import errors_pb2
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
     CLOCK,
@@ -188,11 +197,11 @@ async def test_heartbeats_are_sent_and_tables_are_counted(engine: EngineHarness,
 
 
 @pytest.mark.parametrize("kept_milliseconds", [0, 86_400_000])
-async def test_due_tables_are_archived_and_replays_are_kept_by_default(
+async def test_unopened_tables_are_deleted_and_replays_are_kept_by_default(
     engine: EngineHarness, monkeypatch: pytest.MonkeyPatch, kept_milliseconds: int
 ) -> None:
     asked: list[tuple[str, int, int]] = []
-    left = {"archive_finished": [50, 50, 7], "delete_prepared": [50, 1], "delete_archived": [50, 0]}
+    left = {"delete_prepared": [50, 1], "delete_archived": [50, 0]}
 
     def count(name: str) -> Callable[[int, int], object]:
         async def work(before: int, limit: int) -> int:
@@ -206,4 +215,35 @@ async def test_due_tables_are_archived_and_replays_are_kept_by_default(
     await housekeeper_of(engine, RetentionPolicy(1, 3_600_000, kept_milliseconds))[0].archive()
     forgotten = [("delete_archived", kept_milliseconds, 50)] * 2 if kept_milliseconds else []
     prepared = ("delete_prepared", PREPARED_MILLISECONDS, 50)
-    assert asked == [("archive_finished", 3_600_000, 50)] * 3 + [prepared] * 2 + forgotten
+    assert asked == [prepared] * 2 + forgotten
+
+
+async def test_finished_tables_are_archived_after_their_time(engine: EngineHarness, seed: int) -> None:
+    tables = Tables(engine.services, bytes, 100)
+    for number in range(MAX_CLAIMED_TABLES + 1):
+        await play_on(await open_table(engine, make_config(table_id=f"t{number}")), Random(seed))
+    await open_table(engine, make_config(table_id="open"))
+    housekeeper = Housekeeper(tables, engine.services, RetentionPolicy(1, 3_600_000, 0))
+    engine.clock.advance(3_600_000)
+    await housekeeper.archive()
+    assert engine.count("croupier_tables_archived_total") == 0
+    engine.clock.advance(1)
+    await housekeeper.archive()
+    assert engine.count("croupier_tables_archived_total") == MAX_CLAIMED_TABLES + 1
+    assert Counter(kept.status for kept in engine.store.tables.values()) == {
+        "archived": MAX_CLAIMED_TABLES + 1,
+        "open": 1,
+    }
+
+
+async def test_the_archive_waits_for_a_database_that_is_down(
+    engine: EngineHarness, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    await play_on(await open_table(engine, make_config()), Random(seed))
+    housekeeper, _ = housekeeper_of(engine, RetentionPolicy(1, 0, 0))
+    engine.clock.advance(1)
+    down = Unavailable(errors_pb2.ERROR_REASON_STORE_UNAVAILABLE, "down", retry_after_seconds=1)
+    monkeypatch.setattr(engine.store, "log_after", AsyncMock(side_effect=down))
+    with pytest.raises(Unavailable):
+        await housekeeper.archive()
+    assert engine.count("croupier_archive_failures_total") == 0

@@ -1,6 +1,6 @@
 """Both services over gRPC on loopback: answers and refusals."""
 
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import pytest
 from google.protobuf.message import Message

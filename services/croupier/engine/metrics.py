@@ -63,4 +63,8 @@ class EngineMetrics:
         self.reports_waiting = gauge(
             "croupier_reports_waiting", "Tables with reports that were not delivered to scoring yet."
         )
+        self.tables_archived = counter("croupier_tables_archived", "Finished tables moved to the archive.")
+        self.archive_failures = counter(
+            "croupier_archive_failures", "Attempts at archiving a table that failed; each is repeated after an hour."
+        )
         self.reactions = counter("croupier_reactions", "Reactions sent.")

@@ -5,9 +5,12 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from croupier.engine.core.packed_log import PackingFold
+from croupier.engine.storage.port import log_parts
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR
+from croupier.runtime.errors import Unavailable
 
 STREAM_HEARTBEAT_SECONDS = 15.0
 SWEEP_SECONDS = 0.5
@@ -17,7 +20,11 @@ CLAIM_MILLISECONDS = 2_000
 """An engine that claimed an overdue table has this long to act before another may claim it."""
 MAX_SWEPT_TABLES = 50
 ARCHIVE_SECONDS = 30.0
-MAX_ARCHIVED_TABLES = 50
+ARCHIVE_RETRY_MILLISECONDS = 3_600_000
+"""The time after which a table that could not be archived is tried again."""
+MAX_CLAIMED_TABLES = 10
+"""Tables that an engine claims at a time to archive them."""
+MAX_DELETED_TABLES = 50
 PREPARED_MILLISECONDS = 30 * 86_400_000
 """The time after which a table that was never opened is deleted. A lobby closes an unused one after an hour."""
 
@@ -87,13 +94,32 @@ class Housekeeper:
     async def archive(self) -> None:
         """Archive old finished tables, and delete those that are past their retention."""
         now, retention, store = self._services.clock(), self._retention, self._services.store
-        await _in_batches(store.archive_finished, now - retention.log_milliseconds)
+        await self._archive_finished(now - retention.log_milliseconds, now)
         await _in_batches(store.delete_prepared, now - PREPARED_MILLISECONDS)
         if retention.replay_milliseconds:
             await _in_batches(store.delete_archived, now - retention.replay_milliseconds)
 
+    async def _archive_finished(self, finished_before: int, now: int) -> None:
+        """Archive finished tables one by one; a table that cannot be archived is tried again later."""
+        retry_at = now + ARCHIVE_RETRY_MILLISECONDS
+        while claimed := await self._services.store.claim_finished(finished_before, now, retry_at, MAX_CLAIMED_TABLES):
+            for table_id in claimed:
+                await self._archive_table(table_id)
+
+    async def _archive_table(self, table_id: str) -> None:
+        store, metrics = self._services.store, self._services.metrics
+        try:
+            packed = await self._services.folder.fold(PackingFold(table_id), log_parts(store, table_id))
+            await store.archive(table_id, packed)
+            metrics.tables_archived.inc()
+        except Unavailable:
+            raise
+        except Exception as error:
+            metrics.archive_failures.inc()
+            self._services.logger.error("table cannot be archived", table_id=table_id, exc_info=error)
+
 
 async def _in_batches(work: Callable[[int, int], Awaitable[int]], before: int) -> None:
     """Do the work for all tables that were due before a moment, in bounded batches."""
-    while await work(before, MAX_ARCHIVED_TABLES) == MAX_ARCHIVED_TABLES:
+    while await work(before, MAX_DELETED_TABLES) == MAX_DELETED_TABLES:
         pass

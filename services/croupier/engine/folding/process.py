@@ -97,8 +97,8 @@ class ProcessFolder:
     async def _start(self) -> None:
         try:
             self._pool = await asyncio.to_thread(_started, self._processes)
-        except (OSError, BrokenProcessPool, TimeoutError) as error:
-            self._logger.error("the folding process cannot be started", error=type(error).__name__)
+        except Exception as error:
+            self._logger.error("the folding process cannot be started", exc_info=error)
         finally:
             self._starting = None
 

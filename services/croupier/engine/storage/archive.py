@@ -1,40 +1,27 @@
 """The archive of finished tables, one row for each log; and the deletion of tables that were never opened."""
 
-from typing import Any
-
-from sqlalchemy import Row, delete, insert, select
+from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from croupier.engine.core.log_codec import encode_log
+from croupier.engine.core.packed_log import PackedLog
 from croupier.engine.storage.schema import ARCHIVE, ENTRIES, TABLES
 
 _KEPT = ("table_id", "game", "rules_version", "config", "seed", "finished_at")
 
 
-async def archive_finished(connection: AsyncConnection, finished_before: int, limit: int) -> int:
-    """Archive tables that ended before a moment and whose reports are all delivered; return their number."""
-    over = (
-        select(TABLES)
-        .where(TABLES.c.finished_at < finished_before, TABLES.c.reports_done >= TABLES.c.reports_due)
-        .order_by(TABLES.c.finished_at)
-        .limit(limit)
-        # An engine that still appends to one waits for this transaction, and then finds the table archived.
-        .with_for_update(skip_locked=True)
-    )
-    tables = (await connection.execute(over)).all()
-    for table in tables:
-        await _archive(connection, table)
-    return len(tables)
-
-
-async def _archive(connection: AsyncConnection, table: Row[Any]) -> None:
-    mine = ENTRIES.c.table_id == table.table_id
-    columns = (ENTRIES.c.sequence, ENTRIES.c.at, ENTRIES.c.deadline, ENTRIES.c.body)
-    log = encode_log(await connection.execute(select(*columns).where(mine).order_by(ENTRIES.c.sequence)))
+async def archive(connection: AsyncConnection, table_id: str, packed: PackedLog) -> None:
+    """Move a table with its log to the archive, unless it is there; raises ValueError if its log is another."""
+    # An engine that still appends to it waits for this transaction, and then finds the table archived.
+    locked = select(TABLES).where(TABLES.c.table_id == table_id).with_for_update()
+    table = (await connection.execute(locked)).one_or_none()
+    if table is None:
+        return
     values = {name: getattr(table, name) for name in _KEPT}
-    await connection.execute(insert(ARCHIVE).values(**values, log=log))
-    await connection.execute(delete(ENTRIES).where(mine))
-    await connection.execute(delete(TABLES).where(TABLES.c.table_id == table.table_id))
+    await connection.execute(insert(ARCHIVE).values(**values, log=packed.log))
+    deleted = await connection.execute(delete(ENTRIES).where(ENTRIES.c.table_id == table_id))
+    if deleted.rowcount != packed.entries:
+        raise ValueError(f"the log has {deleted.rowcount} entries: expected {packed.entries}")
+    await connection.execute(delete(TABLES).where(TABLES.c.table_id == table_id))
 
 
 async def delete_archived(connection: AsyncConnection, finished_before: int, limit: int) -> int:

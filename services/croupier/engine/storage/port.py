@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart
+from croupier.engine.core.packed_log import PackedLog
 
 PAGE_ROWS = 500
 """A larger result would occupy the event loop for too long."""
@@ -78,8 +79,11 @@ class TableStore(Protocol):
     async def set_reports_done(self, table_id: str, count: int) -> None:
         """Record the number of delivered reports; it never decreases."""
 
-    async def archive_finished(self, finished_before: int, limit: int) -> int:
-        """Archive tables that ended before a moment and whose reports are all delivered; return their number."""
+    async def claim_finished(self, finished_before: int, now: int, until: int, limit: int) -> list[str]:
+        """Claim tables to archive, which ended before a moment and whose reports are all delivered, until `until`."""
+
+    async def archive(self, table_id: str, packed: PackedLog) -> None:
+        """Move a table with its log to the archive, unless it is there; raises ValueError if its log is another."""
 
     async def delete_archived(self, finished_before: int, limit: int) -> int:
         """Delete archived tables that ended before a moment; return their number."""

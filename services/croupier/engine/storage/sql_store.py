@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, decode_config, decode_entry, decode_log, encode_config, row_of
+from croupier.engine.core.packed_log import PackedLog
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage import archive
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange
@@ -246,10 +247,19 @@ class SqlTableStore:
 
     # Archive
 
-    async def archive_finished(self, finished_before: int, limit: int) -> int:
-        """Archive tables that ended before a moment and whose reports are all delivered; return their number."""
+    async def claim_finished(self, finished_before: int, now: int, until: int, limit: int) -> list[str]:
+        """Claim tables to archive, which ended before a moment and whose reports are all delivered, until `until`."""
+        is_due = and_(
+            TABLES.c.finished_at < finished_before,
+            TABLES.c.reports_done >= TABLES.c.reports_due,
+            TABLES.c.archive_at < now,
+        )
+        return await claim(self._engine, TABLES.c.table_id, TABLES.c.archive_at, is_due, until, limit)
+
+    async def archive(self, table_id: str, packed: PackedLog) -> None:
+        """Move a table with its log to the archive, unless it is there; raises ValueError if its log is another."""
         async with transaction(self._engine) as connection:
-            return await archive.archive_finished(connection, finished_before, limit)
+            await archive.archive(connection, table_id, packed)
 
     async def delete_archived(self, finished_before: int, limit: int) -> int:
         """Delete archived tables that ended before a moment; return their number."""
