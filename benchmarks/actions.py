@@ -37,11 +37,15 @@ TABLE_SETTINGS: dict[str, Any] = {
     "options": {"best_of": 5, "scoring": "cards", "pickup": "cutter", "stall_limit": 1000},
     "time_control": tables_pb2.TimeControl(action_time=Duration(seconds=60)),
 }
-NO_LIMITS = ("--player-calls-per-second=0", "--log-level=error")
+NO_LIMITS = ("--player-calls-per-second=0", "--network-units-per-second=0", "--log-level=error")
 FLAGS = {
     "lobby": (*NO_LIMITS, "--max-hosted-tables=10000"),
     "engine": NO_LIMITS,
-    "gateway": ("--address-requests-per-second=0", "--max-streams-per-connection=1000"),
+    "gateway": (
+        "--address-requests-per-second=0",
+        "--network-requests-per-second=0",
+        "--max-streams-per-connection=1000",
+    ),
 }
 PACKAGES = ("croupier.lobby", "croupier.engine", "croupier.scoring")
 CORES = sorted(os.sched_getaffinity(0))

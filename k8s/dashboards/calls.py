@@ -24,9 +24,19 @@ _CALLS = (
 )
 _LIMITS = (
     panel(
-        "Players who call too often",
-        "Refused calls and delayed actions in streams. People never reach the limit: it is a program, or a flood.",
+        "Calls refused by limits",
+        "By the limit. People seldom reach one: it is a program, or a flood.",
+        rate(of(SERVICES, "croupier_refusals_total"), "limit"),
+    ),
+    panel(
+        "Players and networks that call too often",
+        "By method: refused calls and delayed actions in streams.",
         rate(of(SERVICES, "croupier_rpc_limited_total"), "method"),
+    ),
+    panel(
+        "Calls without network",
+        "No limit of a network holds for them. The gateway adds the network, so there should be none.",
+        rate(of(SERVICES, "croupier_calls_without_network_total"), "job"),
     ),
 )
 _LOBBY = (

@@ -1,6 +1,8 @@
 """Engines: tables, the log, streams, clocks, bots."""
 
-from k8s.dashboards.board import Dashboard, Query, panel
+from dataclasses import replace
+
+from k8s.dashboards.board import Dashboard, Query, Unit, panel
 from k8s.dashboards.queries import extreme, of, quantile, rate, total
 
 
@@ -36,6 +38,15 @@ _LOG = (
         rate(_engine("archive_failures_total")).called("failed"),
     ),
 )
+_LOOP = (
+    panel(
+        "Steps of the event loop",
+        "Longest CPU time for which an engine kept all its calls waiting. A single request takes less than 5 ms.",
+        extreme("max", _engine("loop_longest_step_seconds"), "pod"),
+        quantile(0.99, _engine("loop_step_seconds_bucket")).called("99%"),
+        unit=Unit.SECONDS,
+    ),
+)
 _TABLES = (
     panel(
         "Tables in memory",
@@ -64,6 +75,16 @@ _TABLES = (
         "Until the load of a table began. Seconds: engines need more CPU, or a higher CROUPIER_MAX_LOADS.",
         *_quantiles("load_wait_seconds_bucket", 0.5, 0.99),
     ),
+    panel(
+        "Replays",
+        "Replays that were built because none was in memory or in the archive. Many: strangers read old tables.",
+        rate(_engine("replays_built_total")).called("built"),
+    ),
+    panel(
+        "Replays in memory",
+        "Compressed, by engine; the least recently read ones leave memory at 64 MiB.",
+        replace(total(_engine("replay_cache_bytes"), "pod"), unit=Unit.BYTES),
+    ),
     panel("Reactions", "Sent to tables and not stored.", rate(_engine("reactions_total")).called("reactions")),
 )
 _CLOCKS = (
@@ -87,5 +108,5 @@ _CLOCKS = (
 ENGINES = Dashboard(
     "croupier-engines",
     "croupier: engines",
-    {"The log": _LOG, "Tables and streams": _TABLES, "Clocks and bots": _CLOCKS},
+    {"The log": _LOG, "Event loop": _LOOP, "Tables and streams": _TABLES, "Clocks and bots": _CLOCKS},
 )

@@ -27,8 +27,8 @@ _CLIENTS = (
     ),
     panel(
         "Refused",
-        "Too many requests of one address, invalid tokens, and connections beyond the limit.",
-        rate(of("gateway", "envoy_http_local_rate_limit_rate_limited")).called("too many of one address"),
+        "Too many requests of one address or network, invalid tokens, and connections beyond the limit.",
+        rate(of("gateway", "envoy_http_local_rate_limit_rate_limited")).called("too many requests"),
         rate(_clients("envoy_http_jwt_authn_denied")).called("no valid token"),
         rate(of("gateway", "envoy_listener_downstream_global_cx_overflow")).called("too many connections"),
     ),

@@ -28,6 +28,7 @@ DURABLE = {"recovery_init_sync_method": "syncfs"}
 GATEWAY_FLAGS = (
     # All players of a run come from one address.
     "--address-requests-per-second=0",
+    "--network-requests-per-second=0",
     "--drain-seconds=3",
 )
 READY_SECONDS = 60.0

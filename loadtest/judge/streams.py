@@ -18,6 +18,9 @@ _Named = TypeVar("_Named", Sent, Answered)
 NOTIFICATION_MILLISECONDS = 5_000
 """The maximum time until the other engines have an entry that one has sent: see docs/guarantees.md."""
 
+MAX_RESUMED_ENTRIES = 256
+"""The entries that a resumed stream may have missed; after more it begins with a snapshot, and only then."""
+
 
 class ViewerState(NamedTuple):
     """The state of a viewer at one sequence: view, legal actions, clock, and the cards that they may know.
@@ -159,7 +162,7 @@ class _HistoryBuilder:
         newest, since = self._newest
         if position.sequence is not None:
             newest = position.sequence
-            self._broken(Invariant.SEQUENCE_REPEAT, snapshot.sequence, "a snapshot comes in the middle of a stream")
+            self._check_replacement(position, snapshot)
         elif received.at_milliseconds <= since + NOTIFICATION_MILLISECONDS:
             newest = 0
         if snapshot.sequence < newest:
@@ -170,6 +173,15 @@ class _HistoryBuilder:
         self.history.seat = snapshot.viewer_seat if snapshot.HasField("viewer_seat") else None
         position.sequence = snapshot.sequence
         self._keep(position, state_of(received.at_milliseconds, snapshot, self._known_at(snapshot)), "a snapshot")
+
+    def _check_replacement(self, position: _StreamPosition, snapshot: engine_pb2.Snapshot) -> None:
+        """Check that a snapshot of a stream that has a position replaces too many missed entries for a resumption."""
+        missed = snapshot.sequence - (position.sequence or 0)
+        if position.has_begun:
+            self._broken(Invariant.SEQUENCE_REPEAT, snapshot.sequence, "a snapshot comes in the middle of a stream")
+        elif missed <= MAX_RESUMED_ENTRIES:
+            detail = f"a snapshot replaces {missed} missed entries: expected more than {MAX_RESUMED_ENTRIES}"
+            self._broken(Invariant.SEQUENCE_GAP, snapshot.sequence, detail)
 
     def _known_at(self, snapshot: engine_pb2.Snapshot) -> frozenset[int]:
         """Return the cards that the snapshot shows, and those that the viewer knew before in the same round."""

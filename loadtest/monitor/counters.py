@@ -30,6 +30,7 @@ streams opened METHOD       One for each stream that was started, with any outco
 streams resumed             One for each PlayTable or WatchTable stream with after_sequence that brought a message, or
                             ended with OK.
 silent streams METHOD       One for each stream that ended with neither a message, nor OK, nor ErrorInfo.
+limited LIMIT               One for each call that a limit of a service refused, by the `limit` of its ErrorInfo.
 slow readers                One for each stream that ended with the reason SLOW_READER.
 """
 
@@ -137,6 +138,7 @@ COMPARED_COUNTERS: tuple[ComparedCounter, ...] = (
         unknown_values=1,
     ),
     ComparedCounter("streams resumed", frozenset({"croupier_resumes_total"}), _labels(), SILENT_STREAMS),
+    ComparedCounter("limited", frozenset({"croupier_refusals_total"}), _labels("limit"), UNANSWERED_CALLS),
     ComparedCounter("slow readers", frozenset({"croupier_slow_readers_closed_total"}), _labels(), UNANSWERED_CALLS),
 )
 

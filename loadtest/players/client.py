@@ -14,7 +14,7 @@ from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_tar
 from croupier_client.rpc import R, Rpc, Service
 from loadtest.measures import Measures
 from loadtest.monitor.counters import rpc_key
-from loadtest.players.counting import counted_call, service_code
+from loadtest.players.counting import count_limit, counted_call, service_code
 from loadtest.players.recorder import Recorder
 from loadtest.players.table import RecordedTable, Sleep, WatchedTable, counted
 from loadtest.record import SeatRecord
@@ -109,6 +109,7 @@ class PlayerClient(Client):
         except grpc.RpcError as error:
             refusal = self.failure(error, token)
             self._measures.count(rpc_key(path, service_code(refusal)))
+            count_limit(self._measures, refusal)
             return refusal
         self._measures.count(rpc_key(path, "OK"))
         return None

@@ -27,6 +27,7 @@ def counted_call(measures: Measures, path: str) -> Iterator[None]:
         code = "OK"
     except CroupierError as error:
         code = service_code(error)
+        count_limit(measures, error)
         count_error(measures, error)
         raise
     finally:
@@ -55,6 +56,7 @@ def counted_stream(
         code = "OK"
     except CroupierError as error:
         code = service_code(error)
+        count_limit(measures, error)
         if not _is_renewal(error, clock() - began):
             count_error(measures, error)
         measures.count("slow readers", int(error.reason == ERROR_REASON_SLOW_READER))
@@ -74,6 +76,12 @@ def _is_renewal(error: CroupierError, seconds: float) -> bool:
 def service_code(error: CroupierError) -> str | None:
     """Return the code with which a service ended a call; None if the client, the connection or the gateway ended it."""
     return error.code.name if error.reason_name and error.metadata.get("source") != "gateway" else None
+
+
+def count_limit(measures: Measures, error: CroupierError) -> None:
+    """Count a call that a limit of a service refused, by the name of the limit."""
+    if limit := error.metadata.get("limit"):
+        measures.count(f"limited {limit}")
 
 
 def count_refused_action(measures: Measures, reason: str) -> None:

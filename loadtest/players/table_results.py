@@ -7,6 +7,7 @@ from itertools import chain, repeat
 from croupier_api.v1 import engine_pb2, scoring_pb2
 from croupier_client import NotFound
 from croupier_client.rpc import Rpc, Service
+from loadtest.judge.streams import MAX_RESUMED_ENTRIES
 from loadtest.judge.violations import Invariant
 from loadtest.players.client import PlayerClient
 from loadtest.players.tables import wall_milliseconds
@@ -29,14 +30,27 @@ async def read_replay_and_sheet(client: PlayerClient, record: TableRecord, timeo
 async def read_again(client: PlayerClient, table_id: str, viewer: SeatRecord) -> None:
     """Read the whole log on a stream that resumes before the first entry: it must equal what the viewer received live.
 
+    If the log is too long for that, the stream has a snapshot instead, and the end of the log is read on another one.
     Raises CroupierError.
     """
-    viewer.opened.append(Opened(wall_milliseconds(), 0))
+    first = await _read_after(client, table_id, viewer, 0)
+    if first.HasField("snapshot"):
+        await _read_after(client, table_id, viewer, first.snapshot.sequence - MAX_RESUMED_ENTRIES)
+
+
+async def _read_after(
+    client: PlayerClient, table_id: str, viewer: SeatRecord, after_sequence: int
+) -> engine_pb2.TableEvent:
+    """Read a stream that resumes after a sequence, and return its first event."""
+    viewer.opened.append(Opened(wall_milliseconds(), after_sequence))
     stream = len(viewer.opened) - 1
-    request = engine_pb2.WatchTableRequest(table_id=table_id, after_sequence=0)
+    request = engine_pb2.WatchTableRequest(table_id=table_id, after_sequence=after_sequence)
+    first = None
     async with aclosing(await client.open(Rpc(Service.ENGINE, request, engine_pb2.WatchTableResponse))) as messages:
         async for message in messages:
+            first = first or message.table_event
             viewer.received.append(Received(wall_milliseconds(), stream, message.SerializeToString()))
+    return first or engine_pb2.TableEvent()
 
 
 async def _finished_sheet(

@@ -22,7 +22,7 @@ from loadtest.process.check import backend_fault
 from loadtest.process.judge_queue import JudgeQueue
 from loadtest.process.load import Load
 from loadtest.process.plan import JUDGING_SECONDS, LoadPlan
-from loadtest.process.standings import compare_standings
+from loadtest.process.standings import READERS, compare_standings
 from loadtest.scenarios import UserKind
 
 REPORT_SECONDS = 1.0
@@ -105,10 +105,10 @@ class LoadProgram:
                 self._report(compared=True)
 
     async def _compare_standings(self, tables: list[dict[str, Any]]) -> None:
+        context = self._load.new_context()
         try:
-            self._load.measures.record_violations(
-                await compare_standings(self._load.new_context().guest("check"), tables)
-            )
+            readers = [context.guest(f"check {number}") for number in range(READERS)]
+            self._load.measures.record_violations(await compare_standings(readers, tables))
         except CroupierError as error:
             self._load.measures.record_failure("load test: reading standings", str(error))
 

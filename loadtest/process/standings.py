@@ -11,7 +11,8 @@ from loadtest.judge.violations import Violation
 from loadtest.record import TableRecord
 
 PAGE_SIZE = 100
-MAX_CONCURRENT_CALLS = 16
+READERS = 8
+"""The number of players who read statistics: the budget of one would take minutes for thousands."""
 
 
 def judged_table(record: TableRecord, verdict: Verdict) -> dict[str, object]:
@@ -21,13 +22,13 @@ def judged_table(record: TableRecord, verdict: Verdict) -> dict[str, object]:
     return {"table_id": record.table_id, "game": record.game, "players": players, "outcome": outcome}
 
 
-async def compare_standings(client: Client, tables: Sequence[Mapping[str, Any]]) -> list[Violation]:
+async def compare_standings(clients: Sequence[Client], tables: Sequence[Mapping[str, Any]]) -> list[Violation]:
     """Read the standings of these tables' games and players, and compare them; raises CroupierError."""
     outcomes = [_outcome(table["outcome"]) for table in tables if table["outcome"] is not None]
     undecided = {player for table in tables if table["outcome"] is None for player in table["players"]}
-    boards = {game: await _board(client, game) for game in sorted({table["game"] for table in tables})}
+    boards = {game: await _board(clients[0], game) for game in sorted({table["game"] for table in tables})}
     players = {player for table in tables for player in table["players"]} - undecided
-    statistics = await _statistics(client, sorted(players))
+    statistics = await _statistics(clients, sorted(players))
     return await asyncio.to_thread(lambda: list(check_standings(outcomes, boards, statistics, undecided=undecided)))
 
 
@@ -41,14 +42,16 @@ async def _board(client: Client, game: str) -> Sequence[bytes]:
             return lines
 
 
-async def _statistics(client: Client, players: Sequence[str]) -> Mapping[str, bytes]:
-    slots = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
+async def _statistics(clients: Sequence[Client], players: Sequence[str]) -> Mapping[str, bytes]:
+    found: dict[str, bytes] = {}
 
-    async def read(player_id: str) -> bytes:
-        async with slots:
-            return (await client.get_player_statistics(player_id=player_id)).SerializeToString()
+    async def read(client: Client, mine: Sequence[str]) -> None:
+        for player_id in mine:
+            found[player_id] = (await client.get_player_statistics(player_id=player_id)).SerializeToString()
 
-    return dict(zip(players, await asyncio.gather(*map(read, players)), strict=True))
+    count = len(clients)
+    await asyncio.gather(*(read(client, players[place::count]) for place, client in enumerate(clients)))
+    return found
 
 
 def _as_json(outcome: TableOutcome) -> dict[str, object]:

@@ -233,7 +233,7 @@ class Player:
                     await asyncio.sleep(self._random.uniform(0.1, 2.0))
 
     async def read_again(self, table_id: str) -> None:
-        """Read the whole log of a finished table, on a stream that resumes before the first entry."""
+        """Read a finished table again, on a stream that resumes before the first entry."""
         request = engine_pb2.WatchTableRequest(table_id=table_id, after_sequence=0)
         rpc = Rpc(Service.ENGINE, request, engine_pb2.WatchTableResponse)
         async with aclosing(await self._client.open(rpc)) as messages:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from croupier.cli.commands.keys import CERTIFIED, certificate_files, keys
+from croupier.cli.commands.keys import CERTIFIED, NETWORK_KEY, certificate_files, keys
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.data_folder import prepare_data_folder
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, TokenVerifier, load_private_key, load_public_key
@@ -15,6 +15,7 @@ from tests.cli.conftest import Command
 
 NOW = datetime.now(UTC)
 SIGNING = {f"{signer}.{kind}.pem" for signer in ("lobby", "engine") for kind in ("private", "public")}
+KEYS = SIGNING | {NETWORK_KEY}
 CERTIFICATES = {f"tls/{service}/{name}" for service in CERTIFIED for name in ("tls.crt", "tls.key", "ca.crt")}
 AUTHORITY = {"tls/authority/ca.crt", "tls/authority/ca.key"}
 
@@ -31,8 +32,8 @@ def make(folder: Path, days: int | None = None, now: datetime = NOW) -> list[str
 
 def test_signing_keys_fit_together(tmp_path: Path) -> None:
     message = make(tmp_path / "new")
-    assert made(tmp_path / "new").keys() == SIGNING
-    assert len(message) == len(SIGNING) + 1
+    assert made(tmp_path / "new").keys() == KEYS
+    assert len(message) == len(KEYS) + 1
     for signer in ("lobby", "engine"):
         private = load_private_key(tmp_path / "new" / f"{signer}.private.pem")
         token, _ = TokenIssuer(private, PLAYER_AUDIENCE, 60, lambda: 0).issue("ada")
@@ -42,7 +43,7 @@ def test_signing_keys_fit_together(tmp_path: Path) -> None:
 
 def test_certificates_are_usable_by_each_service_and_secrets_by_their_owner_only(tmp_path: Path) -> None:
     make(tmp_path / "new", days=30)
-    assert made(tmp_path / "new").keys() == SIGNING | CERTIFICATES | AUTHORITY
+    assert made(tmp_path / "new").keys() == KEYS | CERTIFICATES | AUTHORITY
     for service in CERTIFIED:
         files = TlsFiles(*certificate_files(tmp_path / "new", service))
         assert files.identity(files.contents(), NOW).ends == (NOW + timedelta(days=30)).replace(microsecond=0)
@@ -106,7 +107,7 @@ def test_an_authority_that_cannot_sign_is_reported(tmp_path: Path) -> None:
 def test_a_data_folder_keeps_its_certificates_too(tmp_path: Path) -> None:
     folder = prepare_data_folder(tmp_path / "data", certificates=True)
     before = made(folder.path)
-    assert {f"keys/{name}" for name in SIGNING | CERTIFICATES | AUTHORITY} == before.keys()
+    assert {f"keys/{name}" for name in KEYS | CERTIFICATES | AUTHORITY} == before.keys()
     prepare_data_folder(tmp_path / "data", certificates=True)
     assert made(folder.path) == before
     assert all(path.exists() for path in folder.certificate_files("engine"))

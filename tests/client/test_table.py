@@ -194,6 +194,19 @@ def test_a_resume_counts_when_the_next_stream_has_a_message() -> None:
     assert (table.is_moving, table.resume_count) == (False, 1)
 
 
+def test_a_resumed_stream_begins_with_a_snapshot_in_place_of_many_missed_updates() -> None:
+    table, fake = opened_table()
+    assert table.watch_request().after_sequence == 0
+    snapshot = fake.snapshot()
+    snapshot.sequence = 300
+    snapshot.view.phase = "a later phase"
+    assert table.receive(event_message(snapshot=snapshot)) == snapshot
+    assert (table.sequence, table.view, table.resume_count) == (300, snapshot.view, 1)
+    update = engine_pb2.TableUpdate(sequence=301)
+    assert table.receive(event_message(update=update)) == update
+    assert table.watch_request().after_sequence == 301
+
+
 def test_actions_stay_unanswered_in_order_until_their_answers_come() -> None:
     table, _ = opened_table()
     first, second = table.action_request(play(HAND[0])), table.action_request(play(HAND[1]), expected_sequence=0)

@@ -7,6 +7,7 @@ import re
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
+from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.replay import verify_replay
 from croupier_api.v1 import actions_pb2
 from croupier_api.v1 import engine_pb2 as pb
@@ -46,12 +47,13 @@ async def test_a_finished_table_has_its_answers_its_updates_its_status_and_its_r
     view = await client.view(table, "anna")
     # The last action too is answered on the stream that it ends.
     assert sorted(anna + ben) == list(range(2, view.sequence + 1))
+    after = max(0, view.sequence - MAX_RESUMED_ENTRIES)
     watch = client.players.WatchTable(
-        pb.WatchTableRequest(table_id=table, after_sequence=0),
+        pb.WatchTableRequest(table_id=table, after_sequence=after),
         metadata=client.engine.player("eve"),
         timeout=CALL_SECONDS,
     )
-    assert [message.table_event.update.sequence async for message in watch] == list(range(1, view.sequence + 1))
+    assert [message.table_event.update.sequence async for message in watch] == list(range(after + 1, view.sequence + 1))
     statuses = control_pb.GetTableStatusesRequest(table_ids=[table])
     answer = await client.control.GetTableStatuses(statuses, metadata=client.engine.lobby())
     assert [(status.table_id, status.is_finished) for status in answer.statuses] == [(table, True)]

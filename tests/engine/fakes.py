@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -88,6 +88,7 @@ class MemoryTableStore:
 
     def __init__(self) -> None:
         self.tables: dict[str, MemoryTable] = {}
+        self.replays: dict[str, bytes] = {}
         self.outcomes: deque[AppendOutcome] = deque()
         self.reads_fail = False
         self.unreadable: set[str] = set()
@@ -161,6 +162,13 @@ class MemoryTableStore:
             raise StoreDown
         for table_id in self.unreadable.intersection(table_ids):
             raise UnreadableLog(table_id, "log entry 2", "unknown type 'foo' version 2")
+
+    async def find_replay(self, table_id: str) -> bytes | None:
+        self._read(table_id)
+        return self.replays.get(table_id)
+
+    async def store_replay(self, table_id: str, replay: bytes) -> None:
+        self.replays[table_id] = replay
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         self._read()
@@ -287,6 +295,10 @@ class EngineHarness:
     outbox: Outbox
     liveness: EngineLiveness
     liveness_store: FakeLivenessStore
+
+    def use(self, **services: Any) -> None:
+        """Replace some services of tables that are made from now on."""
+        self.services = replace(self.services, **services)
 
     def another_engine(self) -> "EngineHarness":
         """Return another replica on the same store and clock."""

@@ -25,11 +25,12 @@ from croupier.engine.core.voting import transitions_when_agreed
 from croupier.engine.storage.port import log_parts
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.subscription import Subscription
-from croupier.games.actions import Action
+from croupier.games.actions import Action, Draw
 from croupier.games.bots import random_of
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import OptionValue, SeatActed, resolve_options
 from croupier.games.registry import GAMES
+from croupier.runtime.errors import ServiceError
 from croupier.runtime.table_access import OPEN, TableAccess
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import START, EngineHarness
@@ -47,6 +48,9 @@ ROUNDS: dict[str, dict[str, OptionValue]] = {
 
 LIMITS: dict[str, dict[str, OptionValue]] = {"one_ten": {"max_rounds": 3}}
 """Options without which random play may not end."""
+
+ENDLESS: dict[str, OptionValue] = {"may_draw_instead": True, "deck": 104}
+"""Options of 101 with which seats may draw all the time."""
 
 every_game = pytest.mark.parametrize("game", list(GAMES))
 
@@ -130,6 +134,12 @@ def choice(table: TableState, random: Random) -> tuple[Seat, Action]:
     return seat, random_of(table.legal_actions(seat), random.randrange)
 
 
+def draw(table: TableState, random: Random) -> tuple[Seat, Action]:
+    """Return a legal action that draws a card if one does: with ENDLESS options a game of 101 goes on and on."""
+    seat, action = choice(table, random)
+    return seat, Draw() if Draw() in table.legal_actions(seat).actions else action
+
+
 async def act_once(table: LiveTable, random: Random) -> int:
     """Submit one legal action to the live table; returns its sequence."""
     seat, action = choice(table.state, random)
@@ -189,13 +199,21 @@ def whole_log(config: TableConfig, random: Random) -> list[Entry]:
 
 
 async def pending_messages(stream: Subscription) -> list[bytes]:
-    """Return the queued messages of a stream."""
-    messages = []
-    while stream.waiting:
-        message = await within_timeout(stream.next())
-        assert message is not None
-        messages.append(message)
-    return messages
+    """Return the messages of a stream that can be taken now, before its end or its error."""
+    messages: list[bytes] = []
+    while True:
+        taking = stream.next()
+        try:
+            taking.send(None)
+        except StopIteration as taken:
+            if taken.value is None:
+                return messages
+            messages.append(taken.value)
+        except ServiceError:
+            return messages
+        else:
+            taking.close()
+            return messages
 
 
 async def live_stream(table: LiveTable, viewer: Viewer) -> Subscription:

@@ -208,7 +208,7 @@ async def test_strangers_know_the_end_of_a_game_after_the_delay(at_table: AtTabl
     assert (await calls.call("GetView")).snapshot.sequence == begun == 0
     assert await calls.reasons("GetReplay") == [NOT_FINISHED]
     engine.clock.advance(29_999)
-    calls.tables.evict(0)
+    await calls.tables.evict(0)
     cold = Calls(engine, Tables(engine.services, bytes, max_open_tables=3))
     for each in (calls, cold):
         assert await each.reasons("GetReplay") == [NOT_FINISHED]

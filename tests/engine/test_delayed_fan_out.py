@@ -40,7 +40,7 @@ async def watching(table: LiveTable, after: int | None = None) -> Subscription:
 
 
 async def transitions_of(table: LiveTable) -> list[Transition]:
-    return list(table.transitions_after(0))
+    return [*(table.transitions_after(0) or ())]
 
 
 def spectators_update(table: LiveTable, transition: Transition) -> bytes:
@@ -173,10 +173,10 @@ async def test_a_finished_table_stays_in_memory_as_long_as_spectators_wait_for_i
     stream = await watching(table)
     while not table.state.is_over:
         await act_once(table, Random(1))
-    tables.evict(0)
+    await tables.evict(0)
     assert set(tables.in_memory) == {"t1"}
     engine.clock.advance(DELAY)
     await settled()
     assert stream.closed
-    tables.evict(0)
+    await tables.evict(0)
     assert set(tables.in_memory) == set()

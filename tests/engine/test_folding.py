@@ -50,7 +50,7 @@ def in_pickled_steps(fold: LogFold[Result], parts: Sequence[LogPart], random: Ra
 
 
 def content(table: FoldedTable) -> tuple[object, ...]:
-    recent = [list(table.transitions_after(max(0, table.state.sequence - missed))) for missed in (0, 1, 9, 10**6)]
+    recent = [list(table.transitions_after(max(0, table.state.sequence - missed)) or ()) for missed in (0, 1, 9, 256)]
     return table.config, table.state, list(table.entries), table.reports, table.answers, recent
 
 

@@ -126,9 +126,9 @@ async def opened(engine: EngineHarness, clock: ClockConfig = SLOW) -> tuple[Tabl
     return tables, await tables.get("t1")
 
 
-def tables_after_idle_time(tables: Tables) -> set[str]:
+async def tables_after_idle_time(tables: Tables) -> set[str]:
     """Return the tables in memory after the idle time."""
-    tables.evict(IDLE_MILLISECONDS)
+    await tables.evict(IDLE_MILLISECONDS)
     return set(tables.in_memory)
 
 
@@ -137,31 +137,31 @@ async def test_an_unused_table_leaves_memory_and_is_folded_again(engine: EngineH
     random = Random(seed)
     for _ in range(6):
         await act_once(table, random)
-    assert tables_after_idle_time(tables) == {"t1"}
+    assert await tables_after_idle_time(tables) == {"t1"}
     engine.clock.advance(IDLE_MILLISECONDS)
-    assert tables_after_idle_time(tables) == {"t1"}
+    assert await tables_after_idle_time(tables) == {"t1"}
     engine.clock.advance(1)
-    assert tables_after_idle_time(tables) == set()
+    assert await tables_after_idle_time(tables) == set()
     again = await tables.get("t1")
     assert again is not table
     assert again.state == table.state
     await act_once(again, random)
     engine.clock.advance(IDLE_MILLISECONDS)
-    assert tables_after_idle_time(tables) == {"t1"}
+    assert await tables_after_idle_time(tables) == {"t1"}
 
 
 async def test_a_used_table_stays_in_memory(engine: EngineHarness) -> None:
     tables, table = await opened(engine)
     engine.clock.advance(IDLE_MILLISECONDS + 1)
     stream = table.subscribe(SPECTATOR, None)
-    assert tables_after_idle_time(tables) == {"t1"}
+    assert await tables_after_idle_time(tables) == {"t1"}
     table.unsubscribe(stream)
     table.needs_catch_up = True
-    assert tables_after_idle_time(tables) == {"t1"}
+    assert await tables_after_idle_time(tables) == {"t1"}
     table.needs_catch_up = False
     async with table.lock:
-        assert tables_after_idle_time(tables) == {"t1"}
-    assert tables_after_idle_time(tables) == set()
+        assert await tables_after_idle_time(tables) == {"t1"}
+    assert await tables_after_idle_time(tables) == set()
     with pytest.raises(Unavailable):
         table.subscribe(SPECTATOR, None)
 
@@ -169,11 +169,11 @@ async def test_a_used_table_stays_in_memory(engine: EngineHarness) -> None:
 async def test_a_table_with_a_near_deadline_stays_in_memory(engine: EngineHarness) -> None:
     tables, _ = await opened(engine, ClockConfig(2 * IDLE_MILLISECONDS + 10, 0, 0))
     engine.clock.advance(IDLE_MILLISECONDS + 1)
-    tables.evict(IDLE_MILLISECONDS + 9)
-    assert tables_after_idle_time(tables) == set()
+    await tables.evict(IDLE_MILLISECONDS + 9)
+    assert await tables_after_idle_time(tables) == set()
     await tables.get("t1")
     engine.clock.advance(IDLE_MILLISECONDS)
-    tables.evict(IDLE_MILLISECONDS // 2)
+    await tables.evict(IDLE_MILLISECONDS // 2)
     assert set(tables.in_memory) == {"t1"}
 
 

@@ -174,7 +174,7 @@ async def test_concurrent_opens_respect_the_limit_of_tables(tables: Tables) -> N
         await tables.open(name, people(3), [b""] * 3)
     assert len(tables.in_memory) == 3
     # An unused slot is free again.
-    tables.evict(-IDLE_MILLISECONDS)
+    await tables.evict(-IDLE_MILLISECONDS)
     await tables.open(names[-1], people(3), [b""] * 3)
 
 
@@ -184,11 +184,11 @@ async def test_a_finished_table_leaves_memory_and_can_still_be_read(tables: Tabl
     with pytest.raises(IllegalNow) as refusal:
         await table.require_finished(0)
     assert refusal.value.reason_name == "TABLE_NOT_FINISHED"
-    tables.evict(IDLE_MILLISECONDS)
+    await tables.evict(IDLE_MILLISECONDS)
     assert set(tables.in_memory) == {"t1"}
     await play_on(table, Random(seed))
     await table.require_finished(0)
-    tables.evict(IDLE_MILLISECONDS)
+    await tables.evict(IDLE_MILLISECONDS)
     assert set(tables.in_memory) == set()
     assert (await tables.get("t1")).state == table.state
     # An engine that is behind reads the log.
@@ -211,12 +211,12 @@ async def test_finished_tables_in_memory_are_bounded_and_unused_ones_leave(
     for number in range(4):
         await opened(tables, f"t{number}")
         await play_on(await tables.get(f"t{number}"), Random(seed))
-    tables.evict(IDLE_MILLISECONDS)
+    await tables.evict(IDLE_MILLISECONDS)
     assert not await is_read("t3")
     assert await is_read("t0")
     for milliseconds, leaves in ((FINISHED_IDLE_MILLISECONDS, False), (FINISHED_IDLE_MILLISECONDS + 1, True)):
         engine.clock.advance(milliseconds)
-        tables.evict(IDLE_MILLISECONDS)
+        await tables.evict(IDLE_MILLISECONDS)
         assert await is_read("t0") == leaves
 
 
@@ -229,12 +229,12 @@ async def test_a_retired_table_is_freed_at_once_without_the_garbage_collector(
     if is_over:
         await play_on(await tables.get("t1"), Random(seed))
     table = weakref.ref(await tables.get("t1"))
-    tables.evict(IDLE_MILLISECONDS)
+    await tables.evict(IDLE_MILLISECONDS)
     await settled()
     gc.disable()
     try:
         engine.clock.advance(IDLE_MILLISECONDS + 1)
-        tables.evict(IDLE_MILLISECONDS)
+        await tables.evict(IDLE_MILLISECONDS)
         assert table() is None
     finally:
         gc.enable()

@@ -17,8 +17,8 @@ from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS
 from croupier.engine.tables.subscription import MAX_WRITE_SECONDS
 from croupier.runtime.errors import LimitReached, MalformedRequest, to_status
-from croupier.runtime.identity import Caller, set_caller
-from croupier.runtime.rate_limit import SECOND, PlayerLimit
+from croupier.runtime.identity import Caller, caller, set_caller
+from croupier.runtime.rate_limit import SECOND, Budgets, CallBudget, begin_charging
 from croupier.runtime.stream_limiter import StreamLimiter
 from croupier_api.v1 import actions_pb2, engine_pb2
 from tests.engine.fakes import EngineHarness
@@ -178,8 +178,9 @@ async def test_streams_take_slots_of_their_player_and_release_them(
 
 
 async def test_messages_beyond_the_rate_limit_are_delayed(engine: EngineHarness, tables: Tables) -> None:
-    limit = PlayerLimit(20, 3, lambda: SECOND)
-    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter(2, 2), engine.links(), limit)
+    limit = CallBudget("calls", 20, 3, lambda: SECOND)
+    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter(2, 2), engine.links())
+    begin_charging(Budgets(limit), caller(), 0)
     requests = [engine_pb2.PlayTableRequest(action=ACTION) for _ in range(6)]
     playing = play(servicer, call := FakeCall(WATCH, *requests))
     answers: list[engine_pb2.ActionAnswer] = []

@@ -1,23 +1,30 @@
 """Streams: a snapshot and then every entry, the same bytes live and resumed, and limits for slow readers."""
 
 import asyncio
+from collections.abc import Iterable
 from functools import partial
 from random import Random
 
 import pytest
 
 from croupier.engine.api.stream_codec import StreamEncoder, encode_acceptance
+from croupier.engine.core.fold import Transition
+from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
+from croupier.engine.core.log import TableConfig
 from croupier.engine.tables import subscription as streams
+from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS, MAX_SPECTATOR_STREAMS, RETRY_SECONDS
 from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES, Subscription
-from croupier.games.facts import SPECTATOR
+from croupier.games.facts import SPECTATOR, Fact
 from croupier.games.registry import GAMES
 from croupier.runtime.errors import LimitReached, StaleSequence, Unavailable
 from croupier_api.v1 import engine_pb2, errors_pb2
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
+    ENDLESS,
     ROUNDS,
     act_once,
+    draw,
     event_of,
     every_game,
     live_stream,
@@ -52,17 +59,28 @@ async def test_a_stream_that_is_resumed_or_joined_at_any_time_continues_as_the_l
     await play_on(table, random)
     again = await reload_table(engine, "t1")
     last = table.state.sequence
-    points = sorted({*range(12), *random.sample(range(last), min(last, 12)), last - 1, last})
+    oldest = max(0, last - MAX_RESUMED_ENTRIES)
+    points = {
+        *range(min(last, 12)),
+        *random.choices(range(oldest, last), k=12),
+        max(0, oldest - 1),
+        oldest,
+        last - 1,
+        last,
+    }
     for viewer, stream in live.items():
         messages = await until_end(stream)
         assert [event_of(message).update.sequence for message in messages] == list(range(1, last + 1))
-        for after in points:
+        for after in sorted(points):
             resumed = await until_end(table.subscribe(viewer, after))
-            if after == last:
+            if after < oldest:
+                assert [event_of(message).snapshot.sequence for message in resumed] == [last]
+            elif after == last:
                 assert [event_of(message).turn_state.sequence for message in resumed] == [last]
             else:
                 assert [*map(without_legal_actions, resumed)] == [*map(without_legal_actions, messages[after:])]
-        assert len(await until_end(again.subscribe(viewer, last // 2))) == last - last // 2
+        middle = (oldest + last) // 2
+        assert len(await until_end(again.subscribe(viewer, middle))) == last - middle
         snapshot, *rest = await until_end(joined[viewer])
         assert event_of(snapshot).snapshot.sequence == at
         assert rest == messages[at:]
@@ -125,7 +143,7 @@ async def test_a_snapshot_has_the_table_and_its_viewer(engine: EngineHarness) ->
 async def test_a_stream_holds_a_maximum_of_messages_beside_its_missed_entries() -> None:
     stream = a_stream()
     missed, new = [b"missed"] * 2 * MAX_QUEUE_MESSAGES, [b"new"] * MAX_QUEUE_MESSAGES
-    stream.preload(missed)
+    stream.preload(iter(missed))
     for message in new:
         stream.push(message)
     assert await pending_messages(stream) == missed + new
@@ -136,6 +154,63 @@ async def test_a_stream_holds_a_maximum_of_messages_beside_its_missed_entries() 
     with pytest.raises(LimitReached) as refusal:
         await within_timeout(stream.next())
     assert refusal.value.reason_name == "SLOW_READER"
+
+
+async def play_to(table: LiveTable, random: Random, sequence: int) -> None:
+    """Play a game that does not end until the table has this many entries."""
+    while table.state.sequence < sequence:
+        seat, action = draw(table.state, random)
+        await table.act(seat, action, f"r{table.state.sequence}", None)
+
+
+async def test_a_stream_that_missed_too_much_begins_with_a_snapshot(engine: EngineHarness, seed: int) -> None:
+    random = Random(seed)
+    table = await open_table(engine, make_config("one_oh_one", 4, options=ENDLESS))
+    await play_to(table, random, MAX_RESUMED_ENTRIES + 44)
+    last, resumed = table.state.sequence, engine.count("croupier_resumes_total")
+    oldest = last - MAX_RESUMED_ENTRIES
+    streams_after = {after: table.subscribe(SPECTATOR, after) for after in (0, oldest - 1, oldest)}
+    assert engine.count("croupier_resumes_total") == resumed + 3
+    await play_to(table, random, last + 3)
+    for after, stream in streams_after.items():
+        first, *rest = [event_of(message) for message in await pending_messages(stream)]
+        if after == oldest:
+            assert first.update.sequence == oldest + 1
+            sequences = range(oldest + 2, table.state.sequence + 1)
+        else:
+            assert first.snapshot.sequence == last
+            sequences = range(last + 1, table.state.sequence + 1)
+        assert [event.update.sequence for event in rest] == list(sequences)
+
+
+class CountingEncoder(StreamEncoder):
+    """Counts the encoded updates."""
+
+    updates = 0
+
+    def update(self, config: TableConfig, transition: Transition, known: Iterable[Fact]) -> bytes:
+        self.updates += 1
+        return super().update(config, transition, known)
+
+
+async def test_missed_entries_are_encoded_when_they_are_read(engine: EngineHarness, seed: int) -> None:
+    """Also after later entries have been added and packed; those follow."""
+    random = Random(seed)
+    encoder = CountingEncoder()
+    engine.use(encoder=encoder)
+    table = await open_table(engine, make_config("one_oh_one", 4, options=ENDLESS))
+    await play_to(table, random, 150)
+    missed = table.state.sequence - 20
+    stream, expected = table.subscribe(0, 20), await pending_messages(table.subscribe(0, 20))
+    assert len(expected) == missed
+    before = encoder.updates
+    for message in expected[:60]:
+        assert await within_timeout(stream.next()) == message
+    assert encoder.updates == before + 60
+    later = table.subscribe(0, table.state.sequence)
+    await play_to(table, random, 300)
+    _, *live = await pending_messages(later)
+    assert await pending_messages(stream) == expected[60:] + live
 
 
 async def test_a_waiting_reader_is_woken_by_a_message_and_by_the_end() -> None:

@@ -17,6 +17,7 @@ FLAGS = (
     "--header-seconds=2",
     "--request-seconds=8",
     "--address-requests-per-second=0",
+    "--network-requests-per-second=0",
 )
 
 

@@ -239,8 +239,21 @@ def test_an_address_that_calls_too_often(tmp_path: Path) -> None:
         assert codes <= {grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAVAILABLE}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has more than one loopback address")
+def test_a_network_that_calls_too_often(tmp_path: Path) -> None:
+    with opened_gateway(tmp_path, "--network-requests-per-second=1", "--network-request-burst=5") as narrow:
+        neighbours = [replace(narrow, caller=f"127.0.0.{host}") for host in range(1, 13)]
+        answers = [neighbour.ask("GET", "/healthz") for neighbour in neighbours]
+        assert [answer.status for answer in answers[:5]] == [200] * 5
+        limited = [answer for answer in answers if answer.status != 200]
+        assert limited
+        refused(limited[0], 429, grpc.StatusCode.RESOURCE_EXHAUSTED, "too many requests")
+        assert replace(narrow, caller="127.0.1.1").ask("GET", "/healthz").status == 200
+
+
 def test_a_gateway_whose_memory_is_used_up_refuses_with_a_sentence(tmp_path: Path) -> None:
-    flags = ("--memory-limit-mebibytes=1", "--metrics-listen=127.0.0.1:0", "--address-requests-per-second=0")
+    unlimited = ("--address-requests-per-second=0", "--network-requests-per-second=0")
+    flags = ("--memory-limit-mebibytes=1", "--metrics-listen=127.0.0.1:0", *unlimited)
     with opened_gateway(tmp_path, *flags) as full:
         deadline = time.monotonic() + TIMEOUT_SECONDS
         while (answer := full.ask("GET", "/healthz")).status == 200:

@@ -17,6 +17,7 @@ from croupier.gateway.configuration import configuration_files, write_files
 from croupier.gateway.descriptors import descriptor_set
 from croupier.gateway.envoy import find_envoy, validate
 from croupier.gateway.local_certificate import DevelopmentCertificate
+from croupier.gateway.network_key import write_new_network_key
 from croupier.gateway.refusals import REFUSALS
 from croupier.gateway.settings import GatewaySettings
 from croupier.lobby.servicer import OPEN_METHODS
@@ -34,8 +35,10 @@ def settings(tmp_path: Path) -> GatewaySettings:
     write_new_key_pair(tmp_path / "lobby.private.pem", tmp_path / "lobby.public.pem")
     made = DevelopmentCertificate(tmp_path)
     made.ensure(now_utc())
+    write_new_network_key(tmp_path / 'the "network".key')
     return GatewaySettings(
         lobby_public_key=tmp_path / "lobby.public.pem",
+        network_key=tmp_path / 'the "network".key',
         certificate=made.certificate,
         key=made.key,
         upstream_certificate=made.certificate,
@@ -48,6 +51,7 @@ def changed(settings: GatewaySettings, **changes: Any) -> GatewaySettings:
     return settings.model_copy(update=changes)
 
 
+UNLIMITED = {"address_requests_per_second": 0, "network_requests_per_second": 0}
 NO_TLS = dict.fromkeys(("certificate", "key", "upstream_certificate", "upstream_key", "upstream_ca"))
 
 
@@ -62,7 +66,7 @@ NO_TLS = dict.fromkeys(("certificate", "key", "upstream_certificate", "upstream_
         },
         {"lobby": "lobby:7710", "engine": "10.0.0.1:7720,10.0.0.2:7720", "scoring": "scoring:7730"},
         {"listen": "[::1]:7700", "address_requests_per_second": 3, "address_burst": 3, "allowed_origins": "*"},
-        {**NO_TLS, "address_requests_per_second": 0, "trusted_proxies": 1, "memory_limit_mebibytes": 100},
+        {**NO_TLS, **UNLIMITED, "trusted_proxies": 1, "memory_limit_mebibytes": 100, "network_key": None},
         {"secrets_folder": True},
         {"traces_collector": "collector:4317", "traces_ratio": 0.001, "access_log": True},
     ],
@@ -92,6 +96,9 @@ CHANGED: dict[str, Any] = {
     "trusted_proxies": 1,
     "address_requests_per_second": 100,
     "address_burst": 500,
+    "network_key": Path("/another.key"),
+    "network_requests_per_second": 700,
+    "network_request_burst": 7000,
     "max_connections": 7,
     "memory_limit_mebibytes": 8,
     "max_streams_per_connection": 9,
@@ -161,10 +168,13 @@ def test_envoy_finds_certificates_wherever_it_runs(
         assert [path for path in named if not path.startswith("/")] == []
 
 
+@pytest.mark.parametrize(("place", "name"), [(0, "address"), (1, "network")])
 @pytest.mark.parametrize("rate", [1, 3, 19, 199, 200])
-def test_an_address_may_call_at_the_configured_rate(settings: GatewaySettings, rate: int) -> None:
-    limit = http_filter(changed(settings, address_requests_per_second=rate), "local_ratelimit")
-    bucket = limit["descriptors"][0]["token_bucket"]
+def test_an_address_and_a_network_may_call_at_the_configured_rate(
+    settings: GatewaySettings, rate: int, place: int, name: str
+) -> None:
+    limit = http_filter(changed(settings, **{f"{name}_requests_per_second": rate}), "local_ratelimit")
+    bucket = limit["descriptors"][place]["token_bucket"]
     fill_seconds = float(bucket["fill_interval"].removesuffix("s"))
     assert bucket["tokens_per_fill"] / fill_seconds == pytest.approx(rate)
     assert fill_seconds >= MIN_FILL_SECONDS

@@ -25,6 +25,7 @@ FLAGS = (f"--player-calls-per-second={RATE}", f"--player-burst={BURST}")
 SERVICES = ("lobby", "engine", "scoring")
 MAX_CALLS = 60
 pytestmark = [pytest.mark.gateway, pytest.mark.slow]
+COSTS = {"lobby": 1, "engine": 2, "scoring": 10}
 PATHS = {"lobby": "/v1/games", "engine": "/v1/tables/none/view", "scoring": "/v1/games/thulla/leaderboard"}
 
 
@@ -53,9 +54,10 @@ def test_in_json(services: BackgroundServices, gateway: Gateway, service: str) -
     answer = next(answer for answer in answers if answer.status == 429)
     info, retry = answer.json["details"]
     assert answer.json["code"] == grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]
-    assert f"at most {RATE} per second" in answer.json["message"]
+    assert f"at most {RATE} units per second" in answer.json["message"]
     assert info["reason"] == "TOO_MANY_REQUESTS"
-    assert 0 < float(retry["retry_delay"].removesuffix("s")) <= 1 / RATE
+    assert info["metadata"] == {"limit": "player_calls"}
+    assert 0 < float(retry["retry_delay"].removesuffix("s")) <= COSTS[service] / RATE
     assert sum(limited(services, service).values()) >= 1
 
 

@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 
 from croupier.engine.metrics import EngineMetrics
 from croupier.lobby.metrics import LobbyMetrics
+from croupier.runtime.loop_monitor import LoopMonitor
 from croupier.runtime.metrics import RpcMetrics, export_expiry
 from croupier.runtime.tls import Tls
 from croupier.scoring.metrics import LedgerMetrics
@@ -56,6 +57,7 @@ def _registries() -> dict[str, CollectorRegistry]:
     for registry in registries.values():
         ProcessCollector(registry=registry)
         export_expiry(registry, some_tls)
+        LoopMonitor(registry, float, float)
     return registries
 
 

@@ -1,6 +1,7 @@
 """The names of clients' failures, which distinguish services from lost connections."""
 
 from functools import partial
+from typing import Any
 
 import grpc
 import pytest
@@ -9,7 +10,7 @@ from google.rpc import error_details_pb2, status_pb2
 from croupier_client import CroupierError, TimedOut, from_status
 from croupier_client.endpoints import STREAM_SECONDS
 from loadtest.measures import Measures
-from loadtest.players.counting import count_error, counted_stream, service_code
+from loadtest.players.counting import count_error, counted_call, counted_stream, service_code
 from loadtest.players.user_context import count_failure
 
 
@@ -50,6 +51,18 @@ def test_a_refusal_of_the_gateway_has_no_service_code() -> None:
         "RESOURCE_EXHAUSTED",
         None,
     )
+
+
+@pytest.mark.parametrize("counted", [counted_call, partial(counted_stream, resumed=False)])
+def test_a_call_that_a_limit_refused_is_counted_by_its_name(counted: Any) -> None:
+    measures = Measures()
+    with pytest.raises(CroupierError), counted(measures, "/s/GetView"):
+        raise failure(grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_REQUESTS", limit="network_calls")
+    with pytest.raises(CroupierError), counted(measures, "/s/GetView"):
+        raise failure(grpc.StatusCode.NOT_FOUND, "UNKNOWN_TABLE")
+    assert {name: count for name, count in measures.counts.items() if name.startswith("limited")} == {
+        "limited network_calls": 1
+    }
 
 
 @pytest.mark.parametrize(("seconds", "failures"), [(STREAM_SECONDS, 0), (STREAM_SECONDS / 2, 1)])

@@ -198,7 +198,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str
         find_envoy()
     except ValueError as fault:
         missing(str(fault))
-    limits = {"gateway": ("--address-requests-per-second=0",)}
+    limits = {"gateway": ("--address-requests-per-second=0", "--network-requests-per-second=0")}
     folder = tmp_path_factory.mktemp("gateway")
     with started_services(folder, gateway=["--tls"], mutual_tls=True, extra_flags=limits) as services:
         port = services.addresses["gateway"]["listen"].rpartition(":")[2]

@@ -60,8 +60,9 @@ async def test_the_access_token_identifies_the_player_until_it_expires(
     async with deployment.lobby(access_token_seconds=900) as lobby:
         player, tokens, _ = await lobby.auth.sign_in(SECRET, "Ada")
     verifier = TokenVerifier(deployment.key.public_key(), PLAYER_AUDIENCE, clock)
-    assert verifier.verify(tokens.access_token) == Caller(player.player_id, "Ada")
-    assert tokens.access_expires_milliseconds == clock.now + 900_000
+    expires = clock.now + 900_000
+    assert verifier.verify(tokens.access_token) == Caller(player.player_id, "Ada", expires_at=expires)
+    assert tokens.access_expires_milliseconds == expires
     clock.advance(900)
     with pytest.raises(Unauthenticated, match="expired"):
         verifier.verify(tokens.access_token)

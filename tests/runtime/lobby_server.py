@@ -14,7 +14,7 @@ from structlog.testing import CapturingLogger
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, TokenVerifier, caller
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.rate_limit import PlayerLimit
+from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.server import Listener, listen
 from croupier.runtime.tls import Tls
 from croupier_api.v1 import lobby_pb2 as pb
@@ -81,20 +81,22 @@ class LobbyServer(NamedTuple):
 
 
 def interceptor(
-    registry: CollectorRegistry, logger: CapturingLogger, limit: PlayerLimit | None = None
+    registry: CollectorRegistry, logger: CapturingLogger, budgets: Budgets | None = None
 ) -> CallInterceptor:
-    return CallInterceptor(Authenticator(VERIFIER, frozenset({f"{LOBBY}/SignIn"})), RpcMetrics(registry), logger, limit)
+    return CallInterceptor(
+        Authenticator(VERIFIER, frozenset({f"{LOBBY}/SignIn"})), RpcMetrics(registry), logger, budgets
+    )
 
 
 @asynccontextmanager
 async def running_lobby(
     servicer: Servicer | None = None,
     tls: Tls | None = None,
-    limit: PlayerLimit | None = None,
+    budgets: Budgets | None = None,
 ) -> AsyncIterator[LobbyServer]:
     served, registry, logger = servicer or Servicer(), CollectorRegistry(), CapturingLogger()  # type: ignore[abstract]
     add = partial(lobby_pb2_grpc.add_LobbyServiceServicer_to_server, served)
-    listener = await listen("127.0.0.1:0", [LOBBY[1:]], add, interceptor(registry, logger, limit), tls)
+    listener = await listen("127.0.0.1:0", [LOBBY[1:]], add, interceptor(registry, logger, budgets), tls)
     async with grpc.aio.insecure_channel(listener.address) as channel:
         yield LobbyServer(served, listener, channel, lobby_pb2_grpc.LobbyServiceStub(channel), registry, logger)
     await listener.server.stop(None)

@@ -42,7 +42,7 @@ def signed(changes: dict[str, Any], without: str = "") -> str:
 def test_a_token_returns_its_caller_until_it_expires() -> None:
     token, expires = ISSUE.issue("ada", "Ada Lovelace")
     assert expires == NOW + 900_000
-    assert VERIFY.verify(token) == Caller("ada", "Ada Lovelace")
+    assert VERIFY.verify(token) == Caller("ada", "Ada Lovelace", expires_at=expires)
     TokenVerifier(KEY.public_key(), PLAYER_AUDIENCE, lambda: expires - 1).verify(token)
     with pytest.raises(Unauthenticated, match="expired"):
         TokenVerifier(KEY.public_key(), PLAYER_AUDIENCE, lambda: expires).verify(token)

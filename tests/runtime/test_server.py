@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 
 from croupier.runtime import errors
 from croupier.runtime.program import SettingsError
-from croupier.runtime.rate_limit import SECOND, PlayerLimit
+from croupier.runtime.rate_limit import SECOND, Budgets, CallBudget
 from croupier.runtime.server import LIVE, MAX_HEALTH_REQUEST_BYTES, drain, health_listener, listen, write_ready_file
 from croupier_api.v1 import errors_pb2, lobby_pb2_grpc
 from croupier_api.v1 import lobby_pb2 as pb
@@ -98,20 +98,21 @@ async def test_a_stream_that_is_cancelled_closes_its_generator_and_is_counted(lo
 
 async def test_a_player_who_exceeds_the_rate_limit_is_refused_and_no_other() -> None:
     now = 0
-    async with running_lobby(limit=PlayerLimit(2, 3, lambda: now)) as limited:
+    async with running_lobby(budgets=Budgets(CallBudget("calls", 2, 12, lambda: now))) as limited:
         for method in ("GetTable", "WatchTables", "GetTable"):
             await limited.call(method, bearer())
-        for method in ("GetTable", "WatchTables"):
+        for method, milliseconds in (("GetTable", 500), ("WatchTables", 5000)):
             refused = await refusal(limited.call(method, bearer()))
             assert refused[:2] == ("RESOURCE_EXHAUSTED", "TOO_MANY_REQUESTS")
-            assert refused.retry_milliseconds == 500
+            assert refused.retry_milliseconds == milliseconds
             assert limited.metric("limited_total", method) == 1
             assert limited.metric("calls_total", method, code="RESOURCE_EXHAUSTED") == 1
         await limited.call("GetTable", bearer("bob"))
         for _ in range(5):
             await limited.call("SignIn", bearer())
+        assert limited.registry.get_sample_value("croupier_refusals_total", {"limit": "calls"}) == 2
         refusals = [call for call in limited.logger.calls if call.args[0] == "call refused"]
-        assert {call.method_name for call in refusals} == {"debug"}
+        assert [call.kwargs["limit"] for call in refusals] == ["calls", "calls"]
         now += SECOND // 2
         await limited.call("GetTable", bearer())
 

@@ -1,8 +1,9 @@
 """Defects of the services, each of which the simulation must find by its invariant."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import islice
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -90,8 +91,8 @@ def resume_one_too_far() -> AbstractContextManager[Any]:
     """A resumed stream leaves out the first missed entry."""
     original = Subscribers.resume
 
-    def resume(subscribers: Subscribers, viewer: Viewer, state: Any, missed: Iterable[Transition]) -> Any:
-        return original(subscribers, viewer, state, list(missed)[1:])
+    def resume(subscribers: Subscribers, viewer: Viewer, state: Any, missed: Iterator[Transition] | None) -> Any:
+        return original(subscribers, viewer, state, missed and islice(missed, 1, None))
 
     return patch.object(Subscribers, "resume", resume)
 

@@ -186,6 +186,14 @@ test("a stream that missed nothing begins with the state of the turn", async () 
   assert.equal(watched.length, 2);
 });
 
+test("a stream that missed too much begins with a snapshot", async () => {
+  const later: Event = { eventKind: { case: "snapshot", value: { sequence: 300n, viewerSeat: 1, view: { ...VIEW, phase: "later" } } } };
+  const { table, watched } = clientOf([[SNAPSHOT, entry(4n), LOST], [later, entry(301n), LOST], [entry(302n, true)]]);
+  assert.deepEqual(await sequencesOf(table), [3n, 4n, 300n, 301n, 302n]);
+  assert.deepEqual(watched.map((request) => request.afterSequence), [undefined, 4n, 301n]);
+  assert.equal(table.view.phase, "later");
+});
+
 test("a fact that does not fit the view leads to a new snapshot", async () => {
   const misfit = update(4n, [{ fact: { case: "trickTaken", value: { seat: 2 } } }]);
   const { table, watched } = clientOf([[SNAPSHOT, misfit], [SNAPSHOT, entry(4n, true)]]);

@@ -222,8 +222,8 @@ class WatchTableRequest(_message.Message):
     table_id: _builtins.str
     """The table."""
     after_sequence: _builtins.int
-    """The last sequence that the client has received; the stream continues after it. If it is unset, the stream begins
-    with a snapshot.
+    """The last sequence that the client has received; the stream continues after it, or begins with a snapshot if the
+    client has missed more than 256 entries. If it is unset, the stream begins with a snapshot.
     """
     link: _builtins.str
     """A link of CreateLink, for a player without a seat; empty without a link."""
@@ -344,8 +344,8 @@ class TableEvent(_message.Message):
     RESUME_NOTICE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def snapshot(self) -> Global___Snapshot:
-        """All that the viewer may know. The first event of a stream without after_sequence. A client accepts a snapshot at
-        any time, in place of missed updates: it replaces the state of the client.
+        """All that the viewer may know. The first event of a stream without after_sequence, or after more than 256 missed
+        entries. A client accepts a snapshot at any time, in place of missed updates: it replaces the state of the client.
         """
 
     @_builtins.property

@@ -24,7 +24,7 @@ from croupier.runtime.identity import (
     load_public_key,
 )
 from croupier.runtime.links import links_by
-from croupier.runtime.rate_limit import player_limit
+from croupier.runtime.rate_limit import budgets_of, call_budget
 from croupier.runtime.service import Port, Resources, Service, now_milliseconds, run_service
 from croupier.runtime.stream_limiter import StreamLimiter
 
@@ -48,17 +48,18 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
     new_seed = seed_source(settings.shuffle_seed)
     engine = assemble(settings, resources.database, scoring, new_seed, local_clock, resources.logger)
     metrics = engine.services.metrics
-    limit = player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns)
+    strangers = call_budget("strangers", settings.stranger_units_per_second, settings.stranger_burst, time.monotonic_ns)
+    budgets = budgets_of(settings, time.monotonic_ns, strangers)
     streams = StreamLimiter(settings.max_streams, settings.max_player_streams)
     links = links_by(signing_key, settings.link_days, engine.clock)
-    players = EngineServicer(engine.tables, metrics, streams, links, limit)
+    players = EngineServicer(engine.tables, metrics, streams, links)
     control = EngineControlServicer(engine.tables)
     verifier, control_verifier = (
         TokenVerifier(lobby_key, audience, engine.clock) for audience in (PLAYER_AUDIENCE, ENGINE_CONTROL_AUDIENCE)
     )
     return Service(
         ports=(
-            Port("listen", settings.listen, SERVICE_NAME, players.add_to, verifier, limit=limit),
+            Port("listen", settings.listen, SERVICE_NAME, players.add_to, verifier, budgets=budgets),
             Port("control", settings.control_listen, CONTROL_SERVICE_NAME, control.add_to, control_verifier),
         ),
         registry=metrics.registry,

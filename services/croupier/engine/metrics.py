@@ -36,7 +36,7 @@ class EngineMetrics:
         )
         self.table_loads = counter(
             "croupier_table_loads",
-            "Tables loaded from their logs, for players at the table and the engine itself, or for strangers.",
+            "Logs folded into tables and replays, for players at the table and the engine itself, or for strangers.",
             ["class"],
         )
         self.load_wait_seconds = histogram(
@@ -44,6 +44,8 @@ class EngineMetrics:
             "Time that a table waited until its load began, in seconds.",
             buckets=LATENCY_BUCKETS_SECONDS,
         )
+        self.replays_built = counter("croupier_replays_built", "Replays folded from the logs of finished tables.")
+        self.replay_cache_bytes = gauge("croupier_replay_cache_bytes", "Size of the replays in memory, in bytes.")
         self.streams = gauge("croupier_streams", "Open table streams.")
         self.resumes = counter("croupier_resumes", "Streams that resumed after a sequence.")
         self.slow_readers = counter("croupier_slow_readers_closed", "Streams closed because they were read too slowly.")

@@ -59,6 +59,10 @@ class EngineSettings(ServiceSettings):
     """Log entries that a table may get at once."""
     min_bot_delay_milliseconds: Annotated[NonNegativeInt, Field(le=MAX_BOT_DELAY_MILLISECONDS)] = 250
     """Least time before a bot acts; a table with a lower bot delay gets this one."""
+    stranger_units_per_second: NonNegativeInt = 2000
+    """Units a second for calls about tables by players who have no seat there, of all together; 0 for no limit."""
+    stranger_burst: PositiveInt = 2000
+    """Units for such calls at once."""
     bot_processes: NonNegativeInt = 1
     """Processes for the decisions of searching computer players. 0: they act like the first one of their game."""
     folder_processes: NonNegativeInt = 1

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from croupier.gateway.checks import check, now_utc
 from croupier.gateway.configuration import configuration_files, write_files
 from croupier.gateway.envoy import Envoy, find_envoy, validate
+from croupier.gateway.network_key import write_new_network_key
 from croupier.gateway.settings import RunSettings
 from croupier.runtime.addresses import free_port
 from croupier.runtime.program import SettingsError, run_program
@@ -44,8 +45,7 @@ def _with_admin_port(settings: RunSettings) -> RunSettings:
 async def serve(settings: RunSettings, folder: Path) -> int:
     """Serve until stopped, with Envoy's files in a folder; raises SettingsError for unusable settings."""
     program = find_envoy(settings.envoy)
-    secrets_folder = settings.secrets_folder or folder
-    write_files(configuration_files(settings.model_copy(update={"secrets_folder": secrets_folder})), folder)
+    write_files(configuration_files(_with_files(settings, folder)), folder)
     validate(program, folder / "envoy.yaml")
     envoy = await Envoy.start(program, folder, settings.workers)
     try:
@@ -53,6 +53,19 @@ async def serve(settings: RunSettings, folder: Path) -> int:
         return await _wait_for_stop(settings, envoy)
     finally:
         await envoy.kill()
+
+
+def _with_files(settings: RunSettings, folder: Path) -> RunSettings:
+    """Return the settings with files in a folder instead of missing ones, among them a random network key."""
+    network_key = folder / "network.key"
+    if settings.network_key is None:
+        write_new_network_key(network_key)
+    return settings.model_copy(
+        update={
+            "secrets_folder": settings.secrets_folder or folder,
+            "network_key": settings.network_key or network_key,
+        }
+    )
 
 
 async def _write_ready_file(settings: RunSettings, envoy: Envoy) -> None:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from croupier.gateway.network_key import check_network_key
 from croupier.gateway.settings import GatewaySettings
 from croupier.runtime.addresses import is_free, is_loopback
 from croupier.runtime.program import SettingsError
@@ -22,11 +23,13 @@ def check(settings: GatewaySettings, now: datetime) -> None:
             raise SettingsError(
                 f"{address} cannot be listened on: is it in use, or not an IP address and port of this machine?"
             )
-    check_certificates(settings, now)
+    check_files(settings, now)
 
 
-def check_certificates(settings: GatewaySettings, now: datetime) -> None:
+def check_files(settings: GatewaySettings, now: datetime) -> None:
     """Raise SettingsError for the first unusable certificate, key or authority."""
+    if settings.network_key is not None:
+        check_network_key(settings.network_key)
     if settings.certificate is not None and settings.key is not None:
         check_pair(settings.certificate, settings.key, now)
     if (files := settings.upstream) is not None:

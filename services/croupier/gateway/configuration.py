@@ -21,6 +21,7 @@ from croupier.runtime.identity import ISSUER, PLAYER_AUDIENCE, load_public_key
 from croupier.runtime.server import MAX_REQUEST_BYTES
 
 COLLECTOR_FILE = "collector.yaml"
+NETWORK_SCRIPT = Path(__file__).parent / "network.lua"
 
 
 def configuration_files(settings: GatewaySettings) -> dict[str, str]:
@@ -68,6 +69,8 @@ def _values(settings: GatewaySettings, lobby_key: Ed25519PublicKey) -> dict[str,
         "settings": settings,
         "upstream": settings.upstream,
         "origin_matchers": _origin_matchers(settings),
+        "network_script": _network_script(settings.network_key),
+        "rate_limits": list(_rate_limits(settings)),
         "clusters": list(_clusters(settings)),
         "calls": calls(),
         "open_paths": open_paths(),
@@ -112,6 +115,42 @@ def _secrets(settings: GatewaySettings) -> Iterator[dict[str, Any]]:
     if (services := settings.upstream) is not None:
         yield {"name": "gateway", "certificate": services.certificate, "key": services.key}
         yield {"name": "services", "certificate": services.ca, "key": None}
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """A token bucket of requests for each network of so many bits."""
+
+    name: str
+    ipv4_bits: int
+    ipv6_bits: int
+    requests_per_second: int
+    burst: int
+
+    @property
+    def tokens_per_fill(self) -> int:
+        """Return the tokens that come at once, at most ten times a second."""
+        return max(self.requests_per_second // 10, 1)
+
+    @property
+    def fill_interval(self) -> str:
+        """Return the time between two fills."""
+        return f"{self.tokens_per_fill / self.requests_per_second:.9f}s"
+
+
+def _rate_limits(settings: GatewaySettings) -> Iterator[RateLimit]:
+    if rate := settings.address_requests_per_second:
+        yield RateLimit("address", 32, 64, rate, settings.address_burst)
+    if rate := settings.network_requests_per_second:
+        yield RateLimit("network", 24, 48, rate, settings.network_request_burst)
+
+
+def _network_script(key: Path | None) -> str:
+    """Return the script that reads this key and adds the header of the network; empty without a key."""
+    if key is None:
+        return ""
+    # Lua reads the quotes and escapes of JSON.
+    return f"local KEY_FILE = {json.dumps(str(key.absolute()), ensure_ascii=False)}\n" + NETWORK_SCRIPT.read_text()
 
 
 def _origin_matchers(settings: GatewaySettings) -> list[dict[str, Any]]:

@@ -67,10 +67,16 @@ class GatewaySettings(Settings):
     """Web origins that may call from a browser, such as https://play.example, with commas between; * for any."""
     trusted_proxies: NonNegativeInt = 0
     """Number of proxies in front of the gateway whose x-forwarded-for is trusted for the client's address."""
-    address_requests_per_second: NonNegativeInt = 200
+    network_key: OptionalPath = None
+    """File of 32 hexadecimal digits, the same for all gateways, by which services know networks but no addresses."""
+    address_requests_per_second: NonNegativeInt = 1000
     """Maximum requests a second of one client address, which players may share, in the long run; 0 for no limit."""
-    address_burst: NonNegativeInt = 1000
+    address_burst: NonNegativeInt = 5000
     """Maximum requests of one address at once."""
+    network_requests_per_second: NonNegativeInt = 1000
+    """Maximum requests a second of one network, IPv4 /24 or IPv6 /48, in the long run; 0 for no limit."""
+    network_request_burst: NonNegativeInt = 5000
+    """Maximum requests of one network at once."""
     max_connections: NonNegativeInt = 20_000
     """Maximum open connections of clients."""
     memory_limit_mebibytes: NonNegativeInt = 0
@@ -108,6 +114,8 @@ class GatewaySettings(Settings):
         check_together({"--certificate": self.certificate, "--key": self.key})
         if self.address_requests_per_second > self.address_burst:
             raise SettingsError("--address-burst must not be less than --address-requests-per-second")
+        if self.network_requests_per_second > self.network_request_burst:
+            raise SettingsError("--network-request-burst must not be less than --network-requests-per-second")
         return self
 
 

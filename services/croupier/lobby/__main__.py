@@ -21,7 +21,7 @@ from croupier.runtime.identity import (
     load_private_key,
 )
 from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.rate_limit import player_limit
+from croupier.runtime.rate_limit import budgets_of
 from croupier.runtime.service import Port, Resources, Service, now_milliseconds, run_service
 
 
@@ -35,13 +35,13 @@ def build(settings: LobbySettings, resources: Resources) -> Service:
         settings, resources.database, engine, key, secrets.SystemRandom(), now_milliseconds, registry, logger
     )
     verifier = TokenVerifier(key.public_key(), PLAYER_AUDIENCE, now_milliseconds)
-    limit = player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns)
+    budgets = budgets_of(settings, time.monotonic_ns)
 
     async def leave(_grace_seconds: float) -> None:
         lobby.end_streams()
 
     return Service(
-        ports=(Port("listen", settings.listen, SERVICE_NAME, lobby.add_to, verifier, OPEN_METHODS, limit),),
+        ports=(Port("listen", settings.listen, SERVICE_NAME, lobby.add_to, verifier, OPEN_METHODS, budgets),),
         registry=registry,
         rpc_metrics=RpcMetrics(registry),
         check_access=partial(check_keys, settings, issuer, resources.tls, logger),

@@ -1,7 +1,7 @@
 """Publishing to this process's streams what other replicas changed, soon after the commit."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -9,14 +9,18 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.lobby.store import NOTIFICATION_CHANNEL
 from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_store import TableStore
+from croupier.lobby.tables import Table
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.logs import Logger
 from croupier.runtime.notifications import listen_for_notifications
+from croupier.runtime.steps import in_steps
 
 OVERLAP_MILLISECONDS = 15_000
 """A change may become visible so long after its update time: replicas' clocks differ by up to 5 s, and a commit may
 take 10."""
 PAGE_SIZE = 1000
+PUBLISHING_STEP = 1
+"""Publishing one table asks every stream of the lobby."""
 MAX_NOTIFIED = 10_000
 """Notifications beyond it are dropped; `catch_up` finds their tables."""
 
@@ -62,8 +66,8 @@ class CatchUp:
                 if self._has_missed_notifications:
                     self._has_missed_notifications = False
                     await self.catch_up()
-                for table in await self.tables.list_by_ids(notified) if notified else ():
-                    self.feed.publish(table)
+                if notified:
+                    await self._publish(await self.tables.list_by_ids(notified))
             except Unavailable as failure:
                 self.logger.warning("changes are published later", reason=failure.reason_name)
             except Exception as error:
@@ -80,8 +84,11 @@ class CatchUp:
 
     async def _publish_since(self, since: int) -> None:
         while page := await self.tables.list_updated_since(since, PAGE_SIZE):
-            for table in page:
-                self.feed.publish(table)
+            await self._publish(page)
             if len(page) < PAGE_SIZE or page[-1].updated_milliseconds == since:
                 return
             since = page[-1].updated_milliseconds
+
+    async def _publish(self, tables: Sequence[Table]) -> None:
+        async for table in in_steps(tables, PUBLISHING_STEP):
+            self.feed.publish(table)

@@ -15,10 +15,12 @@ from croupier.lobby.tables import TimeControl
 from croupier.runtime.errors import invalid_field
 from croupier.runtime.identity import caller
 from croupier.runtime.paging import decode_page_size, decode_page_token, encode_page_token
+from croupier.runtime.steps import in_steps
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc
 
 SERVICE_NAME = pb.DESCRIPTOR.services_by_name["LobbyService"].full_name
+ENCODING_STEP = 25
 OPEN_METHODS = frozenset({f"/{SERVICE_NAME}/SignIn", f"/{SERVICE_NAME}/RefreshToken"})
 
 
@@ -73,8 +75,9 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         last = tables[size - 1] if len(tables) > size else None
         token = encode_page_token(query, [last.created_milliseconds, last.table_id]) if last else ""
         viewer = caller().id
-        shown = [codec.encode_table(table, viewer) for table in tables[:size] if table.is_shown_to(viewer)]
-        return pb.ListTablesResponse(tables=shown, next_page_token=token)
+        listed = [table for table in tables[:size] if table.is_shown_to(viewer)]
+        encoded = [codec.encode_table(table, viewer) async for table in in_steps(listed, ENCODING_STEP)]
+        return pb.ListTablesResponse(tables=encoded, next_page_token=token)
 
     async def WatchTables(self, request: pb.WatchTablesRequest, context: Any) -> AsyncIterator[pb.WatchTablesResponse]:
         viewer = caller().id

@@ -185,6 +185,7 @@ class TableService:
             errors_pb2.ERROR_REASON_TOO_MANY_TABLES,
             f"too many tables: expected at most {self.hosted_limit} of one host",
             retry_after_seconds=HOSTED_RETRY_SECONDS,
+            metadata={"limit": "hosted_tables"},
         )
 
 

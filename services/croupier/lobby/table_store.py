@@ -11,7 +11,10 @@ from sqlalchemy.sql.dml import Insert
 from croupier.lobby.schema import TABLES
 from croupier.lobby.store import Store, select_unlocked
 from croupier.lobby.tables import ENDED, FREE_SEAT, RUNNING, Seat, Table, TableState, TimeControl
+from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
+
+DECODING_STEP = 25
 
 
 class InviteCodeTaken(Exception):
@@ -124,7 +127,8 @@ class TableStore:
 
     async def _many(self, query: Any) -> list[Table]:
         async with self._store.reading() as connection:
-            return [from_row(row) for row in await connection.execute(query)]
+            rows = await connection.execute(query)
+            return [from_row(row) async for row in in_steps(rows, DECODING_STEP)]
 
 
 def _public_page(game: str, state: TableState, before: tuple[int, str] | None, limit: int) -> Select[tuple[int, str]]:

@@ -8,10 +8,11 @@ from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.schema import TABLES, TICKETS
 from croupier.lobby.store import Store, select_unlocked
-from croupier.lobby.table_store import from_row, to_row
+from croupier.lobby.table_store import DECODING_STEP, from_row, to_row
 from croupier.lobby.tables import RUNNING, Table, TableState
 from croupier.lobby.tickets import HEARTBEAT_TIMEOUT_SECONDS, MatchCriteria, Ticket
 from croupier.runtime.errors import Unavailable
+from croupier.runtime.steps import in_steps
 from croupier_api.v1 import errors_pb2
 
 MAX_ATTEMPTS = 8
@@ -122,7 +123,7 @@ class TicketStore:
         async with self._store.reading() as connection:
             known = set((await connection.execute(connected)).scalars())
             outcomes: dict[str, Table | None] = {lost: None for lost in stream_ids if lost not in known}
-            for row in await connection.execute(seated):
+            async for row in in_steps(await connection.execute(seated), DECODING_STEP):
                 outcomes[row.stream_id] = from_row(row)
         return outcomes
 

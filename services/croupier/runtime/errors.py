@@ -62,6 +62,11 @@ class ServiceError(Exception):
         """Return the id of the violated rule, or an empty text."""
         return self.metadata.get("rule", "")
 
+    @property
+    def limit(self) -> str:
+        """Return the name of the limit that refused the call, or an empty text."""
+        return self.metadata.get("limit", "")
+
 
 class MalformedRequest(ServiceError):
     """The request itself is wrong; `field` names the wrong part."""
@@ -106,7 +111,7 @@ class Unauthenticated(ServiceError):
 
 
 class LimitReached(ServiceError):
-    """Too much, too many or too slow."""
+    """Too much, too many or too slow; `metadata` has the name of the limit as `limit`."""
 
     code = grpc.StatusCode.RESOURCE_EXHAUSTED
 

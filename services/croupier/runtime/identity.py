@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from croupier.runtime.errors import Unauthenticated
+from croupier.runtime.network import Network
 from croupier.runtime.program import SettingsError
 from croupier_api.v1 import errors_pb2
 
@@ -38,10 +39,16 @@ Clock = Callable[[], int]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A caller: a player's id and name, or a service's name as id with an empty `name`."""
+    """A caller: a player's id and name, or a service's name as id with an empty `name`; an anonymous one has no id.
+
+    `network` is None if the gateway did not report it. `expires_at` is the end of the token in milliseconds since 1970
+    UTC, None without token.
+    """
 
     id: str
     name: str
+    network: Network | None = None
+    expires_at: int | None = None
 
 
 ANONYMOUS = Caller("", "")
@@ -51,9 +58,14 @@ _CALLER: ContextVar[Caller] = ContextVar("caller", default=ANONYMOUS)
 def caller() -> Caller:
     """Return the caller of the running call; raises Unauthenticated for an anonymous one."""
     known = _CALLER.get()
-    if known is ANONYMOUS:
+    if not known.id:
         raise unauthenticated(_NO_BEARER)
     return known
+
+
+def caller_network() -> Network | None:
+    """Return the network of the running call, also of an anonymous one; None if it is not known."""
+    return _CALLER.get().network
 
 
 def set_caller(known: Caller) -> None:
@@ -90,7 +102,7 @@ class TokenVerifier:
     audience: str
     clock: Clock
 
-    def verify(self, token: str) -> Caller:
+    def verify(self, token: str, network: Network | None = None) -> Caller:
         """Return the caller; raises Unauthenticated if the token is forged, expired or for another audience."""
         if len(token) > MAX_TOKEN_CHARACTERS:
             raise unauthenticated("invalid token: it is too long")
@@ -108,7 +120,7 @@ class TokenVerifier:
             raise unauthenticated("the token is not valid here: sign in for a new one") from None
         if claims["exp"] * 1000 <= self.clock():
             raise unauthenticated("the token has expired: refresh it or sign in again")
-        return Caller(claims["sub"], str(claims.get("name", "")))
+        return Caller(claims["sub"], str(claims.get("name", "")), network, claims["exp"] * 1000)
 
 
 def bearer_token(metadata: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""The interceptor of all calls: authentication, rate limit, log context, metrics, and errors as gRPC status."""
+"""The interceptor of all calls: authentication, budgets, log context, metrics, and errors as gRPC status."""
 
 import time
 import uuid
@@ -13,11 +13,14 @@ from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 from opentelemetry import trace
 
+from croupier.runtime.costs import cost_of
 from croupier.runtime.errors import InternalFault, MalformedRequest, NotImplementedHere, ServiceError, to_status
-from croupier.runtime.identity import ANONYMOUS, Caller, TokenVerifier, bearer_token, set_caller
+from croupier.runtime.identity import Caller, TokenVerifier, bearer_token, caller_network, set_caller
 from croupier.runtime.logs import Logger
 from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.rate_limit import PlayerLimit, TooManyCalls
+from croupier.runtime.network import NETWORK_HEADER, decode_network
+from croupier.runtime.rate_limit import Budgets, TooManyCalls, begin_charging
+from croupier.runtime.refusal_log import RefusalLog
 from croupier.runtime.traced_calls import ServicerContext as Context
 from croupier.runtime.traced_calls import set_code, traced_handler
 from croupier.runtime.tracing import TABLE_ID
@@ -39,26 +42,28 @@ class Authenticator:
     open_methods: frozenset[str] = frozenset()
 
     def authenticate(self, method: str, metadata: Mapping[str, str]) -> Caller:
-        """Return the caller, ANONYMOUS for open methods; raises Unauthenticated."""
+        """Return the caller, an anonymous one for open methods; raises Unauthenticated."""
+        network = decode_network(metadata.get(NETWORK_HEADER, ""))
         if method == UNKNOWN_METHOD or method in self.open_methods or method.startswith(OPEN_SERVICES):
-            return ANONYMOUS
-        return self.verifier.verify(bearer_token(dict(metadata)))
+            return Caller("", "", network)
+        return self.verifier.verify(bearer_token(dict(metadata)), network)
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Wraps every handler of a server; without a `limit` players may call as often as they like."""
+    """Wraps every handler of a server; without `budgets` anyone may call as often as they like."""
 
     def __init__(
         self,
         authenticator: Authenticator,
         metrics: RpcMetrics,
         logger: Logger,
-        limit: PlayerLimit | None = None,
+        budgets: Budgets | None = None,
     ) -> None:
         self._authenticator = authenticator
         self._metrics = metrics
         self._logger = logger
-        self._limit = limit
+        self._budgets = budgets
+        self._refusals = RefusalLog(logger, time.monotonic_ns)
 
     async def intercept_service(
         self,
@@ -148,15 +153,17 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             _bind_table(table_id)
         caller = self._authenticator.authenticate(method, metadata)
         set_caller(caller)
-        if caller is not ANONYMOUS:
+        if caller.id:
             structlog.contextvars.bind_contextvars(player_id=caller.id)
-            self._count(method, caller)
+        self._charge(method, caller)
 
-    def _count(self, method: str, player: Caller) -> None:
-        if self._limit is None:
+    def _charge(self, method: str, caller: Caller) -> None:
+        if self._budgets is None:
             return
+        if caller.network is None:
+            self._metrics.without_network.inc()
         try:
-            self._limit.acquire_nowait(player.id)
+            begin_charging(self._budgets, caller, cost_of(method))
         except TooManyCalls:
             self._metrics.limited.labels(method).inc()
             raise
@@ -164,9 +171,9 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     def _error_of(self, error: Exception, context: Context) -> ServiceError | None:
         """Return the error to answer with, or None if the call was aborted already; logs it."""
         if isinstance(error, ServiceError):
-            # A flood of calls must not flood the log; the metrics count them.
-            log = self._logger.debug if isinstance(error, TooManyCalls) else self._logger.info
-            log("call refused", reason=error.reason_name, code=error.code.name)
+            if error.limit:
+                self._metrics.refusals.labels(error.limit).inc()
+            self._refusals.add(error, caller_network())
             return _without_traceback(error)
         if isinstance(error, grpc.aio.AbortError) or context.done():
             return None

@@ -29,8 +29,13 @@ class RpcMetrics:
         )
         self.limited = counter(
             "croupier_rpc_limited",
-            "Calls refused, and messages of streams delayed, because one player exceeded the rate limit, by method.",
+            "Calls refused, and messages of streams delayed, because a budget was used up, by method.",
             ["method"],
+        )
+        self.refusals = counter("croupier_refusals", "Calls refused by a limit, by its name.", ["limit"])
+        self.without_network = counter(
+            "croupier_calls_without_network",
+            "Calls of players without the gateway's network header, which no limit of a network holds for.",
         )
 
 

@@ -19,9 +19,10 @@ from croupier.runtime.database import is_reachable, open_database
 from croupier.runtime.identity import TokenVerifier
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import Logger, configure_logs
+from croupier.runtime.loop_monitor import LoopMonitor
 from croupier.runtime.metrics import RpcMetrics, export_expiry, serve_metrics
 from croupier.runtime.program import FAILED, DatabaseUnreachable, SettingsError, run_program
-from croupier.runtime.rate_limit import PlayerLimit
+from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.schema_versions import check_durability, check_schema
 from croupier.runtime.server import (
     CLOSE_SECONDS,
@@ -51,7 +52,7 @@ AnySettings = TypeVar("AnySettings", bound=ServiceSettings)
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port with its address, its service, the verifier of its tokens, and the rate limit of players.
+    """A port with its address, its service, the verifier of its tokens, and the budgets of players.
 
     The ready file has the address under `name`. `open_methods` need no token.
     """
@@ -62,7 +63,7 @@ class Port:
     add: AddServices
     verifier: TokenVerifier
     open_methods: frozenset[str] = frozenset()
-    limit: PlayerLimit | None = None
+    budgets: Budgets | None = None
 
 
 async def _no_op(_grace_seconds: float = 0.0) -> None:
@@ -183,7 +184,10 @@ async def _run(settings: ServiceSettings, service: Service, resources: Resources
             await service.join()
             is_ready = partial(is_reachable, resources.database)
             await update_readiness(listeners, is_ready)
-            watchers: dict[str, TaskFactory] = {"readiness": partial(watch_readiness, listeners, is_ready)}
+            watchers: dict[str, TaskFactory] = {
+                "readiness": partial(watch_readiness, listeners, is_ready),
+                "loop monitor": LoopMonitor(service.registry, time.monotonic, time.thread_time).run,
+            }
             if resources.tls:
                 watchers["certificates"] = resources.tls.watch
             running = tasks.start({**service.tasks, **watchers})
@@ -218,7 +222,7 @@ async def _listening(
         listeners = []
         for port in service.ports:
             authenticator = Authenticator(port.verifier, port.open_methods)
-            interceptor = CallInterceptor(authenticator, service.rpc_metrics, resources.logger, port.limit)
+            interceptor = CallInterceptor(authenticator, service.rpc_metrics, resources.logger, port.budgets)
             listener = await listen(port.address, [port.service_name], port.add, interceptor, resources.tls)
             # Otherwise its destructor would log an error after the end of the event loop.
             stack.push_async_callback(listener.server.stop, None)

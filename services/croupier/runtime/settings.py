@@ -88,9 +88,13 @@ class ServiceSettings(Settings):
     drain_seconds: NonNegativeInt = 10
     """Maximum seconds until the service has stopped, in which running calls end."""
     player_calls_per_second: NonNegativeInt = 100
-    """Maximum calls a second of one player in the long run, messages in streams included; 0 for no limit."""
+    """Units a second for the calls of one player in the long run, messages in streams included; 0 for no limit."""
     player_burst: PositiveInt = 1000
-    """Maximum calls of one player at once."""
+    """Units for the calls of one player at once."""
+    network_units_per_second: NonNegativeInt = 1000
+    """Units a second for the calls of one network (IPv4 /24, IPv6 /64; four times for a /48); 0 for no limit."""
+    network_burst: PositiveInt = 10_000
+    """Units for the calls of one network at once."""
 
     @property
     def tls(self) -> TlsFiles | None:

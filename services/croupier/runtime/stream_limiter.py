@@ -43,4 +43,9 @@ class StreamLimiter:
 
 
 def _too_many(message: str) -> LimitReached:
-    return LimitReached(errors_pb2.ERROR_REASON_TOO_MANY_STREAMS, message, retry_after_seconds=RETRY_SECONDS)
+    return LimitReached(
+        errors_pb2.ERROR_REASON_TOO_MANY_STREAMS,
+        message,
+        retry_after_seconds=RETRY_SECONDS,
+        metadata={"limit": "streams"},
+    )

@@ -17,7 +17,7 @@ from croupier.runtime.identity import (
 )
 from croupier.runtime.links import LinkVerifier
 from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.rate_limit import player_limit
+from croupier.runtime.rate_limit import budgets_of
 from croupier.runtime.server import AddServices
 from croupier.runtime.service import Port, Resources, Service, now_milliseconds, run_service
 from croupier.scoring.housekeeping import Housekeeper
@@ -48,13 +48,13 @@ def build(settings: ScoringSettings, resources: Resources) -> Service:
     lobby = TokenVerifier(load_public_key(settings.lobby_public_key), PLAYER_AUDIENCE, now_milliseconds)
     engine_key = load_public_key(settings.engine_public_key)
     engine = TokenVerifier(engine_key, SCORING_CONTROL_AUDIENCE, now_milliseconds)
-    limit = player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns)
+    budgets = budgets_of(settings, time.monotonic_ns)
     registry = CollectorRegistry()
     add_players, add_control = servicers(resources.database, registry, engine_key, now_milliseconds)
     housekeeper = Housekeeper(resources.database, settings.result_days, now_milliseconds, resources.logger)
     return Service(
         ports=(
-            Port("listen", settings.listen, SERVICE_NAME, add_players, lobby, limit=limit),
+            Port("listen", settings.listen, SERVICE_NAME, add_players, lobby, budgets=budgets),
             Port("control", settings.control_listen, CONTROL_SERVICE_NAME, add_control, engine),
         ),
         registry=registry,

@@ -6,9 +6,20 @@ from itertools import chain
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.runtime.errors import invalid_field
+from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, TableAccess, Visibility
 from croupier.runtime.table_access_codec import decode_access
-from croupier.scoring.ledger import Result, Round, ScoreSheet, Seat, SeatConduct, SeatCount, Sheet, ranked_seats
+from croupier.scoring.ledger import (
+    ROUNDS_STEP,
+    Result,
+    Round,
+    ScoreSheet,
+    Seat,
+    SeatConduct,
+    SeatCount,
+    Sheet,
+    ranked_seats,
+)
 from croupier.scoring.standings import Statistics
 from croupier.scoring.standings_store import LeaderboardEntry
 from croupier_api.v1 import facts_pb2, tables_pb2
@@ -153,16 +164,18 @@ def _decode_by_seat(field: str, values: Sequence[int], sheet: Sheet) -> tuple[in
     return tuple(values)
 
 
-def encode_score_sheet(score_sheet: ScoreSheet) -> pb.GetScoreSheetResponse:
-    """Return the message of a score sheet."""
+async def encode_score_sheet(score_sheet: ScoreSheet) -> pb.GetScoreSheetResponse:
+    """Return the message of a score sheet, encoded in steps."""
     sheet = score_sheet.sheet
-    return pb.GetScoreSheetResponse(
+    response = pb.GetScoreSheetResponse(
         table_id=sheet.table_id,
         game=sheet.game,
         seats=_encode_seats(sheet),
-        rounds=map(_encode_round, score_sheet.rounds),
         result=encode_result(sheet, score_sheet.result) if score_sheet.result else None,
     )
+    async for score in in_steps(score_sheet.rounds, ROUNDS_STEP):
+        response.rounds.append(_encode_round(score))
+    return response
 
 
 def _encode_round(score: Round) -> facts_pb2.RoundScore:

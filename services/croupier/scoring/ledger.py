@@ -15,12 +15,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.runtime.database import transaction
 from croupier.runtime.errors import AlreadyExists, NotFound
+from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.runtime.upsert import insert_into
 from croupier.scoring import standings_writer
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
 from croupier.scoring.standings import MIN_RANKED_PLAYERS, places
 from croupier_api.v1 import errors_pb2
+
+ROUNDS_STEP = 25
+"""Rounds of a score sheet that are decoded or encoded in one step of the event loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +144,9 @@ class Ledger:
                 raise NotFound(
                     errors_pb2.ERROR_REASON_NO_SCORE_SHEET, "no score sheet: no round of this table has ended"
                 )
-            rounds = await connection.execute(select(ROUNDS).filter_by(table_id=table_id).order_by(ROUNDS.c.round))
-        return ScoreSheet(sheet, tuple(map(_decode_round, rounds)), result)
+            rows = await connection.execute(select(ROUNDS).filter_by(table_id=table_id).order_by(ROUNDS.c.round))
+            rounds = [_decode_round(row) async for row in in_steps(rows, ROUNDS_STEP)]
+        return ScoreSheet(sheet, tuple(rounds), result)
 
 
 async def _record_sheet(connection: AsyncConnection, sheet: Sheet) -> None:

@@ -1,5 +1,6 @@
 """Scoring's gRPC services: they decode, call the domain and encode."""
 
+import asyncio
 from collections.abc import Awaitable
 from typing import Any, Literal
 
@@ -40,11 +41,14 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
         table_id, caller_id = codec.decode_id("table_id", request.table_id), caller().id
         link = self._links.purpose_of(request.link, table_id)
         now = self._clock()
-        return codec.encode_score_sheet(
+        response = await codec.encode_score_sheet(
             await self._ledger.score_sheet(
                 table_id, lambda sheet, result: is_sheet_shown(sheet, result, caller_id, link, now)
             )
         )
+        # To free the score sheet takes as long as to serialize the response: each has a step of its own.
+        await asyncio.sleep(0)
+        return response
 
     async def GetPlayerStatistics(
         self, request: pb.GetPlayerStatisticsRequest, context: Context

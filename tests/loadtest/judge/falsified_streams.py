@@ -116,6 +116,14 @@ def skip_when_resumed(record: TableRecord, table: PlayedTable) -> None:
     del record.viewers[SEAT].received[stream]
 
 
+def resume_with_a_snapshot(record: TableRecord, table: PlayedTable) -> None:
+    """Replace three missed entries by a snapshot."""
+    viewer = record.viewers[SEAT] = seat_record(table, SEAT, drops={MIDDLE: MIDDLE - 3})
+    first = [one.stream for one in viewer.received].index(1)
+    del viewer.received[first + 1 : first + 3]
+    change_message(viewer, first, lambda event: event.snapshot.CopyFrom(table.snapshot(SEAT, MIDDLE)))
+
+
 def open_with_an_older_snapshot(record: TableRecord, table: PlayedTable) -> None:
     viewer = record.viewers[SEAT]
     viewer.opened.append(Opened(received_at(table, len(table.transitions)) + 60_000, None))
@@ -196,6 +204,7 @@ STREAMS: Cases = {
         "heartbeat_ahead": heartbeat(1),
         "begin_without_a_snapshot": change_received(lambda messages: messages.pop(0)),
         "skip_when_resumed": skip_when_resumed,
+        "resume_with_a_snapshot": resume_with_a_snapshot,
         "skip_in_a_turn_state": change_resumed(lambda event, _: setattr(event.turn_state, "sequence", SEQUENCE)),
         "resume_with_a_heartbeat": change_resumed(begin_with_a_heartbeat),
     },

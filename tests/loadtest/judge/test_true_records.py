@@ -6,8 +6,11 @@ from random import Random
 import pytest
 
 from croupier.games.registry import GAMES
+from loadtest.judge.streams import MAX_RESUMED_ENTRIES
 from loadtest.judge.verdict import Verdict, judge
+from loadtest.judge.violations import Invariant
 from loadtest.record import DeliveryLimit
+from tests.loadtest.judge import viewer_records
 from tests.loadtest.judge.attempts import attempt
 from tests.loadtest.judge.played import EVENTFUL, PLAIN, EventRates, played
 from tests.loadtest.judge.viewer_records import (
@@ -15,6 +18,7 @@ from tests.loadtest.judge.viewer_records import (
     add_views,
     left,
     record_of,
+    seat_record,
     stored_record,
     unreliable_record,
 )
@@ -62,6 +66,20 @@ def test_unreliable_viewers_are_no_violation(game: str, seed: int) -> None:
     verdict = judge(unreliable_record(played(game, seed, EVENTFUL), seed))
     assert_clean(verdict)
     assert verdict.is_verified
+
+
+@pytest.mark.parametrize("missed", [MAX_RESUMED_ENTRIES, MAX_RESUMED_ENTRIES + 1])
+def test_a_snapshot_replaces_missed_entries_only_if_they_are_many(missed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(viewer_records, "MAX_RESUMED_ENTRIES", missed - 1)
+    table = played("jossing", 1, PLAIN)
+    last = len(table.transitions)
+    record = record_of(table)
+    record.viewers[2] = seat_record(table, 2, drops={last - 3: last - 3 - missed})
+    verdict = judge(record)
+    if missed > MAX_RESUMED_ENTRIES:
+        assert_clean(verdict)
+    else:
+        assert {violation.invariant for violation in verdict.violations} == {Invariant.SEQUENCE_GAP}
 
 
 @pytest.mark.parametrize("game", GAMES)

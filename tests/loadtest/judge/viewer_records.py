@@ -11,6 +11,7 @@ from croupier.engine.api.action_codec import encode_action
 from croupier.games.facts import SPECTATOR
 from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
+from loadtest.judge.streams import MAX_RESUMED_ENTRIES
 from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
 from loadtest.record import (
@@ -101,13 +102,14 @@ def _set_watch_delay(event: engine_pb2.TableEvent) -> None:
 def _open(record: SeatRecord, table: PlayedTable, viewer: int, sequence: int, after: int | None) -> None:
     """Open a stream at a sequence, with a snapshot or with the missed entries."""
     record.opened.append(Opened(received_at(table, sequence), after))
-    if after is None:
+    if after is None or sequence - after > MAX_RESUMED_ENTRIES:
         receive(record, table, sequence, engine_pb2.TableEvent(snapshot=table.snapshot(viewer, sequence)))
+        return
     if after == sequence:
         receive(record, table, sequence, table.turn_state(viewer, sequence))
-    for again in range(sequence if after is None else after + 1, sequence):
+    for again in range(after + 1, sequence):
         receive(record, table, sequence, table.event(viewer, again, is_missed=True))
-    if after is not None and after < sequence:
+    if after < sequence:
         receive(record, table, sequence, table.event(viewer, sequence))
 
 

@@ -16,6 +16,7 @@ RESULTS = labelled("croupier_scoring_entries_total", kind="result", outcome="new
 TIMEOUTS = labelled("croupier_clock_expiries_total", game="solo")
 MATCHES = labelled("croupier_lobby_matches_total", game="solo")
 RESUMES = labelled("croupier_resumes_total")
+LIMITED = labelled("croupier_refusals_total", limit="streams")
 SLOW = labelled("croupier_slow_readers_closed_total")
 
 
@@ -41,6 +42,7 @@ SAME: list[tuple[str, dict[Key, float], str, float]] = [
     ("quick matches solo", {MATCHES: 2}, "unanswered rpc FindMatch", 2),
     ("rpc GetView NOT_FOUND", {calls(f"{ENGINE}/GetView", "NOT_FOUND"): 2}, "unanswered rpc GetView", 2),
     ("streams resumed", {RESUMES: 5}, "silent streams WatchTable", 5),
+    ("limited streams", {LIMITED: 3}, "unanswered rpc PlayTable", 3),
     ("slow readers", {SLOW: 1}, "unanswered rpc PlayTable", 1),
 ]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from croupier.cli.faults import CommandFault, misused
-from croupier.gateway.checks import check_certificates, now_utc
+from croupier.gateway.checks import check_files, now_utc
 from croupier.gateway.configuration import configuration_files, write_files
 from croupier.gateway.settings import GatewaySettings
 from croupier.runtime.program import SettingsError
@@ -16,13 +16,13 @@ PROGRAM = "croupier gateway config"
 def show_configuration(arguments: Sequence[str], output: Path | None, *, with_check: bool) -> list[str]:
     """Return the configuration as lines to print, or the names of the files that were written into a folder.
 
-    Raises CommandFault for invalid settings; with a check also for invalid certificates.
+    Raises CommandFault for invalid settings; with a check also for invalid certificates and keys.
     """
     try:
         settings = read_settings(GatewaySettings, PROGRAM, arguments)
         files = configuration_files(settings)
         if with_check:
-            check_certificates(settings, now_utc())
+            check_files(settings, now_utc())
     except SettingsError as fault:
         raise misused(str(fault)) from None
     if output is None:

@@ -120,5 +120,6 @@ def _flags_of_gateway(folder: DataFolder, addresses: Mapping[str, Addresses]) ->
     return {
         "admin-listen": addresses[GATEWAY]["admin"],
         "lobby-public-key": str(folder.public_key("lobby")),
+        "network-key": str(folder.network_key),
         **services,
     }

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from croupier.cli.commands.keys import AUTHORITY_DAYS, certificate_files, make_certificates, make_signing_keys
+from croupier.cli.commands.keys import AUTHORITY_DAYS, NETWORK_KEY, certificate_files, make_certificates, make_keys
 from croupier.cli.faults import CommandFault
 
 
@@ -41,6 +41,10 @@ class DataFolder:
     def public_key(self, service: str) -> Path:
         return self.path / "keys" / f"{service}.public.pem"
 
+    @property
+    def network_key(self) -> Path:
+        return self.path / "keys" / NETWORK_KEY
+
     def certificate_files(self, service: str) -> tuple[Path, Path, Path]:
         """Return the paths of its certificate, its key, and the authority's certificate."""
         return certificate_files(self.path / "keys", service)
@@ -65,7 +69,7 @@ def prepare_data_folder(path: Path, certificates: bool = False) -> DataFolder:
         folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         for part in ("keys", "logs", "ready"):
             (folder.path / part).mkdir(mode=0o700, exist_ok=True)
-        make_signing_keys(folder.path / "keys")
+        make_keys(folder.path / "keys")
         if certificates:
             make_certificates(folder.path / "keys", AUTHORITY_DAYS, datetime.now(UTC))
     except OSError as fault:

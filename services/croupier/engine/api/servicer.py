@@ -11,16 +11,17 @@ from google.protobuf.message import DecodeError
 from croupier.engine.api.action_codec import decode_action
 from croupier.engine.api.stream_codec import encode_acceptance, encode_refusal, encode_snapshot, encode_time
 from croupier.engine.core.access import Need, Visitor, has_seat, not_seated
-from croupier.engine.core.replay import write_replay
+from croupier.engine.core.replay import replay_text
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import MAX_ID_CHARACTERS, Tables, check_text
 from croupier.engine.tables.subscription import Subscription
 from croupier.games.facts import Seat
+from croupier.runtime.costs import MESSAGE_COST
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, invalid_field
 from croupier.runtime.identity import caller
 from croupier.runtime.links import Links
-from croupier.runtime.rate_limit import PlayerLimit
+from croupier.runtime.rate_limit import charge
 from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.table_access import LinkPurpose
 from croupier_api.v1 import engine_pb2, engine_pb2_grpc, errors_pb2
@@ -50,6 +51,8 @@ PURPOSES = {
     engine_pb2.LINK_PURPOSE_WATCH: LinkPurpose.WATCH,
     engine_pb2.LINK_PURPOSE_REPLAY: LinkPurpose.REPLAY,
 }
+MAX_INLINE_REPLAY_BYTES = 16 * 1024
+"""A larger replay is decompressed by a thread."""
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -57,19 +60,11 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     """EngineService. Its streams write bytes that are encoded once for all viewers who receive the same."""
 
-    def __init__(
-        self,
-        tables: Tables,
-        metrics: EngineMetrics,
-        stream_limiter: StreamLimiter,
-        links: Links,
-        limit: PlayerLimit | None = None,
-    ) -> None:
+    def __init__(self, tables: Tables, metrics: EngineMetrics, stream_limiter: StreamLimiter, links: Links) -> None:
         self._tables = tables
         self._links = links
         self._metrics = metrics
         self._stream_limiter = stream_limiter
-        self._limit = limit
         metrics.streams.set_function(lambda: len(stream_limiter))
 
     def add_to(self, server: grpc.aio.Server) -> None:
@@ -118,8 +113,10 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
 
     async def _visit(self, table_id: str, need: Need, link: str = "") -> LiveTable:
         """Return a table; raises NotFound unless it exists for the caller, with the link that they have."""
-        visitor = Visitor(caller().id, self._links.verifier.purpose_of(link, table_id))
-        return await self._tables.get(table_id, visitor, need)
+        return await self._tables.get(table_id, self._visitor(table_id, link), need)
+
+    def _visitor(self, table_id: str, link: str) -> Visitor:
+        return Visitor(caller().id, self._links.verifier.purpose_of(link, table_id))
 
     async def CreateLink(self, request: CreateLinkRequest, context: Any) -> CreateLinkResponse:
         """Return a link to a table of the caller."""
@@ -138,9 +135,10 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
 
     async def GetReplay(self, request: GetReplayRequest, context: Any) -> GetReplayResponse:
         """Return the replay of a finished table."""
-        table = await self._visit(request.table_id, Need.REPLAY, request.link)
-        await table.require_finished(table.viewer_of(caller().id))
-        return GetReplayResponse(replay=write_replay(table.config, table.entries))
+        replay = await self._tables.replay(request.table_id, self._visitor(request.table_id, request.link))
+        if len(replay) <= MAX_INLINE_REPLAY_BYTES:
+            return GetReplayResponse(replay=replay_text(replay))
+        return GetReplayResponse(replay=await asyncio.to_thread(replay_text, replay))
 
     async def WatchTable(  # type: ignore[override]  # it yields encoded WatchTableResponse messages
         self, request: WatchTableRequest, context: Any
@@ -188,7 +186,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         """Serve the actions of a stream in order, until the client half-closes it or sends a malformed message."""
         try:
             while (raw := await context.read()) is not grpc.aio.EOF:
-                await self._throttle(player_id)
+                await self._throttle()
                 request = _decoded(raw)
                 if request.WhichOneof("request") != "action":
                     raise invalid_field("request", "invalid request: expected an action after the first message")
@@ -199,12 +197,12 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         except Exception as error:  # noqa: BLE001 - the writer of the stream raises it
             stream.close(error)
 
-    async def _throttle(self, player_id: str) -> None:
-        """Delay a message of a stream until the rate limit of its player allows it.
+    async def _throttle(self) -> None:
+        """Delay a message of a stream until the budgets of its player and their network allow it.
 
         A refusal would cost as much as an action, and a delay blocks only the sender.
         """
-        if self._limit is not None and (seconds := self._limit.acquire(player_id)) > 0:
+        if (seconds := charge(MESSAGE_COST)) > 0:
             self._metrics.rpc.limited.labels(PLAY_TABLE).inc()
             await asyncio.sleep(seconds)
 

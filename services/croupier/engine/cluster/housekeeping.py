@@ -11,6 +11,7 @@ from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import Unavailable
+from croupier.runtime.steps import in_steps
 
 STREAM_HEARTBEAT_SECONDS = 15.0
 SWEEP_SECONDS = 0.5
@@ -19,6 +20,7 @@ OVERDUE_MILLISECONDS = 700
 CLAIM_MILLISECONDS = 2_000
 """An engine that claimed an overdue table has this long to act before another may claim it."""
 MAX_SWEPT_TABLES = 50
+MAINTENANCE_STEP = 20
 ARCHIVE_SECONDS = 30.0
 ARCHIVE_RETRY_MILLISECONDS = 3_600_000
 """The time after which a table that could not be archived is tried again."""
@@ -63,9 +65,9 @@ class Housekeeper:
 
     async def maintain(self) -> None:
         """Evict unused tables, send heartbeats on quiet streams, and set the gauges."""
-        self._tables.evict(self._retention.idle_milliseconds)
+        await self._tables.evict(self._retention.idle_milliseconds)
         phases: Counter[tuple[str, str]] = Counter()
-        for table in self._tables.in_memory.values():
+        async for table in in_steps(list(self._tables.in_memory.values()), MAINTENANCE_STEP):
             table.subscribers.send_heartbeats(table.state.sequence)
             phases[table.config.game, table.state.view(SPECTATOR).phase] += 1
         gauge = self._services.metrics.tables_in_memory

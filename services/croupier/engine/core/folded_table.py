@@ -4,7 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator
 from itertools import islice
 
-from croupier.engine.core.fold import Transition, new_table, transition_of, transitions_of
+from croupier.engine.core.fold import TableState, Transition, new_table, transition_of, transitions_from
 from croupier.engine.core.history import History
 from croupier.engine.core.log import Proposed, TableConfig, Voted
 from croupier.engine.core.log_codec import Row, decode_entry
@@ -12,8 +12,13 @@ from croupier.engine.core.reports import Report, reports_of_transition
 from croupier.games.facts import Seat
 from croupier.games.interface import SeatActed
 
-MAX_RECENT_TRANSITIONS = 16
-"""Streams that missed no more entries than this are resumed without folding the log."""
+MAX_RESUMED_ENTRIES = 256
+"""A stream that missed more entries than this begins with a snapshot; the contract has the number too."""
+CHECKPOINT_ENTRIES = 16
+"""States between so many entries are kept, from which the transitions after them are folded again.
+
+To keep the transitions themselves would take five times the memory of a table.
+"""
 
 
 class FoldedTable:
@@ -27,7 +32,7 @@ class FoldedTable:
         self.reports: list[Report] = []
         self.answers: defaultdict[Seat, dict[str, int]] = defaultdict(dict)
         """The sequences of stored requests, by seat and request id."""
-        self._recent: deque[Transition] = deque(maxlen=MAX_RECENT_TRANSITIONS)
+        self._checkpoints: deque[TableState] = deque([self.state], maxlen=MAX_RESUMED_ENTRIES // CHECKPOINT_ENTRIES + 1)
 
     @property
     def table_id(self) -> str:
@@ -45,7 +50,8 @@ class FoldedTable:
         entry = transition.entry
         self.state = transition.after
         self.entries.append(entry)
-        self._recent.append(transition)
+        if entry.sequence % CHECKPOINT_ENTRIES == 0:
+            self._checkpoints.append(self.state)
         if transition.reports:
             self.reports += reports_of_transition(self.config, transition)
         if entry.request_id and isinstance(entry.event, SeatActed | Proposed | Voted):
@@ -55,13 +61,13 @@ class FoldedTable:
         """Return the table itself."""
         return self
 
-    def transitions_after(self, sequence: int) -> Iterator[Transition]:
-        """Return the transitions after a sequence that the table has reached."""
-        missed = self.state.sequence - sequence
-        if missed <= len(self._recent):
-            return islice(self._recent, len(self._recent) - missed, None)
-        return (
-            transition
-            for transition in transitions_of(self.config, self.entries)
-            if transition.entry.sequence > sequence
-        )
+    def transitions_after(self, sequence: int) -> Iterator[Transition] | None:
+        """Return the transitions after a sequence that the table has reached, without those that are added from now on.
+
+        They are folded as they are read. None if there are more than MAX_RESUMED_ENTRIES.
+        """
+        if self.state.sequence - sequence > MAX_RESUMED_ENTRIES:
+            return None
+        start = next(state for state in reversed(self._checkpoints) if state.sequence <= sequence)
+        transitions = transitions_from(self.config, start, self.entries.after(start.sequence))
+        return islice(transitions, sequence - start.sequence, None)

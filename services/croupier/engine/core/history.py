@@ -1,6 +1,7 @@
 """The entries of a table in memory."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from typing import overload
 
 from croupier.engine.core.log import Entry
@@ -56,9 +57,14 @@ class History(Sequence[Entry]):
         return self._last[position - len(self._chunks) * CHUNK]
 
     def __iter__(self) -> Iterator[Entry]:
-        for chunk in range(len(self._chunks)):
-            yield from self._unpacked(chunk)
-        yield from self._last
+        return self.after(0)
+
+    def after(self, sequence: int) -> Iterator[Entry]:
+        """Return the entries after a sequence, without those that are added from now on, unpacked as they are read."""
+        first = min(sequence // CHUNK, len(self._chunks))
+        packed, last = self._chunks[first:], self._last[max(0, sequence - len(self._chunks) * CHUNK) :]
+        unpacked = chain.from_iterable(decode_log(self._table_id, chunk) for chunk in packed)
+        return chain(islice(unpacked, sequence - first * CHUNK, None), last)
 
     def __reversed__(self) -> Iterator[Entry]:
         yield from reversed(self._last)

@@ -76,7 +76,12 @@ def write_replay(config: TableConfig, entries: Iterable[Entry]) -> str:
     replay = ReplayFold(config)
     for entry in entries:
         replay.add_entry(entry)
-    return gzip.decompress(replay.result()).decode()
+    return replay_text(replay.result())
+
+
+def replay_text(replay: bytes) -> str:
+    """Return the replay file that a ReplayFold has compressed."""
+    return gzip.decompress(replay).decode()
 
 
 class ReplayFold:
@@ -112,7 +117,9 @@ class ReplayFold:
             self._compress()
 
     def result(self) -> bytes:
-        """Return the whole file, as gzip.decompress reads it."""
+        """Return the whole file for replay_text; no bytes without any entry."""
+        if not self._table.sequence:
+            return b""
         if isinstance(over := self._table.awaiting, GameOver):
             self._lines.append(_line_text(_result_line(over, self._table.scores)))
         self._compress()

@@ -104,6 +104,7 @@ def _check_rate(entries: Sequence[Entry], at: int, seat: Seat) -> None:
             errors_pb2.ERROR_REASON_TOO_MANY_PROPOSALS,
             f"too many proposals: expected at most {MAX_PROPOSALS} in {WINDOW_MILLISECONDS // 1000} seconds",
             retry_after_seconds=(times[MAX_PROPOSALS - 1] + WINDOW_MILLISECONDS - at) / 1000,
+            metadata={"limit": "proposals"},
         )
 
 

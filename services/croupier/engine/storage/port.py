@@ -61,6 +61,12 @@ class TableStore(Protocol):
         At most `limit` are of tables that are not archived.
         """
 
+    async def find_replay(self, table_id: str) -> bytes | None:
+        """Return the stored replay of an archived table, None if there is none."""
+
+    async def store_replay(self, table_id: str, replay: bytes) -> None:
+        """Store the replay of a table if it is archived."""
+
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         """Claim open tables whose deadlines passed before `before`, oldest first, until `until`."""
 

@@ -206,6 +206,19 @@ class SqlTableStore:
                     found[row.table_id] = decode_log(row.table_id, row.log)[heads[row.table_id] :]
         return {table_id: entries for table_id, entries in found.items() if entries}
 
+    async def find_replay(self, table_id: str) -> bytes | None:
+        """Return the stored replay of an archived table, None if there is none."""
+        query = select(ARCHIVE.c.replay).where(ARCHIVE.c.table_id == table_id)
+        async with transaction(self._engine) as connection:
+            replay: bytes | None = (await connection.execute(query)).scalar()
+            return replay
+
+    async def store_replay(self, table_id: str, replay: bytes) -> None:
+        """Store the replay of a table if it is archived."""
+        change = update(ARCHIVE).where(ARCHIVE.c.table_id == table_id).values(replay=replay)
+        async with transaction(self._engine) as connection:
+            await connection.execute(change)
+
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """Return the status of each table that exists."""
         async with transaction(self._engine) as connection:

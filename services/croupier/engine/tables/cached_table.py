@@ -75,8 +75,8 @@ class CachedTable:
         for part in self._folded.entries.parts():
             yield part
 
-    def transitions_after(self, sequence: int) -> Iterator[Transition]:
-        """Return the transitions after a sequence that the table has reached."""
+    def transitions_after(self, sequence: int) -> Iterator[Transition] | None:
+        """Return the transitions after a sequence that the table has reached; None if there are too many to resume."""
         return self._folded.transitions_after(sequence)
 
     def compensation(self, now: int) -> list[Transition]:

@@ -1,19 +1,18 @@
 """The spectators of a table with a watch delay: they see the table as it was that long ago."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TypeAlias
 
 from croupier.engine.core.fold import Transition, new_table, transition_of
+from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.tables.subscription import Encoder, Subscription, fan_out
 from croupier.engine.tables.turn_timer import TurnTimer
 from croupier.runtime.identity import Clock
 from croupier.runtime.steps import in_steps
 
-MAX_RECENT_TRANSITIONS = 256
-"""Streams that missed no more entries than this are resumed with them, others with a snapshot."""
 ENTRIES_PER_STEP = 32
 """Folded at once, in about half a millisecond."""
 
@@ -37,7 +36,7 @@ class DelayedFanOut:
         self._clock = clock
         self._delay_milliseconds = config.access.watch_delay_seconds * 1000
         self._last = self.state
-        self._recent: deque[Transition] = deque(maxlen=MAX_RECENT_TRANSITIONS)
+        self._recent: deque[Transition] = deque(maxlen=MAX_RESUMED_ENTRIES)
         self._pending: deque[_Pending] = deque()
         self._timer = TurnTimer(clock)
 
@@ -92,12 +91,13 @@ class DelayedFanOut:
         if self.streams and self._pending:
             self._timer.set(self._pending[0][0], self.release)
 
-    def released_after(self, sequence: int) -> list[Transition] | None:
+    def released_after(self, sequence: int) -> Iterator[Transition] | None:
         """Return the transitions after a sequence that spectators know, None if these are too many."""
         missed = self.state.sequence - sequence
         if missed > len(self._recent):
             return None
-        return list(islice(self._recent, len(self._recent) - missed, None))
+        # Read while others are released.
+        return iter([*islice(self._recent, len(self._recent) - missed, None)])
 
     def milliseconds_until(self, sequence: int) -> int | None:
         """Return the time until spectators know an entry, None for one that is not in the log."""

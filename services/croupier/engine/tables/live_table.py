@@ -118,14 +118,14 @@ class LiveTable(CachedTable):
         if not self.state.is_over:
             await self.refresh()
         if not self.state.is_over or (viewer == SPECTATOR and self.is_delayed):
-            raise IllegalNow(
-                errors_pb2.ERROR_REASON_TABLE_NOT_FINISHED, "the game is not over, and a replay shows all hands"
-            )
+            raise not_finished()
 
     # Watching
 
     def subscribe(self, viewer: Viewer, after_sequence: int | None) -> Subscription:
-        """Open a stream of the table: first a snapshot, or all updates after a sequence; then live updates.
+        """Open a stream of the table: first a snapshot, or all updates after a sequence unless there are too many.
+
+        Then it has the live updates.
 
         Raises LimitReached with too many spectators, MalformedRequest for a sequence that the table has not reached,
         Unavailable if the client has to open the stream again.
@@ -178,10 +178,7 @@ class LiveTable(CachedTable):
                 raise _ahead(after_sequence, delayed.state.sequence)
             # By the clock of the engine that had the stream before, its viewer has this entry already.
             raise _moved(wait / 1000)
-        released = delayed.released_after(after_sequence)
-        if released is None:
-            return self.subscribers.join(SPECTATOR, delayed.state)
-        return self.subscribers.resume(SPECTATOR, delayed.state, released)
+        return self.subscribers.resume(SPECTATOR, delayed.state, delayed.released_after(after_sequence))
 
     def unsubscribe(self, stream: Subscription) -> None:
         """Remove a stream."""
@@ -234,6 +231,12 @@ class LiveTable(CachedTable):
         self.retire()
         async with self.lock:
             self.subscribers.hand_over()
+
+
+def not_finished() -> IllegalNow:
+    """Return the refusal of a replay before the end of the game."""
+    message = "the game is not over, and a replay shows all hands"
+    return IllegalNow(errors_pb2.ERROR_REASON_TABLE_NOT_FINISHED, message)
 
 
 def _moved(retry_after_seconds: float = 0.1) -> Unavailable:

@@ -32,7 +32,10 @@ class LoadQueue:
         waiting = self._urgent if is_urgent else self._others
         if not is_urgent and len(waiting) >= MAX_WAITING_STRANGERS:
             raise Unavailable(
-                errors_pb2.ERROR_REASON_TABLE_BUSY, "too many tables are being loaded: try again", retry_after_seconds=1
+                errors_pb2.ERROR_REASON_TABLE_BUSY,
+                "too many tables are being loaded: try again",
+                retry_after_seconds=1,
+                metadata={"limit": "load_queue"},
             )
         loop = asyncio.get_running_loop()
         turn, since = loop.create_future(), loop.time()

@@ -15,16 +15,21 @@ from croupier.engine.core.log_codec import UnreadableLog
 from croupier.engine.core.shuffles import MAX_CLIENT_SEED_BYTES, SEED_BYTES
 from croupier.engine.storage.port import StoredTable, log_parts
 from croupier.engine.tables.dependencies import TableDependencies
-from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.live_table import LiveTable, not_finished
 from croupier.engine.tables.loading import LoadQueue
+from croupier.engine.tables.replays import ReplayCache
 from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options
 from croupier.games.registry import GAMES, UnknownRules, bots_of, rules_of
+from croupier.runtime.costs import load_cost
 from croupier.runtime.errors import AlreadyExists, LimitReached, MalformedRequest, Unavailable, invalid_field
+from croupier.runtime.rate_limit import charge, charge_strangers
 from croupier.runtime.single_flight import SingleFlight
+from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import SEATED, TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
 
 MAX_FINISHED_IN_MEMORY = 200
+EVICTION_STEP = 500
 FINISHED_IDLE_MILLISECONDS = 15_000
 """Players read the end of a game at once; after that a finished table, whose log is long, is evicted."""
 MAX_ID_CHARACTERS = 64
@@ -54,6 +59,7 @@ class Tables:
         self._finding: SingleFlight[StoredTable] = SingleFlight()
         self._loading: SingleFlight[LiveTable] = SingleFlight()
         self._load_queue = LoadQueue(max_loads, services.metrics)
+        self._replays = ReplayCache(services, self._load_queue)
         self._used_at: dict[str, int] = {}
         self._draining = False
 
@@ -135,6 +141,7 @@ class Tables:
                 errors_pb2.ERROR_REASON_TOO_MANY_TABLES,
                 "this engine has the maximum of open tables",
                 retry_after_seconds=5,
+                metadata={"limit": "open_tables"},
             )
         self._opening.add(table_id)
         try:
@@ -146,34 +153,48 @@ class Tables:
         """Return an open or finished table for a player's call, or for the engine itself.
 
         Raises NotFound for any other table, and for one that does not exist for the player; Unavailable while the
-        engine stops, or too many strangers wait for tables.
+        engine stops, or too many strangers wait for tables; TooManyCalls if the budget of strangers is used up.
         """
-        config = await self.find(table_id, visitor, need)
-        table = self._live.get(table_id) or self._finished.get(table_id)
-        if table is not None:
-            self._used_at[table_id] = self._services.clock()
-            return table
-        return await self._loaded(config, is_urgent=visitor is None or has_seat(config, visitor.player_id))
+        found = await self._found(table_id, visitor, need)
+        if isinstance(found, LiveTable):
+            return found
+        return await self._loaded(found.config, _is_urgent(found.config, visitor))
 
-    async def find(self, table_id: str, visitor: Visitor | None, need: Need) -> TableConfig:
+    async def find(self, table_id: str, visitor: Visitor, need: Need) -> TableConfig:
         """Return the configuration of an open or finished table without its log; raises what `get` raises."""
+        return (await self._found(table_id, visitor, need)).config
+
+    async def replay(self, table_id: str, visitor: Visitor) -> bytes:
+        """Return the replay of a finished table for a player, compressed for replay_text.
+
+        Raises what `get` raises, and IllegalNow unless the game is over.
+        """
+        found = await self._found(table_id, visitor, Need.REPLAY)
+        if isinstance(found, LiveTable):
+            await found.require_finished(found.viewer_of(visitor.player_id))
+        elif found.status != "finished":
+            raise not_finished()
+        with self._readable(table_id):
+            replay = await self._replays.get(found, _is_urgent(found.config, visitor))
+        if not replay:
+            # Its row was deleted meanwhile.
+            raise unknown_table()
+        return replay
+
+    async def _found(self, table_id: str, visitor: Visitor | None, need: Need) -> LiveTable | StoredTable:
+        """Return an open or finished table, in memory or stored; concurrent callers share the query."""
         self._refuse_if_draining()
         table = self._live.get(table_id) or self._finished.get(table_id)
-        if table is not None:
-            config, ended_at = table.config, table.state.at if table.state.is_over else None
-        else:
-            stored = await self._find(table_id)
-            config, ended_at = stored.config, stored.finished_at
-        if visitor is not None and not has_seat(config, visitor.player_id):
-            check_access(config.access, visitor, need, ended_at, self._services.clock())
-        return config
-
-    async def _find(self, table_id: str) -> StoredTable:
-        """Return an open or finished table without its log; concurrent callers share the query."""
-        stored = await self._finding.run(table_id, partial(self._stored, table_id))
-        if stored.status == "prepared":
+        found = table if table is not None else await self._finding.run(table_id, partial(self._stored, table_id))
+        if isinstance(found, StoredTable) and found.status == "prepared":
             raise unknown_table()
-        return stored
+        if visitor is not None and not has_seat(found.config, visitor.player_id):
+            # Before the log is read.
+            check_access(found.config.access, visitor, need, _ended_at(found), self._services.clock())
+            charge_strangers()
+        if table is not None:
+            self._used_at[table_id] = self._services.clock()
+        return found
 
     async def _loaded(self, config: TableConfig, is_urgent: bool) -> LiveTable:
         """Return a table from its log; concurrent callers share the load."""
@@ -194,6 +215,7 @@ class Tables:
         if not folded.entries:
             # Its row was deleted meanwhile.
             raise unknown_table()
+        charge(load_cost(folded.state.sequence))
         table = LiveTable(folded, self._services)
         self._keep(table)
         self._used_at[table_id] = self._services.clock()
@@ -224,26 +246,28 @@ class Tables:
         self._finished[table.config.table_id] = table
         if len(self._finished) > MAX_FINISHED_IN_MEMORY:
             _, oldest = self._finished.popitem(last=False)
-            oldest.retire()
+            self._retire(oldest)
+
+    def _retire(self, table: LiveTable) -> None:
+        self._used_at.pop(table.config.table_id, None)
+        table.retire()
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """Return the status of each of these tables that exists: "prepared", "open" or "finished"."""
         return await self._services.store.statuses(table_ids)
 
-    def evict(self, idle_milliseconds: int) -> None:
+    async def evict(self, idle_milliseconds: int) -> None:
         """Evict tables that were not used for so long; finished ones sooner."""
         idle_since = self._services.clock() - idle_milliseconds
-        for table_id, table in list(self._live.items()):
+        async for table_id, table in in_steps(list(self._live.items()), EVICTION_STEP):
             if table.state.is_over and not (table.is_delayed or table.subscribers):
                 del self._live[table_id]
                 self._keep(table)
             elif self._used_at.get(table_id, 0) < idle_since and table.is_idle() and not _acts_soon(table, idle_since):
-                self._live.pop(table_id).retire()
+                self._retire(self._live.pop(table_id))
         finished_since = max(idle_since, self._services.clock() - FINISHED_IDLE_MILLISECONDS)
         for table_id in [one for one in self._finished if self._used_at.get(one, 0) < finished_since]:
-            self._finished.pop(table_id).retire()
-        known = self._live.keys() | self._finished.keys() | self._loading.running.keys()
-        self._used_at = {table_id: at for table_id, at in self._used_at.items() if table_id in known}
+            self._retire(self._finished.pop(table_id))
 
     async def drain(self) -> None:
         """Open no more tables, let no time run out any more, and hand all streams over.
@@ -259,6 +283,18 @@ class Tables:
             raise Unavailable(
                 errors_pb2.ERROR_REASON_SERVER_STOPPING, "this engine stops: try again", retry_after_seconds=0.5
             )
+
+
+def _is_urgent(config: TableConfig, visitor: Visitor | None) -> bool:
+    """Return whether the engine itself or a player of the table asks for it, who do not wait for strangers."""
+    return visitor is None or has_seat(config, visitor.player_id)
+
+
+def _ended_at(table: LiveTable | StoredTable) -> int | None:
+    """Return the time of the end of the game, in milliseconds since 1970 UTC; None before."""
+    if isinstance(table, StoredTable):
+        return table.finished_at
+    return table.state.at if table.state.is_over else None
 
 
 def _acts_soon(table: LiveTable, idle_since: int) -> bool:

@@ -38,21 +38,28 @@ class Subscribers:
         stream.push(self._encoder.snapshot(self._config, table, viewer))
         return self._admit(stream, table)
 
-    def resume(self, viewer: Viewer, table: TableState, missed: Iterable[Transition]) -> Subscription:
+    def resume(self, viewer: Viewer, table: TableState, missed: Iterator[Transition] | None) -> Subscription:
         """Return a stream that begins with the missed transitions, or with the state of the turn if none were missed.
 
-        Raises LimitReached with too many spectators.
+        It begins with a snapshot if they are None, since they are too many. Raises LimitReached with too many
+        spectators.
         """
-        stream = self._new_stream(viewer)
-        encoded = [
-            encode_transition(
-                self._encoder, self._config, transition, viewer, is_last=transition.entry.sequence == table.sequence
-            )
-            for transition in missed
-        ]
-        stream.preload(encoded or [self._encoder.turn_state(table, viewer)])
+        if missed is None:
+            stream = self.join(viewer, table)
+        else:
+            stream = self._new_stream(viewer)
+            stream.preload(self._messages_of_missed(viewer, table, missed))
+            self._admit(stream, table)
         self._metrics.resumes.inc()
-        return self._admit(stream, table)
+        return stream
+
+    def _messages_of_missed(self, viewer: Viewer, table: TableState, missed: Iterator[Transition]) -> Iterator[bytes]:
+        sequence = None
+        for transition in missed:
+            sequence = transition.entry.sequence
+            yield encode_transition(self._encoder, self._config, transition, viewer, is_last=sequence == table.sequence)
+        if sequence is None:
+            yield self._encoder.turn_state(table, viewer)
 
     def _new_stream(self, viewer: Viewer) -> Subscription:
         # Each seat has its own limit, so that spectators cannot keep players from their table.
@@ -64,6 +71,7 @@ class Subscribers:
                 errors_pb2.ERROR_REASON_TOO_MANY_STREAMS,
                 f"too many streams: expected at most {MAX_SPECTATOR_STREAMS} of spectators at one table",
                 retry_after_seconds=RETRY_SECONDS,
+                metadata={"limit": "spectators"},
             )
         return Subscription(viewer, self._metrics.slow_readers.inc)
 

@@ -6,7 +6,7 @@ viewers who are to act get their legal actions in addition. An answer may be app
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from croupier.engine.core.fold import TableState, Transition
@@ -56,7 +56,7 @@ class Subscription:
         self.is_quiet = True
         self._on_overflow = on_overflow
         self._messages: deque[bytes] = deque()
-        self._missed = 0
+        self._missed: Iterator[bytes] = iter(())
         self._taker: asyncio.Future[None] | None = None
         self._last_has_answer = False
         self._writer: asyncio.Task[Any] | None = None
@@ -68,18 +68,13 @@ class Subscription:
         """Whether the stream takes no more messages."""
         return self._closed
 
-    @property
-    def waiting(self) -> int:
-        """The number of messages in the queue."""
-        return len(self._messages)
-
     def push(self, message: bytes) -> None:
         """Enqueue a message; a stream with a full queue is aborted instead, and never slows the table."""
         if self._closed:
             return
-        if len(self._messages) - self._missed >= MAX_QUEUE_MESSAGES:
+        if len(self._messages) >= MAX_QUEUE_MESSAGES:
             self._messages.clear()
-            self._missed = 0
+            self._missed = iter(())
             self._on_overflow()
             self.abort(
                 LimitReached(
@@ -98,10 +93,12 @@ class Subscription:
         """Set the task that writes the messages, which a slow reader may block."""
         self._writer = writer
 
-    def preload(self, messages: Iterable[bytes]) -> None:
-        """Enqueue the missed messages of a resumed stream, which do not count towards the limit."""
-        self._messages.extend(messages)
-        self._missed = len(self._messages)
+    def preload(self, messages: Iterator[bytes]) -> None:
+        """Put the missed messages of a resumed stream before all others; each is encoded when the stream is read.
+
+        So they do not count towards the limit, and no table has to wait for the encoding of all.
+        """
+        self._missed = messages
 
     def answer(self, message: bytes) -> None:
         """Append an answer to the last queued message; enqueue it by itself if there is none or it has an answer.
@@ -129,6 +126,8 @@ class Subscription:
 
     async def next(self) -> bytes | None:
         """Return the next message, None at the end; raises the error that the stream was closed with."""
+        if (missed := next(self._missed, None)) is not None:
+            return missed
         while not self._messages:
             if self._closed:
                 if self._error:
@@ -136,8 +135,6 @@ class Subscription:
                 return None
             self._taker = asyncio.get_running_loop().create_future()
             await self._taker
-        if self._missed:
-            self._missed -= 1
         return self._messages.popleft()
 
     def _wake(self) -> None:

@@ -1,0 +1,71 @@
+"""The replays of finished tables: each is built once, away from the event loop, and kept compressed."""
+
+from collections import OrderedDict
+from functools import partial
+
+from croupier.engine.core.replay import ReplayFold
+from croupier.engine.storage.port import StoredTable, log_parts
+from croupier.engine.tables.dependencies import TableDependencies
+from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.loading import LoadQueue
+from croupier.runtime.costs import replay_cost
+from croupier.runtime.rate_limit import charge
+from croupier.runtime.single_flight import SingleFlight
+
+MAX_REPLAY_CACHE_BYTES = 64 * 1024 * 1024
+
+
+class ReplayCache:
+    """Builds replays in turn with the loads of tables, and keeps those that were read last."""
+
+    def __init__(
+        self, services: TableDependencies, load_queue: LoadQueue, max_bytes: int = MAX_REPLAY_CACHE_BYTES
+    ) -> None:
+        self._services = services
+        self._load_queue = load_queue
+        self._max_bytes = max_bytes
+        self._replays: OrderedDict[str, bytes] = OrderedDict()
+        self._bytes = 0
+        self._building: SingleFlight[bytes] = SingleFlight()
+        services.metrics.replay_cache_bytes.set_function(lambda: self._bytes)
+
+    async def get(self, table: LiveTable | StoredTable, is_urgent: bool) -> bytes:
+        """Return the replay of a finished table, compressed for replay_text; concurrent callers share its building.
+
+        No bytes if the table has been deleted. Raises UnreadableLog, Unavailable if too many strangers wait for logs.
+        """
+        table_id = table.config.table_id
+        if (known := self._replays.get(table_id)) is not None:
+            self._replays.move_to_end(table_id)
+            return known
+        if is_urgent:
+            self._load_queue.promote(_turn_of(table_id))
+        return await self._building.run(table_id, partial(self._added, table, is_urgent))
+
+    async def _added(self, table: LiveTable | StoredTable, is_urgent: bool) -> bytes:
+        if replay := await self._built(table, is_urgent):
+            self._replays[table.config.table_id] = replay
+            self._bytes += len(replay)
+        while self._bytes > self._max_bytes:
+            _, oldest = self._replays.popitem(last=False)
+            self._bytes -= len(oldest)
+        return replay
+
+    async def _built(self, table: LiveTable | StoredTable, is_urgent: bool) -> bytes:
+        store, config = self._services.store, table.config
+        is_in_memory = isinstance(table, LiveTable)
+        if not is_in_memory and (stored := await store.find_replay(config.table_id)) is not None:
+            return stored
+        async with self._load_queue.turn(_turn_of(config.table_id), is_urgent):
+            parts = table.log_parts() if isinstance(table, LiveTable) else log_parts(store, config.table_id)
+            replay = await self._services.folder.fold(ReplayFold(config), parts)
+        self._services.metrics.replays_built.inc()
+        charge(replay_cost(len(replay)))
+        if replay and not is_in_memory:
+            self._services.background.start(store.store_replay(config.table_id, replay))
+        return replay
+
+
+def _turn_of(table_id: str) -> str:
+    # The table itself may wait for a turn at the same time.
+    return f"replay of {table_id}"

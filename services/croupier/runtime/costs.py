@@ -1,0 +1,67 @@
+"""The cost of each call in units of the budgets: about its work, compared with an action."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+PACKAGE = "croupier_api.v1"
+_BY_SERVICE: Mapping[str, Mapping[str, int]] = {
+    "LobbyService": {
+        # Signing in has a budget of its own, since a network may bring all its players at once.
+        "SignIn": 0,
+        "RefreshToken": 1,
+        "ListGames": 1,
+        "CreateTable": 20,
+        "GetTable": 1,
+        "ListTables": 5,
+        "WatchTables": 10,
+        "JoinTable": 1,
+        "LeaveTable": 1,
+        "SetReady": 1,
+        "AddBot": 1,
+        "ClearSeat": 1,
+        "FindMatch": 5,
+    },
+    "EngineService": {
+        "SubmitAction": 1,
+        "GetView": 2,
+        "WatchTable": 5,
+        "PlayTable": 5,
+        "SendReaction": 1,
+        "CreateProposal": 1,
+        "CastVote": 1,
+        "CreateLink": 1,
+        "GetReplay": 20,
+    },
+    "ScoringService": {
+        "GetScoreSheet": 5,
+        "GetPlayerStatistics": 5,
+        "GetLeaderboard": 10,
+        "ListResults": 10,
+    },
+}
+COSTS: Mapping[str, int] = MappingProxyType(
+    {f"/{PACKAGE}.{service}/{method}": cost for service, costs in _BY_SERVICE.items() for method, cost in costs.items()}
+)
+"""The cost of each method by its path. A message in a stream of PlayTable costs MESSAGE_COST."""
+MESSAGE_COST = 1
+UNKNOWN_METHOD_COST = 1
+MIN_LOAD_COST = 5
+LOADED_ENTRIES_PER_UNIT = 20
+"""After the loss of an engine all tables of a shared network may have to be loaded at once (test_shared_network.py)."""
+REPLAY_BYTES_PER_UNIT = 200
+"""Compressed; they are about ten entries."""
+
+
+def cost_of(method: str) -> int:
+    """Return the cost of a call by the path of its method."""
+    return COSTS.get(method, UNKNOWN_METHOD_COST)
+
+
+def load_cost(entries: int) -> int:
+    """Return the surcharge of a table whose log of so many entries has to be read and folded."""
+    return MIN_LOAD_COST + entries // LOADED_ENTRIES_PER_UNIT
+
+
+def replay_cost(compressed_bytes: int) -> int:
+    """Return the surcharge of a replay of so many bytes that has to be written."""
+    return compressed_bytes // REPLAY_BYTES_PER_UNIT

@@ -1,0 +1,54 @@
+"""The steps of the event loop: the times for which callbacks kept all other calls of the process waiting."""
+
+import asyncio
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Gauge, Histogram
+
+PROBE_SECONDS = 0.005
+"""A step is measured by its delay of a timer of this length, and so may appear shorter by up to this time."""
+WINDOW_SECONDS = 30.0
+STEP_BUCKETS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+
+
+class LoopMonitor:
+    """Measures the steps of the loop that runs it by two clocks in seconds: monotonic time, and its thread's CPU time.
+
+    A delay counts only as far as the thread used the CPU meanwhile, so that other processes do not cause any.
+    """
+
+    def __init__(self, registry: CollectorRegistry, clock: Callable[[], float], cpu_clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._cpu_clock = cpu_clock
+        self._window_end = 0.0
+        self._longest = self._longest_before = 0.0
+        self._steps = Histogram(
+            "croupier_loop_step_seconds",
+            "CPU time for which the event loop delayed a timer, in seconds.",
+            buckets=STEP_BUCKETS_SECONDS,
+            registry=registry,
+        )
+        Gauge(
+            "croupier_loop_longest_step_seconds",
+            "Longest CPU time for which the event loop delayed a timer in the last 30 to 60 seconds, in seconds.",
+            registry=registry,
+        ).set_function(self.longest)
+
+    def longest(self) -> float:
+        """Return the longest step of this window and the one before, in seconds."""
+        return max(self._longest, self._longest_before)
+
+    async def run(self) -> None:
+        """Measure until cancelled."""
+        while True:
+            began, cpu_began = self._clock(), self._cpu_clock()
+            await asyncio.sleep(PROBE_SECONDS)
+            now = self._clock()
+            self._record(now, max(0.0, min(now - began - PROBE_SECONDS, self._cpu_clock() - cpu_began)))
+
+    def _record(self, now: float, step: float) -> None:
+        self._steps.observe(step)
+        if now >= self._window_end:
+            self._longest, self._longest_before = 0.0, self._longest
+            self._window_end = now + WINDOW_SECONDS
+        self._longest = max(self._longest, step)

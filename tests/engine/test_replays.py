@@ -1,0 +1,184 @@
+"""Replays of finished tables: built once, kept compressed, and stored with an archived table."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from random import Random
+
+import pytest
+
+from croupier.engine.core.access import Visitor
+from croupier.engine.core.log_codec import LogPart
+from croupier.engine.core.replay import replay_text, write_replay
+from croupier.engine.folding.inline import InlineFolder
+from croupier.engine.folding.port import LogFold, Result
+from croupier.engine.storage.port import StoredTable
+from croupier.engine.storage.sql_store import SqlTableStore
+from croupier.engine.tables.loading import LoadQueue
+from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.replays import ReplayCache
+from croupier.runtime.errors import IllegalNow, NotFound, Unavailable
+from tests.engine.databases import archive_finished
+from tests.engine.fakes import EngineHarness
+from tests.engine.play import act_once, make_config, open_table, play_on, within_timeout
+from tests.engine.test_archive import ENDED, finished
+from tests.waiting import settled
+
+CALLS = 100
+
+
+class CountingFolder(InlineFolder):
+    """Counts the folds."""
+
+    def __init__(self) -> None:
+        self.folds = 0
+
+    async def fold(self, fold: LogFold[Result], parts: AsyncIterator[LogPart]) -> Result:
+        self.folds += 1
+        return await super().fold(fold, parts)
+
+
+@pytest.fixture
+def folder(engine: EngineHarness) -> CountingFolder:
+    folder = CountingFolder()
+    engine.use(folder=folder)
+    return folder
+
+
+async def ended_tables(engine: EngineHarness, *table_ids: str) -> list[str]:
+    """Play tables to their ends, and return their replays."""
+    replays = []
+    for table_id in table_ids:
+        table = await open_table(engine, make_config(table_id=table_id))
+        await play_on(table, Random(1))
+        replays.append(write_replay(table.config, table.entries))
+    return replays
+
+
+def new_tables(engine: EngineHarness) -> Tables:
+    return Tables(engine.services, bytes, 100)
+
+
+async def read(tables: Tables, table_id: str = "t1", player_id: str = "stranger") -> str:
+    return replay_text(await within_timeout(tables.replay(table_id, Visitor(player_id))))
+
+
+@pytest.mark.parametrize("is_in_memory", [True, False])
+async def test_a_replay_is_built_once_for_all_its_readers(
+    engine: EngineHarness, folder: CountingFolder, is_in_memory: bool
+) -> None:
+    (replay,) = await ended_tables(engine, "t1")
+    tables = new_tables(engine)
+    if is_in_memory:
+        await tables.get("t1")
+    folder.folds = 0
+    readers = [read(tables, player_id=f"p{number}") for number in range(CALLS)]
+    assert set(await asyncio.gather(*readers)) == {replay}
+    assert await read(tables) == replay
+    assert folder.folds == 1
+    assert engine.count("croupier_replays_built_total") == 1
+
+
+async def test_the_replay_of_a_cold_table_loads_no_table(engine: EngineHarness, folder: CountingFolder) -> None:
+    await ended_tables(engine, "t1")
+    tables = new_tables(engine)
+    await read(tables)
+    loads = folder.folds
+    await tables.get("t1")
+    assert folder.folds == loads + 1
+
+
+async def test_a_stored_replay_is_read_without_the_log(engine: EngineHarness, folder: CountingFolder) -> None:
+    (replay,) = await ended_tables(engine, "t1")
+    await read(new_tables(engine))
+    await within_timeout(engine.services.background.close(1))
+    restarted, log_reads, folds = new_tables(engine), engine.store.log_reads, folder.folds
+    assert await read(restarted) == replay
+    assert (engine.store.log_reads, folder.folds) == (log_reads, folds)
+
+
+async def test_no_replay_before_the_end_and_no_log_is_read_for_it(engine: EngineHarness) -> None:
+    table = await open_table(engine, make_config())
+    await act_once(table, Random(1))
+    tables, log_reads = new_tables(engine), engine.store.log_reads
+    with pytest.raises(IllegalNow) as refusal:
+        await read(tables, player_id="p0")
+    assert refusal.value.reason_name == "TABLE_NOT_FINISHED"
+    assert engine.store.log_reads == log_reads
+    await tables.get("t1")
+    with pytest.raises(IllegalNow):
+        await read(tables)
+    for table_id in ("t2", "nowhere"):
+        await engine.store.prepare(make_config(table_id="t2"), 0)
+        with pytest.raises(NotFound):
+            await read(tables, table_id)
+
+
+async def test_a_table_that_is_deleted_meanwhile_has_no_replay(engine: EngineHarness) -> None:
+    await ended_tables(engine, "t1")
+    engine.store.tables["t1"].entries.clear()
+    tables = new_tables(engine)
+    for _ in range(2):
+        with pytest.raises(NotFound):
+            await read(tables)
+    assert engine.store.replays == {}
+
+
+async def test_an_unreadable_log_has_no_replay_here(engine: EngineHarness) -> None:
+    await ended_tables(engine, "t1")
+    tables = new_tables(engine)
+    engine.store.tables["t1"].entries[0] = engine.store.tables["t1"].entries[1]
+    engine.store.unreadable.add("t1")
+    with pytest.raises(Unavailable) as refusal:
+        await read(tables)
+    assert refusal.value.reason_name == "TABLE_TOO_NEW"
+
+
+async def test_the_least_recently_read_replays_leave_memory(engine: EngineHarness, folder: CountingFolder) -> None:
+    await ended_tables(engine, "t1", "t2", "t3")
+    stored = [StoredTable("finished", make_config(table_id=name)) for name in ("t1", "t2", "t3")]
+    sizes = [len(await new_cache(engine, 10**6).get(table, is_urgent=False)) for table in stored]
+    await within_timeout(engine.services.background.close(1))
+    engine.store.replays.clear()
+    cache = new_cache(engine, max(sizes) * 2)
+
+    async def built(indices: Sequence[int]) -> int:
+        before = folder.folds
+        for index in indices:
+            await cache.get(stored[index], is_urgent=False)
+        return folder.folds - before
+
+    assert await built((0, 1, 0, 1)) == 2
+    assert await built((0, 2, 0, 2)) == 1
+    assert engine.count("croupier_replay_cache_bytes") == sizes[0] + sizes[2]
+    assert await built((1,)) == 1
+    assert await built((2,)) == 0
+    assert await built((0,)) == 1
+
+
+def new_cache(engine: EngineHarness, max_bytes: int) -> ReplayCache:
+    return ReplayCache(engine.services, LoadQueue(4, engine.services.metrics), max_bytes)
+
+
+async def test_a_replay_that_a_player_asks_for_takes_precedence(engine: EngineHarness) -> None:
+    names = [f"t{number}" for number in range(3)]
+    await ended_tables(engine, *names)
+    queue = LoadQueue(2, engine.services.metrics)
+    cache = ReplayCache(engine.services, queue)
+    stored = [StoredTable("finished", make_config(table_id=name)) for name in names]
+    async with queue.turn("a load of a stranger", is_urgent=False):
+        waiting = [asyncio.create_task(cache.get(table, is_urgent=False)) for table in stored]
+        await settled()
+        assert engine.store.replays == {}
+        await within_timeout(cache.get(stored[2], is_urgent=True))
+        assert not waiting[0].done()
+    await within_timeout(asyncio.gather(*waiting))
+
+
+async def test_a_replay_is_stored_with_an_archived_table_only(store: SqlTableStore) -> None:
+    await finished(store)
+    await store.store_replay("t1", b"replay")
+    assert [await store.find_replay(table_id) for table_id in ("t1", "nowhere")] == [None, None]
+    assert await archive_finished(store, ENDED + 1) == 1
+    assert await store.find_replay("t1") is None
+    await store.store_replay("t1", b"replay")
+    assert await store.find_replay("t1") == b"replay"

@@ -1,0 +1,104 @@
+"""No call of the lobby keeps the event loop for long, with a thousand forming tables."""
+
+from contextlib import ExitStack, aclosing
+from itertools import count
+
+import pytest
+from google.protobuf.message import Message
+from sqlalchemy import insert
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.lobby.assembly import Lobby
+from croupier.lobby.schema import TABLES
+from croupier.lobby.table_store import to_row
+from croupier.lobby.tables import FREE_SEAT, Seat, Table, TableState
+from croupier.runtime.identity import Caller, set_caller
+from croupier.runtime.table_access import OPEN
+from croupier_api.v1 import lobby_pb2 as pb
+from tests.lobby.fakes import START, TIME_CONTROL
+from tests.loop_steps import MAX_STEP_SECONDS, longest_step, read_all, serialized
+
+FORMING_TABLES = 1_000
+STREAMS = 1_000
+MESSAGES = {"WatchTables": FORMING_TABLES, "FindMatch": 1}
+"""The messages to read of each stream."""
+METHODS = [method.name for method in pb.DESCRIPTOR.services_by_name["LobbyService"].methods]
+
+
+def forming(number: int) -> Table:
+    """Return a table with as many seats, options and bytes as a table may have, and a free seat."""
+    seats = (
+        Seat(f"host{number}", "n" * 64, client_seed=bytes(64)),
+        *(Seat(f"player{number}-{seat}", "n" * 64, client_seed=bytes(64)) for seat in range(5)),
+        FREE_SEAT,
+    )
+    return Table(
+        table_id=f"table{number}",
+        version=1,
+        state=TableState.FORMING,
+        game="pairs",
+        options={f"option_{name}": name for name in range(20)},
+        time_control=TIME_CONTROL,
+        seats=seats,
+        host_player_id=f"host{number}",
+        access=OPEN,
+        invite_code="",
+        seed_commitment="0" * 64,
+        created_milliseconds=START + number,
+        updated_milliseconds=START + number,
+        rules_version=1,
+        teams=((0, 2, 4), (1, 3, 5)),
+    )
+
+
+@pytest.fixture
+async def full_lobby(lobby: Lobby, database: AsyncEngine) -> Lobby:
+    async with database.begin() as connection:
+        await connection.execute(insert(TABLES), [to_row(forming(number)) for number in range(FORMING_TABLES)])
+    return lobby
+
+
+def request_of(method: str, number: int, refresh_token: str) -> Message:
+    """Return a request of a method that the host of a table may send, and that changes no other table."""
+    table_id = f"table{number}"
+    requests: dict[str, Message] = {
+        "SignIn": pb.SignInRequest(device_secret=f"the secret of device {number}"),
+        "RefreshToken": pb.RefreshTokenRequest(refresh_token=refresh_token),
+        "ListGames": pb.ListGamesRequest(),
+        "CreateTable": pb.CreateTableRequest(game="pairs", seat_count=5),
+        "GetTable": pb.GetTableRequest(table_id=table_id),
+        "ListTables": pb.ListTablesRequest(page_size=100),
+        "WatchTables": pb.WatchTablesRequest(),
+        "JoinTable": pb.JoinTableRequest(table_id=f"table{FORMING_TABLES - 1 - number}"),
+        "LeaveTable": pb.LeaveTableRequest(table_id=table_id),
+        "SetReady": pb.SetReadyRequest(table_id=table_id, is_ready=True),
+        "AddBot": pb.AddBotRequest(table_id=table_id),
+        "ClearSeat": pb.ClearSeatRequest(table_id=table_id, seat=1),
+        "FindMatch": pb.FindMatchRequest(game="pairs", seat_count=2),
+    }
+    return requests[method]
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_a_call_takes_short_steps(full_lobby: Lobby, method: str) -> None:
+    numbers = count()
+
+    async def call() -> None:
+        number = next(numbers)
+        signed_in = await full_lobby.servicer.SignIn(pb.SignInRequest(device_secret="the secret of a device"), None)
+        set_caller(Caller(f"host{number}", "Host"))
+        answer = getattr(full_lobby.servicer, method)(request_of(method, number, signed_in.tokens.refresh_token), None)
+        if method not in MESSAGES:
+            await serialized(answer)
+            return
+        async with aclosing(answer) as stream:
+            await read_all(stream, MESSAGES[method])
+
+    assert await longest_step(call) < MAX_STEP_SECONDS
+
+
+async def test_a_catch_up_with_many_changes_and_streams_takes_short_steps(full_lobby: Lobby) -> None:
+    with ExitStack() as streams:
+        for _ in range(STREAMS):
+            streams.enter_context(full_lobby.feed.subscribe(lambda table: table.game == "alone"))
+        assert await longest_step(full_lobby.catch_up_worker.catch_up) < MAX_STEP_SECONDS
