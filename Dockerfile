@@ -1,5 +1,5 @@
 # One image for every service: croupier serve lobby|engine|scoring, croupier migrate. See docs/image.md.
-ARG BASE_IMAGE=python:3.11.14-slim-bookworm
+ARG BASE_IMAGE=python:3.11.16-slim-trixie@sha256:be1575ed968de893bd54f4c56315ff7c4736ce522c1bca08fd521731aafc0d76
 # The stage that builds and installs the wheel: the same Python, with venv and pip.
 ARG BUILDER_IMAGE=${BASE_IMAGE}
 
@@ -30,10 +30,12 @@ COPY . .
 # hadolint ignore=DL3042
 RUN --mount=type=cache,target=/root/.cache/pip --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
     python3 -m venv /tools \
- && /tools/bin/pip install --quiet --constraint constraints.txt hatchling cyclonedx-bom \
+ && /tools/bin/pip download --quiet --require-hashes --no-deps --only-binary :all: --dest /wheels \
+        --requirement image/requirements.lock \
+ && /tools/bin/pip install --quiet --no-index --find-links /wheels hatchling cyclonedx-bom \
  && /tools/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir /wheel . \
  && python3 -m venv --without-pip /opt/croupier \
- && /tools/bin/pip --python /opt/croupier/bin/python install --quiet --no-compile --constraint constraints.txt \
+ && /tools/bin/pip --python /opt/croupier/bin/python install --quiet --no-compile --no-index --find-links /wheels \
         "$(echo /wheel/*.whl)${EXTRAS:+[${EXTRAS}]}" \
  && case ",${EXTRAS}," in (*,load,*) \
         ln -s "$(echo /opt/croupier/lib/python3*/site-packages)/loadtest" /opt/croupier/loadtest ;; esac \

@@ -1,4 +1,4 @@
-# Everything runs inside .venv, which any target makes if it is missing or older than the constraints.
+# Everything runs inside .venv, which any target makes if it is missing or older than the lock.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +16,7 @@ LAST_TAG = $(shell git describe --tags --abbrev=0 2>/dev/null)
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 IMAGE ?= localhost/croupier:$(VERSION)
 
-.PHONY: demo test test-all check format proto bench load ceiling capacity faults simulate image image-test cluster dashboards checkov clean install
+.PHONY: demo test test-all check format proto bench load ceiling capacity faults simulate image image-test cluster dashboards checkov clean install lock
 
 demo: $(STAMP)
 	$(BIN)/croupier demo
@@ -83,17 +83,25 @@ dashboards: $(STAMP)
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+
+# Every file is compared with its hash. The project itself needs no other file, so it is built without isolation.
+$(STAMP): pyproject.toml requirements.lock
 	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python $(PIP_INSTALL) --require-hashes --requirement requirements.lock
+	$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	touch $(STAMP)
+
+# After a change of the dependencies in pyproject.toml. UPGRADE=--upgrade takes the newest versions.
+lock:
+	.ci/lock $(UPGRADE)
 
 # The linter of manifests, which a slow test runs too (docs/decisions/0015).
 checkov: $(CHECKOV)
 
-$(CHECKOV): .ci/checkov.txt
+$(CHECKOV): .ci/checkov.lock
 	$(PYTHON) -m venv --clear build/checkov
-	build/checkov/bin/pip install --quiet --disable-pip-version-check --requirement .ci/checkov.txt
+	build/checkov/bin/python $(PIP_INSTALL) --require-hashes --requirement .ci/checkov.lock
 	touch $@
 
 clean:

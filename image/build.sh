@@ -28,7 +28,7 @@ find_base() {
         echo "image: BASE_IMAGE=$BASE_IMAGE cannot be pulled" >&2
         exit 1
     fi
-    echo "image: $named_base cannot be pulled from here; $own_base takes its place"
+    echo "image: $named_base cannot be pulled from here; $own_base takes its place, which no digest pins: for tests only"
     [ -z "${FRESH_BASE:-}" ] || image/buildah.sh rmi --force "$own_builder" "$own_base" >/dev/null 2>&1 || true
     image/base.sh "$own_base" "$own_builder"
     base=$own_base builder=$own_builder

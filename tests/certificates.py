@@ -49,6 +49,7 @@ def replace(files: TlsFiles, issued: CertificateAndKey) -> None:
     """Replace a service's certificate, one file after another, each atomically."""
     for path, content in ((files.certificate, issued.certificate), (files.key, issued.key)):
         partial = path.with_suffix(".partial")
+        partial.touch(0o600)
         partial.write_bytes(content)
         partial.replace(path)
 

@@ -16,4 +16,5 @@ def copy_database(source: Path, target: Path) -> Path:
     """Copy a database with its write-ahead log, which a copy of the file alone would leave out."""
     with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
         old.backup(new)
+    target.chmod(0o600)
     return target

@@ -65,6 +65,9 @@ _TABLES = (
         "By limit. Many: players keep games going, or the limits are too low for a game.",
         rate(_engine("tables_ended_total"), "limit"),
     ),
+    panel("Reactions", "Sent to tables and not stored.", rate(_engine("reactions_total")).called("reactions")),
+)
+_LOADS = (
     panel(
         "Loaded tables",
         "From their logs. Many for strangers: somebody reads old tables. Many for players: an engine has taken over.",
@@ -85,7 +88,6 @@ _TABLES = (
         "Compressed, by engine; the least recently read ones leave memory at 64 MiB.",
         replace(total(_engine("replay_cache_bytes"), "pod"), unit=Unit.BYTES),
     ),
-    panel("Reactions", "Sent to tables and not stored.", rate(_engine("reactions_total")).called("reactions")),
 )
 _CLOCKS = (
     panel(
@@ -108,5 +110,11 @@ _CLOCKS = (
 ENGINES = Dashboard(
     "croupier-engines",
     "croupier: engines",
-    {"The log": _LOG, "Event loop": _LOOP, "Tables and streams": _TABLES, "Clocks and bots": _CLOCKS},
+    {
+        "The log": _LOG,
+        "Event loop": _LOOP,
+        "Tables and streams": _TABLES,
+        "Loads and replays": _LOADS,
+        "Clocks and bots": _CLOCKS,
+    },
 )

@@ -15,7 +15,7 @@ from pathlib import Path
 from sqlalchemy import make_url
 
 from croupier.cli.launcher.child import main as run_child
-from croupier.cli.launcher.supervisor import DATABASE_VARIABLE
+from croupier.cli.launcher.environment import DATABASE_VARIABLE
 
 MAX_HOLD_SECONDS = 70.0
 """The time after which an instance starts although its file is still there."""

@@ -36,7 +36,7 @@ def main() -> int:
         print(f'{{"event": "starting"}}\ncroupier serve {sys.argv[1]}: its key is missing: make one', file=sys.stderr)
         return 2
     sockets = {kind: _listen(flags[flag]) for kind, flag in _KINDS.items() if flag in flags}
-    received_flags = {"service": sys.argv[1], "database": os.environ["CROUPIER_DATABASE"], **flags}
+    received_flags = {"service": sys.argv[1], "database": os.environ.get("CROUPIER_DATABASE"), **flags}
     (folder / f"{instance}.flags").write_text(json.dumps(received_flags))
     write(folder, f"{instance} up")
     partial = ready_file.with_suffix(".partial")

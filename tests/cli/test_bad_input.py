@@ -53,6 +53,7 @@ def test_an_unusable_database(tmp_path: Path, postgres: PostgresServer, new_data
 
 
 async def test_an_unusable_database_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "engine.db").touch(0o600)
     (tmp_path / "engine.db").write_text("a letter, no database" * 100)
     assert "file is not a database" in (await refusal(tmp_path, SupervisorSettings())).message
 

@@ -186,7 +186,8 @@ async def test_an_instance_that_does_not_start_is_reported_and_none_remains(
 ) -> None:
     if behaviour == "hang":
         monkeypatch.setattr(supervisor, "START_SECONDS", 0.5)
-    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs").mkdir(0o700)
+    (tmp_path / "logs" / "engine.log").touch(0o600)
     (tmp_path / "logs" / "engine.log").write_text("an older story\n")
     (tmp_path / f"{instance}.behaviour").write_text(behaviour)
     with pytest.raises(CommandFault, match=message) as refused:

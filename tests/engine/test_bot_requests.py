@@ -174,4 +174,4 @@ async def test_a_forced_action_is_requested_like_any_other(engine: EngineHarness
         await settled()
     assert table.state.is_over
     assert len(bot_workers.asked) == len(acted(table))
-    assert any(bot_request.is_forced for bot_request in bot_workers.asked)
+    assert any(len(asked.observation.legal.actions) == 1 for asked in bot_workers.asked)

@@ -5,8 +5,8 @@ import gc
 import os
 import pickle
 import signal
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,12 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from croupier.engine.bots import worker_pool as module
-from croupier.engine.bots.worker import NICENESS, BotRequest, Decide, thinking_milliseconds
+from croupier.engine.bots.worker import LAST_ITERATION_MILLISECONDS, NICENESS, BotRequest, Decide, thinking_milliseconds
 from croupier.engine.bots.worker import decide as decide_really
 from croupier.engine.bots.worker_pool import TIME_LIMIT_FACTOR, BotWorkerPool
 from croupier.engine.core.fold import advance, new_table
 from croupier.engine.metrics import EngineMetrics
-from croupier.games.actions import PLAYS
+from croupier.games.actions import PLAYS, Action
 from croupier.games.interface import Legal, Observation
 from croupier.games.registry import GAMES, bots_of
 from tests.engine.fakes import START, FakeClock, RecordingLogger
@@ -32,13 +32,19 @@ from tests.waiting import TIMEOUT_SECONDS, settled, until
 Make = Callable[..., BotWorkerPool]
 
 
-def a_request(game: str = "solo", seed: int = ANSWER) -> BotRequest:
+def a_request(game: str = "solo", seed: int = ANSWER, table_id: str = "t") -> BotRequest:
     """Return a request for the first seat to act."""
     config = make_config(game)
     table = advance(config, new_table(config), START, None)[-1].after
     seat = table.seats_to_act[0]
     seen = Observation(seat, config.options, table.view(seat), table.legal_actions(seat))
-    return BotRequest(game, config.rules_version, "search", seen, seed)
+    return BotRequest(table_id, game, config.rules_version, "search", seen, seed)
+
+
+def forced(bot_request: BotRequest) -> BotRequest:
+    """Return the request of a seat that has only one of its actions."""
+    observation = bot_request.observation
+    return bot_request._replace(observation=observation._replace(legal=Legal((observation.legal.actions[-1],))))
 
 
 @pytest.fixture
@@ -234,20 +240,103 @@ async def test_a_process_that_starts_slowly_is_kept(
     assert pids() == [starting]
 
 
-async def test_a_decision_without_alternative_takes_as_long_and_no_process(make: Make, metrics: EngineMetrics) -> None:
-    bot_workers, bot_request = make(), a_request()
-    only = bot_request.observation.legal.actions[-1]
-    forced = bot_request._replace(observation=bot_request.observation._replace(legal=Legal((only,))))
+@pytest.mark.parametrize("iteration", [0.001, 0.1, 3.0], ids="{} milliseconds for an iteration".format)
+def test_a_decision_takes_the_same_time_whether_there_is_an_alternative_or_not(iteration: float) -> None:
+    """An iteration of a microsecond reaches the limit of iterations before the time is over."""
+    thinking = thinking_milliseconds(GAMES["solo"], "search")
+    for bot_request in (a_request(seed=7), forced(a_request(seed=7))):
+        now = 0.0
+
+        def clock() -> int:
+            nonlocal now
+            now += iteration
+            return int(now)
+
+        def sleep(seconds: float) -> None:
+            nonlocal now
+            now += seconds * 1000
+
+        action = decide_really(bot_request, clock, sleep)
+        assert action in bot_request.observation.legal.actions or bot_request.observation.legal.choices
+        # Whole milliseconds, and the last look at the clock.
+        assert 0 <= now - thinking - LAST_ITERATION_MILLISECONDS <= 1 + iteration
+
+
+class VirtualWorker:
+    """A worker that decides after the thinking time of the loop's clock."""
+
+    def __init__(self, _: Decide) -> None:
+        self.tables: list[str] = []
+
+    def submit(self, bot_request: BotRequest, max_seconds: float) -> Future[Action]:
+        decided: Future[Action] = Future()
+        loop = asyncio.get_running_loop()
+        loop.call_later(bot_request.milliseconds / 1000, decided.set_result, PLAYS[0])
+        return decided
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+async def decision_times(bot_workers: BotWorkerPool, requests: Sequence[BotRequest]) -> list[tuple[int, bool]]:
+    """Return when each of these requests ended, in milliseconds, and whether it has a decision, in their order."""
     clock = FakeClock()
     clock.drive()
-    deciding = asyncio.create_task(bot_workers.decide(forced))
-    await settled()
-    clock.advance(thinking_milliseconds(GAMES["solo"], "search") - 1)
-    await settled()
-    assert not deciding.done()
-    clock.advance(1)
-    assert await deciding == only
-    assert pids() == []
+    ends: dict[int, tuple[int, bool]] = {}
+
+    async def ask(number: int) -> None:
+        action = await bot_workers.decide(requests[number])
+        ends[number] = clock.now - START, action is not None
+
+    asking = [asyncio.create_task(ask(number)) for number in range(len(requests))]
+    while not all(task.done() for task in asking):
+        await settled()
+        clock.advance(10)
+    return [ends[number] for number in range(len(requests))]
+
+
+@pytest.fixture
+def _virtual_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_Worker", VirtualWorker)
+
+
+@pytest.mark.usefixtures("_virtual_workers")
+async def test_requests_without_alternative_wait_like_all_others(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight requests for one process, of which the last ones get a fallback: too many of a table, or too late."""
+    monkeypatch.setattr(module, "TIME_LIMIT_FACTOR", TIME_LIMIT_FACTOR)
+    usual = [a_request(table_id=table_id) for table_id in "aaaaaabb"]
+    expected = await decision_times(make(), usual)
+    assert {decided for _, decided in expected} == {True, False}
+    for number in range(len(usual)):
+        some = [forced(each) if number == position else each for position, each in enumerate(usual)]
+        assert await decision_times(make(), some) == expected
+    assert await decision_times(make(), list(map(forced, usual))) == expected
+
+
+@pytest.mark.usefixtures("_virtual_workers")
+async def test_a_table_with_many_bots_delays_another_by_one_decision(make: Make, metrics: EngineMetrics) -> None:
+    thinking = thinking_milliseconds(GAMES["solo"], "search")
+    requests = [a_request(table_id=table_id) for table_id in (*"aaaaaaa", "b", "c")]
+    times = await decision_times(make(), requests)
+    turns = [(end // thinking, decided) for end, decided in times]
+    # One decision of a runs, and one is before those of b and c.
+    assert turns[7:] == [(3, True), (4, True)]
+    assert turns[:5] == [(1, True), (2, True), (5, True), (6, True), (7, True)]
+    # No more than four of a table may wait.
+    assert turns[5:7] == [(0, False)] * 2
+    assert fallbacks(metrics) == {"busy": 2}
+
+
+@pytest.mark.usefixtures("_virtual_workers")
+async def test_a_request_that_is_late_at_its_turn_leaves_its_process_to_others(
+    make: Make, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TIME_LIMIT_FACTOR", 1)
+    bot_workers = make()
+    await decision_times(bot_workers, [a_request(table_id=table_id) for table_id in "abc"])
+    assert (fallbacks(metrics).get("late", 0) + decisions(metrics)) == 3
+    monkeypatch.setattr(module, "TIME_LIMIT_FACTOR", TIME_LIMIT_FACTOR)
+    assert [decided for _, decided in await decision_times(bot_workers, [a_request()])] == [True]
 
 
 async def test_without_processes_there_is_no_decision(make: Make, metrics: EngineMetrics) -> None:

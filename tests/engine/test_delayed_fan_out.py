@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from croupier.engine.core.fold import Transition
-from croupier.engine.tables.delayed_fan_out import MAX_RECENT_TRANSITIONS
+from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.tables.live_table import MAX_CLOCK_DIFFERENCE_MILLISECONDS, LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscribers import MAX_SPECTATOR_STREAMS
@@ -127,7 +127,7 @@ async def test_a_table_that_is_loaded_again_delays_what_its_log_has(engine: Engi
 async def test_a_spectator_who_missed_too_much_gets_a_snapshot(engine: EngineHarness) -> None:
     config = make_config("one_oh_one", 4, access=DELAYED)
     table, random = await open_table(engine, config), Random(3)
-    while table.state.sequence <= MAX_RECENT_TRANSITIONS + 1 and not table.state.is_over:
+    while table.state.sequence <= MAX_RESUMED_ENTRIES + 1 and not table.state.is_over:
         await act_once(table, random)
     assert not table.state.is_over
     engine.clock.advance(DELAY)

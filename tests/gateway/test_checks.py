@@ -87,6 +87,31 @@ def test_unusable_settings_are_reported(
         assert re.search(filled(fault), printed)
 
 
+TLS = ("--certificate=F/gateway.certificate.pem", "--key=F/gateway.private.pem")
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_warned"),
+    [
+        (["--listen=127.0.0.1:0"], False),
+        (["--listen=[::1]:0"], False),
+        (["--listen=0.0.0.0:0"], True),
+        (["--listen=0.0.0.0:0", *TLS], False),
+    ],
+)
+def test_players_from_other_machines_without_tls_are_a_warning(
+    folder: Path, capfd: pytest.CaptureFixture[str], flags: list[str], is_warned: bool
+) -> None:
+    given = [f"--lobby-public-key={folder}/lobby.public.pem", *(flag.replace("F/", f"{folder}/") for flag in flags)]
+    main([*given, "--admin-listen=127.0.0.1:0", f"--envoy={folder}/empty.pem"])
+    served = capfd.readouterr().err
+    ran = CliRunner().invoke(app, ["gateway", "config", "--check", *given])
+    for printed in (served, ran.stderr):
+        assert ("other machines can connect to 0.0.0.0:0 without TLS" in printed) is is_warned
+    assert "without TLS" not in ran.stdout
+    assert "without TLS" not in CliRunner().invoke(app, ["gateway", "config", *given]).stderr
+
+
 @pytest.mark.parametrize(("pair", "printed"), [("", "written"), ("old/", "expired at")])
 def test_certificates_are_checked_for_an_envoy_that_runs_by_itself(folder: Path, pair: str, printed: str) -> None:
     pair_flags = {"certificate": f"{pair}gateway.certificate.pem", "key": f"{pair}gateway.private.pem"}

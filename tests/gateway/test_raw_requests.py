@@ -93,3 +93,14 @@ def test_a_header_that_is_not_text_is_not_logged(deployment: GatewayDeployment) 
     log = deployment.services.folder.log_file("lobby").read_text()
     assert "Traceback" not in log
     assert "secret" not in log
+
+
+@pytest.mark.parametrize("request_id", ["é".encode(), b"\xe9"], ids=["utf-8", "latin-1"])
+def test_an_invalid_request_id_is_replaced(deployment: GatewayDeployment, request_id: bytes) -> None:
+    """The lobby sends it on to the engine, and gRPC sends no such header."""
+    body = b'{"game": "one_ten", "seat_count": 2}'
+    head = b"POST /v1/tables HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nx-request-id: %b\r\n" % request_id
+    request = with_token(deployment.gateway, head) + b"content-length: %d\r\n\r\n%b" % (len(body), body)
+    answer = send_checked(deployment, request)
+    assert answer.status == 200, answer
+    assert "Traceback" not in deployment.services.folder.log_file("lobby").read_text()

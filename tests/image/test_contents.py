@@ -14,7 +14,7 @@ from tests.image.container import Image
 INSTALLERS = {"pip", "pip3", "pip3.11", "uv", "ensurepip", "setuptools", "wheel", "virtualenv"}
 COMPILERS = {"cc", "gcc", "g++", "c++", "clang", "ld", "as", "make", "cargo", "rustc", "go"}
 PROGRAMS = {"bin", "sbin"}
-LEFTOVERS = ("source", "tools", "wheel", "root/.cache", "opt/croupier/lib/python3.11/site-packages/_pytest")
+LEFTOVERS = ("source", "tools", "wheel", "wheels", "root/.cache", "opt/croupier/lib/python3.11/site-packages/_pytest")
 UNCHECKED_HASH = 0b01
 PROBE = """
 import errno, json, os, pathlib

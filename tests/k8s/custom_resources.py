@@ -7,6 +7,7 @@ _STRING = {"type": "string"}
 _STRINGS = {"type": "array", "items": _STRING}
 _STRINGS_BY_NAME = {"type": "object", "additionalProperties": _STRING}
 _INTEGER = {"type": "integer"}
+_BOOLEAN = {"type": "boolean"}
 _ANY_OBJECT = {"type": "object"}
 _DURATION = {"type": "string", "pattern": r"^\d+(ms|s|m|h)$"}
 
@@ -36,19 +37,24 @@ _POD_MONITOR = _object(
     ),
 )
 _STORAGE = _object(("size",), size={"type": "string", "pattern": r"^\d+Gi$"})
-_PINNED_IMAGE = {"type": "string", "pattern": r":\d+\.\d+"}
+_PINNED_IMAGE = {"type": "string", "pattern": r":\d+\.\d+[\w.-]*@sha256:[0-9a-f]{64}$"}
 _CLUSTER = _object(
     ("instances", "storage", "imageName"),
     instances=_INTEGER,
     imageName=_PINNED_IMAGE,
     inheritedMetadata=_object(labels=_STRINGS_BY_NAME),
     bootstrap=_object(initdb=_object(("database", "owner"), database=_STRING, owner=_STRING)),
+    managed=_object(
+        roles=_list(
+            name=_STRING, ensure={"enum": ["present", "absent"]}, login=_BOOLEAN, passwordSecret=_object(name=_STRING)
+        )
+    ),
     postgresql=_object(
         parameters=_STRINGS_BY_NAME,
         synchronous=_object(("method", "number"), method={"enum": ["any", "first"]}, number=_INTEGER),
     ),
     affinity=_object(
-        enablePodAntiAffinity={"type": "boolean"},
+        enablePodAntiAffinity=_BOOLEAN,
         topologyKey=_STRING,
         podAntiAffinityType={"enum": ["preferred", "required"]},
     ),

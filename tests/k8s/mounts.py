@@ -19,7 +19,7 @@ def mounted(overlay: str, deployment: str, container_name: str, made: Path, fold
     for place in places.values():
         place.mkdir()
         for secret in secrets_of(owner, place.name):
-            source = made / "tls" / deployment if secret.endswith(("-tls", "-certificate")) else made
+            source = made / "tls" / deployment if secret.endswith(("-tls", "-certificate", "-ca")) else made
             for key in SECRETS[secret]:
                 shutil.copy(source / key, place / key)
     return {name: _here(value, places) for name, value in environment(container).items()}

@@ -17,7 +17,7 @@ from tests.programs import program
 
 pytestmark = pytest.mark.cluster
 
-BY_THE_OPERATOR = {"gateway-certificate"}
+BY_THE_OPERATOR = {"gateway-certificate", "postgres-ca"}
 RECORDER = """#!/bin/sh
 if [ "$1 $2" = "create secret" ]; then exec "$REAL_KUBECTL" "$@"; fi
 echo "$@" >> "$CALLS"
@@ -55,7 +55,7 @@ def secrets(text: str) -> dict[str, dict[str, str]]:
 def test_secrets_are_those_that_pods_name(tmp_path: Path) -> None:
     run(sys.executable, "-m", "croupier.cli", "keys", str(tmp_path / "keys"), "--certificates")
     made = secrets(run("k8s/secrets", str(tmp_path / "keys")))
-    made |= secrets(run("k8s/secrets", "--postgres"))
+    made |= secrets(run("k8s/secrets", "--postgres")) | secrets(run("k8s/secrets", "--roles"))
     assert {name: set(content) for name, content in made.items()} == {
         name: keys for name, keys in SECRETS.items() if name not in BY_THE_OPERATOR
     }
@@ -85,6 +85,10 @@ def test_a_password_is_new_each_time_and_is_part_of_the_url() -> None:
     assert first["password"] != second["password"]
     assert len(first["password"]) == 48
     assert first["uri"] == f"postgresql://croupier:{first['password']}@postgres:5432/croupier"
+    roles = secrets(run("k8s/secrets", "--roles"))
+    assert len({role["password"] for role in roles.values()}) == 3
+    engine = roles["postgres-engine"]
+    assert engine["uri"] == f"postgresql://engine:{engine['password']}@postgres-rw:5432/croupier"
 
 
 @pytest.fixture

@@ -6,12 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from tests.k8s.building import Object
 from tests.k8s.objects import (
     ENV,
+    FIRST,
     MAIN,
     POD,
+    SERVICES,
     Break,
     containers,
     detects,
     each_container,
+    environment,
+    main_container,
+    named,
+    of_kind,
     pod,
     quantity,
     strings,
@@ -26,6 +32,8 @@ SECRETS: Mapping[str, set[str]] = {
     "gateway-network-key": {"gateway.network.key"},
     "public-keys": {"lobby.public.pem", "engine.public.pem"},
     "postgres-app": {"username", "password", "dbname", "uri"},
+    **{f"postgres-{service}": {"username", "password", "uri"} for service in SERVICES},
+    "postgres-ca": {"ca.crt"},
     "lobby-tls": CERTIFICATE,
     "engine-tls": CERTIFICATE,
     "scoring-tls": CERTIFICATE,
@@ -77,6 +85,43 @@ def secrets_are_those_that_exist(objects: Sequence[Object]) -> Iterator[str]:
             wanted = variable.get("valueFrom", {}).get("secretKeyRef")
             if wanted and wanted["key"] not in SECRETS.get(wanted["name"], set()):
                 yield f"{label} reads {wanted['key']} of the Secret {wanted['name']}"
+
+
+@detects(
+    Break("Cluster", "postgres", "spec/managed/roles/engine/passwordSecret/name", "postgres-lobby"),
+    Break("Cluster", "postgres", "spec/managed/roles/engine"),
+    Break("Job", "migrate-", f"{MAIN}/args/3"),
+    Break("Job", "migrate-", f"{ENV}/PGSSLMODE/value", "require"),
+    Break("Deployment", "engine", f"{ENV}/CROUPIER_DATABASE/valueFrom/secretKeyRef/name", "postgres-app"),
+    Break("Deployment", "engine", f"{ENV}/PGSSLMODE"),
+    Break("Deployment", "engine", f"{FIRST}/env/PGSSLROOTCERT/value", "/etc/croupier/ca.crt"),
+    Break("Deployment", "engine", f"{FIRST}/env/CROUPIER_DATABASE/valueFrom/secretKeyRef/name", "postgres-lobby"),
+    Break("Deployment", "engine", f"{POD}/volumes/postgres-ca/secret/items"),
+)
+def services_have_roles_of_their_own_in_a_verified_database(objects: Sequence[Object]) -> Iterator[str]:
+    """In a database by an operator each service has one role, granted by the Job, and all verify the server."""
+    for cluster in of_kind(objects, "Cluster"):
+        secret_of_role = {one["name"]: one["passwordSecret"]["name"] for one in cluster["spec"]["managed"]["roles"]}
+        if secret_of_role != {service: f"postgres-{service}" for service in SERVICES}:
+            yield f"{title(cluster)} has the roles {secret_of_role}"
+        job = named(objects, "Job", "migrate-")
+        if missing := {f"--grant-to={one}={one}" for one in SERVICES} - set(main_container(job)["args"]):
+            yield f"{title(job)} lacks {missing}"
+        wanted = {service: f"postgres-{service}" for service in SERVICES}
+        for owner in (job, *(named(objects, "Deployment", service) for service in SERVICES)):
+            secret = wanted.get(owner["metadata"]["name"], "postgres-app")
+            for container in containers(owner):
+                given = environment(container)
+                if f"'{secret}'" not in given["CROUPIER_DATABASE"]:
+                    yield f"{title(owner)}: {container['name']} has the role of another"
+                mounts = container["volumeMounts"]
+                files = [f"{one['mountPath']}/ca.crt" for one in mounts if one["name"] == "postgres-ca"]
+                if given.get("PGSSLMODE") != "verify-full" or given.get("PGSSLROOTCERT") not in files:
+                    yield f"{title(owner)}: {container['name']} does not verify the database"
+            # The Secret has the authority's key, too.
+            (volume,) = (one for one in pod(owner)["volumes"] if one["name"] == "postgres-ca")
+            if volume["secret"].get("items") != [{"key": "ca.crt", "path": "ca.crt"}]:
+                yield f"{title(owner)} mounts the key of the database's authority"
 
 
 @detects(

@@ -103,6 +103,8 @@ def test_key_files_are_made_once_and_the_private_one_is_readable_by_its_owner_on
 
 def test_files_that_hold_no_such_key_are_refused_without_showing_them(tmp_path: Path) -> None:
     other = generate_private_key(SECP256R1())
+    for name in ("pem", "pub", "nonsense"):
+        (tmp_path / name).touch(0o600)
     (tmp_path / "pem").write_bytes(other.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     (tmp_path / "pub").write_bytes(other.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
     (tmp_path / "nonsense").write_text("a secret")

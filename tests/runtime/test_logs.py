@@ -28,3 +28,11 @@ def test_a_full_disk_loses_lines_only() -> None:
     disk.full = False
     print("kept", file=stream, flush=True)
     assert disk.getvalue() == "kept\n"
+
+
+def test_text_that_the_stream_cannot_encode_loses_lines_only() -> None:
+    written = io.BytesIO()
+    stream = BestEffortStream(io.TextIOWrapper(written, "ascii"))
+    print("lost: é", file=stream, flush=True)
+    print("kept", file=stream, flush=True)
+    assert written.getvalue() == b"\nkept\n"

@@ -1,10 +1,12 @@
 """Calls over a real connection have the right status, metrics and log."""
 
 import asyncio
+import re
 from typing import Any
 
 import grpc
 import pytest
+import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from prometheus_client import CollectorRegistry
@@ -28,6 +30,28 @@ async def test_a_successful_call_has_its_caller_and_is_counted(lobby: LobbyServe
     assert (
         lobby.metric("calls_total", "GetTable", code="OK") == lobby.metric("seconds_count", "GetTable", code="OK") == 1
     )
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_taken"),
+    [("0b8d3f6e-7c51:a.B_9", True), ("", False), ("my own words", False), ("x" * 64, True), ("x" * 65, False)],
+)
+async def test_a_request_id_of_other_characters_is_replaced(lobby: LobbyServer, sent: str, is_taken: bool) -> None:
+    """The gateway's tests have those with bytes that a gRPC client does not send."""
+    bound: list[str] = []
+    lobby.servicer.act = lambda: bound.append(structlog.contextvars.get_contextvars()["request_id"])
+    await lobby.call("GetTable", (*bearer(), ("x-request-id", sent)))
+    assert (bound == [sent]) is is_taken
+    assert re.fullmatch(r"[A-Za-z0-9._:-]{1,64}", bound[0])
+
+
+@pytest.mark.parametrize(("sent", "is_bound"), [("t-1", True), ("t 1", False), ("x" * 65, False)])
+async def test_log_lines_have_table_ids_of_plain_characters_only(lobby: LobbyServer, sent: str, is_bound: bool) -> None:
+    bound: list[str | None] = []
+    lobby.servicer.act = lambda: bound.append(structlog.contextvars.get_contextvars().get("table_id"))
+    await lobby.call("GetTable", (*bearer(), ("x-table-id", sent)))
+    await lobby.stub.GetTable(pb.GetTableRequest(table_id=sent), metadata=bearer())
+    assert bound == [sent if is_bound else None] * 2
 
 
 @pytest.mark.parametrize("method", ["GetTable", "WatchTables"])

@@ -132,6 +132,7 @@ def test_unusable_new_files_change_nothing_and_are_logged_once(files: TlsFiles, 
     assert events(logger) == ["the new certificate cannot be used, the old one is kept"]
     assert "BEGIN" not in str(logger.calls)
     for path, content in zip((files.certificate, files.key, files.ca), before, strict=True):
+        path.touch(0o600)
         path.write_bytes(content or b"")
     poll(tls)
     assert tls.identity == old

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from croupier.gateway.checks import check, now_utc
+from croupier.gateway.checks import check, exposure, now_utc
 from croupier.gateway.configuration import configuration_files, write_files
 from croupier.gateway.envoy import Envoy, find_envoy, validate
 from croupier.gateway.network_key import write_new_network_key
@@ -27,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str]) -> int:
     settings = _with_admin_port(read_settings(RunSettings, PROGRAM, arguments))
     check(settings, now_utc())
+    if warning := exposure(settings):
+        sys.stderr.write(f"{PROGRAM}: {warning}\n")
     with TemporaryDirectory(prefix="croupier-gateway-") as folder:
         return asyncio.run(serve(settings, Path(folder)))
 

@@ -26,6 +26,16 @@ def check(settings: GatewaySettings, now: datetime) -> None:
     check_files(settings, now)
 
 
+def exposure(settings: GatewaySettings) -> str | None:
+    """Return a warning if tokens of players from other machines pass networks without TLS."""
+    if settings.certificate is not None or is_loopback(settings.listen):
+        return None
+    return (
+        f"warning: other machines can connect to {settings.listen} without TLS, and tokens can be read on the way: "
+        "name --certificate and --key, or let a proxy in front of it end TLS"
+    )
+
+
 def check_files(settings: GatewaySettings, now: datetime) -> None:
     """Raise SettingsError for the first unusable certificate, key or authority."""
     if settings.network_key is not None:

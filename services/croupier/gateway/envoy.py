@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import importlib.util
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -36,11 +37,16 @@ def validate(program: Path, configuration: Path) -> None:
     """Validate a configuration by Envoy; raises SettingsError with its message."""
     command = [str(program), "--mode", "validate", "-l", "critical", "-c", str(configuration)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=START_SECONDS)  # noqa: S603
+        done = subprocess.run(command, capture_output=True, text=True, timeout=START_SECONDS, env=_environment())  # noqa: S603
     except (OSError, subprocess.TimeoutExpired):
         raise SettingsError(f"{program} cannot be run") from None
     if done.returncode != 0:
         raise SettingsError(f"Envoy cannot use its configuration: {_last_message(done.stderr)}")
+
+
+def _environment() -> dict[str, str]:
+    """Return the variables of Envoy, which has no use for those of the gateway's settings."""
+    return {"PATH": os.environ.get("PATH", os.defpath)}
 
 
 def _last_message(log: str) -> str:
@@ -60,7 +66,9 @@ class Envoy:
     async def start(cls, program: Path, folder: Path, workers: int) -> "Envoy":
         """Start Envoy with the envoy.yaml of a folder and wait until it serves; raises RuntimeError if it does not."""
         command = ending_with_parent(_command(program, folder, workers))
-        process = await asyncio.create_subprocess_exec(*command, stdin=subprocess.PIPE, start_new_session=True)
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=subprocess.PIPE, start_new_session=True, env=_environment()
+        )
         try:
             async with asyncio.timeout(START_SECONDS):
                 return cls(process, await _ready_admin(process, folder / "admin.txt"))

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +16,7 @@ from sqlalchemy.pool import AsyncAdaptedQueuePool
 from croupier.runtime.database_drivers import COMMAND_SECONDS, connect_postgresql, connect_sqlite
 from croupier.runtime.database_faults import is_transient
 from croupier.runtime.errors import Unavailable
+from croupier.runtime.permissions import check_secret
 from croupier.runtime.program import SettingsError
 from croupier_api.v1 import errors_pb2
 
@@ -83,6 +85,12 @@ def _parsed_url(text_of_url: str) -> URL:
     except (ArgumentError, ValueError, KeyError):
         # The URL is neither quoted nor chained: it may have a password.
         raise SettingsError(f"invalid --database (CROUPIER_DATABASE): expected {URL_FORMS}") from None
+
+
+def check_permissions(database: AsyncEngine) -> None:
+    """Raise SettingsError for a file of SQLite that others may read or write."""
+    if database.dialect.name == "sqlite" and database.url.database:
+        check_secret(Path(database.url.database))
 
 
 def database_name(database: AsyncEngine) -> str:

@@ -5,15 +5,20 @@ bound is raised, `tests/runtime/test_database_drivers.py` has to pass with the n
 """
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import aiosqlite
 import asyncpg
 from sqlalchemy import URL
+
+from croupier.runtime.permissions import open_private
 
 CONNECT_SECONDS = 5.0
 COMMAND_SECONDS = 8.0
@@ -94,6 +99,16 @@ class SqliteConnection(aiosqlite.Connection):
         return self
 
 
-async def connect_sqlite(*arguments: Any, **options: Any) -> SqliteConnection:
-    """Connect with the driver itself, with the arguments of `sqlite3.connect`."""
-    return await SqliteConnection(partial(sqlite3.connect, *arguments, **options)).connected()
+async def connect_sqlite(file: str, **options: Any) -> SqliteConnection:
+    """Connect with the driver itself, with the arguments of `sqlite3.connect`; a new file is its owner's only."""
+    return await SqliteConnection(partial(_connect_sqlite, file, **options)).connected()
+
+
+def _connect_sqlite(file: str, **options: Any) -> sqlite3.Connection:
+    # SQLite gives a new file the mode 0644, and its write-ahead log the mode of the file. An existing file must not be
+    # closed here: that would release the locks of all connections of this process. Only ":memory:" is not absolute.
+    if Path(file).is_absolute():
+        with suppress(OSError):
+            open_private(Path(file), os.O_EXCL).close()
+    connection: sqlite3.Connection = sqlite3.connect(file, **options)
+    return connection

@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from croupier.runtime.errors import Unauthenticated
 from croupier.runtime.network import Network
+from croupier.runtime.permissions import check_secret, open_private
 from croupier.runtime.program import SettingsError
 from croupier_api.v1 import errors_pb2
 
@@ -142,13 +143,15 @@ def write_new_key_pair(private_path: Path, public_path: Path) -> None:
         key = load_private_key(private_path)
     else:
         key = Ed25519PrivateKey.generate()
-        private_path.touch(mode=0o600)
-        private_path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        with open_private(private_path) as file:
+            file.write(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    public_path.touch(mode=0o644)
     public_path.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
 
 
 def load_private_key(path: Path) -> Ed25519PrivateKey:
-    """Read a PEM file; raises SettingsError with the fault, without the content of the file."""
+    """Read a PEM file; raises SettingsError with the fault, without its content, and if others may read it."""
+    check_secret(path)
     key = _load(path, partial(load_pem_private_key, password=None), "private key without password")
     if not isinstance(key, Ed25519PrivateKey):
         raise _other_kind(path)

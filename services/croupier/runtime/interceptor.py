@@ -1,5 +1,6 @@
 """The interceptor of all calls: authentication, budgets, log context, metrics, and errors as gRPC status."""
 
+import re
 import time
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -26,7 +27,10 @@ from croupier.runtime.traced_calls import set_code, traced_handler
 from croupier.runtime.tracing import TABLE_ID
 from croupier_api.v1 import errors_pb2
 
-MAX_BOUND_CHARACTERS = 64
+REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+"""The request ids that are taken from outside: gRPC refuses to send any text on, and logs should not contain it."""
+BOUND_TABLE_ID = re.compile(r"[!-~]{1,64}")
+"""The table ids that are added to lines of the log and to spans."""
 UNKNOWN_METHOD = "unknown"
 """The name of all unknown methods in logs and metrics."""
 OPEN_SERVICES = ("/grpc.health.v1.", "/grpc.reflection.")
@@ -147,8 +151,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     def _begin(self, method: str, context: Context) -> None:
         metadata = {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
         structlog.contextvars.clear_contextvars()
-        request_id = metadata.get("x-request-id", "")[:MAX_BOUND_CHARACTERS] or uuid.uuid4().hex
-        structlog.contextvars.bind_contextvars(method=method, request_id=request_id)
+        structlog.contextvars.bind_contextvars(method=method, request_id=_request_id(metadata))
         if table_id := metadata.get("x-table-id", ""):
             _bind_table(table_id)
         caller = self._authenticator.authenticate(method, metadata)
@@ -201,6 +204,12 @@ def _decoded(decode: Callable[[bytes], Any], raw: bytes) -> Any:
         ) from None
 
 
+def _request_id(metadata: Mapping[str, str]) -> str:
+    """Return the caller's id of a call, or a new one if there is none or it has other characters."""
+    named = metadata.get("x-request-id", "")
+    return named if REQUEST_ID.fullmatch(named) else uuid.uuid4().hex
+
+
 def _bind_table_of(request: Any) -> None:
     table_id = getattr(request, "table_id", "")
     if isinstance(table_id, str) and table_id:
@@ -208,9 +217,9 @@ def _bind_table_of(request: Any) -> None:
 
 
 def _bind_table(table_id: str) -> None:
-    bound = table_id[:MAX_BOUND_CHARACTERS]
-    structlog.contextvars.bind_contextvars(table_id=bound)
-    trace.get_current_span().set_attribute(TABLE_ID, bound)
+    if BOUND_TABLE_ID.fullmatch(table_id):
+        structlog.contextvars.bind_contextvars(table_id=table_id)
+        trace.get_current_span().set_attribute(TABLE_ID, table_id)
 
 
 async def _run_stream(responses: AsyncGenerator[Any, None] | Awaitable[None], context: Context) -> None:

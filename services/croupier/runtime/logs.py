@@ -14,14 +14,14 @@ Logger: TypeAlias = Any
 
 
 class BestEffortStream:
-    """A text stream that ignores errors: a service survives a full disk below its log."""
+    """A text stream that ignores errors: a service survives a full disk below its log, and text it cannot encode."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
         """Write, and ignore an error."""
-        with suppress(OSError):
+        with suppress(OSError, UnicodeError):
             self._stream.write(text)
         return len(text)
 

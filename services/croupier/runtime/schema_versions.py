@@ -1,8 +1,9 @@
 """Versions of schemas: `croupier migrate` brings them up to date, and services refuse any other."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any
 
 from alembic import command
@@ -22,33 +23,43 @@ from croupier.runtime.program import DatabaseUnreachable, SettingsError
 MIGRATION_LOCK = 0x63726F7570696572
 """The key of the advisory lock for migrations: "croupier" in ASCII."""
 MIGRATION_SECONDS = 3600.0
+RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
+"""What a service needs in its own tables."""
 
 
 class SchemaOutdated(SettingsError):
     """The tables are missing or older than this version needs: the remedy is `croupier migrate`."""
 
 
-async def migrate_database(url: str, packages: Sequence[str]) -> tuple[str, ...]:
+async def migrate_database(
+    url: str, packages: Sequence[str], roles: Mapping[str, str] = MappingProxyType({})
+) -> tuple[str, ...]:
     """Bring the schemas of services' packages in one database up to date; returns the packages that were migrated.
 
-    Raises SettingsError for a database that cannot be used, DatabaseUnreachable while it does not answer.
+    `roles` are the roles of PostgreSQL, by package, that get the rights which the service needs. Raises SettingsError
+    for a database that cannot be used, DatabaseUnreachable while it does not answer.
     """
     database = open_database(url, command_seconds=MIGRATION_SECONDS)
     try:
-        return tuple([package for package in packages if await migrate(database, package)])
+        return tuple([package for package in packages if await migrate(database, package, roles.get(package))])
     finally:
         await database.dispose()
 
 
-async def migrate(database: AsyncEngine, package: str) -> bool:
+async def migrate(database: AsyncEngine, package: str, role: str | None = None) -> bool:
     """Bring the schema of a service's package, such as "croupier.engine", up to date; returns whether it changed.
 
-    In PostgreSQL an advisory lock lets one of several migrations run, and the others find it done. Raises SettingsError
-    for a database that cannot be used, DatabaseUnreachable while it does not answer.
+    In PostgreSQL an advisory lock lets one of several migrations run, and the others find it done. A role then gets the
+    rights that the service needs. Raises SettingsError for a database that cannot be used or has no such role,
+    DatabaseUnreachable while it does not answer.
     """
+    if role and database.dialect.name != "postgresql":
+        raise SettingsError(f"the database {database_name(database)} has no roles: leave --grant-to out")
     try:
         async with database.connect() as connection:
             changed = await connection.run_sync(_upgrade, package)
+            if role:
+                await connection.run_sync(_grant, package, role)
             await connection.commit()
             return changed
     except (SQLAlchemyError, OSError) as fault:
@@ -67,6 +78,15 @@ def _upgrade(connection: Connection, package: str) -> bool:
         raise SettingsError(f"the database cannot be brought up to date: {_newer(package)}")
     command.upgrade(alembic_config(connection, package), "head")
     return not state.is_current
+
+
+def _grant(connection: Connection, package: str, role: str) -> None:
+    """Grant a role what the service needs: to read and change rows of its own tables, and to read their version."""
+    quote = connection.dialect.identifier_preparer.quote_identifier
+    state = _state(connection, package)
+    tables = ", ".join(map(quote, state.tables))
+    connection.execute(text(f"GRANT {', '.join(RIGHTS)} ON {tables} TO {quote(role)}"))
+    connection.execute(text(f"GRANT SELECT ON {quote(state.version_table)} TO {quote(role)}"))
 
 
 async def check_schema(database: AsyncEngine, package: str) -> None:
@@ -116,12 +136,16 @@ async def check_durability(database: AsyncEngine, logger: Logger) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SchemaState:
-    """The revisions of a service's schema in a database, those that the code knows, its newest, and its tables."""
+    """The revisions of a service's schema in a database, those that the code knows, its newest, and its tables.
+
+    `version_table` has the revisions.
+    """
 
     revisions: tuple[str, ...]
     known: frozenset[str]
     head: str
     tables: tuple[str, ...]
+    version_table: str
 
     @property
     def is_current(self) -> bool:
@@ -135,18 +159,18 @@ class SchemaState:
 def _state(connection: Connection, package: str) -> SchemaState:
     config = alembic_config(connection, package)
     script = ScriptDirectory.from_config(config)
-    found: list[tuple[tuple[str, ...], MetaData]] = []
+    found: list[tuple[tuple[str, ...], MetaData, str]] = []
 
     def record(revisions: tuple[str, ...], context: MigrationContext) -> list[Any]:
-        found.append((revisions, context.opts["target_metadata"]))
+        found.append((revisions, context.opts["target_metadata"], context.version_table))
         return []
 
     # As `alembic current` does: the environment of the migrations knows the version table.
     with EnvironmentContext(config, script, fn=record, dont_mutate=True):
         script.run_env()
-    revisions, metadata = found[0]
+    revisions, metadata, version_table = found[0]
     known = frozenset(revision.revision for revision in script.walk_revisions())
-    return SchemaState(tuple(revisions), known, script.get_current_head() or "", tuple(metadata.tables))
+    return SchemaState(tuple(revisions), known, script.get_current_head() or "", tuple(metadata.tables), version_table)
 
 
 def alembic_config(connection: Connection, package: str) -> Config:
@@ -158,12 +182,12 @@ def alembic_config(connection: Connection, package: str) -> Config:
 
 def _check_rights(connection: Connection, tables: Sequence[str]) -> None:
     for table in tables:
-        for right in ("SELECT", "INSERT", "UPDATE", "DELETE"):
+        for right in RIGHTS:
             asked = {"table": table, "right": right}
             if not connection.execute(text("SELECT has_table_privilege(:table, :right)"), asked).scalar_one():
                 raise SettingsError(
                     f"the user {connection.engine.url.username} of the database may not {right} in the table {table}:"
-                    " grant SELECT, INSERT, UPDATE and DELETE in all tables of this schema, or use the owner's URL"
+                    " croupier migrate --grant-to grants it what it needs"
                 )
 
 

@@ -15,6 +15,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from croupier.runtime.interceptor import CallInterceptor
 from croupier.runtime.logs import Logger
+from croupier.runtime.permissions import open_private
 from croupier.runtime.program import SettingsError
 from croupier.runtime.reflection import add_reflection
 from croupier.runtime.tls import Tls
@@ -140,7 +141,8 @@ def write_ready_file(ready_file: Path | None, addresses: dict[str, str]) -> None
         return
     partial = ready_file.with_suffix(".partial")
     try:
-        partial.write_text(json.dumps(addresses))
+        with open_private(partial) as file:
+            file.write(json.dumps(addresses).encode())
         partial.replace(ready_file)
     except OSError as fault:
         raise SettingsError(f"--ready-file {ready_file} cannot be written: {fault.strerror}") from None

@@ -1,6 +1,7 @@
 """The lifecycle of every service: it is opened, supervised while it runs, drained, and closed."""
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.runtime.addresses import is_loopback
 from croupier.runtime.channels import open_channel
-from croupier.runtime.database import is_reachable, open_database
+from croupier.runtime.database import check_permissions, is_reachable, open_database
 from croupier.runtime.identity import TokenVerifier
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import Logger, configure_logs
@@ -130,6 +131,8 @@ def run_service(
 
     def start() -> int:
         settings = read_settings(kind, program, sys.argv[1:] if arguments is None else arguments)
+        # Processes that the service starts have no use for its secrets.
+        os.environ.pop("CROUPIER_DATABASE", None)
         tune(settings)
         return run(serve(name, settings, build))
 
@@ -145,6 +148,7 @@ async def serve(name: str, settings: AnySettings, build: Build[AnySettings]) -> 
     try:
         async with AsyncExitStack() as stack:
             resources, service = await _open(name, settings, build, stack, logger)
+            check_permissions(resources.database)
             await check_schema(resources.database, f"croupier.{name}")
             await check_durability(resources.database, logger)
             fault = await _run(settings, service, resources)

@@ -25,6 +25,7 @@ from cryptography.x509 import Certificate
 
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
+from croupier.runtime.permissions import check_secret
 from croupier.runtime.program import SettingsError, check_together
 
 POLL_SECONDS = 1.0
@@ -144,6 +145,7 @@ def content(path: Path) -> bytes | None:
 
 def checked_pair(certificate: Path, pem: bytes | None, key: Path, key_pem: bytes | None, now: datetime) -> Certificate:
     """Return the certificate, checked with its key; raises SettingsError with the unusable file and its fault."""
+    check_secret(key)
     holder, *_ = _certificates(certificate, pem)
     _check_time(certificate, holder, now)
     public_key = _private_key(key, key_pem).public_key()

@@ -1,5 +1,7 @@
 """`croupier gateway` as a command line; its work is imported when it is called."""
 
+import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -20,11 +22,12 @@ def config(
 
     --output FOLDER writes it as envoy.yaml into a folder instead, with the files that --secrets-folder and
     --traces-collector ask for.
-    --check refuses invalid certificates and keys, which then have to be on this machine.
+    --check refuses invalid certificates and keys, which then have to be on this machine, and warns if other machines
+    can connect without TLS.
     """
     from croupier.cli.commands.gateway import show_configuration
 
-    for line in show_configuration(context.args, output, with_check=check):
+    for line in show_configuration(context.args, output, with_check=check, warn=partial(print, file=sys.stderr)):
         print(line)
 
 

@@ -15,6 +15,7 @@ from croupier.cli.faults import CommandFault
 from croupier.gateway.network_key import write_new_network_key
 from croupier.runtime.certificates import CertificateAndKey, new_authority, new_certificate
 from croupier.runtime.identity import write_new_key_pair
+from croupier.runtime.permissions import make_private_folder
 from croupier.runtime.program import SettingsError
 
 SIGNERS = ("lobby", "engine")
@@ -32,7 +33,7 @@ def keys(folder: Path, days: int | None, now: datetime, say: Say) -> None:
     Raises CommandFault if a file cannot be made.
     """
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(folder)
         made = make_keys(folder)
         if days is not None:
             made += make_certificates(folder, days, now)
@@ -119,7 +120,7 @@ def _half(there: Path, missing: Path) -> CommandFault:
 
 def _write_new(path: Path, content: bytes, mode: int) -> list[Path]:
     """Write a whole file by a rename, which an Envoy that watches the folder waits for."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     partial = path.with_name(f"{path.name}.partial")
     partial.unlink(missing_ok=True)
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:

@@ -2,9 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from croupier.cli.commands.serve import SERVICES
 from croupier.cli.faults import FAILED, MISUSED, CommandFault, misused
@@ -27,19 +28,35 @@ def checked_services(names: Sequence[str]) -> Sequence[str]:
     return names or SERVICES
 
 
-async def migrate_shared(url: str, services: Sequence[str], say: Say, retry_seconds: float = 0) -> None:
+def checked_roles(grants: Sequence[str]) -> Mapping[str, str]:
+    """Return the roles of --grant-to by service; raises CommandFault unless each is SERVICE=ROLE."""
+    roles = dict(grant.partition("=")[::2] for grant in grants)
+    if wrong := [grant for grant in grants if not grant.partition("=")[2]]:
+        raise misused(f"--grant-to {wrong[0]} cannot be read: write SERVICE=ROLE")
+    checked_services([*roles])
+    return roles
+
+
+async def migrate_shared(
+    url: str,
+    services: Sequence[str],
+    say: Say,
+    retry_seconds: float = 0,
+    roles: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     """Migrate services in one database; raises CommandFault if that fails.
 
-    While no database answers, it is retried for `retry_seconds`; any other fault is raised at once.
+    While no database answers, it is retried for `retry_seconds`; any other fault is raised at once. `roles` are the
+    roles of PostgreSQL that get the rights of a service, by service.
     """
-    await _each(services, partial(_migrate, lambda _: url), say, retry_seconds)
+    await _each(services, partial(_migrate, lambda _: url, roles), say, retry_seconds)
 
 
 async def migrate_folder(path: Path, services: Sequence[str], say: Say) -> None:
     """Migrate services in a data folder that is not in use; raises CommandFault if that fails."""
     folder = prepare_data_folder(path)
     with sole_use(folder):
-        await _each(services, partial(_migrate, folder.database_url), say)
+        await _each(services, partial(_migrate, folder.database_url, {}), say)
 
 
 async def wait_for_others(url: str, services: Sequence[str], seconds: float, say: Say) -> None:
@@ -87,6 +104,7 @@ async def _check(url: str, service: str) -> str:
     return "is up to date"
 
 
-async def _migrate(url_of: Callable[[str], str], service: str) -> str:
-    changed = await migrate_database(url_of(service), [f"croupier.{service}"])
+async def _migrate(url_of: Callable[[str], str], roles: Mapping[str, str], service: str) -> str:
+    role = {f"croupier.{service}": roles[service]} if service in roles else {}
+    changed = await migrate_database(url_of(service), [f"croupier.{service}"], role)
     return "brought up to date" if changed else "was up to date"

@@ -95,22 +95,34 @@ def migrate(
     retry: Annotated[
         int, typer.Option(metavar="SECONDS", min=0, help="Retry for so long while no database answers.")
     ] = 0,
+    grant_to: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SERVICE=ROLE", help="The role of PostgreSQL that may use its tables; repeatable."),
+    ] = None,
 ) -> None:
     """Migrate the database before services of this version start."""
-    from croupier.cli.commands.migrate import checked_services, migrate_folder, migrate_shared, wait_for_others
+    from croupier.cli.commands.migrate import (
+        checked_roles,
+        checked_services,
+        migrate_folder,
+        migrate_shared,
+        wait_for_others,
+    )
 
-    services = checked_services(service or ())
+    services, roles = checked_services(service or ()), checked_roles(grant_to or ())
     if database is not None and data_dir is not None:
         raise misused("--database and --data-dir exclude each other: name the one with the services' data")
     url = database or os.environ.get("CROUPIER_DATABASE")
-    if (retry or wait is not None) and (url is None or data_dir is not None):
-        raise misused("--wait and --retry are for a database on a server: name it with --database")
+    if (retry or wait is not None or roles) and (url is None or data_dir is not None):
+        raise misused("--wait, --retry and --grant-to are for a database on a server: name it with --database")
     if retry and wait is not None:
         raise misused("--wait waits for the database, too: leave --retry out")
+    if roles and wait is not None:
+        raise misused("--wait changes nothing: leave --grant-to out")
     if url and wait is not None:
         asyncio.run(wait_for_others(url, services, wait, say))
     elif url and data_dir is None:
-        asyncio.run(migrate_shared(url, services, say, retry))
+        asyncio.run(migrate_shared(url, services, say, retry, roles))
     else:
         asyncio.run(migrate_folder(folder_of(data_dir), services, say))
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import os
 import secrets
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,8 @@ from croupier.cli.terminal.game_session import TICK_SECONDS, GameSession
 from croupier.cli.terminal.lines import folded
 from croupier.cli.terminal.sheets import sheet_lines
 from croupier.cli.terminal.words import Words, can_write_symbols, printable, words_of
+from croupier.runtime.permissions import check_private, make_private_folder, open_private
+from croupier.runtime.program import SettingsError
 from croupier_api.v1 import games_pb2, scoring_pb2, tables_pb2
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
@@ -43,14 +47,19 @@ class TableChoice:
 
 
 def device_secret(folder: Path) -> str:
-    """Return the secret by which the services know the person at this machine, by default a new one."""
+    """Return the secret by which the services know the person at this machine, by default a new one.
+
+    Raises CommandFault for a file that cannot be used, or that others may read.
+    """
     file = folder.expanduser() / "player.secret"
     try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError), file.open("x") as new:
-            file.chmod(0o600)
-            new.write(secrets.token_hex(SECRET_BYTES))
+        make_private_folder(file.parent)
+        with contextlib.suppress(FileExistsError), open_private(file, os.O_EXCL) as new:
+            new.write(secrets.token_hex(SECRET_BYTES).encode())
+        check_private(file, f"chmod 600 {shlex.quote(str(file))}")
         return file.read_text()
+    except SettingsError as fault:
+        raise CommandFault(str(fault)) from None
     except OSError as fault:
         raise CommandFault(f"{file} cannot be used: {fault.strerror}; choose another --data-dir") from None
 

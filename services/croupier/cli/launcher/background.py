@@ -16,9 +16,11 @@ from typing import Any
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.addresses import Addresses
 from croupier.cli.launcher.data_folder import DataFolder, prepare_data_folder
+from croupier.cli.launcher.environment import DATABASE_VARIABLE
 from croupier.cli.launcher.replicas import ONE_OF_EACH, START_ORDER, Replicas
 from croupier.cli.launcher.service_process import last_lines
-from croupier.cli.launcher.supervisor import DATABASE_VARIABLE, GRACE_SECONDS, START_SECONDS
+from croupier.cli.launcher.supervisor import GRACE_SECONDS, START_SECONDS
+from croupier.runtime.permissions import open_private
 
 POLL_SECONDS = 0.05
 STOP_SECONDS = GRACE_SECONDS * len(START_ORDER) + 5.0
@@ -93,7 +95,7 @@ def started_services(
     if not is_paced:
         command.append("--unpaced")
     environment = {**os.environ, DATABASE_VARIABLE: database or ""}
-    with folder.log_file("up").open("wb") as log:
+    with open_private(folder.log_file("up"), os.O_TRUNC | os.O_APPEND) as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
     try:
         _await_services(folder, process)

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,12 @@ from typing import Any
 
 from croupier.cli.commands.keys import AUTHORITY_DAYS, NETWORK_KEY, certificate_files, make_certificates, make_keys
 from croupier.cli.faults import CommandFault
+from croupier.runtime.permissions import check_private, make_private_folder
+from croupier.runtime.program import SettingsError
+
+SECRET_FOLDERS = ("keys", "logs")
+PUBLIC = (".public.pem", ".crt", ".certificate.pem", ".authority.pem")
+"""The ends of the names of files below keys that anyone may read."""
 
 
 def default_data_folder(environment: Mapping[str, str]) -> Path:
@@ -52,8 +59,12 @@ class DataFolder:
     def database_url(self, service: str) -> str:
         return f"sqlite+aiosqlite:///{self.path / service}.db"
 
+    @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
     def log_file(self, instance: str) -> Path:
-        return self.path / "logs" / f"{instance}.log"
+        return self.logs / f"{instance}.log"
 
     def ready_file(self, instance: str) -> Path:
         return self.path / "ready" / f"{instance}.json"
@@ -62,19 +73,31 @@ class DataFolder:
 def prepare_data_folder(path: Path, certificates: bool = False) -> DataFolder:
     """Make the folder, readable by its owner only, with missing keys, and with missing certificates if asked for.
 
-    Raises CommandFault if that fails.
+    Raises CommandFault if that fails, and for a folder or file in it that others may use.
     """
     folder = DataFolder(path.expanduser().absolute())
     try:
-        folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for part in ("keys", "logs", "ready"):
-            (folder.path / part).mkdir(mode=0o700, exist_ok=True)
+        for part in (*SECRET_FOLDERS, "ready"):
+            make_private_folder(folder.path / part)
+        _check_private(folder.path)
         make_keys(folder.path / "keys")
         if certificates:
             make_certificates(folder.path / "keys", AUTHORITY_DAYS, datetime.now(UTC))
     except OSError as fault:
         raise _unusable(folder, fault) from None
     return folder
+
+
+def _check_private(folder: Path) -> None:
+    remedy = f"chmod -R go-rwx {shlex.quote(str(folder))}"
+    try:
+        parts = (part for name in SECRET_FOLDERS for part in (folder / name, *(folder / name).rglob("*")))
+        for path in (folder, *folder.glob("*.db*"), *parts):
+            # The files of a running service may go.
+            if not path.name.endswith(PUBLIC) and path.exists():
+                check_private(path, remedy)
+    except SettingsError as fault:
+        raise CommandFault(str(fault)) from None
 
 
 def _unusable(folder: DataFolder, fault: OSError) -> CommandFault:

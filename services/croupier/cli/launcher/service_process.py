@@ -7,14 +7,13 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from croupier.cli.faults import FAILED, MISUSED, CommandFault
 from croupier.cli.launcher.addresses import Addresses
 from croupier.cli.launcher.data_folder import DataFolder
 from croupier.cli.launcher.replicas import service_of
+from croupier.runtime.permissions import open_private
 
-MAX_LOG_BYTES = 16 * 1024 * 1024
 READY_POLL_SECONDS = 0.02
 SHOWN_LOG_LINES = 12
 MAX_LOG_LINE_CHARACTERS = 400
@@ -65,17 +64,12 @@ class _Log:
 async def _spawn(
     command: Sequence[str], environment: Mapping[str, str], log_file: Path
 ) -> tuple[asyncio.subprocess.Process, _Log]:
-    with _opened_log(log_file) as log:
+    with open_private(log_file, os.O_APPEND) as log:
         begins = log.seek(0, os.SEEK_END)
         process = await asyncio.create_subprocess_exec(
             *command, stdin=asyncio.subprocess.PIPE, stdout=log, stderr=log, env=environment
         )
     return process, _Log(log_file, begins)
-
-
-def _opened_log(log_file: Path) -> BinaryIO:
-    is_full = log_file.exists() and log_file.stat().st_size > MAX_LOG_BYTES
-    return log_file.open("wb" if is_full else "ab")
 
 
 async def _readiness(instance: str, process: asyncio.subprocess.Process, ready_file: Path, log: _Log) -> Addresses:
@@ -96,8 +90,10 @@ def _announced(ready_file: Path) -> Addresses | None:
 
 def last_lines(log_file: Path, begins: int = 0) -> list[str]:
     """Return the end of a log, from a byte on: a few lines of bounded length."""
+    size = log_file.stat().st_size
     with log_file.open("rb") as log:
-        log.seek(max(begins, log_file.stat().st_size - SHOWN_LOG_LINES * MAX_LOG_LINE_CHARACTERS))
+        # After a rotation the file begins anew.
+        log.seek(max(begins if begins <= size else 0, size - SHOWN_LOG_LINES * MAX_LOG_LINE_CHARACTERS))
         lines = log.read().decode(errors="replace").splitlines()
     return [line[:MAX_LOG_LINE_CHARACTERS] for line in lines[-SHOWN_LOG_LINES:]]
 

@@ -14,8 +14,11 @@ from pathlib import Path
 from croupier.cli.faults import CommandFault, misused
 from croupier.cli.launcher.addresses import UNPACED, Addresses, addresses_from, check_free, service_flags
 from croupier.cli.launcher.data_folder import DataFolder, prepare_data_folder, sole_use
+from croupier.cli.launcher.environment import child_environment
+from croupier.cli.launcher.log_rotation import keep_rotated
 from croupier.cli.launcher.replicas import GATEWAY, ONE_OF_EACH, START_ORDER, Replicas, service_of
 from croupier.cli.launcher.service_process import ending, start_service, stop_process
+from croupier.runtime.permissions import open_private
 from croupier.runtime.program import DatabaseUnreachable, SettingsError
 
 START_SECONDS = 60.0
@@ -25,7 +28,6 @@ MAX_FAST_FAILURES = 12
 """Retried for more than half a minute, since a database may be away for so long."""
 FIRST_BACKOFF_SECONDS = 0.1
 MAX_BACKOFF_SECONDS = 5.0
-DATABASE_VARIABLE = "CROUPIER_DATABASE"
 
 Note = Callable[[str], None]
 """Receives messages for people, one line each."""
@@ -118,7 +120,7 @@ class Services:
         if service == "engine" and not settings.is_paced:
             flags += UNPACED
         command = (*settings.command, service, *flags, *settings.extra_flags.get(instance, ()))
-        environment = {**os.environ, DATABASE_VARIABLE: self._settings.database or self.folder.database_url(service)}
+        environment = child_environment(os.environ, service, settings.database or self.folder.database_url(service))
         self._processes[instance], self.addresses[instance] = await start_service(
             instance, command, environment, self.folder, START_SECONDS
         )
@@ -127,7 +129,8 @@ class Services:
         services = {name: {"pid": self.pids[name], **addresses} for name, addresses in self.addresses.items()}
         partial = self.folder.services_file.with_suffix(".partial")
         running = {"pid": os.getpid(), "mutual_tls": self._settings.mutual_tls, "services": services}
-        partial.write_text(json.dumps(running, indent=1))
+        with open_private(partial) as file:
+            file.write(json.dumps(running, indent=1).encode())
         partial.replace(self.folder.services_file)
         self._has_changed.set()
         self._has_changed = asyncio.Event()
@@ -135,6 +138,7 @@ class Services:
     def watch(self, on_fault: Callable[[], object]) -> None:
         """Restart each instance that ends from now on; when one fails too often, set `fault` and call `on_fault`."""
         self._watches = [asyncio.create_task(self._keep_running(instance, on_fault)) for instance in self.addresses]
+        self._watches.append(asyncio.create_task(keep_rotated(self.folder.logs)))
 
     async def _keep_running(self, instance: str, on_fault: Callable[[], object]) -> None:
         failures = 0

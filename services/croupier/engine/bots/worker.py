@@ -10,16 +10,19 @@ from typing import NamedTuple, TypeAlias
 from croupier.games.actions import Action
 from croupier.games.interface import Bot, Game, Observation
 from croupier.games.registry import bots_of, rules_of
-from croupier.games.search import SearchBot
+from croupier.games.search import Clock, SearchBot
 from croupier.runtime.child_process import end_with_parent
 
 NICENESS = 5
 """Gives an engine precedence over its bot workers on shared cores."""
+LAST_ITERATION_MILLISECONDS = 10
+"""The time by which the end of a search may exceed the thinking time."""
 
 
 class BotRequest(NamedTuple):
     """A request for a decision of a computer player, with the seed of its random source: plain values only."""
 
+    table_id: str
     game: str
     rules_version: int
     bot: str
@@ -30,11 +33,6 @@ class BotRequest(NamedTuple):
     def milliseconds(self) -> int:
         """The thinking time of the computer player."""
         return thinking_milliseconds(rules_of(self.game, self.rules_version), self.bot)
-
-    @property
-    def is_forced(self) -> bool:
-        """Whether only one action is legal."""
-        return len(self.observation.legal.actions) == 1 and not self.observation.legal.choices
 
 
 class Failed(NamedTuple):
@@ -52,12 +50,26 @@ def thinking_milliseconds(game: Game, bot: str) -> int:
     return known.thinking_milliseconds if isinstance(known, SearchBot) else 0
 
 
-def decide(bot_request: BotRequest) -> Action:
-    """Return the action of the computer player."""
-    bot = _bot(rules_of(bot_request.game, bot_request.rules_version), bot_request.bot)
+def _monotonic_milliseconds() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
+def decide(
+    bot_request: BotRequest, clock: Clock = _monotonic_milliseconds, sleep: Callable[[float], object] = time.sleep
+) -> Action:
+    """Return the action of the computer player, always after the same time.
+
+    A search returns the only legal action at once, and any other with its last iteration. Both are kept back: their
+    time would reveal whether there was an alternative.
+    """
+    game, started = rules_of(bot_request.game, bot_request.rules_version), clock()
+    bot = _bot(game, bot_request.bot)
     if isinstance(bot, SearchBot):
-        bot = bot.timed(lambda: time.monotonic_ns() // 1_000_000)
-    return bot(bot_request.observation, Random(bot_request.seed).randrange)  # noqa: S311 - chance of a game, not a secret
+        bot = bot.timed(clock)
+    action = bot(bot_request.observation, Random(bot_request.seed).randrange)  # noqa: S311 - chance of a game, not a secret
+    if isinstance(bot, SearchBot):
+        sleep(max(0, started + bot.thinking_milliseconds + LAST_ITERATION_MILLISECONDS - clock()) / 1000)
+    return action
 
 
 def _bot(game: Game, name: str) -> Bot:

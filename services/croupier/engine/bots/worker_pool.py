@@ -9,13 +9,16 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Protocol
 
+from croupier.engine.bots.fair_queue import FairQueue
 from croupier.engine.bots.worker import BotRequest, Decide, Failed, answer, decide, start
 from croupier.engine.metrics import EngineMetrics
 from croupier.games.actions import Action
 from croupier.runtime.logs import Logger
 
-MAX_WAITING = 32
-"""The maximum of requests that wait for a process: with more of them all decisions would be late."""
+MAX_WAITING = 128
+"""The maximum of requests that wait for a process."""
+MAX_WAITING_OF_TABLE = 4
+"""That of one table: with more of them its decisions would be late."""
 TIME_LIMIT_FACTOR = 5
 """A decision may take this many times the thinking time of its player, from its request on."""
 
@@ -46,16 +49,15 @@ class BotWorkerPool:
         self._logger = logger
         self._workers = [_Worker(decide) for _ in range(processes)]
         # Last in, first out, so that no more processes start than are needed.
-        self._idle: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()
-        for worker in self._workers:
-            self._idle.put_nowait(worker)
-        self._waiting = 0
+        self._idle = [*self._workers]
+        self._waiting: FairQueue[asyncio.Future[_Worker]] = FairQueue(MAX_WAITING, MAX_WAITING_OF_TABLE)
         self._is_closed = False
 
     async def decide(self, bot_request: BotRequest) -> Action | None:
         """Return the action of the player; None without a process, with too many requests, after a time-out or failure.
 
-        A decision without alternative takes as long as others: otherwise its time would reveal something of the hand.
+        Requests wait by table, so that a table with many of them delays others by one decision. Those without
+        alternative wait too: otherwise their time would reveal something of the hand.
         """
         started = time.perf_counter()
         try:
@@ -69,11 +71,6 @@ class BotWorkerPool:
     async def _action(self, bot_request: BotRequest) -> Action:
         if self._is_closed or not self._workers:
             raise NoDecision("off")
-        if bot_request.is_forced:
-            await asyncio.sleep(bot_request.milliseconds / 1000)
-            return bot_request.observation.legal.actions[0]
-        if self._waiting >= MAX_WAITING:
-            raise NoDecision("busy")
         try:
             outcome = await self._outcome(bot_request)
         except TimeoutError:
@@ -91,26 +88,44 @@ class BotWorkerPool:
     async def _outcome(self, bot_request: BotRequest) -> Action | Failed:
         max_seconds = TIME_LIMIT_FACTOR * bot_request.milliseconds / 1000
         async with asyncio.timeout(max_seconds):
-            worker = await self._idle_worker()
+            worker = await self._idle_worker(bot_request.table_id)
             decision = asyncio.create_task(self._decision(worker, bot_request, max_seconds))
             decision.add_done_callback(partial(self._release, worker))
             # Shielded: a worker that is late gets no other request before it has answered or died.
             return await asyncio.shield(decision)
 
-    async def _idle_worker(self) -> "_Worker":
-        self._waiting += 1
+    async def _idle_worker(self, table_id: str) -> "_Worker":
+        """Return a worker when it is the table's turn; raises NoDecision if too many requests wait."""
+        if self._idle:
+            return self._idle.pop()
+        turn: asyncio.Future[_Worker] = asyncio.get_running_loop().create_future()
+        if not self._waiting.put(table_id, turn):
+            raise NoDecision("busy")
         try:
-            return await self._idle.get()
-        finally:
-            self._waiting -= 1
+            return await turn
+        except asyncio.CancelledError:
+            self._waiting.discard(table_id, turn)
+            if not turn.cancelled():
+                # The time was up at the moment of the turn.
+                self._pass_on(turn.result())
+            raise
 
     async def _decision(self, worker: "_Worker", bot_request: BotRequest, max_seconds: float) -> Action | Failed:
         if self._is_closed:
             raise NoDecision("off")
         return await asyncio.wrap_future(worker.submit(bot_request, max_seconds))
 
+    def _pass_on(self, worker: "_Worker") -> None:
+        """Let the next request have the worker."""
+        while self._waiting:
+            turn = self._waiting.take()
+            if not turn.cancelled():
+                turn.set_result(worker)
+                return
+        self._idle.append(worker)
+
     def _release(self, worker: "_Worker", decision: asyncio.Task[Action | Failed]) -> None:
-        self._idle.put_nowait(worker)
+        self._pass_on(worker)
         if not decision.cancelled():
             # Retrieved, so that a failure after the time-out is not logged.
             decision.exception()

@@ -142,7 +142,7 @@ class TurnScheduler:
         if not thinking_milliseconds(rules_of(config.game, config.rules_version), bot):
             return None
         seed = self._services.random(MAX_SEED)
-        return BotRequest(config.game, config.rules_version, bot, self._observation(seat), seed)
+        return BotRequest(config.table_id, config.game, config.rules_version, bot, self._observation(seat), seed)
 
     async def _act_on(self, bot_request: BotRequest) -> None:
         """Act as a bot worker decides; the table stays unlocked meanwhile.

@@ -1,0 +1,67 @@
+"""Everything that is installed is pinned: packages by the hashes of their files, images by a version or digest."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+LOCKS = ("requirements.lock", "image/requirements.lock", ".ci/checkov.lock")
+PINNED = re.compile(
+    r"(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;]+)( ; [^\\]+)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n"
+)
+WITHOUT_HASHES = ("--require-hashes", "--no-deps", "--no-index", "uv==")
+"""A command of pip has one of these: it compares hashes, or brings no other file, or has its one program pinned."""
+
+
+def pins(lock: str) -> dict[str, str]:
+    """Return the versions of a lock by name; raises AssertionError for a line that is neither a pin nor a hash."""
+    text = (ROOT / lock).read_text()
+    assert PINNED.sub("", text) == "", f"{lock} has packages without version or hash"
+    return {canonicalize_name(pin["name"]): pin["version"] for pin in PINNED.finditer(text)}
+
+
+def wanted(project: Mapping[str, Mapping[str, list[str]]], *extras: str) -> Iterator[Requirement]:
+    """Yield the direct requirements of the project with these extras, and of extras that those name."""
+    texts = [*project["dependencies"], *(text for extra in extras for text in project["optional-dependencies"][extra])]
+    for requirement in map(Requirement, texts):
+        if requirement.name == "croupier":
+            yield from wanted(project, *requirement.extras)
+        else:
+            yield requirement
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_package_has_a_version_and_hashes(lock: str) -> None:
+    assert len(pins(lock)) > 50
+
+
+@pytest.mark.parametrize(("lock", "extras"), [(LOCKS[0], ("dev",)), (LOCKS[1], ("traces", "load"))])
+def test_the_locks_are_those_of_the_project(lock: str, extras: tuple[str, ...]) -> None:
+    """After a change of the dependencies `make lock` brings them up to date."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    versions = pins(lock)
+    for requirement in wanted(project, *extras):
+        version = versions.get(canonicalize_name(requirement.name))
+        assert version is not None, f"{requirement} is not in {lock}"
+        assert requirement.specifier.contains(version), f"{lock} has {version} for {requirement}"
+    assert "hatchling" in versions
+
+
+def test_the_image_has_the_versions_that_are_tested() -> None:
+    tested, shipped = pins(LOCKS[0]), pins(LOCKS[1])
+    assert {
+        name: (version, tested[name]) for name, version in shipped.items() if tested.get(name, version) != version
+    } == {}
+
+
+def test_nothing_is_installed_without_its_hash() -> None:
+    for file in ("Makefile", "Dockerfile", ".ci/lock", ".ci/run"):
+        text = re.sub(r"\\\n|^PIP_INSTALL.*", " ", (ROOT / file).read_text(), flags=re.M)
+        text = text.replace("$(PIP_INSTALL)", "pip install")
+        for command in re.findall(r"pip (?:[^&|\n]*? )?(?:install|download|wheel) [^&|\n]*", text):
+            assert any(flag in command for flag in WITHOUT_HASHES), f"{file}: {command}"

@@ -1,0 +1,314 @@
+"""No call of the engine keeps the event loop for long, at tables of ten thousand entries with full streams.
+
+The folder is the inline one: with processes the loop has less to do.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing
+from functools import partial
+from itertools import count, cycle
+from pathlib import Path
+from random import Random
+from typing import Any, TypeAlias
+
+import pytest
+from google.protobuf.message import Message
+from sqlalchemy import insert
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.engine.api.action_codec import encode_action
+from croupier.engine.api.control_servicer import MAX_STATUSES, EngineControlServicer
+from croupier.engine.api.servicer import EngineServicer
+from croupier.engine.core.fold import advance, new_table
+from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
+from croupier.engine.core.log import ClockConfig, Entry, TableConfig
+from croupier.engine.core.log_codec import encode_config, encode_log, row_of
+from croupier.engine.core.voting import WINDOW_MILLISECONDS
+from croupier.engine.storage.port import TableChange
+from croupier.engine.storage.schema import ARCHIVE
+from croupier.engine.storage.sql_store import SqlTableStore
+from croupier.engine.tables.registry import Tables
+from croupier.games.facts import SPECTATOR, Viewer
+from croupier.games.interface import SeatActed
+from croupier.runtime.database import open_database
+from croupier.runtime.identity import Caller, set_caller
+from croupier.runtime.stream_limiter import StreamLimiter
+from croupier_api.v1 import engine_pb2 as pb
+from croupier_api.v1 import tables_pb2
+from croupier_internal.v1 import engine_control_pb2 as control_pb
+from tests.databases import copy_database
+from tests.engine.databases import running, store_on
+from tests.engine.fakes import START, EngineHarness
+from tests.engine.play import agree, choice, make_config, people
+from tests.loop_steps import MAX_STEP_SECONDS, longest_step, read_all, serialized
+from tests.runtime.test_steps import use_cpu
+
+ENTRIES = 9_000
+"""A table ends at 10,000."""
+ENTRY_MILLISECONDS = 50
+SEATS = 4
+SPECTATORS = 199
+"""One less than the maximum."""
+STREAMS_OF_SEAT = 8
+SLOW = ClockConfig(86_400_000, 0, 0)
+METHODS = [
+    method.name
+    for servicer, service in (
+        (EngineServicer, pb.DESCRIPTOR.services_by_name["EngineService"]),
+        (EngineControlServicer, control_pb.DESCRIPTOR.services_by_name["EngineControlService"]),
+    )
+    for method in service.methods
+    if method.name in vars(servicer)
+]
+Call: TypeAlias = Callable[[], Awaitable[object]]
+
+
+def config_of(table_id: str) -> TableConfig:
+    return make_config("solo", SEATS, people(SEATS), clock=SLOW, table_id=table_id)
+
+
+def long_log(config: TableConfig, is_finished: bool) -> Iterator[Entry]:
+    """Yield the entries of a game that restarts a hand again and again, at the maximum speed of a table."""
+    random, table, kinds = Random(1), new_table(config), cycle(("action", "action", "proposal"))
+    transitions = advance(config, table, START, None)
+    while True:
+        yield from (transition.entry for transition in transitions)
+        table = transitions[-1].after
+        if table.is_over or (table.sequence >= ENTRIES and not is_finished):
+            return
+        at = table.at + ENTRY_MILLISECONDS
+        if table.sequence < ENTRIES and next(kinds) == "proposal":
+            transitions = agree(config, table, at, random.choice(["restart_same", "restart_new"]))
+        else:
+            transitions = advance(config, table, at, SeatActed(*choice(table, random)), request_id=f"r{table.sequence}")
+
+
+async def fill(store: SqlTableStore, database: AsyncEngine) -> None:
+    """Store a long table in each state."""
+    for table_id in ("running", "finished", "archived"):
+        config = config_of(table_id)
+        log = list(long_log(config, is_finished=table_id != "running"))
+        assert len(log) >= ENTRIES
+        if table_id == "archived":
+            columns = {"table_id": table_id, "game": config.game, "rules_version": config.rules_version}
+            columns |= {"config": encode_config(config), "seed": config.seed, "finished_at": log[-1].at}
+            async with database.begin() as connection:
+                await connection.execute(insert(ARCHIVE), {**columns, "log": encode_log(map(row_of, log))})
+            continue
+        await store.prepare(config, START)
+        await store.open(config, log[:1])
+        for start in range(1, len(log), 500):
+            part = log[start : start + 500]
+            is_last = table_id == "finished" and part[-1] is log[-1]
+            await store.append(table_id, part, TableChange(1, finished=True) if is_last else None)
+
+
+@pytest.fixture(scope="session")
+def full_file(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database file with long tables, to be copied."""
+    file = copy_database(migrated_file, tmp_path_factory.mktemp("long") / "engine.db")
+
+    async def filled() -> None:
+        database = open_database(f"sqlite:///{file}")
+        async with running(store_on(database)) as store:
+            await fill(store, database)
+        await database.dispose()
+
+    asyncio.run(filled())
+    return file
+
+
+@pytest.fixture
+async def store(full_file: Path, tmp_path: Path) -> AsyncIterator[SqlTableStore]:
+    database = open_database(f"sqlite:///{copy_database(full_file, tmp_path / 'engine.db')}")
+    async with running(store_on(database)) as store:
+        yield store
+    await database.dispose()
+
+
+class PlayCall:
+    """The context of a PlayTable call: its requests, and an event once an action is answered."""
+
+    def __init__(self, *requests: pb.PlayTableRequest) -> None:
+        self._requests = [request.SerializeToString() for request in requests]
+        self.answered = asyncio.Event()
+
+    async def read(self) -> Any:
+        return self._requests.pop(0) if self._requests else await asyncio.Event().wait()
+
+    async def write(self, message: bytes) -> None:
+        await asyncio.sleep(0)
+        if pb.PlayTableResponse.FromString(message).HasField("answer"):
+            self.answered.set()
+
+
+class Calls:
+    """Calls of an engine with long tables; no two change the same thing."""
+
+    def __init__(self, engine: EngineHarness) -> None:
+        self._engine = engine
+        self._numbers = count()
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all tables in memory."""
+        services, limiter = self._engine.services, StreamLimiter(10_000, 10_000)
+        self.tables = Tables(services, bytes, 100)
+        self._players = EngineServicer(self.tables, services.metrics, limiter)
+        self._control = EngineControlServicer(self.tables)
+
+    async def watch_by_many(self) -> None:
+        """Open all streams that a table may have; nobody reads them."""
+        table = await self.tables.get("running")
+        for _ in range(SPECTATORS):
+            table.subscribe(SPECTATOR, table.state.sequence)
+        for seat in range(SEATS):
+            for _ in range(STREAMS_OF_SEAT):
+                table.subscribe(seat, table.state.sequence)
+
+    async def ask(self, request: Message, player_id: str = "stranger") -> None:
+        """Call the method of a request."""
+        method = type(request).__name__.removesuffix("Request")
+        set_caller(Caller(player_id, "Name"))
+        servicer = self._players if hasattr(EngineServicer, method) else self._control
+        await serialized(getattr(servicer, method)(request, None))
+
+    async def watch(self, missed: int | None) -> None:
+        """Watch the running table: from a snapshot, or all entries that were missed."""
+        set_caller(Caller("stranger", "Name"))
+        head = (await self.tables.get("running")).state.sequence
+        after = None if missed is None else head - missed
+        messages = 1 if missed is None or missed > MAX_RESUMED_ENTRIES else max(1, missed)
+        request = pb.WatchTableRequest(table_id="running", after_sequence=after)
+        async with aclosing(self._players.WatchTable(request, None)) as stream:
+            await read_all(stream, messages)
+
+    async def _next_action(self) -> tuple[str, pb.SubmitActionRequest]:
+        state = (await self.tables.get("running")).state
+        seat, action = choice(state, Random(1))
+        request_id = f"r{next(self._numbers)}"
+        return f"p{seat}", pb.SubmitActionRequest(
+            table_id="running", request_id=request_id, action=encode_action(action)
+        )
+
+    async def act(self) -> None:
+        """Act for the seat that is to act."""
+        player_id, request = await self._next_action()
+        await self.ask(request, player_id)
+
+    async def play(self) -> None:
+        """Watch the running table and act, in one stream."""
+        player_id, action = await self._next_action()
+        set_caller(Caller(player_id, "Name"))
+        watch = pb.WatchTableRequest(table_id="running")
+        context: Any = PlayCall(pb.PlayTableRequest(watch=watch), pb.PlayTableRequest(action=action))
+        playing = asyncio.create_task(self._players.PlayTable(None, context))
+        await context.answered.wait()
+        playing.cancel()
+
+    async def react(self) -> None:
+        """React at the running table."""
+        self._engine.clock.advance(60_000)
+        await self.ask(pb.SendReactionRequest(table_id="running", reaction="wow"), "p0")
+
+    async def propose(self) -> int:
+        """Propose to play a hand again, at a table with many proposals; return the sequence."""
+        self._engine.clock.advance(WINDOW_MILLISECONDS)
+        request_id = f"p{next(self._numbers)}"
+        request = pb.CreateProposalRequest(table_id="running", request_id=request_id, proposal="restart_same")
+        await self.ask(request, "p1")
+        return (await self.tables.get("running")).state.sequence
+
+    async def vote(self) -> None:
+        """Decline a proposal."""
+        request = pb.CastVoteRequest(
+            table_id="running", request_id="v", proposal_sequence=await self.propose(), vote=pb.VOTE_DECLINE
+        )
+        request.request_id = f"v{request.proposal_sequence}"
+        await self.ask(request, "p2")
+
+    async def prepare(self) -> str:
+        """Prepare a table; return its id."""
+        table_id = f"new{next(self._numbers)}"
+        request = control_pb.PrepareTableRequest(table_id=table_id, game="jossing", seat_count=6)
+        for time in (request.time_control.action_time, request.time_control.reserve_time):
+            time.FromSeconds(60)
+        request.time_control.bot_delay.FromSeconds(1)
+        await self.ask(request, "lobby")
+        return table_id
+
+    async def open(self) -> None:
+        """Prepare and open a table of bots."""
+        bots = [tables_pb2.Seat(name="Bot", bot="random")] * 6
+        request = control_pb.OpenTableRequest(table_id=await self.prepare(), seats=bots, client_seeds=[bytes(64)] * 6)
+        await self.ask(request, "lobby")
+
+
+def calls_of(calls: Calls) -> dict[str, dict[str, Call]]:
+    """Return calls of each method; those of `cold` begin with no table in memory."""
+    view, replay = partial(pb.GetViewRequest, link=""), partial(pb.GetReplayRequest, link="")
+    ids = [f"table{number}" for number in range(MAX_STATUSES)]
+
+    def asked(request: Message, player_id: str = "stranger") -> Call:
+        return partial(calls.ask, request, player_id)
+
+    def cold(call: Call) -> Call:
+        async def restart_and_call() -> None:
+            calls.restart()
+            await call()
+
+        return restart_and_call
+
+    return {
+        "SubmitAction": {"": calls.act},
+        "GetView": {
+            "": asked(view(table_id="running"), "p0"),
+            "cold": cold(asked(view(table_id="running"))),
+            "cold archived": cold(asked(view(table_id="archived"))),
+        },
+        "SendReaction": {"": calls.react},
+        "CreateProposal": {"": calls.propose},
+        "CastVote": {"": calls.vote},
+        "GetReplay": {
+            "": asked(replay(table_id="finished")),
+            "cold": cold(asked(replay(table_id="finished"))),
+            "cold archived": cold(asked(replay(table_id="archived"))),
+        },
+        "WatchTable": {
+            "": partial(calls.watch, None),
+            "resumed": partial(calls.watch, MAX_RESUMED_ENTRIES),
+            "resumed too late": partial(calls.watch, ENTRIES - 1),
+        },
+        "PlayTable": {"": calls.play},
+        "CreateLink": {"": asked(pb.CreateLinkRequest(table_id="finished", purpose=pb.LINK_PURPOSE_REPLAY), "p0")},
+        "DescribeGames": {"": asked(control_pb.DescribeGamesRequest(), "lobby")},
+        "PrepareTable": {"": calls.prepare},
+        "OpenTable": {"": calls.open},
+        "DiscardTables": {"": asked(control_pb.DiscardTablesRequest(table_ids=ids), "lobby")},
+        "GetTableStatuses": {"": asked(control_pb.GetTableStatusesRequest(table_ids=ids), "lobby")},
+    }
+
+
+@pytest.fixture
+async def calls(engine: EngineHarness, store: SqlTableStore) -> Calls:
+    """Return the calls of an engine, at a time after all entries."""
+    engine.use(store=store)
+    engine.clock.advance(2 * ENTRIES * ENTRY_MILLISECONDS)
+    return Calls(engine)
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_a_call_takes_short_steps(calls: Calls, method: str) -> None:
+    await calls.watch_by_many()
+    longest = {name: await longest_step(call) for name, call in calls_of(calls)[method].items()}
+    assert {name: seconds for name, seconds in longest.items() if seconds >= MAX_STEP_SECONDS} == {}
+
+
+async def test_a_planted_step_is_found(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object) -> Viewer:
+        use_cpu(4 * MAX_STEP_SECONDS)
+        return SPECTATOR
+
+    monkeypatch.setattr("croupier.engine.tables.live_table.LiveTable.viewer_of", slow)
+    assert await longest_step(calls_of(calls)["GetView"][""]) >= 4 * MAX_STEP_SECONDS

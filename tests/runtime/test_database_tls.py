@@ -1,0 +1,94 @@
+"""Connections to PostgreSQL whose server has to be verified, as in the production overlay.
+
+The server is a fake that ends after the handshake: PostgreSQL's wheel for tests is built without TLS.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from croupier.runtime.certificates import CertificateAndKey, new_authority, new_certificate
+from croupier.runtime.database import open_database
+
+DAYS = 2
+SSL_REQUEST_BYTES = 8
+
+
+@pytest.fixture
+def authority() -> CertificateAndKey:
+    return new_authority("an authority", DAYS, datetime.now(UTC))
+
+
+@asynccontextmanager
+async def tls_server(authority: CertificateAndKey, folder: Path) -> AsyncIterator[tuple[int, list[str]]]:
+    """Run a server with a certificate for localhost; yields its port, and the versions of TLS of whole handshakes."""
+    issued = new_certificate(authority, ["localhost"], DAYS, datetime.now(UTC))
+    (folder / "both.pem").write_bytes(issued.certificate + issued.key)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(folder / "both.pem")
+    versions: list[str] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readexactly(SSL_REQUEST_BYTES)
+            writer.write(b"S")
+            await writer.start_tls(context)
+            # With TLS 1.3 a client refuses a certificate after the server's part: only its first message shows that
+            # it did not.
+            await reader.readexactly(1)
+            versions.append(writer.get_extra_info("ssl_object").version())
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1], versions
+
+
+async def fault_of(url: str) -> BaseException:
+    database = open_database(url)
+    try:
+        with pytest.raises(Exception) as raised:  # noqa: PT011 - the kind is what the caller compares
+            async with database.connect() as connection:
+                await connection.execute(text("SELECT 1"))
+        return raised.value
+    finally:
+        await database.dispose()
+
+
+@pytest.mark.parametrize("how", ["variables", "url"])
+@pytest.mark.parametrize(
+    ("host", "trusted", "is_accepted"),
+    [("localhost", "own", True), ("127.0.0.1", "own", False), ("localhost", "other", False)],
+    ids=["right", "another name", "another authority"],
+)
+async def test_only_a_server_with_a_certificate_for_its_name_is_accepted(
+    authority: CertificateAndKey,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+    host: str,
+    trusted: str,
+    is_accepted: bool,
+) -> None:
+    other = new_authority("another", DAYS, datetime.now(UTC))
+    ca = tmp_path / "ca.crt"
+    ca.write_bytes((authority if trusted == "own" else other).certificate)
+    async with tls_server(authority, tmp_path) as (port, versions):
+        url = f"postgresql://engine:password@{host}:{port}/croupier"
+        if how == "url":
+            url += f"?sslmode=verify-full&sslrootcert={ca}"
+        else:
+            monkeypatch.setenv("PGSSLMODE", "verify-full")
+            monkeypatch.setenv("PGSSLROOTCERT", str(ca))
+        fault = await fault_of(url)
+        assert isinstance(fault, ssl.SSLCertVerificationError) is not is_accepted
+        assert versions == (["TLSv1.3"] if is_accepted else [])
