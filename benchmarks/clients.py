@@ -43,10 +43,10 @@ async def open_table(clients: Sequence[BenchmarkClient], bots: int = 0, **settin
     table_id = (await host.create_table(seat_count=len(clients) + bots, **settings)).table.table_id
     for client in clients[1:]:
         await client.join_table(table_id=table_id)
-        await client.set_ready(table_id=table_id)
     for _ in range(bots):
         await host.add_bot(table_id=table_id, bot="random")
-    table = (await host.set_ready(table_id=table_id)).table
+    for client in clients:
+        table = (await client.set_ready(table_id=table_id)).table
     async with asyncio.timeout(TIMEOUT_SECONDS):
         while table.state != tables_pb2.TABLE_STATE_PLAYING:
             await asyncio.sleep(POLL_SECONDS)

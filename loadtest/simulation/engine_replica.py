@@ -21,6 +21,7 @@ from croupier.runtime.identity import (
     TokenIssuer,
 )
 from croupier.runtime.links import links_by
+from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.tasks import end_tasks
 from loadtest.simulation.engine_ports import SimulatedBotWorkers, SimulatedLogger, SimulatedWriter
@@ -51,7 +52,7 @@ class EngineReplica(Replica):
         self.engine: Engine | None = None
         self.races_lost = 0
         self._engines: list[Engine] = []
-        self._stream_limiter = StreamLimiter(1_000, 1_000)
+        self._stream_limiter = StreamLimiter("streams", 1_000, 1_000, 1_000)
 
     def clock(self) -> int:
         return self.environment.loop.now_milliseconds() + self._skew_milliseconds
@@ -98,6 +99,7 @@ class EngineReplica(Replica):
             notifier=SimulatedNotifier(environment.hub, engine_id, random),
             bot_workers=SimulatedBotWorkers(random),
             folder=InlineFolder(),
+            entries=Budgets(),
         )
         issuer = TokenIssuer(
             ENGINE_KEY, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, environment.loop.now_milliseconds
@@ -110,7 +112,7 @@ class EngineReplica(Replica):
         self._engines.append(engine)
         await engine.clock.measure()
         committing = asyncio.create_task(engine.store.run())
-        self._stream_limiter = StreamLimiter(1_000, 1_000)
+        self._stream_limiter = StreamLimiter("streams", 1_000, 1_000, 1_000)
         links = links_by(ENGINE_KEY, LINK_DAYS, engine.clock)
         players = EngineServicer(engine.tables, engine.services.metrics, self._stream_limiter, links)
         lobbies = EngineControlServicer(engine.tables)

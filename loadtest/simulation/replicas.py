@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.assembly import assemble as assemble_lobby
 from croupier.lobby.engine_channel import EngineChannel
+from croupier.lobby.limits import limits_of
 from croupier.lobby.servicer import OPEN_METHODS
 from croupier.lobby.settings import LobbySettings
 from croupier.runtime.identity import (
@@ -18,6 +19,7 @@ from croupier.runtime.identity import (
     SERVICE_TOKEN_SECONDS,
     TokenIssuer,
 )
+from croupier.runtime.rate_limit import MILLISECOND
 from croupier.scoring.__main__ import servicers
 from loadtest.simulation.engine_ports import SimulatedLogger
 from loadtest.simulation.replica import (
@@ -51,12 +53,21 @@ class LobbyReplica(Replica):
             action_seconds=5,
             reserve_seconds=3,
             max_player_lobby_streams=50,
+            access_token_seconds=35,
         )
         issuer = TokenIssuer(LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, self.clock)
         channel = environment.network.channel(self.process, ENGINE_CONTROL)
         engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, logger)
         self.lobby = lobby = assemble_lobby(
-            settings, environment.access[self.kind], engine, LOBBY_KEY, self.random, self.clock, registry, logger
+            settings,
+            environment.access[self.kind],
+            engine,
+            LOBBY_KEY,
+            self.random,
+            self.clock,
+            limits_of(settings, lambda: self.clock() * MILLISECOND),
+            registry,
+            logger,
         )
         work = [asyncio.create_task(each()) for each in lobby.background_tasks().values()]
         server = self.listen(

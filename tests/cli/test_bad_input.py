@@ -106,8 +106,8 @@ ONE_OF_EACH = "SQLite serves one instance of each service"
         ("serve cashier", 2, "choose one of lobby, engine, scoring"),
         (f"migrate --database {SERVER} --wait 0", 1, "its server cannot be reached"),
         (f"migrate --database {SERVER}", 1, "its server cannot be reached"),
-        ("migrate --data-dir . --wait 1", 2, "--wait and --retry are for a database on a server"),
-        ("migrate --data-dir . --retry 1", 2, "--wait and --retry are for a database on a server"),
+        ("migrate --data-dir . --wait 1", 2, "--wait, --retry and --grant-to are for a database on a server"),
+        ("migrate --data-dir . --retry 1", 2, "--wait, --retry and --grant-to are for a database on a server"),
         ("migrate --database sqlite:///x.db --wait 1 --retry 1", 2, "leave --retry out"),
         (
             "migrate --database mysql://croupier:sesame@host/x",

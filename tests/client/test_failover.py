@@ -12,12 +12,12 @@ import grpc
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from croupier_api.v1 import engine_pb2
+from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_client import Endpoints, RetryPolicy, aio, blocking
 from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_target
 from loadtest.faults.proxy import Route
 from tests.client.conftest import FAST_RETRIES, Connect
-from tests.client.fake_croupier import FakeCroupier
+from tests.client.fake_croupier import HOUR_MILLISECONDS, FakeCroupier
 from tests.client.fake_table import HAND
 from tests.client.messages import play
 from tests.client.stream_script import StreamFault, StreamScript
@@ -77,6 +77,28 @@ async def test_a_token_expires_during_the_game(client_of: Connect) -> None:
             await play_all_cards(table)
     assert fake.calls[:3] == ["SignIn", "PlayTable", "PlayTable"]
     assert fake.calls[-2:] == ["RefreshToken", "PlayTable"]
+
+
+async def test_a_stream_that_ends_with_its_token_is_opened_again_with_a_new_one(client_of: Connect) -> None:
+    """An engine sends a resume notice when the token of a stream expires."""
+    now = 0
+    with FakeCroupier(StreamScript(StreamFault.MOVE, at_action=2)) as fake:
+        async with client_of(fake, clock=lambda: now) as client, client.play_table("t1") as table:
+            now = HOUR_MILLISECONDS
+            fake.access_tokens.clear()
+            await play_all_cards(table)
+            assert table.view == fake.table.view()
+    assert fake.calls == ["SignIn", "PlayTable", "RefreshToken", "PlayTable"]
+
+
+async def test_a_match_goes_on_with_a_new_token(client_of: Connect) -> None:
+    """A lobby ends streams with UNAUTHENTICATED when their token expires."""
+    expired = StreamScript(StreamFault.DROP, drop_code=grpc.StatusCode.UNAUTHENTICATED)
+    with FakeCroupier(expired, expired) as fake:
+        async with client_of(fake) as client:
+            assert (await client.wait_for_match(game="laying", seat_count=2)).table_id == "t1"
+    assert fake.calls == ["SignIn", *["FindMatch", "RefreshToken"] * 2, "FindMatch"]
+    assert len({each.request_id for each in fake.requests_of(lobby_pb2.FindMatchRequest)}) == 1
 
 
 @pytest.mark.parametrize("apply_first", [True, False])

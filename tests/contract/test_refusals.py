@@ -18,7 +18,7 @@ from tests.refusals import refusal
 
 INVALID_FIELD = ("INVALID_ARGUMENT", "INVALID_FIELD")
 UNKNOWN_CARD = cards_pb2.Card.ValueType(54)
-CONTROL_CALLS = ("DescribeGames", "PrepareTable", "OpenTable", "GetTableStatuses")
+CONTROL_CALLS = ("DescribeGames", "PrepareTable", "OpenTable", "DiscardTables", "GetTableStatuses")
 UNAUTHENTICATED = ("UNAUTHENTICATED", "INVALID_ACCESS_TOKEN")
 
 
@@ -199,11 +199,24 @@ async def test_tables_that_cannot_be_prepared_or_opened_are_refused(client: Engi
     assert await refused(client.prepare(table_id, seat_count=3)) == ("ALREADY_EXISTS", "TABLE_EXISTS")
 
 
-async def test_statuses_are_for_a_limited_number_of_tables(client: EngineClient, table: str) -> None:
+async def test_lists_of_tables_are_limited(client: EngineClient, table: str) -> None:
     metadata = client.engine.lobby()
     answer = await client.control.GetTableStatuses(
         control_pb.GetTableStatusesRequest(table_ids=[table, "nowhere", table]), metadata=metadata
     )
     assert [(status.table_id, status.is_finished) for status in answer.statuses] == [(table, False)]
-    call = client.control.GetTableStatuses(control_pb.GetTableStatusesRequest(table_ids=["x"] * 501), metadata=metadata)
-    assert await refused(call) == INVALID_FIELD
+    for call in (
+        client.control.GetTableStatuses(control_pb.GetTableStatusesRequest(table_ids=["x"] * 501), metadata=metadata),
+        client.control.DiscardTables(control_pb.DiscardTablesRequest(table_ids=["x"] * 501), metadata=metadata),
+    ):
+        assert await refused(call) == INVALID_FIELD
+
+
+async def test_a_discarded_table_cannot_be_opened_and_an_open_one_stays(client: EngineClient, table: str) -> None:
+    prepared = uuid.uuid4().hex
+    await client.prepare(prepared)
+    for _ in range(2):
+        request = control_pb.DiscardTablesRequest(table_ids=[prepared, table, "nowhere"])
+        await client.control.DiscardTables(request, metadata=client.engine.lobby())
+    assert await refused(client.open(prepared, [person("anna"), person("ben")])) == ("NOT_FOUND", "UNKNOWN_TABLE")
+    await unchanged(client, table)

@@ -28,6 +28,8 @@ from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.entry_rate import EntryLimit
 from croupier.engine.tasks import Background
 from croupier.runtime.links import Links, links_by
+from croupier.runtime.network import Network
+from croupier.runtime.rate_limit import Budgets
 from tests.waiting import SettlingLoop
 
 NO_LIMITS = TableLimits(max_entries=1_000_000, max_rounds=1_000_000)
@@ -74,6 +76,7 @@ class MemoryTable:
 
     config: TableConfig
     status: str = "prepared"
+    network: Network | None = None
     entries: list[Entry] = field(default_factory=list)
     due_at: int = 0
     finished_at: int = 0
@@ -125,8 +128,8 @@ class MemoryTableStore:
             if outcome is AppendOutcome.FAILS_AFTER:
                 raise StoreDown
 
-    async def prepare(self, config: TableConfig, at: int) -> TableConfig:
-        return self.tables.setdefault(config.table_id, MemoryTable(config)).config
+    async def prepare(self, config: TableConfig, at: int, network: Network | None = None) -> TableConfig:
+        return self.tables.setdefault(config.table_id, MemoryTable(config, network=network)).config
 
     async def open(self, config: TableConfig, entries: Sequence[Entry]) -> bool:
         kept = self.tables.setdefault(config.table_id, MemoryTable(config))
@@ -140,7 +143,7 @@ class MemoryTableStore:
         await asyncio.sleep(0)
         self._read(table_id)
         kept = self.tables.get(table_id)
-        return StoredTable(kept.status, kept.config, kept.finished_at or None) if kept else None
+        return StoredTable(kept.status, kept.config, kept.finished_at or None, kept.network) if kept else None
 
     async def log_after(self, table_id: str, sequence: int, limit: int) -> LogPart:
         self.log_reads += 1
@@ -218,6 +221,12 @@ class MemoryTableStore:
         return 0
 
     delete_prepared = delete_archived
+
+    async def discard_prepared(self, table_ids: Sequence[str]) -> int:
+        chosen = [each for each in table_ids if each in self.tables and self.tables[each].status == "prepared"]
+        for table_id in chosen:
+            del self.tables[table_id]
+        return len(chosen)
 
 
 class FakeLivenessStore:
@@ -339,5 +348,6 @@ def engine_harness(
         notifier=NullNotifier(),
         limits=NO_LIMITS,
         entry_limit=NO_ENTRY_LIMIT,
+        entries=Budgets(),
     )
     return EngineHarness(clock, store, scoring, logger, services, outbox, liveness, liveness_store)

@@ -37,7 +37,9 @@ class Calls:
     def __init__(self, engine: EngineHarness, tables: Tables) -> None:
         self.tables = tables
         self.link = ""
-        self._servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter(20, 20), engine.links())
+        self._servicer = EngineServicer(
+            tables, engine.services.metrics, StreamLimiter("streams", 20, 20, 20), engine.links()
+        )
 
     async def call(self, name: str, table_id: str = "t1", **fields: Any) -> Any:
         """Return the answer of a call, or the first event of a stream."""

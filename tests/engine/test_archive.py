@@ -12,10 +12,11 @@ from croupier.engine.cluster.housekeeping import ARCHIVE_RETRY_MILLISECONDS, Hou
 from croupier.engine.core.packed_log import PackingFold
 from croupier.engine.folding.inline import InlineFolder
 from croupier.engine.storage.archive import archive
-from croupier.engine.storage.port import SequenceTaken, TableChange, log_parts
+from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, log_parts
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.registry import Tables
+from croupier.runtime.network import Network
 from tests.engine.databases import LoadedTable, archive_finished, entries_of, entry, loaded, opened
 from tests.engine.fakes import START, EngineHarness
 from tests.engine.play import ROUNDS, make_config, whole_log
@@ -105,6 +106,35 @@ async def test_tables_that_were_never_opened_are_deleted(store: SqlTableStore, d
     assert await rows(database) == [2, 3, 1, 0]
 
 
+async def test_a_table_has_the_network_of_its_creator_until_its_end(
+    store: SqlTableStore, database: AsyncEngine
+) -> None:
+    network = Network("0" * 16, "1" * 16)
+    for _ in range(2):
+        await store.prepare(make_config(), START, network)
+        assert await store.find("t1") == StoredTable("prepared", make_config(), network=network)
+    await store.open(make_config(), [entry(1)])
+    await store.append("t1", [entry(2)], TableChange(1, finished=False))
+    assert await store.find("t1") == StoredTable("open", make_config(), network=network)
+    await store.append("t1", [entry(3)], LAST)
+    assert await store.find("t1") == StoredTable("finished", make_config(), entry(3).at)
+    async with database.connect() as connection:
+        assert (await connection.execute(select(TABLES.c.network))).scalar_one() is None
+
+
+async def test_tables_are_discarded_unless_they_were_opened(store: SqlTableStore, database: AsyncEngine) -> None:
+    for name in ("closed", "forming"):
+        await store.prepare(make_config(table_id=name), START)
+    await opened(store, "open")
+    await finished(store, "over")
+    named = ["closed", "open", "over", "unknown"]
+    assert [await store.discard_prepared(named) for _ in range(2)] == [1, 0]
+    assert await store.discard_prepared([]) == 0
+    left = {"forming": "prepared", "open": "open", "over": "finished"}
+    assert await store.statuses(["forming", *named]) == left
+    assert await rows(database) == [3, 3, 1, 0]
+
+
 async def test_nothing_can_be_appended_to_an_archived_or_deleted_table(
     store: SqlTableStore, database: AsyncEngine
 ) -> None:
@@ -162,7 +192,7 @@ async def test_a_table_that_cannot_be_archived_keeps_no_other_one_from_it(
     async with database.begin() as connection:
         await connection.execute(change.values(sequence=sequence, body=body))
     services = replace(engine.services, store=store)
-    housekeeper = Housekeeper(Tables(services, bytes, 1), services, RetentionPolicy(1, 1_000, 0))
+    housekeeper = Housekeeper(Tables(services, bytes, 1), services, RetentionPolicy(1, 1_000, 1_000, 0))
     engine.clock.advance(1_003)
     await housekeeper.archive()
     await housekeeper.archive()

@@ -38,7 +38,7 @@ async def test_the_game_is_played_to_its_end(engine: EngineHarness, seed: int) -
         await control.OpenTable(
             engine_control_pb2.OpenTableRequest(table_id="t2", seats=seats, client_seeds=[b""] * SEATS), None
         )
-        servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter(2, 2), engine.links())
+        servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter("streams", 2, 2, 2), engine.links())
         table = await tables.get("t2")
         numbers = set[int]()
         while not table.state.is_over:

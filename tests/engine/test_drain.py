@@ -19,6 +19,7 @@ from croupier.games.facts import SPECTATOR
 from croupier.runtime.database import open_database
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import Caller, set_caller
+from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.tasks import end_tasks
 from croupier_api.v1 import engine_pb2
@@ -57,7 +58,9 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
     set_caller(Caller(f"p{seat}", "Player"))
     call: Any = FakeCall(WATCH)
     playing = asyncio.create_task(
-        EngineServicer(tables, engine.services.metrics, StreamLimiter(5, 5), engine.links()).PlayTable(None, call)
+        EngineServicer(tables, engine.services.metrics, StreamLimiter("streams", 5, 5, 5), engine.links()).PlayTable(
+            None, call
+        )
     )
     legal = event_of(await within_timeout(call.written.get())).snapshot.legal_actions
     engine.store.gate.clear()
@@ -133,7 +136,7 @@ class StoreEngine:
         )
         self.scoring = FakeScoring()
         self.database = open_database(database_url)
-        self.engine = assemble(settings, self.database, self.scoring, bytes, FakeClock(), RecordingLogger())
+        self.engine = assemble(settings, self.database, self.scoring, bytes, FakeClock(), Budgets(), RecordingLogger())
         self.committing = asyncio.create_task(self.engine.store.run())
 
     async def opened(self, table_id: str) -> LiveTable:

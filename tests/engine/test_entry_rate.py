@@ -14,6 +14,7 @@ from croupier.engine.settings import EngineSettings
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.live_table import LiveTable
 from croupier.runtime.errors import LimitReached
+from croupier.runtime.rate_limit import Budgets
 from tests.engine.fakes import START, EngineHarness, FakeClock, FakeScoring, RecordingLogger
 from tests.engine.play import CLOCK, act_once, bots, choice, make_config, open_table, people, play_on, reload_table
 from tests.waiting import settled
@@ -100,6 +101,6 @@ async def test_the_settings_limit_every_table(database: AsyncEngine) -> None:
     settings = EngineSettings(
         database="unused", lobby_public_key=Path(), signing_key=Path(), scoring_control="a:1", bot_processes=0
     )
-    engine = assemble(settings, database, FakeScoring(), bytes, FakeClock(), RecordingLogger())
+    engine = assemble(settings, database, FakeScoring(), bytes, FakeClock(), Budgets(), RecordingLogger())
     assert engine.services.entry_limit == EntryLimit(per_second=20, burst=200)
     assert engine.services.limits == TableLimits(max_entries=10_000, max_rounds=1_000)

@@ -80,6 +80,21 @@ async def test_short_logs_need_no_process_and_the_first_long_one_starts_it(folde
     assert len(pids()) == 1
 
 
+async def test_a_long_archived_log_waits_for_the_process(
+    folder: ProcessFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("croupier.engine.folding.process.MAX_INLINE_BYTES", 1_000)
+    config, log = long_log()
+    short, long = (
+        asyncio.create_task(folder.fold(FoldedTable(config), parts_of(log[:entries], packed=True)))
+        for entries in (10, len(log))
+    )
+    await within_timeout(short)
+    assert not folder.is_running
+    assert list((await within_timeout(long)).entries) == log
+    assert folder.is_running
+
+
 async def test_the_process_folds_while_the_event_loop_is_idle(folder: ProcessFolder) -> None:
     await until_running(folder)
     config, log = long_log()

@@ -13,7 +13,6 @@ import pytest
 from croupier.engine.cluster.housekeeping import (
     CLAIM_MILLISECONDS,
     MAX_CLAIMED_TABLES,
-    PREPARED_MILLISECONDS,
     Housekeeper,
     RetentionPolicy,
 )
@@ -38,7 +37,8 @@ from tests.engine.play import (
 from tests.engine.timing import pass_time
 
 IDLE_MILLISECONDS = 120_000
-RETENTION = RetentionPolicy(IDLE_MILLISECONDS, log_milliseconds=3_600_000, replay_milliseconds=0)
+PREPARED_MILLISECONDS = 86_400_000
+RETENTION = RetentionPolicy(IDLE_MILLISECONDS, PREPARED_MILLISECONDS, log_milliseconds=3_600_000, replay_milliseconds=0)
 FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
 SLOW = ClockConfig(action_milliseconds=3_600_000, reserve_milliseconds=0, bot_delay_milliseconds=0)
 
@@ -212,7 +212,7 @@ async def test_unopened_tables_are_deleted_and_replays_are_kept_by_default(
 
     for name in left:
         monkeypatch.setattr(engine.store, name, count(name))
-    await housekeeper_of(engine, RetentionPolicy(1, 3_600_000, kept_milliseconds))[0].archive()
+    await housekeeper_of(engine, RetentionPolicy(1, PREPARED_MILLISECONDS, 3_600_000, kept_milliseconds))[0].archive()
     forgotten = [("delete_archived", kept_milliseconds, 50)] * 2 if kept_milliseconds else []
     prepared = ("delete_prepared", PREPARED_MILLISECONDS, 50)
     assert asked == [prepared] * 2 + forgotten
@@ -223,7 +223,7 @@ async def test_finished_tables_are_archived_after_their_time(engine: EngineHarne
     for number in range(MAX_CLAIMED_TABLES + 1):
         await play_on(await open_table(engine, make_config(table_id=f"t{number}")), Random(seed))
     await open_table(engine, make_config(table_id="open"))
-    housekeeper = Housekeeper(tables, engine.services, RetentionPolicy(1, 3_600_000, 0))
+    housekeeper = Housekeeper(tables, engine.services, RetentionPolicy(1, PREPARED_MILLISECONDS, 3_600_000, 0))
     engine.clock.advance(3_600_000)
     await housekeeper.archive()
     assert engine.count("croupier_tables_archived_total") == 0
@@ -240,7 +240,7 @@ async def test_the_archive_waits_for_a_database_that_is_down(
     engine: EngineHarness, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     await play_on(await open_table(engine, make_config()), Random(seed))
-    housekeeper, _ = housekeeper_of(engine, RetentionPolicy(1, 0, 0))
+    housekeeper, _ = housekeeper_of(engine, RetentionPolicy(1, PREPARED_MILLISECONDS, 0, 0))
     engine.clock.advance(1)
     down = Unavailable(errors_pb2.ERROR_REASON_STORE_UNAVAILABLE, "down", retry_after_seconds=1)
     monkeypatch.setattr(engine.store, "log_after", AsyncMock(side_effect=down))

@@ -18,7 +18,7 @@ from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.api.action_codec import encode_action
-from croupier.engine.api.control_servicer import MAX_STATUSES, EngineControlServicer
+from croupier.engine.api.control_servicer import MAX_TABLE_IDS, EngineControlServicer
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
@@ -153,9 +153,9 @@ class Calls:
 
     def restart(self) -> None:
         """Forget all tables in memory."""
-        services, limiter = self._engine.services, StreamLimiter(10_000, 10_000)
+        services, limiter = self._engine.services, StreamLimiter("streams", 10_000, 10_000, 10_000)
         self.tables = Tables(services, bytes, 100)
-        self._players = EngineServicer(self.tables, services.metrics, limiter)
+        self._players = EngineServicer(self.tables, services.metrics, limiter, self._engine.links())
         self._control = EngineControlServicer(self.tables)
 
     async def watch_by_many(self) -> None:
@@ -181,7 +181,8 @@ class Calls:
         after = None if missed is None else head - missed
         messages = 1 if missed is None or missed > MAX_RESUMED_ENTRIES else max(1, missed)
         request = pb.WatchTableRequest(table_id="running", after_sequence=after)
-        async with aclosing(self._players.WatchTable(request, None)) as stream:
+        watched: Any = self._players.WatchTable(request, None)
+        async with aclosing(watched) as stream:
             await read_all(stream, messages)
 
     async def _next_action(self) -> tuple[str, pb.SubmitActionRequest]:
@@ -248,7 +249,7 @@ class Calls:
 def calls_of(calls: Calls) -> dict[str, dict[str, Call]]:
     """Return calls of each method; those of `cold` begin with no table in memory."""
     view, replay = partial(pb.GetViewRequest, link=""), partial(pb.GetReplayRequest, link="")
-    ids = [f"table{number}" for number in range(MAX_STATUSES)]
+    ids = [f"table{number}" for number in range(MAX_TABLE_IDS)]
 
     def asked(request: Message, player_id: str = "stranger") -> Call:
         return partial(calls.ask, request, player_id)

@@ -16,8 +16,9 @@ from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS
 from croupier.engine.tables.subscription import MAX_WRITE_SECONDS
-from croupier.runtime.errors import LimitReached, MalformedRequest, to_status
+from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, to_status
 from croupier.runtime.identity import Caller, caller, set_caller
+from croupier.runtime.network import Network
 from croupier.runtime.rate_limit import SECOND, Budgets, CallBudget, begin_charging
 from croupier.runtime.stream_limiter import StreamLimiter
 from croupier_api.v1 import actions_pb2, engine_pb2
@@ -69,7 +70,7 @@ async def tables(engine: EngineHarness) -> Tables:
 
 @pytest.fixture
 def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
-    return EngineServicer(tables, engine.services.metrics, StreamLimiter(2, 1), engine.links())
+    return EngineServicer(tables, engine.services.metrics, StreamLimiter("streams", 2, 1, 2), engine.links())
 
 
 def reason_of(status: status_pb2.Status) -> str:
@@ -179,7 +180,7 @@ async def test_streams_take_slots_of_their_player_and_release_them(
 
 async def test_messages_beyond_the_rate_limit_are_delayed(engine: EngineHarness, tables: Tables) -> None:
     limit = CallBudget("calls", 20, 3, lambda: SECOND)
-    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter(2, 2), engine.links())
+    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter("streams", 2, 2, 2), engine.links())
     begin_charging(Budgets(limit), caller(), 0)
     requests = [engine_pb2.PlayTableRequest(action=ACTION) for _ in range(6)]
     playing = play(servicer, call := FakeCall(WATCH, *requests))
@@ -224,6 +225,33 @@ async def test_an_action_of_a_stream_waits_for_the_rate_of_its_table(
     await ended(playing)
 
 
+async def test_actions_beyond_the_budget_of_a_network_are_refused_in_calls_and_delayed_in_streams(
+    engine: EngineHarness, tables: Tables
+) -> None:
+    set_caller(Caller("p0", "Player 0", Network("0" * 16)))
+    entries = Budgets(network=CallBudget("entries", 20, 1, lambda: SECOND))
+    servicer = EngineServicer(
+        tables, engine.services.metrics, StreamLimiter("streams", 2, 2, 2), engine.links(), entries
+    )
+    unary = engine_pb2.SubmitActionRequest(table_id="t1", request_id="r", action=ACTION.action)
+    with pytest.raises(IllegalNow):
+        await servicer.SubmitAction(unary, None)
+    proposal = engine_pb2.CreateProposalRequest(table_id="t1", request_id="p", proposal="redeal")
+    for refused in (servicer.SubmitAction(unary, None), servicer.CreateProposal(proposal, None)):
+        with pytest.raises(LimitReached) as refusal:
+            await refused
+        assert (refusal.value.reason_name, refusal.value.limit) == ("TOO_MANY_REQUESTS", "entries")
+        assert refusal.value.retry_after_seconds == 0.05
+    playing = play(servicer, call := FakeCall(WATCH, engine_pb2.PlayTableRequest(action=ACTION)))
+    assert event_of(await within_timeout(call.written.get())).HasField("snapshot")
+    engine.clock.advance(49)
+    await settled()
+    assert call.written.empty()
+    engine.clock.advance(1)
+    assert parsed(await within_timeout(call.written.get())).HasField("answer")
+    await ended(playing)
+
+
 async def test_an_action_without_a_required_part_changes_nothing_in_a_call_and_in_a_stream(
     servicer: EngineServicer, tables: Tables
 ) -> None:
@@ -262,6 +290,44 @@ async def test_an_unexpected_message_ends_the_stream(
     assert (refusal.value.reason_name, refusal.value.field) == (reason, field)
 
 
+async def test_a_stream_ends_with_its_token(servicer: EngineServicer, tables: Tables, engine: EngineHarness) -> None:
+    set_caller(Caller("p0", "Player 0", expires_at=engine.clock() + 2_000))
+    playing = play(servicer, call := FakeCall(WATCH))
+    assert event_of(await within_timeout(call.written.get())).HasField("snapshot")
+    engine.clock.advance(1_999)
+    await settled()
+    assert call.written.empty()
+    engine.clock.advance(1)
+    await within_timeout(playing)
+    (last,) = [event_of(call.written.get_nowait()) for _ in range(call.written.qsize())]
+    assert last.HasField("resume_notice")
+    assert not (await tables.get("t1")).subscribers
+    assert engine.count("croupier_streams") == 0
+
+
+async def test_a_blocked_stream_takes_no_actions_after_the_end_of_its_token_and_ends_soon(
+    servicer: EngineServicer, engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_caller(Caller("p0", "Player 0", expires_at=engine.clock() + 2_000))
+    blocked, writing = FakeCall(WATCH), asyncio.Event()
+
+    async def hangs(message: bytes) -> None:
+        writing.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(blocked, "write", hangs)
+    playing = play(servicer, blocked)
+    await within_timeout(writing.wait())
+    engine.clock.advance(2_000)
+    await settled()
+    blocked.requests.put_nowait(engine_pb2.PlayTableRequest(action=ACTION).SerializeToString())
+    await settled()
+    assert engine.count("croupier_actions_refused_total", reason="ILLEGAL_ACTION") == 0
+    engine.clock.advance(round(MAX_WRITE_SECONDS * 1000))
+    with pytest.raises(asyncio.CancelledError):
+        await playing
+
+
 @pytest.mark.parametrize("vote", [engine_pb2.VOTE_UNSPECIFIED, 3, -1])
 async def test_an_unspecified_or_unknown_vote_is_refused(servicer: EngineServicer, vote: Any) -> None:
     request = engine_pb2.CastVoteRequest(table_id="t1", request_id="r", proposal_sequence=1, vote=vote)
@@ -273,7 +339,7 @@ async def test_an_unspecified_or_unknown_vote_is_refused(servicer: EngineService
 async def test_the_writer_of_a_dead_stream_releases_its_slot_when_newer_streams_replace_it(
     engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter(20, 20), engine.links())
+    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter("streams", 20, 20, 20), engine.links())
     dead, writing = FakeCall(WATCH), asyncio.Event()
 
     async def hangs(message: bytes) -> None:

@@ -13,7 +13,12 @@ from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.log import TableConfig
 from croupier.engine.tables import subscription as streams
 from croupier.engine.tables.live_table import LiveTable
-from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS, MAX_SPECTATOR_STREAMS, RETRY_SECONDS
+from croupier.engine.tables.subscribers import (
+    MAX_NETWORK_SPECTATOR_STREAMS,
+    MAX_SEAT_STREAMS,
+    MAX_SPECTATOR_STREAMS,
+    RETRY_SECONDS,
+)
 from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES, Subscription
 from croupier.games.facts import SPECTATOR, Fact
 from croupier.games.registry import GAMES
@@ -297,3 +302,17 @@ async def test_spectators_have_their_own_limit_of_open_streams(engine: EngineHar
         table.subscribe(seat, None)
     table.subscribers.leave(followed[0])
     table.subscribe(SPECTATOR, None)
+
+
+async def test_spectators_of_one_network_have_half_of_the_streams(engine: EngineHarness) -> None:
+    table = await open_table(engine, make_config())
+    for _ in range(MAX_NETWORK_SPECTATOR_STREAMS):
+        followed = table.subscribe(SPECTATOR, None, "a network")
+    with pytest.raises(LimitReached, match="for one network") as refusal:
+        table.subscribe(SPECTATOR, 1, "a network")
+    assert refusal.value.limit == "spectators"
+    for network_id in ["another network"] * 60 + [""] * 40:
+        table.subscribe(SPECTATOR, None, network_id)
+    table.subscribe(0, None, "a network")
+    table.unsubscribe(followed)
+    table.subscribe(SPECTATOR, 1, "a network")

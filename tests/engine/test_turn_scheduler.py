@@ -1,7 +1,9 @@
 """The turn scheduler: the engine acts for seats whose time has run out, once, with retries."""
 
 import asyncio
+from dataclasses import replace
 from random import Random
+from typing import TypeAlias
 
 import pytest
 
@@ -9,11 +11,15 @@ from croupier.engine.core.clock import AWAY_MILLISECONDS
 from croupier.engine.core.compensation import Outage
 from croupier.engine.core.log import ActedBy, ClockCompensated, SeatConfig
 from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.turn_scheduler import LIVENESS_RETRY_MILLISECONDS, RETRY_MILLISECONDS, STANDBY_MILLISECONDS
 from croupier.games.actions import Pass
 from croupier.games.facts import SPECTATOR, Seat
 from croupier.runtime.errors import IllegalNow, Unavailable
+from croupier.runtime.identity import Caller
+from croupier.runtime.network import Network
+from croupier.runtime.rate_limit import MILLISECOND, Budgets, CallBudget
 from croupier_api.v1 import engine_pb2, errors_pb2
 from tests.engine.fakes import AppendOutcome, EngineHarness
 from tests.engine.play import (
@@ -31,11 +37,13 @@ from tests.engine.play import (
     until_end,
     within_timeout,
 )
+from tests.engine.timing import pass_time
 from tests.waiting import settled
 
 FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
 PLAYED, TIMEOUT, BOT = "ACTED_BY_UNSPECIFIED", "ACTED_BY_TIMEOUT", "ACTED_BY_BOT"
 
+Seats: TypeAlias = tuple[SeatConfig, ...]
 StreamedEntry = int | str
 """An entry of a stream: the milliseconds of a compensation, or else who acted."""
 
@@ -72,7 +80,7 @@ class RecordedTable:
         self.engine.liveness_store.outages.append(Outage(now + began, now + ended))
 
 
-async def watched_table(engine: EngineHarness, seats: tuple[SeatConfig, ...]) -> RecordedTable:
+async def watched_table(engine: EngineHarness, seats: Seats) -> RecordedTable:
     table = await open_table(engine, make_config(seats=seats))
     return RecordedTable(engine, table, await live_stream(table, SPECTATOR))
 
@@ -236,6 +244,52 @@ async def test_computer_players_are_not_delayed(engine: EngineHarness) -> None:
     engine.liveness_store.certain_until = 0
     table.add_outage(-60_000, 60_000)
     assert await table.after(CLOCK.bot_delay_milliseconds) == [BOT]
+
+
+# Budgets of networks
+
+NETWORK, OTHER_NETWORK = Network("0" * 16), Network("1" * 16)
+
+
+async def network_tables(engine: EngineHarness, *networks: Network | None, seats: Seats = ()) -> list[LiveTable]:
+    """Open a table for each network, with bots that do not wait, at an engine with a budget of 10 entries a second."""
+    budget = CallBudget("entries", 10, 5, lambda: engine.clock() * MILLISECOND)
+    engine.services = replace(engine.services, entries=Budgets(network=budget))
+    tables, clock = Tables(engine.services, bytes, max_open_tables=10), replace(CLOCK, bot_delay_milliseconds=0)
+    for number, network in enumerate(networks):
+        await tables.prepare(f"t{number}", "thulla", 3, {"best_of": 5}, clock, network)
+        await tables.open(f"t{number}", seats or bots(3), [b""] * 3)
+    return [await tables.get(f"t{number}") for number in range(len(networks))]
+
+
+async def entries_in(engine: EngineHarness, milliseconds: int, *tables: LiveTable) -> list[int]:
+    """Return the numbers of new entries by table after some time."""
+    before = [table.state.sequence for table in tables]
+    await pass_time(engine.clock, milliseconds)
+    return [table.state.sequence - sequence for table, sequence in zip(tables, before, strict=True)]
+
+
+async def test_bots_of_all_tables_of_a_network_share_its_budget(engine: EngineHarness) -> None:
+    one, two, other = await network_tables(engine, NETWORK, NETWORK, OTHER_NETWORK)
+    await entries_in(engine, 1_000)
+    for _ in range(2):
+        first, second, third = await entries_in(engine, 2_000, one, two, other)
+        assert 9 <= first <= 11
+        assert 9 <= second <= 11
+        assert 19 <= third <= 21
+
+
+async def test_bots_are_not_limited_if_the_network_is_not_known(engine: EngineHarness) -> None:
+    limited, free = await network_tables(engine, NETWORK, None)
+    slow, quick = await entries_in(engine, 3_000, limited, free)
+    assert slow <= 36
+    assert quick > 2 * slow
+
+
+async def test_time_outs_of_players_need_no_budget(engine: EngineHarness) -> None:
+    (table,) = await network_tables(engine, NETWORK, seats=people(3))
+    engine.services.entries.acquire(Caller("", "", NETWORK), 10_000)
+    assert await entries_in(engine, FULL_MILLISECONDS + 50, table) == [1]
 
 
 # Several engines

@@ -66,6 +66,7 @@ def test_the_runbook_has_existing_alerts_only() -> None:
     [
         ("CroupierStreamsNearLimit", "EngineSettings.max_streams"),
         ("CroupierStreamsNearLimit", "LobbySettings.max_lobby_streams"),
+        ("CroupierStreamsNearLimit", "LobbySettings.max_tickets"),
         ("CroupierTablesNearLimit", "EngineSettings.max_open_tables"),
         ("CroupierGatewayNearLimit", "GatewaySettings.max_connections"),
     ],

@@ -13,9 +13,11 @@ from prometheus_client import CollectorRegistry
 
 from croupier.lobby.assembly import Lobby, assemble
 from croupier.lobby.engine_port import EnginePort
+from croupier.lobby.limits import limits_of
 from croupier.lobby.settings import LobbySettings
 from croupier.runtime.database import open_database
 from croupier.runtime.identity import Clock
+from croupier.runtime.rate_limit import MILLISECOND
 from tests.lobby.fakes import FakeClock
 
 
@@ -34,8 +36,9 @@ class LobbyDeployment:
         """Run a lobby, by default with the shared clock; leaving the block ends it without a drain."""
         settings = LobbySettings(database="", signing_key=Path("unused"), engine_control="127.0.0.1:1", **changes)
         own_clock, registry, logger = clock or self.clock, CollectorRegistry(), structlog.get_logger()
+        limits = limits_of(settings, lambda: own_clock() * MILLISECOND)
         database = open_database(self.url)
         try:
-            yield assemble(settings, database, self.engine, self.key, self.source, own_clock, registry, logger)
+            yield assemble(settings, database, self.engine, self.key, self.source, own_clock, limits, registry, logger)
         finally:
             await database.dispose()

@@ -13,6 +13,7 @@ from croupier.lobby.players import Player
 from croupier.lobby.table_service import TableSpec
 from croupier.lobby.tables import FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
 from croupier.runtime.errors import MalformedRequest, NotFound, ServiceError, Unavailable, invalid_field
+from croupier.runtime.network import Network, decode_network
 from croupier.runtime.table_access import OPEN, SEATED, TableAccess, Visibility
 from croupier.runtime.table_access_codec import decode_access
 from croupier_api.v1 import errors_pb2, games_pb2
@@ -68,6 +69,7 @@ class FakeEngine:
 
     def __init__(self) -> None:
         self.prepared: dict[str, tuple[str, int]] = {}
+        self.networks: dict[str, Network | None] = {}
         self.opened: dict[str, tuple[Seat, ...]] = {}
         self.accesses: dict[str, TableAccess] = {}
         self.finished: set[str] = set()
@@ -79,7 +81,13 @@ class FakeEngine:
         return GAMES
 
     async def prepare_table(
-        self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], time_control: TimeControl
+        self,
+        table_id: str,
+        game: str,
+        seats: int,
+        options: Mapping[str, OptionValue],
+        time_control: TimeControl,
+        network: Network | None = None,
     ) -> Preparation:
         self._begin("prepare_table")
         known = {description.game: description for description in GAMES}
@@ -94,6 +102,7 @@ class FakeEngine:
         if time_control.action_seconds < 5:
             raise invalid_field("time_control.action_time", "invalid time_control.action_time: expected 5 s to 24 h")
         self.prepared[table_id] = (game, seats)
+        self.networks[table_id] = network
         commitment = hashlib.sha256(table_id.encode()).hexdigest()
         teams = PAIRED if seats == 4 else ()
         return Preparation({**DEFAULTS[game], **options}, time_control, commitment, 7, teams)
@@ -104,6 +113,12 @@ class FakeEngine:
             raise NotFound(errors_pb2.ERROR_REASON_UNKNOWN_TABLE, "this table was never prepared")
         self.opened.setdefault(table_id, tuple(seats))
         self.accesses.setdefault(table_id, access)
+
+    async def discard_tables(self, table_ids: Sequence[str]) -> None:
+        self._begin("discard_tables")
+        for table_id in table_ids:
+            if table_id not in self.opened:
+                self.prepared.pop(table_id, None)
 
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, bool]:
         self._begin("table_statuses")
@@ -134,6 +149,7 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
             request.seat_count,
             MessageToDict(request.options),
             TimeControl(control.action_time.seconds, control.reserve_time.seconds, 0),
+            decode_network(request.network),
         )
         return pb.PrepareTableResponse(
             options=codec.encode_options(preparation.options),
@@ -155,6 +171,10 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
         )
         await self._engine.open_table(request.table_id, seats, access)
         return pb.OpenTableResponse()
+
+    async def DiscardTables(self, request: pb.DiscardTablesRequest, context: Any) -> pb.DiscardTablesResponse:
+        await self._engine.discard_tables(request.table_ids)
+        return pb.DiscardTablesResponse()
 
     async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, context: Any) -> pb.GetTableStatusesResponse:
         statuses = await self._engine.table_statuses(request.table_ids)

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.lobby import housekeeping
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.tables import TableState
-from croupier.runtime.errors import NotFound, ServiceError, Unauthenticated
+from croupier.runtime.errors import LimitReached, ServiceError, Unauthenticated, Unavailable
 from tests.databases import on_both_databases
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, FakeClock, FakeEngine, player
@@ -56,7 +56,7 @@ async def test_a_complete_table_opens_when_the_engine_is_back_also_after_a_resta
 async def test_finished_games_are_stored_in_batches_of_limited_size(
     lobby: Lobby, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(housekeeping, "MAX_STATUSES", 2)
+    monkeypatch.setattr(housekeeping, "MAX_TABLE_IDS", 2)
     table_ids = [await playing(lobby, number) for number in range(5)]
     engine.finished = set(table_ids[:4])
     for _ in range(3):
@@ -95,21 +95,69 @@ async def test_forming_tables_without_a_change_for_an_hour_are_closed(lobby: Lob
 
 
 @on_both_databases
+async def test_a_table_that_forms_for_twelve_hours_is_closed_whatever_happens_there(
+    lobby: Lobby, clock: FakeClock
+) -> None:
+    table = await lobby.tables.create(ADA, replace(ALONE, seat_count=2))
+    for number in range(24):
+        assert await state_of(lobby, table.table_id) is TableState.FORMING
+        clock.advance(1801)
+        await lobby.tables.set_ready(ADA.player_id, table.table_id, number % 2 == 0, b"")
+        await lobby.housekeeper.close_idle_tables()
+    assert await state_of(lobby, table.table_id) is TableState.CLOSED
+
+
+async def test_closed_tables_are_discarded_at_the_engine_even_if_that_fails_at_first(
+    lobby: Lobby, engine: FakeEngine
+) -> None:
+    closed = [await lobby.tables.create(ADA, ALONE) for _ in range(3)]
+    forming = await lobby.tables.create(ADA, ALONE)
+    for table in closed:
+        await lobby.tables.leave(ADA.player_id, table.table_id)
+    running = await playing(lobby)
+    engine.failure = ENGINE_UNAVAILABLE
+    with pytest.raises(Unavailable):
+        await lobby.housekeeper.updater.discards.send()
+    engine.failure = None
+    for _ in range(2):
+        await lobby.housekeeper.updater.discards.send()
+    assert set(engine.prepared) == {forming.table_id, running}
+    assert engine.calls.count("discard_tables") == 2
+
+
+async def test_tables_beyond_the_limit_of_their_host_leave_nothing_at_the_engine(
+    deployment: LobbyDeployment, engine: FakeEngine
+) -> None:
+    async with deployment.lobby(max_hosted_tables=2) as lobby:
+        created = await asyncio.gather(*(lobby.tables.create(ADA, ALONE) for _ in range(5)), return_exceptions=True)
+        assert sum(isinstance(each, LimitReached) for each in created) == 3
+        await lobby.housekeeper.updater.discards.send()
+        assert len(engine.prepared) == 2
+
+
+@on_both_databases
 async def test_ended_tables_and_expired_sign_ins_are_deleted_in_time(
-    lobby: Lobby, clock: FakeClock, database: AsyncEngine
+    lobby: Lobby, clock: FakeClock, database: AsyncEngine, engine: FakeEngine
 ) -> None:
     _, tokens, _ = await lobby.auth.sign_in("a secret of this device", "Ada")
-    table = await lobby.tables.create(ADA, ALONE)
-    await lobby.tables.leave(ADA.player_id, table.table_id)
-    running = await playing(lobby)
-    clock.advance(29 * 86_400)
-    await lobby.housekeeper.delete_expired()
-    assert await state_of(lobby, table.table_id) is TableState.CLOSED
-    clock.advance(2 * 86_400)
-    await lobby.housekeeper.delete_expired()
-    with pytest.raises(NotFound):
-        await state_of(lobby, table.table_id)
-    assert await state_of(lobby, running) is TableState.PLAYING
+    closed = (await lobby.tables.create(ADA, ALONE)).table_id
+    await lobby.tables.leave(ADA.player_id, closed)
+    finished, running = await playing(lobby), await playing(lobby)
+    engine.finished.add(finished)
+    await lobby.housekeeper.finish_tables()
+
+    async def remaining() -> set[str]:
+        await lobby.housekeeper.delete_expired()
+        return {table.table_id for table in await lobby.housekeeper.tables.list_by_ids([closed, finished, running])}
+
+    for seconds, expected in (
+        (600, {closed, finished, running}),
+        (1, {finished, running}),
+        (30 * 86_400 - 601, {finished, running}),
+        (1, {running}),
+    ):
+        clock.advance(seconds)
+        assert await remaining() == expected
     with pytest.raises(Unauthenticated):
         await lobby.auth.refresh(tokens.refresh_token)
     async with database.connect() as connection:

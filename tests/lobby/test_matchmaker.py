@@ -7,7 +7,7 @@ from croupier.lobby.table_service import FORMING
 from croupier.lobby.tables import TableState
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import HEARTBEAT_TIMEOUT_SECONDS, MatchCriteria
-from croupier.runtime.errors import IllegalNow, LimitReached, StaleSequence, Unavailable
+from croupier.runtime.errors import IllegalNow, StaleSequence, Unavailable
 from croupier_api.v1 import errors_pb2
 from tests.databases import on_both_databases
 from tests.lobby.deployment import LobbyDeployment
@@ -196,14 +196,6 @@ async def test_a_match_that_the_engine_refuses_is_reported_and_its_ticket_discar
         assert refusal.value.reason_name == "MATCH_FAILED"
     again = lobby.matchmaker.find_match(ADA, TWO, b"", "a request")
     assert (await next_message(again)).waiting_count == 1
-
-
-async def test_streams_of_a_player_are_limited(deployment: LobbyDeployment) -> None:
-    async with deployment.lobby(max_player_lobby_streams=1) as lobby:
-        first = await waiting(lobby, ADA)
-        with pytest.raises(LimitReached):
-            await waiting(lobby, ADA)
-        await first[0].aclose()
 
 
 async def test_streams_end_when_the_server_stops_and_tickets_stay(deployment: LobbyDeployment) -> None:

@@ -4,6 +4,8 @@ import json
 
 from sqlalchemy import text
 
+from croupier.lobby.player_store import PlayerStore
+from croupier.lobby.players import Player
 from croupier.lobby.schema import METADATA, VERSION_TABLE
 from croupier.lobby.store import Store
 from croupier.lobby.table_store import TableStore
@@ -20,6 +22,14 @@ TABLES_OF_0001 = text(
 async def test_migrations_create_the_schema_of_the_code(empty_url: str) -> None:
     async with up_to_date(empty_url, "croupier.lobby") as database, database.connect() as connection:
         assert await connection.run_sync(differences, METADATA, VERSION_TABLE) == []
+
+
+async def test_stored_players_count_as_such_who_have_played(empty_url: str) -> None:
+    statement = text("INSERT INTO lobby_players VALUES (:player_id, :player_id, 'Ada', 1)")
+    async with migrated_from(empty_url, "croupier.lobby", "0002", statement, [{"player_id": "a"}]) as database:
+        players = PlayerStore(Store(database))
+        assert await players.delete_unplayed(seen_before=1 << 60) == 0
+        assert await players.get_by_device("a") == Player("a", "Ada")
 
 
 async def test_private_tables_become_those_of_their_players_and_others_stay_public(empty_url: str) -> None:

@@ -193,6 +193,20 @@ async def test_tables_are_listed_in_pages_by_tokens_of_one_filter(harness: Lobby
     assert await refused(ada.call("ListTables", other)) == ("INVALID_ARGUMENT", "INVALID_PAGE_TOKEN", "page_token")
 
 
+async def test_streams_end_with_their_token_and_a_ticket_is_kept(harness: LobbyHarness, clock: FakeClock) -> None:
+    ada, wanted = await harness.sign_in(1), pb.FindMatchRequest(game="pairs", seat_count=2)
+    table = (await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seat_count=2))).table
+    clock.advance(899.9)
+    watching = ada.call("WatchTables", pb.WatchTablesRequest(table_id=table.table_id))
+    matching = ada.call("FindMatch", wanted)
+    assert (await watching.read()).table == table
+    ticket_id = (await matching.read()).ticket_id
+    for stream in (watching, matching):
+        assert await refused(stream) == ("UNAUTHENTICATED", "INVALID_ACCESS_TOKEN", "")
+    ada = await harness.sign_in(1)
+    assert (await ada.call("FindMatch", wanted).read()).ticket_id == ticket_id
+
+
 async def test_a_lost_answer_is_received_by_asking_again(harness: LobbyHarness) -> None:
     """The connection breaks after the table was sent and before the player has it; they call again."""
     ada, bob = await harness.sign_in(1), await harness.sign_in(2)
@@ -293,7 +307,14 @@ BAD = [
         for value in (None, 1.5, float("nan"), float("inf"), [3], {"a": 3})
     ),
     ("ListTables", pb.ListTablesRequest(page_token="nonsense"), "INVALID_PAGE_TOKEN", "page_token"),
-    ("FindMatch", FIND(game="whist"), "UNKNOWN_GAME", "game"),
+    *(
+        (method, request(game="whist"), "UNKNOWN_GAME", "game")
+        for method, request in (
+            ("FindMatch", FIND),
+            ("ListTables", pb.ListTablesRequest),
+            ("WatchTables", pb.WatchTablesRequest),
+        )
+    ),
 ]
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.lobby.codec import encode_table
 from croupier.lobby.schema import METADATA
 from croupier.lobby.store import Store
-from croupier.lobby.table_store import InviteCodeTaken, TableStore
+from croupier.lobby.table_store import InviteCodeTaken, RunningTables, TableStore
 from croupier.lobby.tables import Seat, Table, TableState, closed
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import MatchCriteria, Ticket, matched_table
@@ -24,6 +24,7 @@ from tests.lobby.fakes import START, forming_table, player
 from tests.query_plans import plan_of, scanned
 
 TWO = MatchCriteria("pairs", 2)
+MANY = RunningTables(20, 20)
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ async def test_a_table_is_read_as_it_was_stored(tables: TableStore) -> None:
     table = forming_table(4, access=access, invite_code="ABCD2345", rules_version=3, teams=((0, 2), (1, 3)))
     table = replace(table, options={"rounds": 3, "open": True, "scoring": "short"})
     table = replace(table, seats=(table.seats[0], bot, table.seats[2], person))
-    assert await tables.add(table, 20)
+    assert await tables.add(table, MANY) is None
     assert await tables.get(table.table_id) == table
     assert await tables.get_by_invite_code("ABCD2345") == table
     assert await tables.get("unknown") is None
@@ -70,7 +71,7 @@ async def test_no_page_of_public_tables_scans_the_table(database: AsyncEngine, t
 
 @on_both_databases
 async def test_a_change_of_an_older_version_is_refused(tables: TableStore) -> None:
-    await tables.add(forming_table(), 20)
+    await tables.add(forming_table(), MANY)
     first = forming_table(version=2, seed_commitment="first")
     assert await tables.update(first)
     assert not await tables.update(forming_table(version=2, seed_commitment="second"))
@@ -80,17 +81,29 @@ async def test_a_change_of_an_older_version_is_refused(tables: TableStore) -> No
 
 @on_both_databases
 async def test_the_store_limits_the_tables_of_a_host(tables: TableStore) -> None:
-    assert [await tables.add(forming_table(number=number), 2) for number in (1, 2, 3)] == [True, True, False]
+    limits = RunningTables(2, 20)
+    added = [await tables.add(forming_table(number=number), limits) for number in (1, 2, 3)]
+    assert added == [None, None, RunningTables(2, 0)]
     await tables.update(replace(closed(forming_table()), version=2))
-    assert await tables.add(forming_table(number=3), 2)
+    assert await tables.add(forming_table(number=3), limits) is None
+
+
+@on_both_databases
+async def test_the_store_limits_the_tables_of_a_network(tables: TableStore) -> None:
+    limits = RunningTables(20, 2)
+    added = [await tables.add(forming_table(number=number, network="n"), limits) for number in (1, 2, 3)]
+    assert added == [None, None, RunningTables(2, 2)]
+    assert await tables.add(forming_table(number=3, network="m"), limits) is None
+    await tables.update(replace(closed(forming_table(network="n")), version=2))
+    assert await tables.add(forming_table(number=4, network="n"), limits) is None
 
 
 @on_both_databases
 async def test_an_invite_code_belongs_to_one_table(tables: TableStore) -> None:
-    await tables.add(forming_table(access=SEATED, invite_code="ABCD2345"), 20)
+    await tables.add(forming_table(access=SEATED, invite_code="ABCD2345"), MANY)
     with pytest.raises(InviteCodeTaken):
-        await tables.add(forming_table(number=2, access=SEATED, invite_code="ABCD2345"), 20)
-    await tables.add(forming_table(number=2, access=SEATED, invite_code="EFGH2345"), 20)
+        await tables.add(forming_table(number=2, access=SEATED, invite_code="ABCD2345"), MANY)
+    await tables.add(forming_table(number=2, access=SEATED, invite_code="EFGH2345"), MANY)
     with pytest.raises(InviteCodeTaken):
         await tables.update(forming_table(number=2, version=2, access=SEATED, invite_code="ABCD2345"))
 
@@ -98,7 +111,7 @@ async def test_an_invite_code_belongs_to_one_table(tables: TableStore) -> None:
 @on_both_databases
 async def test_a_match_that_cannot_be_stored_seats_no_player(tables: TableStore, tickets: TicketStore) -> None:
     taken = forming_table()
-    await tables.add(taken, 20)
+    await tables.add(taken, MANY)
     with pytest.raises(IntegrityError):
         await tickets.match(TWO, START, with_table_id(taken.table_id))
     assert await tickets.count_waiting(START) == {TWO: 2}

@@ -101,6 +101,41 @@ def test_readiness_is_withdrawn_with_its_seed() -> None:
     assert withdrawn.seats[0].client_seed == b""
 
 
+@pytest.mark.parametrize(
+    ("change", "ready"),
+    [
+        (lambda table: join(table, player(4)), set()),
+        (lambda table: leave(table, THIRD), set()),
+        (lambda table: leave(table, HOST), set()),
+        (lambda table: add_bot(table, HOST, "clever"), {HOST}),
+        (lambda table: clear_seat(table, HOST, 2, CODE), {HOST}),
+        # These change no seat.
+        (lambda table: join(table, player(2)), {HOST, SECOND}),
+        (lambda table: leave(table, player(5).player_id), {HOST, SECOND}),
+        (lambda table: clear_seat(table, HOST, 3, CODE), {HOST, SECOND}),
+        (lambda table: add_bot(table, HOST, "random", 4), {HOST, SECOND}),
+    ],
+)
+def test_a_change_of_the_seats_resets_the_readiness_of_all_other_players(
+    change: Callable[[Table], Table], ready: set[str]
+) -> None:
+    """Seat 3 is free, and seat 4 has a bot."""
+    table = add_bot(join(join(forming_table(5), player(2)), player(3)), HOST, "random", 4)
+    for player_id in (HOST, SECOND):
+        table = set_ready(table, player_id, True, b"a seed")
+    changed = change(table)
+    assert {seat.player_id for seat in changed.seats if seat.is_ready and not seat.bot} == ready
+    assert {seat.player_id for seat in changed.seats if seat.client_seed} == ready
+    assert changed.seats[4].is_ready
+
+
+def test_a_bot_on_the_last_seat_does_not_open_the_table_of_several_players() -> None:
+    table = set_ready(join(forming_table(3), player(2)), SECOND, True, b"")
+    table = add_bot(set_ready(table, HOST, True, b""), HOST, "clever")
+    assert table.state is TableState.FORMING
+    assert set_ready(table, SECOND, True, b"").state is TableState.OPENING
+
+
 def test_bots_are_ready_and_the_last_one_completes_a_ready_table() -> None:
     table = set_ready(forming_table(3), HOST, True, b"")
     assert table.state is TableState.FORMING

@@ -66,7 +66,7 @@ async def test_a_command_goes_on_at_the_server_after_a_timeout_except_within_a_t
 
 async def test_a_connection_to_sqlite_is_stopped_once_and_keeps_no_process(tmp_path: Path) -> None:
     before = set(threading.enumerate())
-    connection = await connect_sqlite(tmp_path / "x.db")
+    connection = await connect_sqlite(str(tmp_path / "x.db"))
     (thread,) = set(threading.enumerate()) - before
     assert thread.daemon, f"aiosqlite starts another thread: {THREADS}"
     stopped = connection.stop()

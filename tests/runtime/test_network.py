@@ -12,6 +12,8 @@ NEAR, WIDE = "0123456789abcdef", "fedcba9876543210"
 def test_a_network_has_one_hash_or_two() -> None:
     assert decode_network(NEAR) == Network(NEAR)
     assert decode_network(f"{NEAR},{WIDE}") == Network(NEAR, WIDE)
+    assert [Network(NEAR).header, Network(NEAR, WIDE).header] == [NEAR, f"{NEAR},{WIDE}"]
+    assert [Network(NEAR).widest_id, Network(NEAR, WIDE).widest_id] == [NEAR, WIDE]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy import insert, select
 
 from croupier.runtime.database import open_database
+from croupier.runtime.identity import Caller, set_caller
 from croupier.runtime.links import links_by
 from croupier.runtime.service import now_milliseconds
 from croupier.scoring.ledger import Ledger
@@ -87,6 +88,7 @@ async def test_a_call_takes_short_steps(servicers: tuple[ScoringServicer, Scorin
     numbers = count()
 
     async def call() -> None:
+        set_caller(Caller("player0", "Name"))
         await serialized(getattr(servicer, method)(request_of(method, next(numbers)), None))
 
     assert await longest_step(call) < MAX_STEP_SECONDS

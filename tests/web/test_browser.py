@@ -15,6 +15,7 @@ import pytest
 
 from croupier.cli.launcher.gateway import GatewayChoice
 from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
+from croupier_api.v1 import tables_pb2
 from croupier_client import BlockingClient, Endpoints, Tls, choose_random_action, play_game_blocking
 from tests.programs import program
 from tests.web.chromium import Page, opened_page, pin
@@ -103,6 +104,9 @@ def test_a_browser_and_a_native_client_finish_a_game(deployment: WebDeployment, 
         table_id = opened_table(page)
         client.join_table(table_id=table_id)
         client.set_ready(table_id=table_id)
+        # The page gets ready when it sees that all seats are taken.
+        changes = client.watch_tables(table_id=table_id)
+        next(change for change in changes if change.table.state == tables_pb2.TABLE_STATE_PLAYING)
         with client.play_table(table_id) as table:
             play_game_blocking(table, lambda seen: choose_random_action(seen, Random(seed + seen.sequence)))
             names = [seat.name for seat in table.table.seats]

@@ -4,7 +4,7 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 
 import type { Action } from "./generated/croupier_api/v1/actions_pb";
 import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
-import { TableState } from "./generated/croupier_api/v1/tables_pb";
+import { type Table as LobbyTable, TableState } from "./generated/croupier_api/v1/tables_pb";
 import { type CroupierClient, forTable } from "./client";
 import { reasonOf, retryDelay } from "./errors";
 import { delay, isUnanswered, reopen } from "./retry";
@@ -29,7 +29,7 @@ export interface TableSpec {
   readonly options?: JsonObject;
 }
 
-/** Open a table with bots on some seats, get ready, and return its id. */
+/** Open a table with bots on some seats, and return its id. */
 export async function openTable(client: CroupierClient, spec: TableSpec, botDelayMilliseconds = 1): Promise<string> {
   const { game, seats: seatCount, bots, options = {} } = spec;
   const timeControl = { botDelay: durationFromMs(botDelayMilliseconds) };
@@ -37,11 +37,13 @@ export async function openTable(client: CroupierClient, spec: TableSpec, botDela
   if (table === undefined) throw new Error("the lobby opened no table");
   const { tableId } = table;
   for (let bot = 0; bot < bots; bot++) await client.lobby.addBot({ tableId }, forTable(tableId));
-  await client.lobby.setReady({ tableId, isReady: true }, forTable(tableId));
   return tableId;
 }
 
-/** Wait until all players are ready and the cards are dealt; throws after a time-out or when the table is closed. */
+/**
+ * As the host, get ready whenever all seats are taken, and wait until the cards are dealt; throws after a time-out or
+ * when the table is closed.
+ */
 export async function waitForDeal(client: CroupierClient, tableId: string): Promise<void> {
   const enough = new AbortController();
   const timer = setTimeout(() => enough.abort(), WAIT_MILLISECONDS);
@@ -51,12 +53,19 @@ export async function waitForDeal(client: CroupierClient, tableId: string): Prom
     for await (const { table } of reopen(watch, () => enough.signal.aborted)) {
       if (table?.state === TableState.PLAYING || table?.state === TableState.FINISHED) return;
       if (table?.state === TableState.CLOSED) throw new Error("the table was closed");
+      if (table !== undefined && awaitsHost(table)) await client.lobby.setReady({ tableId, isReady: true }, forTable(tableId));
     }
     throw new Error("the table was not complete in time");
   } finally {
     clearTimeout(timer);
     enough.abort();
   }
+}
+
+/** Return whether all seats are taken and the host is not ready: each change of the seats resets their readiness. */
+function awaitsHost({ hostPlayerId, seats }: LobbyTable): boolean {
+  const isFull = seats.every(({ playerId, bot }) => playerId !== "" || bot !== "");
+  return isFull && seats.some(({ playerId, isReady }) => playerId === hostPlayerId && !isReady);
 }
 
 /** Act once. Without an answer the request is sent again with the same id, so that it counts once. */

@@ -1,7 +1,7 @@
 // Plays a game against bots from Node: node dist/main.mjs https://localhost:7700 [game] [seats] [seed]
 import { connect } from "./client";
 import { randomLegal } from "./choices";
-import { act, openTable } from "./game";
+import { act, openTable, waitForDeal } from "./game";
 import { Table } from "./table";
 
 const [address = "http://127.0.0.1:7700", game = "thulla", seats = "3", seed = `${Date.now()}`] = process.argv.slice(2);
@@ -20,7 +20,9 @@ async function play(): Promise<void> {
   const random = seeded(Number(seed));
   const client = await connect(address, crypto.randomUUID(), "Typed");
   const spec = { game, seats: Number(seats), bots: Number(seats) - 1 };
-  const table = new Table(client, await openTable(client, spec));
+  const id = await openTable(client, spec);
+  await waitForDeal(client, id);
+  const table = new Table(client, id);
   let [actions, snapshots] = [0, 0];
   for await (const { eventKind } of table.follow()) {
     if (eventKind.case === "snapshot") snapshots += 1;
@@ -32,7 +34,7 @@ async function play(): Promise<void> {
   const ranking = table.ranking.map((group) => group.seats);
   const names = table.seats.map(({ name }) => name);
   const scores = table.view.seats.map(({ score }) => score);
-  const { id, sequence, streams } = table;
+  const { sequence, streams } = table;
   const counts = { sequence: Number(sequence), actions, streams, snapshots };
   console.log(JSON.stringify({ table: id, names, scores, ranking, ...counts, seed }));
 }

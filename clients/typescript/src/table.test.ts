@@ -131,8 +131,13 @@ test("only an action without an answer is sent again, with its id", async () => 
   assert.equal(new Set(acted.map(({ requestId }) => requestId)).size, 2);
 });
 
-test("waiting for the deal survives a broken stream", async () => {
-  const states: (TableState | ConnectError)[][] = [[TableState.FORMING, LOST], [TableState.FORMING], [TableState.PLAYING]];
+test("waiting for the deal survives a broken stream, and one whose token expires", async () => {
+  const expired = new ConnectError("the token has expired", Code.Unauthenticated);
+  const states: (TableState | ConnectError)[][] = [
+    [TableState.FORMING, LOST],
+    [TableState.FORMING, expired],
+    [TableState.PLAYING],
+  ];
   let streams = 0;
   const transport = createRouterTransport(({ service }) =>
     service(LobbyService, {
@@ -146,6 +151,34 @@ test("waiting for the deal survives a broken stream", async () => {
   );
   await waitForDeal({ lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) }, "t");
   assert.equal(streams, 3);
+});
+
+test("the host gets ready each time that all seats are taken, and not before", async () => {
+  const host = { playerId: "h", isReady: false };
+  const bot = { name: "Bot 3", bot: "random", isReady: true };
+  const guest = { playerId: "g", isReady: true };
+  const forming = [[host, {}, bot], [host, guest, bot], [{ ...host, isReady: true }, guest, bot], [host, guest, bot]];
+  const readyAfter: number[] = [];
+  let sent = 0;
+  const transport = createRouterTransport(({ service }) =>
+    service(LobbyService, {
+      async *watchTables() {
+        for (const seats of forming) {
+          sent += 1;
+          yield { table: { state: TableState.FORMING, hostPlayerId: "h", seats } };
+        }
+        yield { table: { state: TableState.PLAYING } };
+      },
+      setReady({ isReady }) {
+        assert.ok(isReady);
+        readyAfter.push(sent);
+        return {};
+      },
+    }),
+  );
+  await waitForDeal({ lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) }, "t");
+  assert.equal(readyAfter.length, 2);
+  assert.ok((readyAfter[0] ?? 0) >= 2);
 });
 
 test("an action that another player overtook is no error, and a refused one is", async () => {

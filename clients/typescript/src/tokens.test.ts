@@ -76,6 +76,17 @@ test("a stream with a refused token is retried too", async () => {
   assert.deepEqual(seen, ["signed in 1", "renewed 2"]);
 });
 
+test("a stream that ends with its token is opened again with a new one", async ({ mock }) => {
+  let now = Date.now();
+  mock.method(Date, "now", () => now);
+  const { engine, seen } = await player();
+  for (let stream = 0; stream < 2; stream++) {
+    for await (const _ of engine.watchTable({}));
+    now += LONG;
+  }
+  assert.deepEqual(seen, ["signed in 1", "renewed 2"]);
+});
+
 test("a second refusal is reported", async () => {
   const { engine, issued, seen } = await player(() => false);
   await assert.rejects(engine.getView({}), { code: Code.Unauthenticated });

@@ -151,7 +151,8 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def WatchTables(self, request, context):
-        """Streams changes of one table, or of the public tables.
+        """Streams changes of one table, or of the public tables. The stream ends with UNAUTHENTICATED when the access token of
+        its call expires: call again with a new one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -172,7 +173,8 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SetReady(self, request, context):
-        """Sets whether the caller is ready. The game begins when all seats are taken and ready.
+        """Sets whether the caller is ready. The game begins when all seats are taken and ready. Each change of the seats
+        resets the readiness of all players but the one who made it: they see the new table, and get ready again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -195,7 +197,8 @@ class LobbyServiceServicer:
     def FindMatch(self, request, context):
         """Matches the caller with others for a game and a number of seats, with default options and times. The last message
         of the stream has the table, whose game has begun. If the stream breaks, a call with the same request_id continues;
-        the caller keeps their place for 30 s by default.
+        the caller keeps their place for 30 s by default. It ends with UNAUTHENTICATED when the access token of its call
+        expires: call again with a new one and the same request_id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

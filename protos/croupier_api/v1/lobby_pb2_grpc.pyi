@@ -48,13 +48,17 @@ class LobbyServiceStub:
     ListTables: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.ListTablesRequest, _lobby_pb2.ListTablesResponse]
     """Lists public tables, newest first."""
     WatchTables: _grpc.UnaryStreamMultiCallable[_lobby_pb2.WatchTablesRequest, _lobby_pb2.WatchTablesResponse]
-    """Streams changes of one table, or of the public tables."""
+    """Streams changes of one table, or of the public tables. The stream ends with UNAUTHENTICATED when the access token of
+    its call expires: call again with a new one.
+    """
     JoinTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.JoinTableRequest, _lobby_pb2.JoinTableResponse]
     """Takes the first free seat of a forming table."""
     LeaveTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.LeaveTableRequest, _lobby_pb2.LeaveTableResponse]
     """Gives up the caller's seat at a forming table. Another player becomes host; a table without players closes."""
     SetReady: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.SetReadyRequest, _lobby_pb2.SetReadyResponse]
-    """Sets whether the caller is ready. The game begins when all seats are taken and ready."""
+    """Sets whether the caller is ready. The game begins when all seats are taken and ready. Each change of the seats
+    resets the readiness of all players but the one who made it: they see the new table, and get ready again.
+    """
     AddBot: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.AddBotRequest, _lobby_pb2.AddBotResponse]
     """Puts a bot on a free seat of a forming table. For the host only."""
     ClearSeat: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.ClearSeatRequest, _lobby_pb2.ClearSeatResponse]
@@ -62,7 +66,8 @@ class LobbyServiceStub:
     FindMatch: _grpc.UnaryStreamMultiCallable[_lobby_pb2.FindMatchRequest, _lobby_pb2.FindMatchResponse]
     """Matches the caller with others for a game and a number of seats, with default options and times. The last message
     of the stream has the table, whose game has begun. If the stream breaks, a call with the same request_id continues;
-    the caller keeps their place for 30 s by default.
+    the caller keeps their place for 30 s by default. It ends with UNAUTHENTICATED when the access token of its call
+    expires: call again with a new one and the same request_id.
     """
 
 @_typing.type_check_only
@@ -85,13 +90,17 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     ListTables: _aio.UnaryUnaryMultiCallable[_lobby_pb2.ListTablesRequest, _lobby_pb2.ListTablesResponse]  # type: ignore[assignment]
     """Lists public tables, newest first."""
     WatchTables: _aio.UnaryStreamMultiCallable[_lobby_pb2.WatchTablesRequest, _lobby_pb2.WatchTablesResponse]  # type: ignore[assignment]
-    """Streams changes of one table, or of the public tables."""
+    """Streams changes of one table, or of the public tables. The stream ends with UNAUTHENTICATED when the access token of
+    its call expires: call again with a new one.
+    """
     JoinTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.JoinTableRequest, _lobby_pb2.JoinTableResponse]  # type: ignore[assignment]
     """Takes the first free seat of a forming table."""
     LeaveTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.LeaveTableRequest, _lobby_pb2.LeaveTableResponse]  # type: ignore[assignment]
     """Gives up the caller's seat at a forming table. Another player becomes host; a table without players closes."""
     SetReady: _aio.UnaryUnaryMultiCallable[_lobby_pb2.SetReadyRequest, _lobby_pb2.SetReadyResponse]  # type: ignore[assignment]
-    """Sets whether the caller is ready. The game begins when all seats are taken and ready."""
+    """Sets whether the caller is ready. The game begins when all seats are taken and ready. Each change of the seats
+    resets the readiness of all players but the one who made it: they see the new table, and get ready again.
+    """
     AddBot: _aio.UnaryUnaryMultiCallable[_lobby_pb2.AddBotRequest, _lobby_pb2.AddBotResponse]  # type: ignore[assignment]
     """Puts a bot on a free seat of a forming table. For the host only."""
     ClearSeat: _aio.UnaryUnaryMultiCallable[_lobby_pb2.ClearSeatRequest, _lobby_pb2.ClearSeatResponse]  # type: ignore[assignment]
@@ -99,7 +108,8 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     FindMatch: _aio.UnaryStreamMultiCallable[_lobby_pb2.FindMatchRequest, _lobby_pb2.FindMatchResponse]  # type: ignore[assignment]
     """Matches the caller with others for a game and a number of seats, with default options and times. The last message
     of the stream has the table, whose game has begun. If the stream breaks, a call with the same request_id continues;
-    the caller keeps their place for 30 s by default.
+    the caller keeps their place for 30 s by default. It ends with UNAUTHENTICATED when the access token of its call
+    expires: call again with a new one and the same request_id.
     """
 
 class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -161,7 +171,9 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lobby_pb2.WatchTablesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_lobby_pb2.WatchTablesResponse], _abc.AsyncIterator[_lobby_pb2.WatchTablesResponse]]:
-        """Streams changes of one table, or of the public tables."""
+        """Streams changes of one table, or of the public tables. The stream ends with UNAUTHENTICATED when the access token of
+        its call expires: call again with a new one.
+        """
 
     @_abc_1.abstractmethod
     def JoinTable(
@@ -185,7 +197,9 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lobby_pb2.SetReadyRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.SetReadyResponse, _abc.Awaitable[_lobby_pb2.SetReadyResponse]]:
-        """Sets whether the caller is ready. The game begins when all seats are taken and ready."""
+        """Sets whether the caller is ready. The game begins when all seats are taken and ready. Each change of the seats
+        resets the readiness of all players but the one who made it: they see the new table, and get ready again.
+        """
 
     @_abc_1.abstractmethod
     def AddBot(
@@ -211,7 +225,8 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_lobby_pb2.FindMatchResponse], _abc.AsyncIterator[_lobby_pb2.FindMatchResponse]]:
         """Matches the caller with others for a game and a number of seats, with default options and times. The last message
         of the stream has the table, whose game has begun. If the stream breaks, a call with the same request_id continues;
-        the caller keeps their place for 30 s by default.
+        the caller keeps their place for 30 s by default. It ends with UNAUTHENTICATED when the access token of its call
+        expires: call again with a new one and the same request_id.
         """
 
 def add_LobbyServiceServicer_to_server(servicer: LobbyServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -24,7 +24,7 @@ from croupier.runtime.identity import (
     load_public_key,
 )
 from croupier.runtime.links import links_by
-from croupier.runtime.rate_limit import budgets_of, call_budget
+from croupier.runtime.rate_limit import budgets_of, call_budget, network_budgets
 from croupier.runtime.service import Port, Resources, Service, now_milliseconds, run_service
 from croupier.runtime.stream_limiter import StreamLimiter
 
@@ -46,13 +46,16 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
     issuer = TokenIssuer(signing_key, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, local_clock)
     scoring = ScoringChannel(resources.channel(settings.scoring_control, "scoring"), issuer)
     new_seed = seed_source(settings.shuffle_seed)
-    engine = assemble(settings, resources.database, scoring, new_seed, local_clock, resources.logger)
+    entries = network_budgets(
+        "entries", settings.network_entries_per_second, settings.network_entries_burst, time.monotonic_ns
+    )
+    engine = assemble(settings, resources.database, scoring, new_seed, local_clock, entries, resources.logger)
     metrics = engine.services.metrics
     strangers = call_budget("strangers", settings.stranger_units_per_second, settings.stranger_burst, time.monotonic_ns)
     budgets = budgets_of(settings, time.monotonic_ns, strangers)
-    streams = StreamLimiter(settings.max_streams, settings.max_player_streams)
+    streams = StreamLimiter("streams", settings.max_streams, settings.max_player_streams, settings.max_network_streams)
     links = links_by(signing_key, settings.link_days, engine.clock)
-    players = EngineServicer(engine.tables, metrics, streams, links)
+    players = EngineServicer(engine.tables, metrics, streams, links, entries)
     control = EngineControlServicer(engine.tables)
     verifier, control_verifier = (
         TokenVerifier(lobby_key, audience, engine.clock) for audience in (PLAYER_AUDIENCE, ENGINE_CONTROL_AUDIENCE)

@@ -37,9 +37,11 @@ from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
+from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.tasks import TaskFactory, end_tasks
 
-DAY_MILLISECONDS = 86_400_000
+HOUR_MILLISECONDS = 3_600_000
+DAY_MILLISECONDS = 24 * HOUR_MILLISECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The ports of an engine beside database and services: randomness, time, other engines, processes."""
+    """The ports of an engine beside database and services: randomness, time, other engines, processes, budgets."""
 
     engine_id: str
     metrics: EngineMetrics
@@ -115,6 +117,7 @@ class Ports:
     notifier: Notifier
     bot_workers: BotWorkers
     folder: Folder
+    entries: Budgets
 
 
 def assemble(
@@ -123,6 +126,7 @@ def assemble(
     scoring: ScoringPort,
     new_seed: Callable[[int], bytes],
     local_clock: Clock,
+    entries: Budgets,
     logger: Logger,
 ) -> Engine:
     """Wire an engine with production ports; nothing runs yet."""
@@ -138,6 +142,7 @@ def assemble(
         notifier=notifier,
         bot_workers=BotWorkerPool(settings.bot_processes, metrics, logger),
         folder=ProcessFolder(settings.folder_processes, logger) if settings.folder_processes else InlineFolder(),
+        entries=entries,
     )
     return wire(settings, database, scoring, ports, local_clock, logger)
 
@@ -171,6 +176,7 @@ def wire(
         notifier=ports.notifier,
         limits=TableLimits(settings.max_table_entries, settings.max_table_rounds),
         entry_limit=EntryLimit(settings.table_entries_per_second, settings.table_entries_burst),
+        entries=ports.entries,
     )
     tables = Tables(
         services,
@@ -202,5 +208,8 @@ def _writer_and_notifier(database: AsyncEngine, engine_id: str, logger: Logger) 
 
 def _retention(settings: EngineSettings) -> RetentionPolicy:
     return RetentionPolicy(
-        settings.idle_seconds * 1000, settings.log_seconds * 1000, settings.replay_days * DAY_MILLISECONDS
+        idle_milliseconds=settings.idle_seconds * 1000,
+        prepared_milliseconds=settings.prepared_hours * HOUR_MILLISECONDS,
+        log_milliseconds=settings.log_seconds * 1000,
+        replay_milliseconds=settings.replay_days * DAY_MILLISECONDS,
     )

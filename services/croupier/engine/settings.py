@@ -59,6 +59,12 @@ class EngineSettings(ServiceSettings):
     """Log entries that a table may get at once."""
     min_bot_delay_milliseconds: Annotated[NonNegativeInt, Field(le=MAX_BOT_DELAY_MILLISECONDS)] = 250
     """Least time before a bot acts; a table with a lower bot delay gets this one."""
+    max_network_streams: NonNegativeInt = 5_000
+    """Streams of one network (IPv4 /24, IPv6 /64; four times for a /48) beyond which no more are opened."""
+    network_entries_per_second: NonNegativeInt = 1_000
+    """Entries a second by the players and the bots of one network in the long run; 0 for no limit."""
+    network_entries_burst: PositiveInt = 10_000
+    """Entries by the players and the bots of one network at once."""
     stranger_units_per_second: NonNegativeInt = 2000
     """Units a second for calls about tables by players who have no seat there, of all together; 0 for no limit."""
     stranger_burst: PositiveInt = 2000
@@ -71,6 +77,8 @@ class EngineSettings(ServiceSettings):
     """Tables that are loaded at a time: those of their players first, and those of strangers in half of the turns."""
     idle_seconds: NonNegativeInt = 120
     """Seconds after which an unused table leaves memory."""
+    prepared_hours: PositiveInt = 24
+    """Hours after which a table that was not opened is deleted; more than the lobby's max_forming_seconds."""
     log_seconds: NonNegativeInt = 3_600
     """Seconds after its end after which a table is archived."""
     replay_days: NonNegativeInt = 365

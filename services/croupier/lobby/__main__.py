@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry
 from croupier.lobby.assembly import assemble
 from croupier.lobby.engine_channel import EngineChannel
 from croupier.lobby.engine_keys import check_keys
+from croupier.lobby.limits import limits_of
 from croupier.lobby.servicer import OPEN_METHODS, SERVICE_NAME
 from croupier.lobby.settings import LobbySettings
 from croupier.runtime.identity import (
@@ -31,9 +32,8 @@ def build(settings: LobbySettings, resources: Resources) -> Service:
     issuer = TokenIssuer(key, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, now_milliseconds)
     channel = resources.channel(settings.engine_control, "engine")
     engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, logger)
-    lobby = assemble(
-        settings, resources.database, engine, key, secrets.SystemRandom(), now_milliseconds, registry, logger
-    )
+    random, limits = secrets.SystemRandom(), limits_of(settings, time.monotonic_ns)
+    lobby = assemble(settings, resources.database, engine, key, random, now_milliseconds, limits, registry, logger)
     verifier = TokenVerifier(key.public_key(), PLAYER_AUDIENCE, now_milliseconds)
     budgets = budgets_of(settings, time.monotonic_ns)
 

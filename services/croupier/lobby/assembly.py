@@ -12,9 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.auth import AuthService
 from croupier.lobby.change_feed import CatchUp
+from croupier.lobby.discards import Discards
 from croupier.lobby.engine_port import EnginePort
 from croupier.lobby.games import GameRegistry
 from croupier.lobby.housekeeping import Housekeeper, RetentionPolicy
+from croupier.lobby.limits import LobbyLimits
 from croupier.lobby.matchmaker import Matchmaker
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.player_store import PlayerStore
@@ -24,13 +26,12 @@ from croupier.lobby.store import Store
 from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_opener import TableOpener
 from croupier.lobby.table_service import TableService
-from croupier.lobby.table_store import TableStore
+from croupier.lobby.table_store import RunningTables, TableStore
 from croupier.lobby.table_updater import TableUpdater
 from croupier.lobby.tables import TimeControl
 from croupier.lobby.ticket_store import TicketStore
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer
 from croupier.runtime.logs import Logger
-from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.tasks import TaskFactory
 from croupier_api.v1 import lobby_pb2_grpc
 
@@ -78,30 +79,33 @@ def assemble(
     key: Ed25519PrivateKey,
     source: random.Random,
     clock: Callable[[], int],
+    limits: LobbyLimits,
     registry: CollectorRegistry,
     logger: Logger,
 ) -> Lobby:
     """Wire a lobby on a database whose schema is up to date."""
     store, feed, metrics = Store(database), TableFeed(), LobbyMetrics(registry)
     players, tables, tickets = PlayerStore(store), TableStore(store), TicketStore(store)
-    updater, games = TableUpdater(tables, feed, clock), GameRegistry(engine, clock)
-    opener = TableOpener(updater, engine, logger)
-    limiter = StreamLimiter(settings.max_lobby_streams, settings.max_player_lobby_streams)
+    updater, games = TableUpdater(tables, feed, Discards(engine), clock), GameRegistry(engine, clock)
+    opener = TableOpener(updater, players, engine, logger)
+    running = RunningTables(settings.max_hosted_tables, settings.max_network_tables)
     time_control = TimeControl(settings.action_seconds, settings.reserve_seconds, 0)
     issuer = TokenIssuer(key, PLAYER_AUDIENCE, settings.access_token_seconds, clock)
     retention = RetentionPolicy(
         forming_idle=settings.forming_idle_seconds * 1000,
+        max_forming=settings.max_forming_seconds * 1000,
+        closed_table=settings.closed_table_seconds * 1000,
         ended_table=settings.ended_table_seconds * 1000,
+        unplayed_guest=settings.unplayed_guest_hours * 3_600_000,
+        access_token=settings.access_token_seconds * 1000,
         ticket_grace=settings.ticket_grace_seconds * 1000,
     )
     auth = AuthService(players, issuer, settings.refresh_token_seconds, source, clock)
-    service = TableService(
-        tables, updater, feed, engine, opener, games, limiter, settings.max_hosted_tables, source, clock
-    )
-    matchmaker = Matchmaker(tickets, opener, games, limiter, time_control, source, clock, metrics, logger)
+    service = TableService(tables, updater, feed, engine, opener, games, running, source, clock)
+    matchmaker = Matchmaker(tickets, opener, games, time_control, source, clock, metrics, logger)
     catch_up = CatchUp(tables, feed, clock, logger)
     housekeeper = Housekeeper(
         tables, tickets, players, updater, opener, engine, catch_up, metrics, retention, clock, logger
     )
-    servicer = LobbyServicer(auth, service, matchmaker, games, time_control, metrics)
+    servicer = LobbyServicer(auth, service, matchmaker, games, time_control, limits, metrics, clock)
     return Lobby(settings, auth, service, matchmaker, housekeeper, feed, catch_up, servicer, database)

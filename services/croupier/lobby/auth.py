@@ -49,7 +49,9 @@ class AuthService:
         family = new_id(self.source)
         token, token_hash = self._new_refresh_token(family)
         expires = self._refresh_expires()
-        await self.store.add_sign_in(family, player.player_id, token_hash, expires)
+        if not await self.store.add_sign_in(family, player.player_id, token_hash, expires, self.clock()):
+            # Housekeeping has just deleted them: they sign in as a new player.
+            return await self.sign_in(device_secret, name)
         return player, self._tokens(player, token, expires), is_new
 
     async def refresh(self, refresh_token: str) -> Tokens:
@@ -61,7 +63,7 @@ class AuthService:
         expires = self._refresh_expires()
         used_hash = hash_secret("refresh", secret)
         player_id = await self.store.rotate_token(family, used_hash, new_hash, expires, self.clock())
-        player = await self.store.get(player_id) if player_id else None
+        player = await self.store.see(player_id, self.clock()) if player_id else None
         if player is None:
             raise _invalid_refresh_token()
         return self._tokens(player, token, expires)

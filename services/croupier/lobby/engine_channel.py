@@ -22,6 +22,7 @@ from croupier.runtime.errors import (
 )
 from croupier.runtime.identity import TokenIssuer
 from croupier.runtime.logs import Logger
+from croupier.runtime.network import Network
 from croupier.runtime.table_access import TableAccess
 from croupier.runtime.table_access_codec import encode_access
 from croupier_api.v1 import errors_pb2
@@ -53,15 +54,22 @@ class EngineChannel:
         return codec.decode_games(response.games)
 
     async def prepare_table(
-        self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], time_control: TimeControl
+        self,
+        table_id: str,
+        game: str,
+        seats: int,
+        options: Mapping[str, OptionValue],
+        time_control: TimeControl,
+        network: Network | None = None,
     ) -> Preparation:
-        """Check a table and commit to its secret seed; idempotent by table."""
+        """Check a table, which a player of a network created, and commit to its secret seed; idempotent by table."""
         request = pb.PrepareTableRequest(
             table_id=table_id,
             game=game,
             seat_count=seats,
             options=codec.encode_options(options),
             time_control=codec.encode_time_control(time_control),
+            network=network.header if network else "",
         )
         return codec.decode_preparation(await self._call(self._stub.PrepareTable, request, table_id))
 
@@ -76,6 +84,10 @@ class EngineChannel:
             is_matched=access.is_matched,
         )
         await self._call(self._stub.OpenTable, request, table_id)
+
+    async def discard_tables(self, table_ids: Sequence[str]) -> None:
+        """Delete those of at most 500 tables that are prepared and not open; idempotent."""
+        await self._call(self._stub.DiscardTables, pb.DiscardTablesRequest(table_ids=table_ids))
 
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, bool]:
         """Return whether the game is over, for each of at most 500 tables that the engine knows."""

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from croupier.lobby.tables import OptionValue, Seat, TimeControl
+from croupier.runtime.network import Network
 from croupier.runtime.table_access import TableAccess
 
-MAX_STATUSES = 500
+MAX_TABLE_IDS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,21 @@ class EnginePort(Protocol):
         """Return the games in the order to show them."""
 
     async def prepare_table(
-        self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], time_control: TimeControl
+        self,
+        table_id: str,
+        game: str,
+        seats: int,
+        options: Mapping[str, OptionValue],
+        time_control: TimeControl,
+        network: Network | None = None,
     ) -> Preparation:
-        """Check a table and commit to its secret seed; idempotent by table."""
+        """Check a table, which a player of a network created, and commit to its secret seed; idempotent by table."""
 
     async def open_table(self, table_id: str, seats: Sequence[Seat], access: TableAccess) -> None:
         """Open a prepared table and deal; idempotent by table."""
+
+    async def discard_tables(self, table_ids: Sequence[str]) -> None:
+        """Delete those of at most 500 tables that are prepared and not open; idempotent."""
 
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, bool]:
         """Return whether the game is over, for each of at most 500 tables that the engine knows."""

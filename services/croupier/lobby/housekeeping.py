@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from croupier.lobby.change_feed import CatchUp
-from croupier.lobby.engine_port import MAX_STATUSES, EnginePort
+from croupier.lobby.engine_port import MAX_TABLE_IDS, EnginePort
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.player_store import PlayerStore
 from croupier.lobby.table_opener import MAX_CONCURRENT_OPENINGS, TableOpener
@@ -18,6 +18,7 @@ from croupier.runtime.errors import ServiceError
 from croupier.runtime.logs import Logger
 
 BATCH_SIZE = 200
+UNOPENED = frozenset({TableState.PREPARING, TableState.FORMING, TableState.OPENING})
 OPENING_GRACE_MILLISECONDS = 2_000
 """The call that updated a table just now probably still opens it. Replicas whose clocks differ come sooner or later
 by as much; sooner does no harm, because opening is idempotent."""
@@ -25,10 +26,17 @@ by as much; sooner does no harm, because opening is idempotent."""
 
 @dataclass(frozen=True, slots=True)
 class RetentionPolicy:
-    """The times, in milliseconds, for which rows are kept; differences between replicas' clocks shorten them."""
+    """The times, in milliseconds, for which rows are kept; differences between replicas' clocks shorten them.
+
+    With an `unplayed_guest` of 0 guests are kept. `access_token` is the lifetime of access tokens.
+    """
 
     forming_idle: int
+    max_forming: int
+    closed_table: int
     ended_table: int
+    unplayed_guest: int
+    access_token: int
     ticket_grace: int
 
 
@@ -67,7 +75,9 @@ class Housekeeper:
             "open_tables": self.open_tables,
             "finish_tables": self.finish_tables,
             "close_idle_tables": self.close_idle_tables,
+            "discard_tables": self.updater.discards.send,
             "delete_expired": self.delete_expired,
+            "delete_unplayed_guests": self.delete_unplayed_guests,
             "count_tables": self.count_tables,
         }
 
@@ -85,7 +95,7 @@ class Housekeeper:
 
     async def finish_tables(self) -> None:
         """Ask the engine which games are over, and store it."""
-        batch = await self._next_batch({TableState.PLAYING}, MAX_STATUSES)
+        batch = await self._next_batch({TableState.PLAYING}, MAX_TABLE_IDS)
         if not batch:
             return
         for table_id, is_finished in (await self.engine.table_statuses([table.table_id for table in batch])).items():
@@ -93,14 +103,18 @@ class Housekeeper:
                 await self.opener.finish(table_id)
 
     async def close_idle_tables(self) -> None:
-        """Close forming tables without a change for the retention time."""
-        before = self.clock() - self.retention.forming_idle
+        """Close forming tables without a change for the retention time, and those that form for too long.
+
+        The engine deletes prepared tables by age.
+        """
+        now = self.clock()
+        updated_before, created_before = now - self.retention.forming_idle, now - self.retention.max_forming
 
         def close_if_idle(table: Table) -> Table:
-            is_idle = table.state is TableState.FORMING and table.updated_milliseconds < before
-            return closed(table) if is_idle else table
+            is_idle = table.updated_milliseconds < updated_before or table.created_milliseconds < created_before
+            return closed(table) if table.state is TableState.FORMING and is_idle else table
 
-        for table in await self._next_batch({TableState.FORMING}, BATCH_SIZE, before):
+        for table in await self._next_batch({TableState.FORMING}, BATCH_SIZE, updated_before, created_before):
             await self.updater.update(table.table_id, close_if_idle)
 
     async def delete_expired(self) -> None:
@@ -108,17 +122,36 @@ class Housekeeper:
         now = self.clock()
         await self.players.delete_expired(now)
         await self.tickets.delete_abandoned(now - self.retention.ticket_grace, now - MATCHED_RETENTION_SECONDS * 1000)
-        await self.tables.delete_ended(now - self.retention.ended_table)
+        await self.tables.delete_ended(TableState.CLOSED, now - self.retention.closed_table)
+        await self.tables.delete_ended(TableState.FINISHED, now - self.retention.ended_table)
+
+    async def delete_unplayed_guests(self) -> None:
+        """Delete guests who have never played and were not seen for the retention time.
+
+        Without a token they can have a seat only at tables from before its expiry: none is deleted while one of these
+        is still not open.
+        """
+        if not self.retention.unplayed_guest:
+            return
+        seen_before = self.clock() - self.retention.unplayed_guest
+        created_before = seen_before + self.retention.access_token
+        if not await self.tables.list_in_states(UNOPENED, "", 1, created_before=created_before):
+            self.metrics.guests_deleted.inc(await self.players.delete_unplayed(seen_before))
 
     async def count_tables(self) -> None:
         """Set the metric of running tables."""
         self.metrics.show_tables(await self.tables.count_running())
 
     async def _next_batch(
-        self, states: Collection[TableState], limit: int, updated_before: int | None = None
+        self,
+        states: Collection[TableState],
+        limit: int,
+        updated_before: int | None = None,
+        created_before: int | None = None,
     ) -> list[Table]:
         """Return the next tables by id, from the start again after the last: every table has its turn."""
         cursor = ",".join(sorted(states))
-        batch = await self.tables.list_in_states(states, self._cursors.get(cursor, ""), limit, updated_before)
+        after = self._cursors.get(cursor, "")
+        batch = await self.tables.list_in_states(states, after, limit, updated_before, created_before)
         self._cursors[cursor] = batch[-1].table_id if len(batch) == limit else ""
         return batch

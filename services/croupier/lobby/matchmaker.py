@@ -21,7 +21,6 @@ from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import HEARTBEAT_TIMEOUT_SECONDS, MatchCriteria, Ticket, matched_table
 from croupier.runtime.errors import IllegalNow, ServiceError, StaleSequence, Unavailable
 from croupier.runtime.logs import Logger
-from croupier.runtime.stream_limiter import StreamLimiter
 from croupier_api.v1 import errors_pb2
 
 TICK_SECONDS = 1.0
@@ -80,7 +79,6 @@ class Matchmaker:
         store: TicketStore,
         opener: TableOpener,
         games: GameRegistry,
-        stream_limiter: StreamLimiter,
         time_control: TimeControl,
         source: random.Random,
         clock: Callable[[], int],
@@ -90,7 +88,6 @@ class Matchmaker:
         self._store = store
         self._opener = opener
         self._games = games
-        self._stream_limiter = stream_limiter
         self._time_control = time_control
         self._source = source
         self._clock = clock
@@ -124,28 +121,27 @@ class Matchmaker:
         have received their table get it again only by a call with the same, non-empty request_id: the answer was lost.
         """
         await self._games.check_seat_count(criteria.game, criteria.seat_count)
-        with self._stream_limiter.slot(player.player_id):
-            now, stream_id = self._clock(), new_id(self._source)
-            requested = Ticket(
-                new_id(self._source), player.player_id, player.name, criteria, client_seed, now, request_id=request_id
-            )
-            ticket = await self._store.get_or_create(requested, stream_id, now)
-            stream = self._register(stream_id, ticket)
-            try:
-                async for waiting_count in self._until_seated(stream):
-                    yield MatchProgress(ticket.ticket_id, waiting_count)
-                if stream.table is None or stream.table.state is TableState.CLOSED:
-                    await self._store.discard(stream_id)
-                    raise IllegalNow(
-                        errors_pb2.ERROR_REASON_MATCH_FAILED, "the table of the match could not be opened: call again"
-                    )
-                yield MatchProgress(ticket.ticket_id, 0, stream.table)
-                # Only now: until the answer was sent, a call with any request_id gets the table.
-                await self._store.mark_delivered(stream_id, self._clock())
-            finally:
-                del self._streams[stream_id]
-                self._disconnected.add(stream_id)
-                self._wakeup.set()
+        now, stream_id = self._clock(), new_id(self._source)
+        requested = Ticket(
+            new_id(self._source), player.player_id, player.name, criteria, client_seed, now, request_id=request_id
+        )
+        ticket = await self._store.get_or_create(requested, stream_id, now)
+        stream = self._register(stream_id, ticket)
+        try:
+            async for waiting_count in self._until_seated(stream):
+                yield MatchProgress(ticket.ticket_id, waiting_count)
+            if stream.table is None or stream.table.state is TableState.CLOSED:
+                await self._store.discard(stream_id)
+                raise IllegalNow(
+                    errors_pb2.ERROR_REASON_MATCH_FAILED, "the table of the match could not be opened: call again"
+                )
+            yield MatchProgress(ticket.ticket_id, 0, stream.table)
+            # Only now: until the answer was sent, a call with any request_id gets the table.
+            await self._store.mark_delivered(stream_id, self._clock())
+        finally:
+            del self._streams[stream_id]
+            self._disconnected.add(stream_id)
+            self._wakeup.set()
 
     async def _until_seated(self, stream: WaitingStream) -> AsyncGenerator[int, None]:
         sent_count = 0

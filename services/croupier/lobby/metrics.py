@@ -16,6 +16,7 @@ class LobbyMetrics:
         counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
         self.registry = registry
         self.sign_ins = counter("croupier_lobby_sign_ins", "Sign-ins of players.", ["new"])
+        self.guests_deleted = counter("croupier_guests_deleted", "Guests deleted who had never played.")
         self.matches = counter("croupier_lobby_matches", "Matches made.", ["game"])
         self.tables = gauge("croupier_lobby_tables", "Tables that have not ended.", ["game", "state"])
         self.tickets = gauge("croupier_lobby_tickets_waiting", "Tickets that wait.", ["game", "seats"])

@@ -1,12 +1,15 @@
 """The store of players and their sign-ins."""
 
-from sqlalchemy import ColumnElement, delete, insert, select, update
+from collections.abc import Collection
+
+from sqlalchemy import delete, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.players import Player
-from croupier.lobby.schema import PLAYERS, SIGN_INS
+from croupier.lobby.schema import PLAYERS, SIGN_INS, TICKETS
 from croupier.lobby.store import Store, select_unlocked
 
+MAX_DELETED = 500
 MAX_SIGN_INS = 10
 """The limit for one player; a further sign-in ends the oldest."""
 
@@ -17,23 +20,23 @@ class PlayerStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def get(self, player_id: str) -> Player | None:
-        """Return a player, or None."""
-        return await self._one(PLAYERS.c.player_id == player_id)
+    async def see(self, player_id: str, now: int) -> Player | None:
+        """Record that a player was seen, and return them, or None."""
+        seen = update(PLAYERS).where(PLAYERS.c.player_id == player_id).values(seen_milliseconds=now)
+        async with self._store.writing() as connection:
+            row = (await connection.execute(seen.returning(PLAYERS.c.player_id, PLAYERS.c.name))).one_or_none()
+        return Player(row.player_id, row.name) if row else None
 
     async def get_by_device(self, device_hash: str) -> Player | None:
         """Return the player of a device, or None."""
-        return await self._one(PLAYERS.c.device_hash == device_hash)
-
-    async def _one(self, condition: ColumnElement[bool]) -> Player | None:
+        query = select(PLAYERS.c.player_id, PLAYERS.c.name).where(PLAYERS.c.device_hash == device_hash)
         async with self._store.reading() as connection:
-            query = select(PLAYERS.c.player_id, PLAYERS.c.name).where(condition)
             row = (await connection.execute(query)).one_or_none()
         return Player(row.player_id, row.name) if row else None
 
     async def add(self, player: Player, device_hash: str, now: int) -> bool:
         """Store a new player; returns False if the device has one already."""
-        values = {"device_hash": device_hash, "created_milliseconds": now}
+        values = {"device_hash": device_hash, "created_milliseconds": now, "seen_milliseconds": now}
         try:
             async with self._store.writing() as connection:
                 await connection.execute(insert(PLAYERS).values(player_id=player.player_id, name=player.name, **values))
@@ -47,8 +50,8 @@ class PlayerStore:
         async with self._store.writing() as connection:
             await connection.execute(statement)
 
-    async def add_sign_in(self, family: str, player_id: str, token_hash: str, expires: int) -> None:
-        """Store a new sign-in; the player's oldest ends if there are too many."""
+    async def add_sign_in(self, family: str, player_id: str, token_hash: str, expires: int, now: int) -> bool:
+        """Store a new sign-in; the player's oldest ends if there are too many. Returns False if the player is gone."""
         own = SIGN_INS.c.player_id == player_id
         newest = (
             select(SIGN_INS.c.family)
@@ -58,12 +61,16 @@ class PlayerStore:
         )
         async with self._store.writing() as connection:
             await self._store.acquire_advisory_lock(connection, "sign in", player_id)
+            seen = update(PLAYERS).where(PLAYERS.c.player_id == player_id).values(seen_milliseconds=now)
+            if (await connection.execute(seen)).rowcount == 0:
+                return False
             await connection.execute(delete(SIGN_INS).where(own, SIGN_INS.c.family.not_in(newest)))
             await connection.execute(
                 insert(SIGN_INS).values(
                     family=family, player_id=player_id, token_hash=token_hash, expires_milliseconds=expires
                 )
             )
+        return True
 
     async def rotate_token(self, family: str, used_hash: str, new_hash: str, expires: int, now: int) -> str | None:
         """Replace the used refresh token by a new one and return its player's id.
@@ -85,6 +92,29 @@ class PlayerStore:
             if player_id is None:
                 await connection.execute(delete(SIGN_INS).where(SIGN_INS.c.family == family))
         return player_id
+
+    async def mark_played(self, player_ids: Collection[str], now: int) -> None:
+        """Record that players have played; they are kept."""
+        unplayed = PLAYERS.c.player_id.in_(player_ids), PLAYERS.c.played_milliseconds.is_(None)
+        # In one order, so that two transactions never wait for each other.
+        locked = select(PLAYERS.c.player_id).where(*unplayed).order_by(PLAYERS.c.player_id).with_for_update()
+        async with self._store.writing() as connection:
+            played = update(PLAYERS).where(PLAYERS.c.player_id.in_(locked)).values(played_milliseconds=now)
+            await connection.execute(played)
+
+    async def delete_unplayed(self, seen_before: int) -> int:
+        """Delete guests who have not played, were not seen since a time and have no ticket, with their sign-ins.
+
+        Returns their number, at most MAX_DELETED.
+        """
+        is_unplayed = PLAYERS.c.played_milliseconds.is_(None) & (PLAYERS.c.seen_milliseconds < seen_before)
+        has_ticket = exists().where(TICKETS.c.player_id == PLAYERS.c.player_id)
+        unlocked = select_unlocked(PLAYERS.c.player_id, is_unplayed, ~has_ticket).limit(MAX_DELETED)
+        async with self._store.writing() as connection:
+            player_ids = list((await connection.execute(unlocked)).scalars())
+            await connection.execute(delete(SIGN_INS).where(SIGN_INS.c.player_id.in_(player_ids)))
+            await connection.execute(delete(PLAYERS).where(PLAYERS.c.player_id.in_(player_ids)))
+        return len(player_ids)
 
     async def delete_expired(self, now: int) -> None:
         """Delete expired sign-ins."""

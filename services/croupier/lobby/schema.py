@@ -13,11 +13,14 @@ from sqlalchemy import (
     String,
     Table,
     false,
+    text,
 )
 
 METADATA = MetaData()
 VERSION_TABLE = "lobby_schema_version"
 
+# Guests who have not played, and were not seen for long, are deleted; a player is seen by a sign-in or a refresh.
+_UNPLAYED = text("played_milliseconds IS NULL")
 PLAYERS = Table(
     "lobby_players",
     METADATA,
@@ -25,6 +28,9 @@ PLAYERS = Table(
     Column("device_hash", String(64), nullable=False, unique=True),
     Column("name", String(32), nullable=False),
     Column("created_milliseconds", BigInteger, nullable=False),
+    Column("seen_milliseconds", BigInteger, nullable=False, server_default="0"),
+    Column("played_milliseconds", BigInteger),
+    Index("lobby_players_unplayed", "seen_milliseconds", sqlite_where=_UNPLAYED, postgresql_where=_UNPLAYED),
 )
 
 # One row for each signed-in device, with the hash of its current refresh token.
@@ -59,6 +65,8 @@ TABLES = Table(
     Column("removed_players", JSON, nullable=False, server_default="[]"),
     Column("is_matched", Boolean, nullable=False, server_default=false()),
     Column("invite_code", String(8), unique=True),
+    # The keyed hash of the network of the player who created it; null if it is not known, and after the end.
+    Column("network", String(16)),
     Column("seed_commitment", String(128), nullable=False),
     Column("created_milliseconds", BigInteger, nullable=False),
     Column("updated_milliseconds", BigInteger, nullable=False),
@@ -66,6 +74,7 @@ TABLES = Table(
     Index("lobby_tables_by_creation", "visibility", "state", "created_milliseconds", "table_id"),
     Index("lobby_tables_by_state", "state", "table_id"),
     Index("lobby_tables_by_host", "host_player_id", "state"),
+    Index("lobby_tables_by_network", "network"),
     Index("lobby_tables_by_update", "updated_milliseconds"),
 )
 

@@ -1,24 +1,27 @@
 """The contract's LobbyService: decodes, calls the domain, encodes."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, TypeVar
 
 from croupier.lobby import codec
 from croupier.lobby.auth import AuthService
 from croupier.lobby.games import GameRegistry
+from croupier.lobby.limits import LobbyLimits
 from croupier.lobby.matchmaker import Matchmaker
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.players import Player
 from croupier.lobby.table_service import TableService
 from croupier.lobby.tables import TimeControl
 from croupier.runtime.errors import invalid_field
-from croupier.runtime.identity import caller
+from croupier.runtime.identity import Caller, Clock, caller, caller_network, unauthenticated
 from croupier.runtime.paging import decode_page_size, decode_page_token, encode_page_token
 from croupier.runtime.steps import in_steps
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc
 
+Item = TypeVar("Item")
 SERVICE_NAME = pb.DESCRIPTOR.services_by_name["LobbyService"].full_name
 ENCODING_STEP = 25
 OPEN_METHODS = frozenset({f"/{SERVICE_NAME}/SignIn", f"/{SERVICE_NAME}/RefreshToken"})
@@ -34,16 +37,21 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         matchmaker: Matchmaker,
         games: GameRegistry,
         time_control: TimeControl,
+        limits: LobbyLimits,
         metrics: LobbyMetrics,
+        clock: Clock,
     ) -> None:
         self._auth = auth
         self._tables = tables
         self._matchmaker = matchmaker
         self._games = games
         self._time_control = time_control
+        self._limits = limits
         self._metrics = metrics
+        self._clock = clock
 
     async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:
+        self._limits.sign_ins.acquire_nowait(Caller("", "", caller_network()), 1)
         player, tokens, is_new = await self._auth.sign_in(request.device_secret, request.name)
         self._metrics.sign_ins.labels("true" if is_new else "false").inc()
         return pb.SignInResponse(player=codec.encode_player(player), tokens=codec.encode_tokens(tokens))
@@ -55,8 +63,9 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         return pb.ListGamesResponse(games=[codec.encode_game(game) for game in await self._games.list_games()])
 
     async def CreateTable(self, request: pb.CreateTableRequest, context: Any) -> pb.CreateTableResponse:
-        host = _player()
-        table = await self._tables.create(host, codec.decode_table_spec(request, self._time_control))
+        host, spec = _player(), codec.decode_table_spec(request, self._time_control)
+        self._limits.tables_created.acquire_nowait(caller(), 1)
+        table = await self._tables.create(host, spec, caller_network())
         return pb.CreateTableResponse(table=codec.encode_table(table, host.player_id))
 
     async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:
@@ -75,8 +84,8 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         last = tables[size - 1] if len(tables) > size else None
         token = encode_page_token(query, [last.created_milliseconds, last.table_id]) if last else ""
         viewer = caller().id
-        listed = [table for table in tables[:size] if table.is_shown_to(viewer)]
-        encoded = [codec.encode_table(table, viewer) async for table in in_steps(listed, ENCODING_STEP)]
+        shown = (table for table in tables[:size] if table.is_shown_to(viewer))
+        encoded = [codec.encode_table(table, viewer) async for table in in_steps(shown, ENCODING_STEP)]
         return pb.ListTablesResponse(tables=encoded, next_page_token=token)
 
     async def WatchTables(self, request: pb.WatchTablesRequest, context: Any) -> AsyncIterator[pb.WatchTablesResponse]:
@@ -87,9 +96,10 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
             tables = self._tables.watch_table(viewer, codec.decode_id("table_id", request.table_id))
         else:
             tables = self._tables.watch_public(viewer, codec.decode_optional_id("game", request.game))
-        async with aclosing(tables):
-            async for table in tables:
-                yield pb.WatchTablesResponse(table=codec.encode_table(table, viewer))
+        with self._limits.streams.slot(caller()):
+            async with aclosing(self._until_expiry(tables)) as until_expiry:
+                async for table in until_expiry:
+                    yield pb.WatchTablesResponse(table=codec.encode_table(table, viewer))
 
     async def JoinTable(self, request: pb.JoinTableRequest, context: Any) -> pb.JoinTableResponse:
         player = _player()
@@ -129,9 +139,25 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         player, seed = _player(), codec.decode_client_seed(request.client_seed)
         request_id = codec.decode_optional_id("request_id", request.request_id)
         stream = self._matchmaker.find_match(player, codec.decode_criteria(request), seed, request_id)
+        with self._limits.tickets.slot(caller()):
+            async with aclosing(self._until_expiry(stream)) as until_expiry:
+                async for progress in until_expiry:
+                    yield codec.encode_progress(progress, player.player_id)
+
+    async def _until_expiry(self, stream: AsyncGenerator[Item, None]) -> AsyncGenerator[Item, None]:
+        """Yield the items of a stream until the token of the call expires; then raises Unauthenticated."""
+        expires_at = caller().expires_at
         async with aclosing(stream):
-            async for progress in stream:
-                yield codec.encode_progress(progress, player.player_id)
+            while True:
+                seconds = None if expires_at is None else (expires_at - self._clock()) / 1000
+                try:
+                    async with asyncio.timeout(seconds):
+                        item = await anext(stream)
+                except StopAsyncIteration:
+                    return
+                except TimeoutError:
+                    raise unauthenticated("the token has expired: call again with a new one") from None
+                yield item
 
 
 def _player() -> Player:

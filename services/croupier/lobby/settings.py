@@ -1,9 +1,11 @@
 """The settings of the lobby."""
 
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import NonNegativeInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
+from croupier.lobby.tickets import MATCHED_RETENTION_SECONDS
 from croupier.runtime.settings import ListenAddress, Replicas, ServiceSettings
 
 
@@ -32,13 +34,35 @@ class LobbySettings(ServiceSettings):
     """The pause between two runs of housekeeping, in seconds."""
     forming_idle_seconds: NonNegativeInt = 3600
     """The time after which a forming table without changes is closed, in seconds."""
+    max_forming_seconds: PositiveInt = 43_200
+    """The time after which a table that still forms is closed, in seconds; less than the engine's prepared_hours."""
+    closed_table_seconds: Annotated[int, Field(ge=MATCHED_RETENTION_SECONDS)] = 600
+    """The time for which a closed table is kept, in seconds."""
     ended_table_seconds: NonNegativeInt = 30 * 86_400
-    """The time for which an ended table is kept, in seconds."""
+    """The time for which the table of a finished game is kept, in seconds."""
+    unplayed_guest_hours: NonNegativeInt = 24
+    """The hours after which a guest is deleted who has never played and did not sign in or refresh; 0: never."""
     ticket_grace_seconds: NonNegativeInt = 30
     """The time for which the ticket of a disconnected player is kept, in seconds."""
+    sign_ins_per_second: NonNegativeInt = 1
+    """Sign-ins a second of one network (IPv4 /24, IPv6 /64; four times for a /48) in the long run; 0 for no limit."""
+    sign_in_burst: PositiveInt = 1000
+    """Sign-ins of one network at once."""
+    tables_created_per_second: NonNegativeInt = 1
+    """Tables that one network creates a second in the long run; 0 for no limit."""
+    tables_created_burst: PositiveInt = 300
+    """Tables that one network creates at once."""
     max_hosted_tables: NonNegativeInt = 20
     """The maximum number of tables of one host that are forming or being played."""
-    max_lobby_streams: NonNegativeInt = 1000
-    """The maximum number of open WatchTables and FindMatch streams."""
+    max_network_tables: NonNegativeInt = 500
+    """The maximum number of tables that players of one network created and that are forming or being played."""
+    max_lobby_streams: NonNegativeInt = 5000
+    """The maximum number of open WatchTables streams."""
+    max_network_lobby_streams: NonNegativeInt = 1000
+    """The maximum number of open WatchTables streams of one network."""
+    max_tickets: NonNegativeInt = 5000
+    """The maximum number of open FindMatch streams, each with the ticket of its player."""
+    max_network_tickets: NonNegativeInt = 1000
+    """The maximum number of open FindMatch streams of one network."""
     max_player_lobby_streams: NonNegativeInt = 10
-    """The maximum number of open WatchTables and FindMatch streams of one player."""
+    """The maximum number of open WatchTables streams of one player, and also of their FindMatch streams."""

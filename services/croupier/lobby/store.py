@@ -46,8 +46,8 @@ class Store:
     async def acquire_advisory_lock(self, connection: AsyncConnection, *key: str | int) -> None:
         """Wait for a lock and hold it until the transaction ends.
 
-        At READ COMMITTED concurrent transactions would not see each other's rows. A transaction acquires one such lock
-        at most, and before anything else.
+        At READ COMMITTED concurrent transactions would not see each other's rows. A transaction acquires such locks
+        before anything else, and those of several kinds in one order.
         """
         if self._writer is None:
             digest = hashlib.sha256("\0".join(map(str, ("croupier lobby", *key))).encode()).digest()

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from croupier.lobby.engine_port import EnginePort
+from croupier.lobby.player_store import PlayerStore
 from croupier.lobby.table_updater import TableUpdater
 from croupier.lobby.tables import ENDED, Table, TableState, closed
 from croupier.runtime.errors import AlreadyExists, IllegalNow, MalformedRequest, NotFound, ServiceError
@@ -20,6 +21,7 @@ class TableOpener:
     """Prepares and opens tables at the engine."""
 
     updater: TableUpdater
+    players: PlayerStore
     engine: EnginePort
     logger: Logger
 
@@ -59,6 +61,8 @@ class TableOpener:
 
     async def _open(self, table: Table) -> Table:
         await self.engine.open_table(table.table_id, table.seats, table.access)
+        # Before the table plays: a replica that continues after a crash records it again.
+        await self.players.mark_played([seat.player_id for seat in table.seats if seat.player_id], self.updater.clock())
         return await self.updater.update(
             table.table_id, _if_state(TableState.OPENING, lambda current: replace(current, state=TableState.PLAYING))
         )

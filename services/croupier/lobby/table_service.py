@@ -5,16 +5,16 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Map
 from dataclasses import dataclass, replace
 
 from croupier.lobby import tables
-from croupier.lobby.engine_port import EnginePort
+from croupier.lobby.engine_port import EnginePort, Preparation
 from croupier.lobby.games import GameRegistry
 from croupier.lobby.players import Player, new_id
 from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_opener import TableOpener
-from croupier.lobby.table_store import InviteCodeTaken, TableStore
+from croupier.lobby.table_store import InviteCodeTaken, RunningTables, TableStore
 from croupier.lobby.table_updater import TableUpdater
 from croupier.lobby.tables import ENDED, FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
 from croupier.runtime.errors import LimitReached, Unavailable
-from croupier.runtime.stream_limiter import StreamLimiter
+from croupier.runtime.network import WIDE_NETWORK_SHARE, Network
 from croupier.runtime.table_access import TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
 
@@ -48,19 +48,28 @@ class TableService:
     engine: EnginePort
     opener: TableOpener
     games: GameRegistry
-    stream_limiter: StreamLimiter
-    hosted_limit: int
+    running_limits: RunningTables
     source: random.Random
     clock: Callable[[], int]
 
-    async def create(self, host: Player, spec: TableSpec) -> Table:
-        """Create a table and seat its host."""
-        if await self.store.count_hosted(host.player_id) >= self.hosted_limit:
-            raise self._too_many_hosted()
+    async def create(self, host: Player, spec: TableSpec, network: Network | None = None) -> Table:
+        """Create a table and seat its host, who calls from a network."""
+        network_id = network.widest_id if network else ""
+        self._check_running(await self.store.count_running_of(host.player_id, network_id), network)
         table_id = new_id(self.source)
         preparation = await self.engine.prepare_table(
-            table_id, spec.game, spec.seat_count, spec.options, spec.time_control
+            table_id, spec.game, spec.seat_count, spec.options, spec.time_control, network
         )
+        try:
+            return await self._add(host, spec, table_id, preparation, network)
+        except LimitReached:
+            # After any other failure the table may be stored; the engine then deletes the prepared one by age.
+            self.updater.discards.add(table_id)
+            raise
+
+    async def _add(
+        self, host: Player, spec: TableSpec, table_id: str, preparation: Preparation, network: Network | None
+    ) -> Table:
         now = self.clock()
         created = Table(
             table_id=table_id,
@@ -77,12 +86,13 @@ class TableService:
             updated_milliseconds=now,
             rules_version=preparation.rules_version,
             teams=preparation.teams,
+            network=network.widest_id if network else "",
         )
 
         async def add() -> Table:
             table = created if spec.access.is_public else replace(created, invite_code=self._invite_code())
-            if not await self.store.add(table, self.hosted_limit):
-                raise self._too_many_hosted()
+            while running := await self.store.add(table, self._limits_of(network)):
+                self._check_running(running, network)
             return table
 
         table = await _with_free_invite_code(add)
@@ -99,7 +109,12 @@ class TableService:
     async def list_public(
         self, game: str, states: Collection[TableState], before: tuple[int, str] | None, limit: int
     ) -> list[Table]:
-        """Return public tables, newest first, after (created, table_id) of the page before; `game` empty for all."""
+        """Return public tables, newest first, after (created, table_id) of the page before; `game` empty for all.
+
+        Raises MalformedRequest for an unknown game.
+        """
+        if game:
+            await self.games.find(game)
         return await self.store.list_public(game, states, before, limit)
 
     async def join(self, player: Player, table_id: str) -> Table:
@@ -127,7 +142,7 @@ class TableService:
         )
 
     async def add_bot(self, player_id: str, table_id: str, bot: str, seat: int | None = None) -> Table:
-        """Fill a seat with a bot, which opens the table if all others are ready; idempotent by seat if it is given."""
+        """Fill a seat with a bot, which opens the table if only its ready host plays; idempotent by seat if given."""
         kind = await self.games.choose_bot((await self.get(player_id, table_id)).game, bot)
         return await self.opener.advance(
             await self.updater.update(table_id, lambda table: tables.add_bot(table, player_id, kind, seat))
@@ -145,10 +160,7 @@ class TableService:
 
     async def watch_table(self, viewer_id: str, table_id: str) -> AsyncGenerator[Table, None]:
         """Yield a table and its changes until it ends; raises NotFound once the viewer may not see it any more."""
-        with (
-            self.stream_limiter.slot(viewer_id),
-            self.feed.subscribe(lambda table: table.table_id == table_id) as subscription,
-        ):
+        with self.feed.subscribe(lambda table: table.table_id == table_id) as subscription:
             table = await self.get(viewer_id, table_id)
             subscription.mark_delivered(table)
             yield table
@@ -162,12 +174,17 @@ class TableService:
                     return
 
     async def watch_public(self, viewer_id: str, game: str) -> AsyncGenerator[Table, None]:
-        """Yield the public tables that are forming, newest first, and then changes of public tables."""
+        """Yield the public tables that are forming, newest first, and then changes of public tables.
+
+        Raises MalformedRequest for an unknown game: such a stream would never get a message.
+        """
+        if game:
+            await self.games.find(game)
 
         def is_included(table: Table) -> bool:
             return table.access.is_public and table.is_shown_to(viewer_id) and (not game or table.game == game)
 
-        with self.stream_limiter.slot(viewer_id), self.feed.subscribe(is_included) as subscription:
+        with self.feed.subscribe(is_included) as subscription:
             before = None
             while page := await self.store.list_public(game, FORMING, before, PAGE_SIZE):
                 for table in page:
@@ -180,13 +197,21 @@ class TableService:
     def _invite_code(self) -> str:
         return "".join(self.source.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
 
-    def _too_many_hosted(self) -> LimitReached:
-        return LimitReached(
-            errors_pb2.ERROR_REASON_TOO_MANY_TABLES,
-            f"too many tables: expected at most {self.hosted_limit} of one host",
-            retry_after_seconds=HOSTED_RETRY_SECONDS,
-            metadata={"limit": "hosted_tables"},
-        )
+    def _limits_of(self, network: Network | None) -> RunningTables:
+        share = WIDE_NETWORK_SHARE if network and network.wide_id else 1
+        return self.running_limits._replace(of_network=share * self.running_limits.of_network)
+
+    def _check_running(self, running: RunningTables, network: Network | None) -> None:
+        """Raise LimitReached unless a host and a network may have one more running table."""
+        names = {"host": "hosted_tables", "network": "network_tables"}
+        for count, limit, (whose, name) in zip(running, self._limits_of(network), names.items(), strict=True):
+            if count >= limit:
+                raise LimitReached(
+                    errors_pb2.ERROR_REASON_TOO_MANY_TABLES,
+                    f"too many tables: expected at most {limit} of one {whose}",
+                    retry_after_seconds=HOSTED_RETRY_SECONDS,
+                    metadata={"limit": name},
+                )
 
 
 async def _with_free_invite_code(store: Callable[[], Awaitable[Table]]) -> Table:

@@ -2,19 +2,42 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Row, Select, delete, func, insert, literal, select, tuple_, union_all, update
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    ScalarSelect,
+    Select,
+    delete,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    tuple_,
+    union_all,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.dml import Insert
 
 from croupier.lobby.schema import TABLES
 from croupier.lobby.store import Store, select_unlocked
-from croupier.lobby.tables import ENDED, FREE_SEAT, RUNNING, Seat, Table, TableState, TimeControl
+from croupier.lobby.tables import FREE_SEAT, RUNNING, Seat, Table, TableState, TimeControl
 from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
 
 DECODING_STEP = 25
+MAX_DELETED = 1000
+
+
+class RunningTables(NamedTuple):
+    """Numbers of tables that have not ended: those of one host, and those that players of one network created."""
+
+    of_host: int
+    of_network: int
 
 
 class InviteCodeTaken(Exception):
@@ -27,26 +50,27 @@ class TableStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def add(self, table: Table, hosted_limit: int) -> bool:
-        """Store a new table; returns False if the host has too many running tables.
+    async def add(self, table: Table, limits: RunningTables) -> RunningTables | None:
+        """Store a new table; returns the numbers of running tables instead if one of them has reached its limit.
 
         Raises InviteCodeTaken if another table has the code.
         """
         try:
             async with self._store.writing() as connection:
                 await self._store.acquire_advisory_lock(connection, "host", table.host_player_id)
-                is_stored = (await connection.execute(_insert_within(table, hosted_limit))).rowcount == 1
-                if is_stored:
-                    await self._store.notify(connection, table.table_id)
-                return is_stored
+                if table.network:
+                    await self._store.acquire_advisory_lock(connection, "network", table.network)
+                if (await connection.execute(_insert_within(table, limits))).rowcount == 0:
+                    return await _running_of(connection, table.host_player_id, table.network)
+                await self._store.notify(connection, table.table_id)
+                return None
         except IntegrityError:
             raise InviteCodeTaken from None
 
-    async def count_hosted(self, player_id: str) -> int:
-        """Return the number of running tables whose host is a player."""
+    async def count_running_of(self, host_player_id: str, network: str) -> RunningTables:
+        """Return the numbers of running tables of a host and a network."""
         async with self._store.reading() as connection:
-            count: int = (await connection.execute(_count_hosted(player_id))).scalar_one()
-            return count
+            return await _running_of(connection, host_player_id, network)
 
     async def update(self, table: Table) -> bool:
         """Store the next version of a table; returns False if the stored one is not the version before.
@@ -87,12 +111,21 @@ class TableStore:
         return await self._many(newest.limit(limit))
 
     async def list_in_states(
-        self, states: Collection[TableState], after: str, limit: int, updated_before: int | None = None
+        self,
+        states: Collection[TableState],
+        after: str,
+        limit: int,
+        updated_before: int | None = None,
+        created_before: int | None = None,
     ) -> list[Table]:
-        """Return tables in some states, ordered by id, with ids greater than `after`."""
+        """Return tables in some states, ordered by id, with ids greater than `after`.
+
+        With times, those that were updated before the one or created before the other.
+        """
         conditions = [TABLES.c.state.in_(states), TABLES.c.table_id > after]
-        if updated_before is not None:
-            conditions.append(TABLES.c.updated_milliseconds < updated_before)
+        times = ((TABLES.c.updated_milliseconds, updated_before), (TABLES.c.created_milliseconds, created_before))
+        if old := [column < before for column, before in times if before is not None]:
+            conditions.append(or_(*old))
         return await self._many(select(TABLES).where(*conditions).order_by(TABLES.c.table_id).limit(limit))
 
     async def list_by_ids(self, table_ids: Collection[str]) -> list[Table]:
@@ -114,10 +147,10 @@ class TableStore:
         async with self._store.reading() as connection:
             return {(game, TableState(state)): count for game, state, count in await connection.execute(query)}
 
-    async def delete_ended(self, updated_before: int) -> None:
-        """Delete tables that ended before a time."""
+    async def delete_ended(self, state: TableState, updated_before: int) -> None:
+        """Delete tables that came to this state, FINISHED or CLOSED, before a time; at most MAX_DELETED."""
         is_old = TABLES.c.updated_milliseconds < updated_before
-        keys = select_unlocked(TABLES.c.table_id, TABLES.c.state.in_(ENDED), is_old)
+        keys = select_unlocked(TABLES.c.table_id, TABLES.c.state == state, is_old).limit(MAX_DELETED)
         async with self._store.writing() as connection:
             await connection.execute(delete(TABLES).where(TABLES.c.table_id.in_(keys)))
 
@@ -141,15 +174,25 @@ def _public_page(game: str, state: TableState, before: tuple[int, str] | None, l
     return query.order_by(created.desc(), table_id.desc()).limit(limit)
 
 
-def _count_hosted(player_id: str) -> Any:
-    return select(func.count()).where(TABLES.c.host_player_id == player_id, TABLES.c.state.in_(RUNNING))
+def _counts(host_player_id: str, network: str) -> tuple[ScalarSelect[int], ScalarSelect[int]]:
+    """Return the queries of the numbers of RunningTables; ended tables have no network."""
+    is_hosted = (TABLES.c.host_player_id == host_player_id) & TABLES.c.state.in_(RUNNING)
+    return (
+        select(func.count()).where(is_hosted).scalar_subquery(),
+        select(func.count()).where(TABLES.c.network == network).scalar_subquery(),
+    )
 
 
-def _insert_within(table: Table, hosted_limit: int) -> Insert:
+async def _running_of(connection: AsyncConnection, host_player_id: str, network: str) -> RunningTables:
+    return RunningTables(*(await connection.execute(select(*_counts(host_player_id, network)))).one())
+
+
+def _insert_within(table: Table, limits: RunningTables) -> Insert:
     row = to_row(table)
     values = [literal(value, TABLES.c[name].type) for name, value in row.items()]
-    is_within = _count_hosted(table.host_player_id).scalar_subquery() < hosted_limit
-    return insert(TABLES).from_select(list(row), select(*values).where(is_within))
+    counts = _counts(table.host_player_id, table.network)
+    is_within = [count < limit for count, limit in zip(counts, limits, strict=True)]
+    return insert(TABLES).from_select(list(row), select(*values).where(*is_within))
 
 
 def to_row(table: Table) -> dict[str, Any]:
@@ -171,6 +214,7 @@ def to_row(table: Table) -> dict[str, Any]:
         "removed_players": table.access.removed_players,
         "is_matched": table.access.is_matched,
         "invite_code": table.invite_code or None,
+        "network": table.network if table.network and table.state in RUNNING else None,
         "seed_commitment": table.seed_commitment,
         "created_milliseconds": table.created_milliseconds,
         "updated_milliseconds": table.updated_milliseconds,
@@ -196,6 +240,7 @@ def from_row(row: Row[Any]) -> Table:
             "teams": tuple(map(tuple, columns["teams"])),
             "seats": tuple(_decode_seat(seat) for seat in columns["seats"]),
             "invite_code": columns["invite_code"] or "",
+            "network": columns["network"] or "",
         },
     )
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from croupier.lobby.discards import Discards
 from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_store import TableStore
-from croupier.lobby.tables import Table
+from croupier.lobby.tables import Table, TableState
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.table_access import unknown_table
 from croupier_api.v1 import errors_pb2
@@ -15,10 +16,11 @@ MAX_ATTEMPTS = 50
 
 @dataclass(frozen=True, slots=True)
 class TableUpdater:
-    """Updates stored tables and publishes them to the streams."""
+    """Updates stored tables, publishes them to the streams, and discards those that were closed at the engine."""
 
     store: TableStore
     feed: TableFeed
+    discards: Discards
     clock: Callable[[], int]
 
     async def update(self, table_id: str, change: Callable[[Table], Table]) -> Table:
@@ -38,6 +40,8 @@ class TableUpdater:
             changed = replace(changed, version=table.version + 1, updated_milliseconds=updated)
             if await self.store.update(changed):
                 self.feed.publish(changed)
+                if changed.state is TableState.CLOSED:
+                    self.discards.add(table_id)
                 return changed
         raise Unavailable(
             errors_pb2.ERROR_REASON_TABLE_BUSY,

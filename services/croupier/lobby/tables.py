@@ -1,6 +1,7 @@
 """A table of the lobby as a frozen value, and the rules for changing it.
 
-Each change returns a new value, or the same one if it has no effect, or raises a ServiceError.
+Each change returns a new value, or the same one if it has no effect, or raises a ServiceError. Players are ready for a
+game with those whom they see at the table: a change of its seats resets the readiness of all other players.
 """
 
 from collections.abc import Mapping
@@ -62,7 +63,10 @@ FREE_SEAT = Seat()
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; times are milliseconds since 1970 UTC, teams are groups of seats, `version` counts the changes."""
+    """A table; times are milliseconds since 1970 UTC, teams are groups of seats, `version` counts the changes.
+
+    `network` is the widest one of the player who created it; empty if it is not known, or after the end.
+    """
 
     table_id: str
     state: TableState
@@ -78,6 +82,7 @@ class Table:
     updated_milliseconds: int
     rules_version: int = 0
     teams: tuple[tuple[int, ...], ...] = ()
+    network: str = ""
     version: int = 1
 
     def seat_of(self, player_id: str) -> int | None:
@@ -98,7 +103,7 @@ def join(table: Table, player: Player) -> Table:
     if table.seat_of(player.player_id) is not None and table.state not in ENDED:
         return table
     _check_forming(table)
-    return _with_seat(table, _first_free(table), Seat(player.player_id, player.name))
+    return _reseated(table, _first_free(table), Seat(player.player_id, player.name), player.player_id)
 
 
 def leave(table: Table, player_id: str) -> Table:
@@ -107,7 +112,7 @@ def leave(table: Table, player_id: str) -> Table:
     if number is None or table.state is TableState.CLOSED:
         return table
     _check_forming(table)
-    left = _with_seat(table, number, FREE_SEAT)
+    left = _reseated(table, number, FREE_SEAT, player_id)
     players = [seat.player_id for seat in (*left.seats[number:], *left.seats[:number]) if seat.player_id]
     if not players:
         return closed(left)
@@ -142,7 +147,8 @@ def add_bot(table: Table, player_id: str, bot: str, number: int | None = None) -
     number = _first_free(table) if number is None else number
     if not table.seats[number].is_free:
         raise IllegalNow(errors_pb2.ERROR_REASON_SEAT_TAKEN, f"seat {number} is taken: choose another seat")
-    return _opening_if_complete(_with_seat(table, number, Seat(name=f"Bot {number + 1}", bot=bot, is_ready=True)))
+    seat = Seat(name=f"Bot {number + 1}", bot=bot, is_ready=True)
+    return _opening_if_complete(_reseated(table, number, seat, player_id))
 
 
 def clear_seat(table: Table, player_id: str, number: int, invite_code: str) -> Table:
@@ -155,7 +161,9 @@ def clear_seat(table: Table, player_id: str, number: int, invite_code: str) -> T
     _check_seat(table, number)
     if table.seats[number].player_id == player_id:
         raise IllegalNow(errors_pb2.ERROR_REASON_HOST_SEAT, "the host's own seat cannot be cleared: leave the table")
-    freed = _with_seat(table, number, FREE_SEAT)
+    if table.seats[number].is_free:
+        return table
+    freed = _reseated(table, number, FREE_SEAT, player_id)
     removed = table.seats[number].player_id
     return _without_access(freed, removed, invite_code) if removed else freed
 
@@ -174,6 +182,15 @@ def _without_access(table: Table, player_id: str, invite_code: str) -> Table:
 def _opening_if_complete(table: Table) -> Table:
     is_complete = all(seat.is_ready and not seat.is_free for seat in table.seats)
     return replace(table, state=TableState.OPENING) if is_complete else table
+
+
+def _reseated(table: Table, number: int, seat: Seat, actor_id: str) -> Table:
+    """Return the table with another occupant of a seat, for which all players but the actor have to get ready again."""
+    kept = (
+        other if other.bot or other.player_id == actor_id else replace(other, is_ready=False, client_seed=b"")
+        for other in table.seats
+    )
+    return _with_seat(replace(table, seats=tuple(kept)), number, seat)
 
 
 def _with_seat(table: Table, number: int, seat: Seat) -> Table:

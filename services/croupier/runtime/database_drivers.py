@@ -99,12 +99,12 @@ class SqliteConnection(aiosqlite.Connection):
         return self
 
 
-async def connect_sqlite(file: str, **options: Any) -> SqliteConnection:
+async def connect_sqlite(file: str | Path, **options: Any) -> SqliteConnection:
     """Connect with the driver itself, with the arguments of `sqlite3.connect`; a new file is its owner's only."""
     return await SqliteConnection(partial(_connect_sqlite, file, **options)).connected()
 
 
-def _connect_sqlite(file: str, **options: Any) -> sqlite3.Connection:
+def _connect_sqlite(file: str | Path, **options: Any) -> sqlite3.Connection:
     # SQLite gives a new file the mode 0644, and its write-ahead log the mode of the file. An existing file must not be
     # closed here: that would release the locks of all connections of this process. Only ":memory:" is not absolute.
     if Path(file).is_absolute():

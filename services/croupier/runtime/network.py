@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 
 NETWORK_HEADER = "x-croupier-network"
+WIDE_NETWORK_SHARE = 4
+"""So many times the share of a /64 is that of the /48 around it."""
 _HASHES = re.compile(r"([0-9a-f]{16})(?:,([0-9a-f]{16}))?")
 
 
@@ -19,6 +21,16 @@ class Network:
 
     id: str
     wide_id: str = ""
+
+    @property
+    def widest_id(self) -> str:
+        """The hash of the widest network."""
+        return self.wide_id or self.id
+
+    @property
+    def header(self) -> str:
+        """The header with this network."""
+        return f"{self.id},{self.wide_id}" if self.wide_id else self.id
 
 
 def decode_network(header: str) -> Network | None:

@@ -5,11 +5,12 @@ A call has a cost in units (`costs.py`).
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from croupier.runtime.errors import LimitReached
 from croupier.runtime.identity import Caller
+from croupier.runtime.network import WIDE_NETWORK_SHARE
 from croupier.runtime.settings import ServiceSettings
 from croupier_api.v1 import errors_pb2
 
@@ -17,9 +18,6 @@ SECOND = 1_000_000_000
 MILLISECOND = 1_000_000
 PRUNE_SIZE = 1024
 """Below this number, full buckets are not removed."""
-WIDE_NETWORK_SHARE = 4
-"""So many times the budget of a /64 is that of the /48 around it."""
-
 STRANGERS = "strangers"
 """The only key of their budget."""
 
@@ -193,10 +191,14 @@ def charge_strangers() -> None:
 
 def budgets_of(settings: ServiceSettings, clock: MonotonicClock, strangers: CallBudget | None = None) -> Budgets:
     """Return the budgets by the settings."""
-    rate, burst = settings.network_units_per_second, settings.network_burst
+    player = call_budget("player_calls", settings.player_calls_per_second, settings.player_burst, clock)
+    networks = network_budgets("network_calls", settings.network_units_per_second, settings.network_burst, clock)
+    return replace(networks, player=player, strangers=strangers)
+
+
+def network_budgets(limit: str, units_per_second: int, burst: int, clock: MonotonicClock) -> Budgets:
+    """Return budgets of networks alone, without limit for 0 units a second."""
     return Budgets(
-        call_budget("player_calls", settings.player_calls_per_second, settings.player_burst, clock),
-        call_budget("network_calls", rate, burst, clock),
-        call_budget("network_calls", WIDE_NETWORK_SHARE * rate, WIDE_NETWORK_SHARE * burst, clock),
-        strangers,
+        network=call_budget(limit, units_per_second, burst, clock),
+        wide_network=call_budget(limit, WIDE_NETWORK_SHARE * units_per_second, WIDE_NETWORK_SHARE * burst, clock),
     )

@@ -17,6 +17,7 @@ from croupier.engine.tables.registry import Tables
 from croupier.games.registry import GAMES, rules_of
 from croupier.runtime.errors import NotPermitted, invalid_field
 from croupier.runtime.identity import caller
+from croupier.runtime.network import decode_network
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, Visibility
 from croupier.runtime.table_access_codec import decode_access
 from croupier_api.v1 import errors_pb2
@@ -24,6 +25,8 @@ from croupier_internal.v1 import engine_control_pb2, engine_control_pb2_grpc
 from croupier_internal.v1.engine_control_pb2 import (
     DescribeGamesRequest,
     DescribeGamesResponse,
+    DiscardTablesRequest,
+    DiscardTablesResponse,
     GetTableStatusesRequest,
     GetTableStatusesResponse,
     OpenTableRequest,
@@ -33,7 +36,7 @@ from croupier_internal.v1.engine_control_pb2 import (
 )
 
 SERVICE_NAME: str = engine_control_pb2.DESCRIPTOR.services_by_name["EngineControlService"].full_name
-MAX_STATUSES = 500
+MAX_TABLE_IDS = 500
 
 
 class EngineControlServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
@@ -59,6 +62,7 @@ class EngineControlServicer(engine_control_pb2_grpc.EngineControlServiceServicer
             request.seat_count,
             decode_options(request.options),
             decode_time_control(request.time_control),
+            decode_network(request.network),
         )
         return PrepareTableResponse(
             options=encode_options(config.options),
@@ -85,18 +89,28 @@ class EngineControlServicer(engine_control_pb2_grpc.EngineControlServiceServicer
         await self._tables.open(request.table_id, seats, list(request.client_seeds), access)
         return OpenTableResponse()
 
+    async def DiscardTables(self, request: DiscardTablesRequest, context: Any) -> DiscardTablesResponse:
+        """Delete tables that are prepared and not open."""
+        _only_the_lobby()
+        await self._tables.discard(_decode_table_ids(request))
+        return DiscardTablesResponse()
+
     async def GetTableStatuses(self, request: GetTableStatusesRequest, context: Any) -> GetTableStatusesResponse:
         """Return whether tables are finished."""
         _only_the_lobby()
-        if len(request.table_ids) > MAX_STATUSES:
-            raise invalid_field("table_ids", f"invalid number of table_ids: expected at most {MAX_STATUSES}")
-        statuses = await self._tables.statuses(list(request.table_ids))
+        statuses = await self._tables.statuses(_decode_table_ids(request))
         return GetTableStatusesResponse(
             statuses=[
                 engine_control_pb2.TableStatus(table_id=table_id, is_finished=status == "finished")
                 for table_id, status in statuses.items()
             ]
         )
+
+
+def _decode_table_ids(request: DiscardTablesRequest | GetTableStatusesRequest) -> list[str]:
+    if len(request.table_ids) > MAX_TABLE_IDS:
+        raise invalid_field("table_ids", f"invalid number of table_ids: expected at most {MAX_TABLE_IDS}")
+    return list(request.table_ids)
 
 
 def _only_the_lobby() -> None:

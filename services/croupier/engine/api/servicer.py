@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from math import inf
 from typing import Any
 
 import grpc
@@ -21,7 +22,7 @@ from croupier.runtime.costs import MESSAGE_COST
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, invalid_field
 from croupier.runtime.identity import caller
 from croupier.runtime.links import Links
-from croupier.runtime.rate_limit import charge
+from croupier.runtime.rate_limit import Budgets, charge
 from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.table_access import LinkPurpose
 from croupier_api.v1 import engine_pb2, engine_pb2_grpc, errors_pb2
@@ -60,9 +61,18 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     """EngineService. Its streams write bytes that are encoded once for all viewers who receive the same."""
 
-    def __init__(self, tables: Tables, metrics: EngineMetrics, stream_limiter: StreamLimiter, links: Links) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        metrics: EngineMetrics,
+        stream_limiter: StreamLimiter,
+        links: Links,
+        entries: Budgets | None = None,
+    ) -> None:
+        """`entries` are the budgets of networks for entries; by default there is no limit."""
         self._tables = tables
         self._links = links
+        self._entries = entries or Budgets()
         self._metrics = metrics
         self._stream_limiter = stream_limiter
         metrics.streams.set_function(lambda: len(stream_limiter))
@@ -79,6 +89,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     async def SubmitAction(self, request: SubmitActionRequest, context: Any) -> SubmitActionResponse:
         """Act for the caller's seat."""
         table = await self._visit(request.table_id, Need.TABLE)
+        self._entries.acquire_nowait(caller(), 1)
         return SubmitActionResponse(sequence=await self._act(table, caller().id, request))
 
     async def GetView(self, request: GetViewRequest, context: Any) -> GetViewResponse:
@@ -109,7 +120,9 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     async def _seated(self, request: CreateProposalRequest | CastVoteRequest) -> tuple[LiveTable, Seat]:
         table = await self._visit(request.table_id, Need.TABLE)
         check_text("request_id", request.request_id, MAX_ID_CHARACTERS)
-        return table, table.seat_of(caller().id)
+        seat = table.seat_of(caller().id)
+        self._entries.acquire_nowait(caller(), 1)
+        return table, seat
 
     async def _visit(self, table_id: str, need: Need, link: str = "") -> LiveTable:
         """Return a table; raises NotFound unless it exists for the caller, with the link that they have."""
@@ -145,7 +158,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     ) -> AsyncIterator[bytes]:
         """Follow a table."""
         player_id = caller().id
-        with self._stream_limiter.slot(player_id):
+        with self._stream_limiter.slot(caller()):
             async with self._subscribed(player_id, request) as (_, stream):
                 while (message := await stream.next()) is not None:
                     yield message
@@ -155,7 +168,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     ) -> None:
         """Follow a table and act in one stream."""
         player_id = caller().id
-        with self._stream_limiter.slot(player_id):
+        with self._stream_limiter.slot(caller()):
             first = await _first_message(context)
             async with self._subscribed(player_id, first.watch) as (table, stream):
                 reading = asyncio.create_task(self._read_actions(table, stream, player_id, context))
@@ -175,11 +188,14 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         await table.catch_up_to(after or 0)
         await table.state_for(viewer)
-        stream = table.subscribe(viewer, after)
+        network = caller().network
+        stream = table.subscribe(viewer, after, network.widest_id if network else "")
         stream.set_writer(asyncio.current_task())
+        expiry = _end_at_expiry(table, stream)
         try:
             yield table, stream
         finally:
+            expiry.cancel()
             table.unsubscribe(stream)
 
     async def _read_actions(self, table: LiveTable, stream: Subscription, player_id: str, context: Context) -> None:
@@ -187,6 +203,9 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         try:
             while (raw := await context.read()) is not grpc.aio.EOF:
                 await self._throttle()
+                if stream.closed:
+                    # The token has expired, or another engine continues: the client sends it again there.
+                    return
                 request = _decoded(raw)
                 if request.WhichOneof("request") != "action":
                     raise invalid_field("request", "invalid request: expected an action after the first message")
@@ -202,7 +221,8 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
 
         A refusal would cost as much as an action, and a delay blocks only the sender.
         """
-        if (seconds := charge(MESSAGE_COST)) > 0:
+        seconds = max(charge(MESSAGE_COST), self._entries.acquire(caller(), 1))
+        if seconds > 0:
             self._metrics.rpc.limited.labels(PLAY_TABLE).inc()
             await asyncio.sleep(seconds)
 
@@ -231,6 +251,13 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         except ServiceError as error:
             self._metrics.actions_refused.labels(error.reason_name).inc()
             raise
+
+
+def _end_at_expiry(table: LiveTable, stream: Subscription) -> asyncio.TimerHandle:
+    """Let a stream end when the token of its call expires."""
+    expires_at = caller().expires_at
+    seconds = inf if expires_at is None else max(0, expires_at - table.services.clock()) / 1000
+    return asyncio.get_running_loop().call_later(seconds, table.expire, stream)
 
 
 async def _first_message(context: Context) -> PlayTableRequest:

@@ -27,15 +27,17 @@ ARCHIVE_RETRY_MILLISECONDS = 3_600_000
 MAX_CLAIMED_TABLES = 10
 """Tables that an engine claims at a time to archive them."""
 MAX_DELETED_TABLES = 50
-PREPARED_MILLISECONDS = 30 * 86_400_000
-"""The time after which a table that was never opened is deleted. A lobby closes an unused one after an hour."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionPolicy:
-    """Times for unused tables in memory, finished tables as logs, and replays (0: no limit), in milliseconds."""
+    """Times for unused tables in memory, prepared tables, finished tables as logs, and replays (0: no limit).
+
+    All are in milliseconds.
+    """
 
     idle_milliseconds: int
+    prepared_milliseconds: int
     log_milliseconds: int
     replay_milliseconds: int
 
@@ -97,7 +99,7 @@ class Housekeeper:
         """Archive old finished tables, and delete those that are past their retention."""
         now, retention, store = self._services.clock(), self._retention, self._services.store
         await self._archive_finished(now - retention.log_milliseconds, now)
-        await _in_batches(store.delete_prepared, now - PREPARED_MILLISECONDS)
+        await _in_batches(store.delete_prepared, now - retention.prepared_milliseconds)
         if retention.replay_milliseconds:
             await _in_batches(store.delete_archived, now - retention.replay_milliseconds)
 

@@ -37,6 +37,8 @@ CONFIG_VERSION = 2
 """Version 1 had no access: only the players of such a table have access to it."""
 LOG_VERSION = 1
 
+_LOG_HEAD = f'{{"v":{LOG_VERSION},"entries":['
+_DECODER = json.JSONDecoder()
 Fields: TypeAlias = Mapping[str, Any]
 Row: TypeAlias = tuple[int, int, int, str]
 """A stored entry: its sequence, time, deadline and body."""
@@ -209,11 +211,20 @@ def encode_log(rows: Iterable[Iterable[int | str]]) -> bytes:
     return zlib.compress(_text({"v": LOG_VERSION, "entries": [list(row) for row in rows]}).encode())
 
 
-def decode_rows(table_id: str, log: bytes) -> tuple[Row, ...]:
-    """Return the rows of a log that encode_log returned; raises UnreadableLog."""
+def decode_rows(table_id: str, log: bytes) -> Iterator[Row]:
+    """Yield the rows of a log that encode_log returned, each decoded when it is read; raises UnreadableLog."""
     with _reading(table_id, "archived log"):
-        rows = _fields_of(table_id, "archived log", zlib.decompress(log), LOG_VERSION)["entries"]
-        return tuple([(sequence, at, deadline, body) for sequence, at, deadline, body in rows])
+        text = zlib.decompress(log).decode()
+        if not text.startswith(_LOG_HEAD):
+            # An unknown version, or JSON in another form.
+            for sequence, at, deadline, body in _fields_of(table_id, "archived log", text, LOG_VERSION)["entries"]:
+                yield sequence, at, deadline, body
+            return
+        position = len(_LOG_HEAD)
+        while not text.startswith("]", position):
+            (sequence, at, deadline, body), position = _DECODER.raw_decode(text, position)
+            yield sequence, at, deadline, body
+            position += text.startswith(",", position)
 
 
 def decode_log(table_id: str, log: bytes) -> tuple[Entry, ...]:

@@ -44,7 +44,7 @@ from croupier.games.registry import rules_of
 REPLAY_VERSION = 1
 MAX_REPLAY_CHARACTERS = 64 * 1024 * 1024
 MAX_FAULT_CHARACTERS = 1_000
-MEMBER_LINES = 512
+MEMBER_LINES = 256
 _AUTO = {ActedBy.TIMEOUT: "timeout", ActedBy.BOT: "bot"}
 _HEADER_KEYS = {
     "replay", "table_id", "game", "rules_version", "seats", "options", "players", "commitment", "seed", "client_seeds",

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from itertools import islice
 
-from croupier.engine.core.log_codec import LogPart
+from croupier.engine.core.log_codec import LogPart, rows_of
 from croupier.engine.folding.port import FoldInSteps, LogFold, Result
 
 MAX_INLINE_ROWS = 64
@@ -26,8 +27,10 @@ class InlineFolder:
 
 async def add_inline(steps: FoldInSteps[Result], part: LogPart) -> None:
     """Add a part to a fold on the event loop."""
-    steps.take(part)
+    rows = rows_of(steps.table_id, part)
     is_waiting = True
     while is_waiting:
-        is_waiting = steps.step(MAX_INLINE_ROWS)
+        taken = tuple(islice(rows, MAX_INLINE_ROWS))
+        steps.take(LogPart(rows=taken))
+        is_waiting = steps.step(MAX_INLINE_ROWS) or bool(taken)
         await asyncio.sleep(0)

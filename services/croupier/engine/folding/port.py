@@ -44,6 +44,11 @@ class FoldInSteps(Generic[Result]):
         self._fold = fold
         self._waiting: list[Row] = []
 
+    @property
+    def table_id(self) -> str:
+        """The id of the table."""
+        return self._fold.table_id
+
     def take(self, part: LogPart) -> None:
         """Take over the rows of a part."""
         self._waiting += rows_of(self._fold.table_id, part)

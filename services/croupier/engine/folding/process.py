@@ -14,6 +14,8 @@ from croupier.engine.folding.port import FoldInSteps, LogFold, Result
 from croupier.engine.folding.worker import fold_step, is_ready, start
 from croupier.runtime.logs import Logger
 
+MAX_INLINE_BYTES = 32 * 1024
+"""A larger archived log, of about 2,000 entries, waits for a process that is being started."""
 START_SECONDS = 60.0
 STEP_SECONDS = 5.0
 """A process that takes longer for a step, with those before it, is replaced."""
@@ -48,7 +50,7 @@ class ProcessFolder:
         steps: FoldInSteps[Result] | None = FoldInSteps(fold)
         carried = b""
         async for part, is_last in _with_end(parts):
-            if steps is not None and self._takes(part):
+            if steps is not None and await self._takes(part):
                 carried, steps = pickle.dumps(steps), None
             if steps is None:
                 try:
@@ -62,7 +64,7 @@ class ProcessFolder:
         result: Result = pickle.loads(carried)  # noqa: S301 - from our own process
         return result
 
-    def _takes(self, part: LogPart) -> bool:
+    async def _takes(self, part: LogPart) -> bool:
         """Return whether a process is to add a part; start the processes if they do not run."""
         if not part.packed and len(part.rows) <= MAX_INLINE_ROWS:
             return False
@@ -70,6 +72,9 @@ class ProcessFolder:
         if self._pool is None and self._starting is None and now >= self._not_before:
             self._not_before = now + RESTART_SECONDS
             self._starting = asyncio.create_task(self._start())
+        if self._starting is not None and sum(map(len, part.packed)) > MAX_INLINE_BYTES:
+            # To unpack it here would be one long step.
+            await asyncio.shield(self._starting)
         return self.is_running
 
     async def _added(self, carried: bytes, part: LogPart, is_last: bool) -> bytes:

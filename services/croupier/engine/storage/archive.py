@@ -1,6 +1,8 @@
 """The archive of finished tables, one row for each log; and the deletion of tables that were never opened."""
 
-from sqlalchemy import delete, insert, select
+from collections.abc import Sequence
+
+from sqlalchemy import Select, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from croupier.engine.core.packed_log import PackedLog
@@ -35,10 +37,20 @@ async def delete_archived(connection: AsyncConnection, finished_before: int, lim
 
 async def delete_prepared(connection: AsyncConnection, prepared_before: int, limit: int) -> int:
     """Delete tables that were prepared before a moment and never opened; return their number."""
+    is_old = TABLES.c.created_at < prepared_before
+    return await _delete_prepared(connection, select(TABLES.c.table_id).where(is_old).limit(limit))
+
+
+async def discard_prepared(connection: AsyncConnection, table_ids: Sequence[str]) -> int:
+    """Delete those of some tables that were never opened; return their number."""
+    return await _delete_prepared(connection, select(TABLES.c.table_id).where(TABLES.c.table_id.in_(table_ids)))
+
+
+async def _delete_prepared(connection: AsyncConnection, chosen: Select[tuple[str]]) -> int:
     never_opened = TABLES.c.status == "prepared"
-    old = select(TABLES.c.table_id).where(never_opened, TABLES.c.created_at < prepared_before).limit(limit)
     # Skips a table that is being opened.
-    table_ids = list((await connection.execute(old.with_for_update(skip_locked=True))).scalars())
+    unlocked = chosen.where(never_opened).with_for_update(skip_locked=True)
+    table_ids = list((await connection.execute(unlocked)).scalars())
     if table_ids:
         await connection.execute(delete(TABLES).where(TABLES.c.table_id.in_(table_ids), never_opened))
     return len(table_ids)

@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart
 from croupier.engine.core.packed_log import PackedLog
+from croupier.runtime.network import Network
 
 PAGE_ROWS = 500
 """A larger result would occupy the event loop for too long."""
@@ -18,12 +19,14 @@ class SequenceTaken(Exception):
 class StoredTable(NamedTuple):
     """A stored table without its log: `status` is "prepared", "open" or "finished".
 
-    `finished_at` is the time of the game's end in milliseconds since 1970 UTC, None until then.
+    `finished_at` is the time of the game's end in milliseconds since 1970 UTC, None until then. `network` is that of
+    the player who created it, None if it is not known or the game is over.
     """
 
     status: str
     config: TableConfig
     finished_at: int | None = None
+    network: Network | None = None
 
 
 class TableChange(NamedTuple):
@@ -40,8 +43,8 @@ class TableStore(Protocol):
     entries raise UnreadableLog if those are malformed or of an unknown format.
     """
 
-    async def prepare(self, config: TableConfig, at: int) -> TableConfig:
-        """Store a prepared table, or return the one that has this id already."""
+    async def prepare(self, config: TableConfig, at: int, network: Network | None = None) -> TableConfig:
+        """Store a prepared table that a player of a network created, or return the one that has this id already."""
 
     async def open(self, config: TableConfig, entries: Sequence[Entry]) -> bool:
         """Open a prepared table with its first entries; return False if it is not prepared any more."""
@@ -96,6 +99,9 @@ class TableStore(Protocol):
 
     async def delete_prepared(self, prepared_before: int, limit: int) -> int:
         """Delete tables that were prepared before a moment and never opened; return their number."""
+
+    async def discard_prepared(self, table_ids: Sequence[str]) -> int:
+        """Delete those of some tables that were never opened; return their number."""
 
 
 async def log_parts(store: TableStore, table_id: str) -> AsyncIterator[LogPart]:

@@ -28,7 +28,8 @@ WITH appended AS (
     ON CONFLICT (table_id) DO UPDATE SET at = excluded.at
 ), changed AS (
     UPDATE tables
-    SET status = change.status, reports_due = change.due, reports_at = change.at, finished_at = change.ended
+    SET status = change.status, reports_due = change.due, reports_at = change.at, finished_at = change.ended,
+        network = CASE WHEN change.ended IS NULL THEN tables.network END
     FROM unnest($8::text[], $9::text[], $10::int[], $11::bigint[], $12::bigint[])
         AS change (table_id, status, due, at, ended)
     WHERE tables.table_id = change.table_id AND (SELECT count(*) FROM appended) > 0

@@ -21,6 +21,7 @@ from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.work_claims import claim
 from croupier.engine.storage.writer import Append, EntryWriter, open_table
 from croupier.runtime.database import transaction
+from croupier.runtime.network import Network, decode_network
 from croupier.runtime.tracing import SEQUENCE, TABLE_ID, open_shared_span, open_span
 
 MAX_COMMIT_APPENDS = 500
@@ -138,8 +139,8 @@ class SqlTableStore:
 
     # Opening
 
-    async def prepare(self, config: TableConfig, at: int) -> TableConfig:
-        """Store a prepared table, or return the one that has this id already."""
+    async def prepare(self, config: TableConfig, at: int, network: Network | None = None) -> TableConfig:
+        """Store a prepared table that a player of a network created, or return the one that has this id already."""
         values = {
             "table_id": config.table_id,
             "status": "prepared",
@@ -148,6 +149,7 @@ class SqlTableStore:
             "config": encode_config(config),
             "seed": config.seed,
             "created_at": at,
+            "network": network.header if network else None,
         }
         if stored := await self.find(config.table_id):
             return stored.config
@@ -172,7 +174,7 @@ class SqlTableStore:
         async with transaction(self._engine) as connection:
             row = (await connection.execute(select(TABLES).where(TABLES.c.table_id == table_id))).one_or_none()
             if row is not None:
-                return StoredTable(row.status, _config(row), row.finished_at)
+                return StoredTable(row.status, _config(row), row.finished_at, decode_network(row.network or ""))
             archived = select(*_CONFIG_OF_ARCHIVED, ARCHIVE.c.finished_at).where(ARCHIVE.c.table_id == table_id)
             row = (await connection.execute(archived)).one_or_none()
             return StoredTable("finished", _config(row), row.finished_at) if row else None
@@ -283,6 +285,11 @@ class SqlTableStore:
         """Delete tables that were prepared before a moment and never opened; return their number."""
         async with transaction(self._engine) as connection:
             return await archive.delete_prepared(connection, prepared_before, limit)
+
+    async def discard_prepared(self, table_ids: Sequence[str]) -> int:
+        """Delete those of some tables that were never opened; return their number."""
+        async with transaction(self._engine) as connection:
+            return await archive.discard_prepared(connection, table_ids)
 
 
 def _beyond(connection: AsyncConnection, heads: Mapping[str, int]) -> Select[Any]:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from sqlalchemy import Connection, bindparam, delete, insert, update
+from sqlalchemy import Connection, bindparam, case, delete, insert, update
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -27,6 +27,7 @@ _CHANGE = (
     update(TABLES)
     .where(TABLES.c.table_id == bindparam("changed_table"))
     .values({name: bindparam(name) for name in ChangeRow._fields if name != "changed_table"})
+    .values(network=case((bindparam("finished_at").is_(None), TABLES.c.network)))
 )
 
 

@@ -18,6 +18,7 @@ from croupier.engine.tables.entry_rate import EntryRate
 from croupier.engine.tables.subscribers import Subscribers
 from croupier.games.interface import SeatActed
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, StaleSequence, Unavailable
+from croupier.runtime.network import Network
 from croupier.runtime.tracing import GAME, SEQUENCE, TABLE_ID, open_span
 from croupier_api.v1 import errors_pb2
 
@@ -36,8 +37,10 @@ Request: TypeAlias = SeatActed | Proposed | Voted
 class CachedTable:
     """A table in memory. Everything but its subscribers follows from the log, and can be dropped at any time."""
 
-    def __init__(self, folded: FoldedTable, services: TableDependencies) -> None:
+    def __init__(self, folded: FoldedTable, services: TableDependencies, network: Network | None = None) -> None:
         self.config = config = folded.config
+        self.network = network
+        """The network of the player who created the table, None if it is not known."""
         self.services = services
         self._folded = folded
         self.subscribers = Subscribers(config, services.encoder, services.metrics)

@@ -14,11 +14,15 @@ from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
+from croupier.runtime.rate_limit import Budgets
 
 
 @dataclass(frozen=True, slots=True)
 class TableDependencies:
-    """The dependencies of a live table; `random` is the random source of computer players."""
+    """The dependencies of a live table; `random` is the random source of computer players.
+
+    `entries` are the budgets of networks for entries.
+    """
 
     store: TableStore
     folder: Folder
@@ -34,3 +38,4 @@ class TableDependencies:
     notifier: ReactionNotifier
     limits: TableLimits
     entry_limit: EntryLimit
+    entries: Budgets

@@ -17,6 +17,7 @@ from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import IllegalAction, SeatActed
 from croupier.runtime.errors import IllegalNow, MalformedRequest, StaleSequence, Unavailable
+from croupier.runtime.network import Network
 from croupier_api.v1 import errors_pb2
 
 MAX_CLOCK_DIFFERENCE_MILLISECONDS = 2_000
@@ -26,9 +27,9 @@ MAX_CLOCK_DIFFERENCE_MILLISECONDS = 2_000
 class LiveTable(CachedTable):
     """A table in memory with its seats and its turn scheduler."""
 
-    def __init__(self, folded: FoldedTable, services: TableDependencies) -> None:
-        """Take over a folded table, and schedule its turn."""
-        super().__init__(folded, services)
+    def __init__(self, folded: FoldedTable, services: TableDependencies, network: Network | None = None) -> None:
+        """Take over a folded table, which a player of a network created, and schedule its turn."""
+        super().__init__(folded, services, network)
         self._seats = {who.player_id: seat for seat, who in enumerate(self.config.seats) if not who.bot}
         self._scheduler: TurnScheduler | None = TurnScheduler(self)
         """None once the table is retired."""
@@ -122,7 +123,7 @@ class LiveTable(CachedTable):
 
     # Watching
 
-    def subscribe(self, viewer: Viewer, after_sequence: int | None) -> Subscription:
+    def subscribe(self, viewer: Viewer, after_sequence: int | None, network_id: str = "") -> Subscription:
         """Open a stream of the table: first a snapshot, or all updates after a sequence unless there are too many.
 
         Then it has the live updates.
@@ -133,12 +134,12 @@ class LiveTable(CachedTable):
         if self._scheduler is None:
             raise _moved()
         if viewer == SPECTATOR and self.is_delayed:
-            return self._subscribe_delayed(after_sequence)
+            return self._subscribe_delayed(after_sequence, network_id)
         if after_sequence is None:
-            return self.subscribers.join(viewer, self.state)
+            return self.subscribers.join(viewer, self.state, network_id)
         if after_sequence > self.state.sequence:
             raise _ahead(after_sequence, self.state.sequence)
-        return self.subscribers.resume(viewer, self.state, self.transitions_after(after_sequence))
+        return self.subscribers.resume(viewer, self.state, self.transitions_after(after_sequence), network_id)
 
     @property
     def is_delayed(self) -> bool:
@@ -167,22 +168,27 @@ class LiveTable(CachedTable):
         finally:
             self._opening_delayed = None
 
-    def _subscribe_delayed(self, after_sequence: int | None) -> Subscription:
+    def _subscribe_delayed(self, after_sequence: int | None, network_id: str) -> Subscription:
         if (delayed := self.subscribers.delayed) is None:
             raise _moved()
         if after_sequence is None:
-            return self.subscribers.join(SPECTATOR, delayed.state)
+            return self.subscribers.join(SPECTATOR, delayed.state, network_id)
         if after_sequence > delayed.state.sequence:
             wait = delayed.milliseconds_until(after_sequence)
             if wait is None or wait > MAX_CLOCK_DIFFERENCE_MILLISECONDS:
                 raise _ahead(after_sequence, delayed.state.sequence)
             # By the clock of the engine that had the stream before, its viewer has this entry already.
             raise _moved(wait / 1000)
-        return self.subscribers.resume(SPECTATOR, delayed.state, delayed.released_after(after_sequence))
+        released = delayed.released_after(after_sequence)
+        return self.subscribers.resume(SPECTATOR, delayed.state, released, network_id)
 
     def unsubscribe(self, stream: Subscription) -> None:
         """Remove a stream."""
         self.subscribers.leave(stream)
+
+    def expire(self, stream: Subscription) -> None:
+        """End a stream whose token expires."""
+        self.subscribers.expire(stream)
 
     def react(self, player_id: str, reaction: str) -> None:
         """Publish a reaction of a seated player to all subscribers, here and at other engines."""

@@ -22,6 +22,7 @@ from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_o
 from croupier.games.registry import GAMES, UnknownRules, bots_of, rules_of
 from croupier.runtime.costs import load_cost
 from croupier.runtime.errors import AlreadyExists, LimitReached, MalformedRequest, Unavailable, invalid_field
+from croupier.runtime.network import Network
 from croupier.runtime.rate_limit import charge, charge_strangers
 from croupier.runtime.single_flight import SingleFlight
 from croupier.runtime.steps import in_steps
@@ -79,12 +80,19 @@ class Tables:
         return sum(bool(table.subscribers) for table in (*self._live.values(), *self._finished.values()))
 
     async def prepare(
-        self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig
+        self,
+        table_id: str,
+        game: str,
+        seats: int,
+        options: Mapping[str, OptionValue],
+        clock: ClockConfig,
+        network: Network | None = None,
     ) -> TableConfig:
         """Check a table's configuration and commit to its seed; repeats return the same.
 
-        A bot delay below the operator's minimum is raised to it. Raises MalformedRequest with the wrong field,
-        AlreadyExists if another table has the id.
+        A bot delay below the operator's minimum is raised to it. `network` is that of the player who created the table:
+        the entries of its bots take units of its budget. Raises MalformedRequest with the wrong field, AlreadyExists if
+        another table has the id.
         """
         self._refuse_if_draining()
         check_text("table_id", table_id, MAX_ID_CHARACTERS)
@@ -98,7 +106,7 @@ class Tables:
         bot_delay_milliseconds = max(clock.bot_delay_milliseconds, self._min_bot_delay_milliseconds)
         clock = replace(clock, bot_delay_milliseconds=bot_delay_milliseconds)
         requested = config_by(GAMES[game], table_id, seats, options, clock, self._new_seed(SEED_BYTES))
-        stored = await self._services.store.prepare(requested, self._services.clock())
+        stored = await self._services.store.prepare(requested, self._services.clock(), network)
         if stored.game == game and stored.rules_version != requested.rules_version:
             # An engine with another version of the rules prepared it: compare the request by those rules.
             requested = config_by(known_rules(stored), table_id, seats, options, clock, requested.seed)
@@ -123,7 +131,7 @@ class Tables:
             with self._slot_for(table_id):
                 first = advance(config, new_table(config), self._services.clock(), None)
                 if await self._services.store.open(config, [transition.entry for transition in first]):
-                    table = await self._loaded(config, is_urgent=True)
+                    table = await self._loaded(stored._replace(config=config), is_urgent=True)
                     table.is_last_writer = True
                     table.schedule_turn()
                     return
@@ -158,7 +166,7 @@ class Tables:
         found = await self._found(table_id, visitor, need)
         if isinstance(found, LiveTable):
             return found
-        return await self._loaded(found.config, _is_urgent(found.config, visitor))
+        return await self._loaded(found, _is_urgent(found.config, visitor))
 
     async def find(self, table_id: str, visitor: Visitor, need: Need) -> TableConfig:
         """Return the configuration of an open or finished table without its log; raises what `get` raises."""
@@ -172,7 +180,7 @@ class Tables:
         found = await self._found(table_id, visitor, Need.REPLAY)
         if isinstance(found, LiveTable):
             await found.require_finished(found.viewer_of(visitor.player_id))
-        elif found.status != "finished":
+        elif not _has_ended_for(found, visitor, self._services.clock()):
             raise not_finished()
         with self._readable(table_id):
             replay = await self._replays.get(found, _is_urgent(found.config, visitor))
@@ -196,27 +204,28 @@ class Tables:
             self._used_at[table_id] = self._services.clock()
         return found
 
-    async def _loaded(self, config: TableConfig, is_urgent: bool) -> LiveTable:
+    async def _loaded(self, stored: StoredTable, is_urgent: bool) -> LiveTable:
         """Return a table from its log; concurrent callers share the load."""
+        table_id = stored.config.table_id
         if is_urgent:
-            self._load_queue.promote(config.table_id)
-        return await self._loading.run(config.table_id, partial(self._load, config, is_urgent))
+            self._load_queue.promote(table_id)
+        return await self._loading.run(table_id, partial(self._load, stored, is_urgent))
 
-    async def _load(self, config: TableConfig, is_urgent: bool) -> LiveTable:
-        store, table_id = self._services.store, config.table_id
+    async def _load(self, stored: StoredTable, is_urgent: bool) -> LiveTable:
+        store, table_id = self._services.store, stored.config.table_id
         # Perhaps its load ended while its configuration was read.
         if (known := self._live.get(table_id) or self._finished.get(table_id)) is not None:
             return known
         async with self._load_queue.turn(table_id, is_urgent):
             self._refuse_if_draining()
             with self._readable(table_id):
-                folded = await self._services.folder.fold(FoldedTable(config), log_parts(store, table_id))
+                folded = await self._services.folder.fold(FoldedTable(stored.config), log_parts(store, table_id))
         self._refuse_if_draining()
         if not folded.entries:
             # Its row was deleted meanwhile.
             raise unknown_table()
         charge(load_cost(folded.state.sequence))
-        table = LiveTable(folded, self._services)
+        table = LiveTable(folded, self._services, stored.network)
         self._keep(table)
         self._used_at[table_id] = self._services.clock()
         return table
@@ -251,6 +260,10 @@ class Tables:
     def _retire(self, table: LiveTable) -> None:
         self._used_at.pop(table.config.table_id, None)
         table.retire()
+
+    async def discard(self, table_ids: Sequence[str]) -> None:
+        """Delete those of some tables that are prepared; repeats change nothing."""
+        await self._services.store.discard_prepared(table_ids)
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """Return the status of each of these tables that exists: "prepared", "open" or "finished"."""
@@ -288,6 +301,13 @@ class Tables:
 def _is_urgent(config: TableConfig, visitor: Visitor | None) -> bool:
     """Return whether the engine itself or a player of the table asks for it, who do not wait for strangers."""
     return visitor is None or has_seat(config, visitor.player_id)
+
+
+def _has_ended_for(table: StoredTable, visitor: Visitor, now: int) -> bool:
+    """Return whether a player may know that the game of a table is over: spectators, after its watch delay."""
+    if has_seat(table.config, visitor.player_id):
+        return table.finished_at is not None
+    return table.config.access.is_over_for_spectators(table.finished_at, now)
 
 
 def _ended_at(table: LiveTable | StoredTable) -> int | None:

@@ -1,6 +1,6 @@
 """The subscribers of one table: the streams of players at their seats and of spectators."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from croupier.engine.core.fold import TableState, Transition
@@ -14,6 +14,7 @@ from croupier.runtime.errors import LimitReached, StaleSequence
 from croupier_api.v1 import errors_pb2
 
 MAX_SPECTATOR_STREAMS = 200
+MAX_NETWORK_SPECTATOR_STREAMS = 100
 MAX_SEAT_STREAMS = 8
 """Beyond this a new stream of a seat replaces its oldest one, whose connection may be dead."""
 RETRY_SECONDS = 5
@@ -32,22 +33,24 @@ class Subscribers:
         """The streams of spectators at a table with a watch delay, once there was one."""
         self._reaction_limits: dict[Seat, ReactionLimit] = {}
 
-    def join(self, viewer: Viewer, table: TableState) -> Subscription:
+    def join(self, viewer: Viewer, table: TableState, network_id: str = "") -> Subscription:
         """Return a stream that begins with a snapshot; raises LimitReached with too many spectators."""
-        stream = self._new_stream(viewer)
+        stream = self._new_stream(viewer, network_id)
         stream.push(self._encoder.snapshot(self._config, table, viewer))
         return self._admit(stream, table)
 
-    def resume(self, viewer: Viewer, table: TableState, missed: Iterator[Transition] | None) -> Subscription:
+    def resume(
+        self, viewer: Viewer, table: TableState, missed: Iterator[Transition] | None, network_id: str = ""
+    ) -> Subscription:
         """Return a stream that begins with the missed transitions, or with the state of the turn if none were missed.
 
         It begins with a snapshot if they are None, since they are too many. Raises LimitReached with too many
         spectators.
         """
         if missed is None:
-            stream = self.join(viewer, table)
+            stream = self.join(viewer, table, network_id)
         else:
-            stream = self._new_stream(viewer)
+            stream = self._new_stream(viewer, network_id)
             stream.preload(self._messages_of_missed(viewer, table, missed))
             self._admit(stream, table)
         self._metrics.resumes.inc()
@@ -61,19 +64,14 @@ class Subscribers:
         if sequence is None:
             yield self._encoder.turn_state(table, viewer)
 
-    def _new_stream(self, viewer: Viewer) -> Subscription:
+    def _new_stream(self, viewer: Viewer, network_id: str) -> Subscription:
         # Each seat has its own limit, so that spectators cannot keep players from their table.
         streams = [stream for stream in self._all() if stream.viewer == viewer]
         if viewer != SPECTATOR and len(streams) >= MAX_SEAT_STREAMS:
             self._supersede(streams[0])
-        elif viewer == SPECTATOR and len(streams) >= MAX_SPECTATOR_STREAMS:
-            raise LimitReached(
-                errors_pb2.ERROR_REASON_TOO_MANY_STREAMS,
-                f"too many streams: expected at most {MAX_SPECTATOR_STREAMS} of spectators at one table",
-                retry_after_seconds=RETRY_SECONDS,
-                metadata={"limit": "spectators"},
-            )
-        return Subscription(viewer, self._metrics.slow_readers.inc)
+        elif viewer == SPECTATOR:
+            _check_spectators(streams, network_id)
+        return Subscription(viewer, self._metrics.slow_readers.inc, network_id)
 
     def _supersede(self, stream: Subscription) -> None:
         self.leave(stream)
@@ -148,6 +146,12 @@ class Subscribers:
             stream.close()
         self._streams.clear()
 
+    def expire(self, stream: Subscription) -> None:
+        """End a stream whose token expires, with a resume notice: it continues with another token."""
+        self.leave(stream)
+        stream.push(self._encoder.resume_notice())
+        stream.abort()
+
     def hand_over(self) -> None:
         """End all streams with a resume notice: they continue at another engine."""
         notice = self._encoder.resume_notice()
@@ -156,3 +160,19 @@ class Subscribers:
         self.close()
         if self.delayed is not None:
             self.delayed.close()
+
+
+def _check_spectators(streams: Sequence[Subscription], network_id: str) -> None:
+    """Raise LimitReached if the spectators of a table, or those of one network, have the maximum of streams."""
+    of_network = sum(bool(network_id) and stream.network_id == network_id for stream in streams)
+    for count, limit, whose in (
+        (len(streams), MAX_SPECTATOR_STREAMS, ""),
+        (of_network, MAX_NETWORK_SPECTATOR_STREAMS, " for one network"),
+    ):
+        if count >= limit:
+            raise LimitReached(
+                errors_pb2.ERROR_REASON_TOO_MANY_STREAMS,
+                f"too many streams: expected at most {limit} of spectators at one table{whose}",
+                retry_after_seconds=RETRY_SECONDS,
+                metadata={"limit": "spectators"},
+            )

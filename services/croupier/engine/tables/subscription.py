@@ -49,10 +49,14 @@ class Encoder(Protocol):
 
 
 class Subscription:
-    """One viewer's stream: a bounded queue of messages; `on_overflow` is called when it overflows."""
+    """One viewer's stream: a bounded queue of messages; `on_overflow` is called when it overflows.
 
-    def __init__(self, viewer: Viewer, on_overflow: Callable[[], None]) -> None:
+    `network_id` is the hash of the viewer's network, empty if it is not known.
+    """
+
+    def __init__(self, viewer: Viewer, on_overflow: Callable[[], None], network_id: str = "") -> None:
         self.viewer = viewer
+        self.network_id = network_id
         self.is_quiet = True
         self._on_overflow = on_overflow
         self._messages: deque[bytes] = deque()
@@ -118,8 +122,8 @@ class Subscription:
             self._error = error
             self._wake()
 
-    def abort(self, error: Exception) -> None:
-        """End the stream with an error, and cancel its writer if the reader blocks even that."""
+    def abort(self, error: Exception | None = None) -> None:
+        """End the stream, with an error if one is given, and cancel its writer if the reader blocks even that."""
         if self._writer is not None:
             asyncio.get_running_loop().call_later(MAX_WRITE_SECONDS, self._writer.cancel)
         self.close(error)

@@ -1,5 +1,7 @@
 """The engine's own actions at a table: for computer players, for seats whose time runs out, and on proposals."""
 
+import math
+
 from croupier.engine.bots.worker import BotRequest, thinking_milliseconds
 from croupier.engine.core.clock import Due
 from croupier.engine.core.compensation import outage_until
@@ -12,6 +14,7 @@ from croupier.games.actions import Action
 from croupier.games.facts import Seat
 from croupier.games.interface import Observation, SeatActed
 from croupier.games.registry import rules_of
+from croupier.runtime.identity import Caller
 
 RETRY_MILLISECONDS = 1_000
 STANDBY_MILLISECONDS = 500
@@ -35,6 +38,8 @@ class TurnScheduler:
         """The seats whose computer players decide in a bot worker now."""
         self._not_before = 0
         """No seat is acted for before this time, in milliseconds since 1970 UTC: see _time_out."""
+        self._paid_at: int | None = None
+        """From this time on a computer player may act once, for which the network has paid; None if it has to pay."""
 
     @property
     def is_busy(self) -> bool:
@@ -73,7 +78,7 @@ class TurnScheduler:
     def _when_to_act(self, due: Due) -> int:
         at = due.at if self._table.is_last_writer else due.at + STANDBY_MILLISECONDS
         if self._table.config.seats[due.seat].bot:
-            at = max(at, self._table.entry_rate.next_at)
+            at = max(at, self._table.entry_rate.next_at, self._paid_at or 0)
         return max(at, self._not_before)
 
     def _due_seat(self) -> Seat | None:
@@ -110,10 +115,25 @@ class TurnScheduler:
             if not self._table.config.seats[seat].bot:
                 await self._time_out(seat)
                 return None
+            if not self._has_paid():
+                return None
+            self._paid_at = None
             bot_request = self._bot_request(seat)
             if bot_request is None:
                 await self._store(seat, self._quick_decision(seat))
             return bot_request
+
+    def _has_paid(self) -> bool:
+        """Return whether the network of the table has a unit for an entry; else it pays now, and the entry is later.
+
+        Tables of a network whose budget is used up have their turns one after the other, and none of them polls.
+        """
+        if self._paid_at is None and self._table.network is not None:
+            seconds = self._services.entries.acquire(Caller("", "", self._table.network), 1)
+            if seconds > 0:
+                self._paid_at = self._services.clock() + math.ceil(seconds * 1000)
+                return False
+        return True
 
     async def _time_out(self, seat: Seat) -> None:
         """Act for a player whose time has run out, unless an outage took part of it: that is compensated first.

@@ -1,0 +1,157 @@
+"""Each network has a share of sign-ins, created and running tables, streams and tickets, and takes none of others."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, aclosing
+from typing import Any, TypeAlias
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.lobby.assembly import Lobby
+from croupier.lobby.schema import TABLES
+from croupier.runtime.errors import LimitReached
+from croupier.runtime.identity import Caller, set_caller
+from croupier.runtime.network import Network
+from croupier_api.v1 import lobby_pb2 as pb
+from tests.databases import on_both_databases
+from tests.lobby.deployment import LobbyDeployment
+from tests.lobby.fakes import FakeClock, FakeEngine, player
+from tests.waiting import TIMEOUT_SECONDS
+
+Start: TypeAlias = Callable[[], Any]
+"""Starts a stream, which is an asynchronous generator."""
+
+NEAR, FAR = Network("0" * 16), Network("1" * 16)
+CREATE = pb.CreateTableRequest(game="pairs", seat_count=2)
+FIND = pb.FindMatchRequest(game="pairs", seat_count=2)
+WATCH = pb.WatchTablesRequest()
+SMALL: dict[str, Any] = {
+    "sign_in_burst": 3,
+    "tables_created_burst": 3,
+    "max_network_tables": 2,
+    "max_lobby_streams": 6,
+    "max_tickets": 6,
+    "max_player_lobby_streams": 2,
+    "max_network_lobby_streams": 3,
+    "max_network_tickets": 3,
+}
+
+
+@pytest.fixture
+async def small(deployment: LobbyDeployment) -> AsyncIterator[Lobby]:
+    """Return a lobby with small limits."""
+    async with deployment.lobby(**SMALL) as lobby:
+        yield lobby
+
+
+def call_as(number: int, network: Network | None = NEAR) -> None:
+    """Let a player of a network make the next calls."""
+    set_caller(Caller(player(number).player_id, player(number).name, network))
+
+
+async def limit_of(call: Awaitable[Any]) -> str:
+    """Return the limit that refuses a call."""
+    with pytest.raises(LimitReached) as refusal:
+        await asyncio.wait_for(call, TIMEOUT_SECONDS)
+    assert refusal.value.retry_after_seconds is not None
+    return refusal.value.limit
+
+
+async def sign_in(lobby: Lobby, number: int, network: Network | None = NEAR) -> pb.SignInResponse:
+    set_caller(Caller("", "", network))
+    return await lobby.servicer.SignIn(pb.SignInRequest(device_secret=f"the secret of device {number}"), None)
+
+
+async def test_sign_ins_of_a_network_have_a_budget_of_their_own(small: Lobby, clock: FakeClock) -> None:
+    signed_in = [await sign_in(small, number) for number in range(3)]
+    assert await limit_of(sign_in(small, 3)) == "sign_ins"
+    set_caller(Caller("", "", NEAR))
+    await small.servicer.RefreshToken(pb.RefreshTokenRequest(refresh_token=signed_in[0].tokens.refresh_token), None)
+    await sign_in(small, 3, FAR)
+    for number in range(9):
+        await sign_in(small, number, None)
+    clock.advance(1)
+    await sign_in(small, 3)
+    assert await limit_of(sign_in(small, 4)) == "sign_ins"
+
+
+async def test_created_tables_of_a_network_have_a_budget_even_if_they_are_left(small: Lobby, clock: FakeClock) -> None:
+    for number in range(3):
+        call_as(number)
+        table_id = (await small.servicer.CreateTable(CREATE, None)).table.table_id
+        await small.servicer.LeaveTable(pb.LeaveTableRequest(table_id=table_id), None)
+    assert await limit_of(small.servicer.CreateTable(CREATE, None)) == "tables_created"
+    call_as(1, FAR)
+    await small.servicer.CreateTable(CREATE, None)
+    clock.advance(1)
+    call_as(1)
+    await small.servicer.CreateTable(CREATE, None)
+
+
+@on_both_databases
+async def test_running_tables_of_a_network_are_limited(
+    deployment: LobbyDeployment, engine: FakeEngine, database: AsyncEngine
+) -> None:
+    async with deployment.lobby(max_network_tables=2) as lobby:
+        call_as(1)
+        first = (await lobby.servicer.CreateTable(CREATE, None)).table
+        call_as(2)
+        await lobby.servicer.CreateTable(CREATE, None)
+        engine.calls.clear()
+        assert await limit_of(lobby.servicer.CreateTable(CREATE, None)) == "network_tables"
+        assert engine.calls == []
+        for network in (FAR, None):
+            call_as(2, network)
+            await lobby.servicer.CreateTable(CREATE, None)
+        call_as(1)
+        await lobby.servicer.LeaveTable(pb.LeaveTableRequest(table_id=first.table_id), None)
+        third = (await lobby.servicer.CreateTable(CREATE, None)).table
+    assert engine.networks[third.table_id] == NEAR
+    async with database.connect() as connection:
+        stored = (await connection.execute(select(TABLES.c.network).order_by(TABLES.c.network))).scalars().all()
+    assert sorted(each or "" for each in stored) == ["", "", NEAR.id, NEAR.id, FAR.id]
+
+
+async def test_a_wide_network_may_have_four_times_the_running_tables(small: Lobby) -> None:
+    for number in range(8):
+        call_as(number, Network(f"{number:016x}", "f" * 16))
+        await small.servicer.CreateTable(CREATE, None)
+    call_as(8, Network("8" * 16, "f" * 16))
+    assert await limit_of(small.servicer.CreateTable(CREATE, None)) == "network_tables"
+
+
+async def test_streams_and_tickets_have_slots_of_their_own_for_players_and_networks(small: Lobby) -> None:
+    call_as(1, FAR)
+    await small.servicer.CreateTable(CREATE, None)
+    async with AsyncExitStack() as stack:
+
+        async def opened(start: Start, number: int, network: Network) -> None:
+            call_as(number, network)
+            stream = await stack.enter_async_context(aclosing(start()))
+            await anext(stream)
+
+        starts: dict[str, Start] = {
+            "streams": lambda: small.servicer.WatchTables(WATCH, None),
+            "tickets": lambda: small.servicer.FindMatch(FIND, None),
+        }
+        for limit, start in starts.items():
+            for _ in range(2):
+                await opened(start, 1, NEAR)
+            assert await limit_of(opened(start, 1, NEAR)) == limit
+            await opened(start, 2, NEAR)
+            assert await limit_of(opened(start, 3, NEAR)) == limit
+            for number in (4, 5, 6):
+                await opened(start, number, FAR)
+            # All slots are taken, but those of the other kind are free.
+            assert await limit_of(opened(start, 7, Network("2" * 16))) == limit
+
+
+@pytest.mark.parametrize("network", [None, NEAR, Network("0" * 16, "1" * 16)])
+async def test_the_engine_gets_the_network_of_the_creator(
+    lobby: Lobby, engine: FakeEngine, network: Network | None
+) -> None:
+    call_as(1, network)
+    table = (await lobby.servicer.CreateTable(CREATE, None)).table
+    assert engine.networks == {table.table_id: network}

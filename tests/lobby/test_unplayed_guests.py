@@ -1,0 +1,120 @@
+"""Guests who never played are deleted a day after they were last seen, and no other player is."""
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.lobby.assembly import Lobby
+from croupier.lobby.player_store import PlayerStore
+from croupier.lobby.store import Store
+from croupier.lobby.tables import TableState
+from croupier.runtime.errors import Unauthenticated
+from tests.databases import on_both_databases
+from tests.lobby.deployment import LobbyDeployment
+from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, FakeClock, FakeEngine
+from tests.lobby.matches import waiting
+
+SECRET = "a secret of sixteen or more"
+DAY = 86_400
+ALONE = replace(PAIRS, game="alone", seat_count=1)
+
+
+async def rows(database: AsyncEngine) -> list[int]:
+    """Return the numbers of players and of their sign-ins."""
+    async with database.connect() as connection:
+        counts = "SELECT (SELECT count(*) FROM lobby_players), (SELECT count(*) FROM lobby_sign_ins)"
+        return list((await connection.execute(text(counts))).one())
+
+
+async def guests_after(lobby: Lobby, clock: FakeClock, seconds: float, database: AsyncEngine) -> list[int]:
+    clock.advance(seconds)
+    await lobby.housekeeper.delete_unplayed_guests()
+    return await rows(database)
+
+
+@on_both_databases
+async def test_a_guest_is_deleted_a_day_after_the_last_sign_in_or_refresh(
+    lobby: Lobby, clock: FakeClock, database: AsyncEngine
+) -> None:
+    guest, tokens, _ = await lobby.auth.sign_in(SECRET, "Ada")
+    clock.advance(DAY)
+    tokens = await lobby.auth.refresh(tokens.refresh_token)
+    clock.advance(DAY)
+    await lobby.auth.sign_in(SECRET, "Ada")
+    assert await guests_after(lobby, clock, DAY, database) == [1, 2]
+    assert await guests_after(lobby, clock, 1, database) == [0, 0]
+    with pytest.raises(Unauthenticated):
+        await lobby.auth.refresh(tokens.refresh_token)
+    again, _, is_new = await lobby.auth.sign_in(SECRET, "Ada")
+    assert (is_new, again.player_id == guest.player_id) == (True, False)
+    deleted = lobby.housekeeper.metrics.registry.get_sample_value("croupier_guests_deleted_total")
+    assert deleted == 1
+
+
+@on_both_databases
+async def test_a_player_of_an_opened_table_is_kept(lobby: Lobby, clock: FakeClock, database: AsyncEngine) -> None:
+    player, _, _ = await lobby.auth.sign_in(SECRET, "Ada")
+    table = await lobby.tables.create(player, ALONE)
+    await lobby.tables.set_ready(player.player_id, table.table_id, True, b"")
+    assert await guests_after(lobby, clock, 2 * DAY, database) == [1, 1]
+
+
+@on_both_databases
+async def test_a_guest_with_a_ticket_is_kept(lobby: Lobby, clock: FakeClock, database: AsyncEngine) -> None:
+    guest, _, _ = await lobby.auth.sign_in(SECRET, "Ada")
+    (stream,) = await waiting(lobby, guest)
+    assert await guests_after(lobby, clock, 2 * DAY, database) == [1, 1]
+    await stream.aclose()
+    await lobby.matchmaker.tick()
+    clock.advance(31)
+    await lobby.housekeeper.delete_expired()
+    assert await guests_after(lobby, clock, 0, database) == [0, 0]
+
+
+@pytest.mark.parametrize("is_ready", [True, False])
+async def test_a_guest_with_a_seat_at_a_table_that_is_not_open_is_kept(
+    lobby: Lobby, clock: FakeClock, database: AsyncEngine, engine: FakeEngine, is_ready: bool
+) -> None:
+    """Tables are not open if the engine was away for long, or housekeeping has not closed them yet."""
+    guest, _, _ = await lobby.auth.sign_in(SECRET, "Ada")
+    clock.advance(600)
+    table = await lobby.tables.create(guest, ALONE)
+    engine.failure = ENGINE_UNAVAILABLE
+    await lobby.tables.set_ready(guest.player_id, table.table_id, is_ready, b"")
+    assert await guests_after(lobby, clock, 2 * DAY, database) == [1, 1]
+    engine.failure = None
+    await lobby.housekeeper.open_tables()
+    await lobby.housekeeper.close_idle_tables()
+    (seen,) = await lobby.housekeeper.tables.list_by_ids([table.table_id])
+    assert seen.state is (TableState.PLAYING if is_ready else TableState.CLOSED)
+    assert await guests_after(lobby, clock, 2 * DAY, database) == ([1, 1] if is_ready else [0, 0])
+
+
+async def test_guests_are_kept_if_the_operator_says_so(
+    deployment: LobbyDeployment, clock: FakeClock, database: AsyncEngine
+) -> None:
+    async with deployment.lobby(unplayed_guest_hours=0) as lobby:
+        await lobby.auth.sign_in(SECRET, "Ada")
+        assert await guests_after(lobby, clock, 100 * DAY, database) == [1, 1]
+
+
+@on_both_databases
+async def test_a_guest_who_is_deleted_during_a_sign_in_is_a_new_player(
+    lobby: Lobby, store: Store, database: AsyncEngine
+) -> None:
+    guest, _, _ = await lobby.auth.sign_in(SECRET, "Ada")
+
+    class Deletes(PlayerStore):
+        has_deleted = False
+
+        async def add_sign_in(self, *sign_in: object) -> bool:
+            if not self.has_deleted:
+                self.has_deleted = await self.delete_unplayed(1 << 60) == 1
+            return await super().add_sign_in(*sign_in)  # type: ignore[arg-type]
+
+    again, tokens, is_new = await replace(lobby.auth, store=Deletes(store)).sign_in(SECRET, "Ada")
+    assert (is_new, again.player_id == guest.player_id) == (True, False)
+    await lobby.auth.refresh(tokens.refresh_token)
+    assert await rows(database) == [1, 1]
