@@ -39,7 +39,13 @@ TABLE_SETTINGS: dict[str, Any] = {
 }
 NO_LIMITS = ("--player-calls-per-second=0", "--network-units-per-second=0", "--log-level=error")
 FLAGS = {
-    "lobby": (*NO_LIMITS, "--max-hosted-tables=10000"),
+    "lobby": (
+        *NO_LIMITS,
+        "--max-hosted-tables=10000",
+        "--sign-ins-per-second=0",
+        "--tables-created-per-second=0",
+        "--max-network-tables=10000",
+    ),
     "engine": NO_LIMITS,
     "gateway": (
         "--address-requests-per-second=0",

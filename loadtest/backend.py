@@ -9,9 +9,11 @@ from pathlib import Path
 
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.background import started_services
-from croupier.cli.launcher.replicas import Replicas
+from croupier.cli.launcher.replicas import GATEWAY, Replicas
 from croupier.cli.services import endpoints_of
 from croupier_client import Endpoints
+
+TRUSTING = "--trusted-proxies=1"
 
 
 class BackendUnavailable(Exception):
@@ -35,12 +37,13 @@ def started_backend(
     engines: int = 1,
     extra_flags: Mapping[str, Sequence[str]] | None = None,
     *,
-    is_paced: bool = False,
+    has_gateway: bool = False,
 ) -> Iterator[Backend]:
     """Start services, with extra flags by instance, and stop them after the body; raises BackendUnavailable.
 
-    `database` is the URL of a PostgreSQL database; if it is empty each service has SQLite. Tables are played at any
-    speed unless `is_paced`.
+    `database` is the URL of a PostgreSQL database; if it is empty each service has SQLite. Without a gateway tables are
+    played at any speed. Behind a gateway all limits of tables hold; it trusts the addresses of players that
+    x-forwarded-for names.
     """
     with tempfile.TemporaryDirectory(prefix="croupier-loadtest-") as folder:
         try:
@@ -51,14 +54,22 @@ def started_backend(
                             Path(folder),
                             database=database or None,
                             replicas=Replicas(engine=engines),
-                            extra_flags=extra_flags or {},
-                            is_paced=is_paced,
+                            extra_flags={**(extra_flags or {}), GATEWAY: (TRUSTING,)},
+                            gateway=() if has_gateway else None,
+                            is_paced=has_gateway,
                         )
                     )
-                metrics = {name: addresses["metrics"] for name, addresses in services.addresses.items()}
+                metrics = {
+                    name: addresses["metrics"] for name, addresses in services.addresses.items() if name != GATEWAY
+                }
                 kind = "PostgreSQL" if database else "SQLite"
                 description = f"{engines} engine{'s' if engines > 1 else ''} on {kind}, on this machine"
-                yield Backend(endpoints_of(services.addresses), metrics, description, Path(folder))
+                endpoints = (
+                    Endpoints.single(services.addresses[GATEWAY]["listen"])
+                    if has_gateway
+                    else endpoints_of(services.addresses)
+                )
+                yield Backend(endpoints, metrics, description, Path(folder))
         except CommandFault as fault:
             raise BackendUnavailable(f"the services could not be started: {' '.join(fault.message.split())}") from None
 

@@ -14,10 +14,10 @@ from loadtest.runner.users import user_of
 from loadtest.runner.worker import LoadWorker
 from loadtest.scenarios import UserKind
 
-__all__ = ["Browser", "Group", "Matcher", "Opener", "ScenarioShape", "Spectator"]
+__all__ = ["Attacker", "Browser", "Group", "Matcher", "Opener", "ScenarioShape", "Spectator"]
 
 # Locust looks for classes among the names of this module.
-Group, Matcher, Spectator, Browser, Opener = map(user_of, UserKind)
+Group, Matcher, Spectator, Browser, Opener, Attacker = map(user_of, UserKind)
 
 
 def set_up(environment: Any, runner: Runner, web_ui: WebUI | None, **_: Any) -> None:

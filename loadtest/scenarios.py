@@ -3,7 +3,7 @@
 A new scenario is one more `Scenario` in SCENARIOS: docs/load-testing.md shows one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import exp
@@ -26,6 +26,8 @@ class UserKind(StrEnum):
     """A visitor of the lobby, results and leaderboards."""
     OPENER = "opener"
     """A user who opens tables and never starts them."""
+    ATTACKER = "attacker"
+    """Strangers who try to exhaust the services, or to see what is private: every attack at once."""
 
 
 class Behaviour(StrEnum):
@@ -84,6 +86,12 @@ class Limits:
     """CPU cores that the busiest load process may use: beyond that the run measures the generator."""
     is_growth_checked: bool = False
     """Whether memory, files, streams and tables of the services must return to their first values."""
+    attacked_to_calm: float = 0.0
+    """The greatest ratio of the 99th percentile under attack to that of the calm part of the run; 0 without attacks."""
+    max_growth_mebibytes: Mapping[str, float] = field(default_factory=dict)
+    """The memory by which an instance of each service may grow, and the size that the data folder may have."""
+    loop_step_milliseconds: float = 0.0
+    """The longest step of a service's event loop; 0 for any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +120,17 @@ class Scenario:
     """The time for running games to end when the run drains, without think times."""
     settling_seconds: float = 0.0
     """The time between the start of the first stage's users and the first measurement."""
-    service_flags: tuple[str, ...] = ()
-    """Flags of services that the run starts."""
-    is_paced: bool = False
-    """Whether services that the run starts limit the speed of each table."""
+    service_flags: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Flags of services that the run starts, by service; of all three services under the empty name."""
+    has_gateway: bool = False
+    """Whether services that the run starts have a gateway, and limit the speed of tables, as those in production.
+
+    The gateway trusts the addresses that players name.
+    """
+    has_one_network: bool = False
+    """Whether all players have addresses of one /24, as behind a carrier-grade NAT."""
+    calm_share: float = 0.0
+    """The share of the run before attackers begin."""
 
     def users(self, tables: float) -> dict[UserKind, int]:
         """Return the number of users of each kind at full load for a number of tables; at least one of each."""
@@ -198,13 +213,57 @@ _ALL = (
     ),
     Scenario(
         name="abuse",
-        description="adversaries, duplicates, openers who never start, slow readers",
-        tables=40,
-        seconds=60,
-        users_per_table={UserKind.GROUP: 1, UserKind.SPECTATOR: 0.1, UserKind.BROWSER: 0.1, UserKind.OPENER: 0.5},
-        behaviours=read_behaviours("adversary=55,duplicate=20,slow=10,leaver=5,steady=10"),
-        think_time=ThinkTime(median_seconds=0.2, max_seconds=2),
-        limits=Limits(p99_milliseconds=1000, failed_share=0.01),
+        description="every attack, beside tables that keep playing",
+        tables=20,
+        seconds=120,
+        users_per_table={
+            UserKind.GROUP: 1,
+            UserKind.SPECTATOR: 0.1,
+            UserKind.BROWSER: 0.1,
+            UserKind.OPENER: 0.1,
+            UserKind.ATTACKER: 0.001,
+        },
+        behaviours=read_behaviours("steady=60,adversary=20,duplicate=10,slow=5,leaver=5"),
+        think_time=ThinkTime(median_seconds=1, max_seconds=5),
+        limits=Limits(
+            p99_milliseconds=1000,
+            failed_share=0.01,
+            attacked_to_calm=2.0,
+            max_growth_mebibytes={"engine": 150, "lobby": 100, "scoring": 50, "data folder": 300},
+            loop_step_milliseconds=5,
+        ),
+        calm_share=0.25,
+        has_gateway=True,
+        # Shares of networks that attackers reach in a minute: players have networks of their own.
+        service_flags={
+            "": (
+                "--player-calls-per-second=30",
+                "--player-burst=300",
+                "--network-units-per-second=60",
+                "--network-burst=500",
+            ),
+            "lobby": (
+                "--sign-in-burst=100",
+                "--tables-created-burst=30",
+                "--max-hosted-tables=10",
+                "--max-network-tables=15",
+                "--max-network-lobby-streams=60",
+                "--max-network-tickets=20",
+            ),
+            "engine": ("--max-player-streams=30", "--table-entries-burst=100"),
+        },
+    ),
+    Scenario(
+        name="nat",
+        description="an evening of 500 players behind one address",
+        tables=125,
+        seconds=120,
+        users_per_table=DEFAULT_USERS_PER_TABLE,
+        behaviours=MOSTLY_STEADY,
+        think_time=HUMAN,
+        limits=Limits(p99_milliseconds=1000, failed_share=0.002, failed_by_code={"RESOURCE_EXHAUSTED": 0}),
+        has_gateway=True,
+        has_one_network=True,
     ),
     Scenario(
         name="soak",
@@ -235,7 +294,7 @@ _ALL = (
         reread_share=0,
         settling_seconds=4,
         # The limit of a single player would be reached before that of the services.
-        service_flags=("--player-calls-per-second=0",),
+        service_flags={"": ("--player-calls-per-second=0",)},
         judged_share=0.1,
     ),
 )

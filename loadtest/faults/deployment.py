@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from croupier.cli.launcher.replicas import GATEWAY, Replicas, service_of
+from croupier.cli.launcher.replicas import GATEWAY, ONE_OF_EACH, Replicas, service_of
 from croupier.cli.launcher.supervisor import Services, SupervisorSettings, running_services
 from croupier.runtime.schema_versions import migrate_database
 from croupier_client import Endpoints
@@ -31,6 +31,7 @@ GATEWAY_FLAGS = (
     "--network-requests-per-second=0",
     "--drain-seconds=3",
 )
+LOBBY_FLAGS = ("--sign-ins-per-second=0", "--tables-created-per-second=0", "--max-network-tables=10000")
 READY_SECONDS = 60.0
 POLL_SECONDS = 0.05
 
@@ -123,6 +124,7 @@ async def deployed(
         command=(sys.executable, "-m", child),
         gateway=(lambda _: GATEWAY_FLAGS) if with_gateway else None,
         is_paced=False,
+        extra_flags=dict.fromkeys((replicas or ONE_OF_EACH).of("lobby"), LOBBY_FLAGS),
     )
     postgres = None
     async with AsyncExitStack() as stack:

@@ -44,6 +44,7 @@ class Invariant(StrEnum):
     STATISTICS_DIFFER = "statistics_differ"
     LEADERBOARD_DIFFERS = "leaderboard_differs"
     METRICS_DIFFER = "metrics_differ"
+    PRIVATE_TABLE_SEEN = "private_table_seen"
     INTERNAL_ERROR = "internal_error"
 
 

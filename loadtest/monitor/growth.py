@@ -28,6 +28,8 @@ class Reading(NamedTuple):
     streams: int
     tables: int
     restarts: int = 0
+    loop_step_seconds: float = 0.0
+    """The longest step of the event loop in the last minute."""
 
 
 def settled_reading(readings: Sequence[Reading]) -> Reading:

@@ -132,6 +132,7 @@ class _Instance:
             streams=int(max(read.total("croupier_streams"), read.total("croupier_rpc_open_calls"))),
             tables=_tables(read),
             restarts=self._restarts,
+            loop_step_seconds=read.total("croupier_loop_longest_step_seconds"),
         )
 
     def increases(self) -> Mapping[Key, float]:

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from itertools import count
 from typing import Any, TypeAlias
+from zlib import crc32
 
 import grpc
 
@@ -19,6 +20,8 @@ from loadtest.players.recorder import Recorder
 from loadtest.players.table import RecordedTable, Sleep, WatchedTable, counted
 from loadtest.record import SeatRecord
 
+FORWARDED_FOR = "x-forwarded-for"
+"""The header by which a gateway that trusts its proxy learns the address of a client."""
 RETRY_POLICY = RetryPolicy(total_seconds=60)
 MATCHING_SECONDS = 30.0
 """The time for which a player waits to be matched."""
@@ -56,12 +59,22 @@ class PlayerClient(Client):
     """A player's client, which times every attempt at a call and counts every refusal and failure."""
 
     def __init__(
-        self, connections: Connections, device_secret: str, name: str, measures: Measures, sleep: Sleep
+        self,
+        connections: Connections,
+        device_secret: str,
+        name: str,
+        measures: Measures,
+        sleep: Sleep,
+        address: str = "127.0.0.1",
     ) -> None:
         super().__init__(connections.endpoints, device_secret, name, policy=RETRY_POLICY)
         self._channels_shared = connections.share()
         self._measures = measures
         self._sleep = sleep
+        self._forwarded_for = ((FORWARDED_FOR, address),)
+
+    def _metadata(self, access_token: str, table_id: str = "") -> tuple[tuple[str, str], ...]:
+        return super()._metadata(access_token, table_id) + self._forwarded_for
 
     def _channel(self, service: Service) -> grpc.aio.Channel:
         return self._channels_shared[service]
@@ -119,11 +132,17 @@ NewClient: TypeAlias = Callable[[str, Measures, Sleep], PlayerClient]
 """Makes a client by the player's name, the measures that it counts in, and the function by which it sleeps."""
 
 
-def new_clients(connections: Connections, seed: int) -> NewClient:
-    """Return a factory of clients over shared connections; the same seed and name are the same player again."""
+def new_clients(connections: Connections, seed: int, *, has_one_network: bool = False) -> NewClient:
+    """Return a factory of clients over shared connections; the same seed and name are the same player again.
+
+    A gateway that trusts the addresses of clients sees each player in a /24 of their own, or all of them in one.
+    """
 
     def new_client(name: str, measures: Measures, sleep: Sleep) -> PlayerClient:
-        return PlayerClient(connections, f"load test {seed} {name}", name, measures, sleep)
+        number = crc32(name.encode())
+        network = (0, 0) if has_one_network else (number % 251, number // 251 % 251)
+        address = f"10.{network[0]}.{network[1]}.{number % 250 + 1}"
+        return PlayerClient(connections, f"load test {seed} {name}", name, measures, sleep, address)
 
     return new_client
 

@@ -76,7 +76,7 @@ async def group(context: UserContext, name: str) -> None:
 async def _play_one(context: UserContext, guests: Sequence[PlayerClient], random: Random) -> None:
     entry = draw_entry(context.settings.games, random)
     seats = random.choice(entry.seats)
-    has_bot = seats > 2 and random.random() < BOT_SHARE
+    has_bot = random.random() < BOT_SHARE
     people = [
         GroupMember(
             client, draw_behaviour(context, random), random.randbytes(SEED_BYTES) if random.random() < 0.5 else b""

@@ -3,16 +3,18 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 
-from croupier_client import CroupierError, Internal
+from croupier_client import CroupierError, Endpoints, Internal
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.measures import Measures
 from loadtest.mix import MixEntry
 from loadtest.players.client import NewClient, PlayerClient
 from loadtest.players.tables import TableRecords
 from loadtest.scenarios import Scenario
+
+STOPPING_POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,12 @@ class LoadSettings:
     """The number of different games that matched players search for at once: with too many, few find a match."""
     silence_seconds: float = 30.0
     """The silence after which a stream is compared with GetView."""
+    endpoints: Endpoints = field(default_factory=lambda: Endpoints("", "", ""))
+    """The services, for attackers, each of whom has connections of their own."""
+    attacks: Sequence[str] = ()
+    """The attacks that attackers make; all if empty."""
+    calm_seconds: float = 0.0
+    """The time before attackers begin."""
 
 
 class UserContext:
@@ -60,6 +68,11 @@ class UserContext:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._draining.wait()
+
+    async def until_stopping(self) -> None:
+        """Wait until this user begins no new game."""
+        while not self.is_stopping:
+            await self.sleep(STOPPING_POLL_SECONDS)
 
     def guest(self, name: str) -> PlayerClient:
         """Return a client of a new guest, by a name that is unique in this run."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
 
+from loadtest.players.attackers.registry import attacker
 from loadtest.players.groups import group, matcher
 from loadtest.players.spectators import browser, opener, spectator
 from loadtest.players.user_context import UserContext
@@ -15,5 +16,6 @@ USER_TASKS: Mapping[UserKind, Callable[[UserContext, str], Coroutine[None, None,
         UserKind.SPECTATOR: spectator,
         UserKind.BROWSER: browser,
         UserKind.OPENER: opener,
+        UserKind.ATTACKER: attacker,
     }
 )

@@ -51,7 +51,7 @@ async def _run() -> None:
     settings, measures = plan.settings(), Measures()
     connections = Connections(plan.endpoints, plan.connections)
     judge_queue = JudgeQueue(measures, settings.scenario.judged_share, Random(f"{plan.seed} judging"))
-    new_client = new_clients(connections, plan.seed)
+    new_client = new_clients(connections, plan.seed, has_one_network=settings.scenario.has_one_network)
     program = LoadProgram(plan, Load(settings, new_client, judge_queue.add, measures), judge_queue)
     try:
         await program.run(commands)

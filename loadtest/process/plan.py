@@ -6,7 +6,8 @@ from math import ceil
 from typing import Any
 
 from croupier_client import Endpoints, Tls
-from loadtest.mix import ALL_GAMES, read_mix
+from loadtest.mix import ALL_GAMES, read_mix, read_weights
+from loadtest.players.attackers.registry import ATTACKS
 from loadtest.players.user_context import LoadSettings
 from loadtest.scenarios import SCENARIOS, Scenario, UserKind, read_behaviours
 
@@ -38,6 +39,10 @@ class LoadPlan:
     judged_share: float | None = None
     behaviours: str = ""
     """In the format of read_behaviours, if not the scenario's."""
+    attacks: str = ""
+    """The names of attacks, with commas between; all if empty."""
+    calm_seconds: float = 0.0
+    """The time from the first user to the first attack."""
     authorities: str | None = None
     """The authorities for TLS (PEM), the system's if empty; None for no TLS."""
 
@@ -88,7 +93,16 @@ class LoadPlan:
     def settings(self) -> LoadSettings:
         """Return the settings that all users share."""
         criteria = 1 + self._users_of(UserKind.MATCHER) // MATCHERS_PER_CRITERIA
-        return LoadSettings(self.resolved(), read_mix(self.mix), self.seed, criteria, self.silence_seconds)
+        return LoadSettings(
+            self.resolved(),
+            read_mix(self.mix),
+            self.seed,
+            criteria,
+            self.silence_seconds,
+            self.endpoints,
+            tuple(read_weights(self.attacks, ATTACKS)) if self.attacks else (),
+            self.calm_seconds,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as a dictionary for JSON."""

@@ -26,6 +26,8 @@ class Collector:
         """By invariant, the replay of the first violation, or the transcript in its place."""
         self.max_cpu = 0.0
         """Average CPU cores of the busiest load process under load."""
+        self.calm: HdrHistogram | None = None
+        """The times of acknowledged actions before the first attack; None in a run without attacks."""
         self._judged: dict[str, dict[str, Any]] = {}
         self._failures: Counter[str] = Counter()
         self._first_failures: dict[str, str] = {}
@@ -141,6 +143,10 @@ class Collector:
         self.counts_under_load.clear()
         self.intervals.clear()
         self._cpu.clear()
+
+    def end_calm(self) -> None:
+        """Keep the times of actions so far, and measure those under attack from now on."""
+        self.calm = self.histograms.pop(ACKNOWLEDGED, new_histogram())
 
     def begin_draining(self) -> None:
         """Measure no more under load: the run drains."""

@@ -1,16 +1,21 @@
 """Checks a run against the limits of its scenario."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from loadtest.histograms import percentile_milliseconds
 from loadtest.measures import ACKNOWLEDGED
 from loadtest.mix import DEFAULT_MIX
+from loadtest.players.attackers.attacker import ATTACK_PREFIX, ONE_NETWORK
+from loadtest.players.attackers.registry import ATTACKS
 from loadtest.report.result import Check
 from loadtest.runner.collector import Collector
 from loadtest.scenarios import Limits
 
 OWN_FAILURES = "load test: "
 NOT_JUDGED = "judging"
+LIMITS = frozenset({"TOO_MANY_REQUESTS", "TOO_MANY_STREAMS", "TOO_MANY_TABLES"})
+"""The reasons of refusals by limits that players never reach."""
 MIN_ACTIONS_OF_A_KIND = 1000
 
 
@@ -19,6 +24,10 @@ def checks(limits: Limits, collector: Collector, failed_processes: Sequence[str]
     yield _latency(limits, collector)
     yield _slowest_kind(limits, collector)
     yield from _failures(limits, collector)
+    yield _refused_to_players(collector)
+    if limits.attacked_to_calm:
+        yield _attacked(limits, collector)
+        yield from _attacks(collector)
     cpu = collector.max_cpu
     yield Check("generator", f"at most {limits.generator_cpu:g} cores", f"{cpu:.2f} cores", cpu <= limits.generator_cpu)
     yield _own_failures(collector, failed_processes)
@@ -50,6 +59,41 @@ def _failures(limits: Limits, collector: Collector) -> Iterator[Check]:
     for code, max_share in limits.failed_by_code.items():
         count = sum(one.count for one in failed if one.name.split()[0] == code)
         yield _share(f"calls failed with {code}", max_share, count, collector)
+
+
+def _attacked(limits: Limits, collector: Collector) -> Check:
+    """Compare the actions under attack with those before."""
+    calm, attacked = (
+        percentile_milliseconds(histogram, 99) if histogram is not None else 0.0
+        for histogram in (collector.calm, collector.histograms.get(ACKNOWLEDGED))
+    )
+    limit = f"at most {limits.attacked_to_calm:g} times the {calm:.1f} ms before"
+    return Check(
+        "99 of 100 actions under attack",
+        limit,
+        f"{attacked:.1f} ms",
+        0 < attacked <= limits.attacked_to_calm * calm,
+    )
+
+
+def _refused_to_players(collector: Collector) -> Check:
+    """Check that the limits refused no call of a player who does not attack."""
+    refused = {name: times for name, times in collector.counted("refused ").items() if name in LIMITS}
+    measured = ", ".join(f"{name} {times}" for name, times in refused.items()) or "none"
+    return Check("calls of players refused by a limit", "none", measured, not refused)
+
+
+def _attacks(collector: Collector) -> Iterator[Check]:
+    """Check that each attack from one network reached the limit that it is about."""
+    answers: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for name, times in collector.counted(ATTACK_PREFIX).items():
+        attack, _, outcome = name.rpartition(": ")
+        answers[attack][outcome] = times
+    for attack, outcomes in sorted(answers.items()):
+        expected = ATTACKS[attack.partition(" ")[0]].refusals if attack.endswith(ONE_NETWORK) else frozenset()
+        measured = ", ".join(f"{outcome} {times}" for outcome, times in outcomes.items())
+        limit = f"answered {' and '.join(sorted(expected))} too" if expected else "any answers"
+        yield Check(f"attack {attack}", limit, measured, expected <= outcomes.keys())
 
 
 def _share(name: str, max_share: float, failed: int, collector: Collector) -> Check:

@@ -21,6 +21,7 @@ ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "tables": {"metavar": "N", "help": "the approximate number of tables, in place of --users; else the scenario's"},
     "mix": {"metavar": "GAME[=WEIGHT],...", "default": ALL_GAMES, "help": f"the games by weight ({ALL_GAMES})"},
     "behaviours": {"metavar": "NAME[=WEIGHT],...", "help": "the behaviours of players by weight; else the scenario's"},
+    "attacks": {"metavar": "NAME,...", "help": "the attacks that attackers make; else every one"},
     "seed": {"metavar": "N", "help": "the seed of players and their decisions; drawn and printed by default"},
     "think": {"metavar": "SECONDS", "help": "the median of think times; 0 for none; else the scenario's"},
     "judged": {"metavar": "SHARE", "help": "the share of tables that are judged, 0 to 1; else the scenario's"},
@@ -41,7 +42,7 @@ ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "engines": {"metavar": "N", "default": "1", "help": "the number of engines that the run starts (1)"},
 }
 """By name; all values are texts, as Locust's web page sends them."""
-ON_THE_PAGE = frozenset({"mix", "behaviours", "seed", "think", "judged"})
+ON_THE_PAGE = frozenset({"mix", "behaviours", "attacks", "seed", "think", "judged"})
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -104,6 +105,7 @@ def read_options(given: Namespace, host: str | None) -> Options:
         think_seconds=_number(given, "think", 0, float),
         judged_share=_number(given, "judged", 0, float, 1),
         behaviours=given.behaviours,
+        attacks=given.attacks,
     )
     options = Options(
         plan=plan,
@@ -124,7 +126,7 @@ def read_options(given: Namespace, host: str | None) -> Options:
 
 def _check(options: Options) -> None:
     read_mix(options.plan.mix)
-    options.plan.resolved()
+    options.plan.settings()
     if options.endpoints is not None and (options.database or options.engines > 1):
         raise ValueError("--database and --engines are for services that the run starts: omit them with --host")
     if options.engines > 1 and not options.database:

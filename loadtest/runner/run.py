@@ -11,11 +11,12 @@ from importlib.metadata import version
 
 import gevent
 
-from croupier.cli.launcher.replicas import Replicas
+from croupier.cli.launcher.replicas import Replicas, service_of
 from loadtest.backend import Backend, BackendUnavailable, started_backend
 from loadtest.monitor.comparison import await_agreement, differences
 from loadtest.monitor.growth import MEMORY, growth_checks
 from loadtest.monitor.monitor import ServiceMonitor
+from loadtest.monitor.usage import usage_checks
 from loadtest.process.plan import JUDGING_SECONDS, LoadPlan
 from loadtest.report.result import Check, Conditions, CounterComparison, Result
 from loadtest.report.text import to_text
@@ -60,7 +61,9 @@ class LoadRun:
         check_folder(options.results)
         try:
             self._backend = self._stack.enter_context(_backend(options))
-            self.plan: LoadPlan = options.plan.with_endpoints(self._backend.endpoints)
+            self.plan: LoadPlan = replace(
+                options.plan.with_endpoints(self._backend.endpoints), calm_seconds=self._calm_seconds
+            )
             self._monitor = ServiceMonitor(self._backend.metrics, time.monotonic)
             # Before the first call: counters are compared from here on.
             self._monitor.sample()
@@ -83,7 +86,14 @@ class LoadRun:
         _print_progress(f"{name}: {description}; {self._options.seconds:g} seconds, to repeat:")
         _print_progress(f"  {self._options.command}")
         self._sampling = gevent.spawn(self._sample)
-        self._warming = gevent.spawn_later(self.stages.warm_up_seconds, self.collector.end_warm_up)
+        self._phases = [gevent.spawn_later(self.stages.warm_up_seconds, self.collector.end_warm_up)]
+        if self._scenario.calm_share:
+            self._phases.append(gevent.spawn_later(self._calm_seconds, self.collector.end_calm))
+
+    @property
+    def _calm_seconds(self) -> float:
+        """The time before attackers begin."""
+        return self.stages.warm_up_seconds + self._scenario.calm_share * self.stages.seconds
 
     def _sample(self) -> None:
         before = printed = time.monotonic()
@@ -104,7 +114,7 @@ class LoadRun:
         warm_up = self.stages.warm_up_seconds
         self._seconds = seconds - warm_up if seconds > warm_up else seconds
         self.collector.begin_draining()
-        gevent.killall([self._sampling, self._warming])
+        gevent.killall([self._sampling, *self._phases])
         _print_progress("draining: games are played to their ends, and the judge finishes its queue")
 
     @property
@@ -203,6 +213,7 @@ class LoadRun:
         yield from checks(limits, self.collector, failed_processes)
         if self._backend.metrics:
             yield self._monitor.check()
+            yield from usage_checks(limits, self._monitor, self._backend.folder)
             if limits.is_growth_checked:
                 yield from self._growth()
 
@@ -245,8 +256,11 @@ def _backend(options: Options) -> Iterator[Backend]:
         yield Backend(options.endpoints, options.metrics, f"services at {options.endpoints.engine}")
         return
     scenario = SCENARIOS[options.plan.scenario]
-    flags = dict.fromkeys(Replicas(engine=options.engines).all(), scenario.service_flags)
-    with started_backend(options.database, options.engines, flags, is_paced=scenario.is_paced) as backend:
+    flags = {
+        instance: (*scenario.service_flags.get("", ()), *scenario.service_flags.get(service_of(instance), ()))
+        for instance in Replicas(engine=options.engines).all()
+    }
+    with started_backend(options.database, options.engines, flags, has_gateway=scenario.has_gateway) as backend:
         yield backend
 
 

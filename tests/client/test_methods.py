@@ -28,6 +28,8 @@ VALUES: dict[object, Any] = {
     "state": tables_pb2.TABLE_STATE_PLAYING,
     "action": actions_pb2.Action(draw=actions_pb2.DrawAction()),
     "vote": engine_pb2.VOTE_AGREE,
+    "access": tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_LINK),
+    "purpose": engine_pb2.LINK_PURPOSE_REPLAY,
 }
 """The value of each argument, by its name or type."""
 

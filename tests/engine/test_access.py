@@ -202,6 +202,21 @@ async def test_a_forged_link_is_refused_and_a_link_is_no_access_token(at_table: 
         TokenVerifier(LINK_KEY.public_key(), PLAYER_AUDIENCE, engine.clock).verify(link)
 
 
+async def test_a_watch_link_opens_no_replay_of_a_game_whose_end_an_engine_does_not_know_yet(
+    at_table: AtTable, engine: EngineHarness
+) -> None:
+    calls = await at_table(BY_LINK)
+    calls.link = await calls.make_link(WATCH)
+    behind = Calls(engine, Tables(engine.another_engine().services, bytes, max_open_tables=3))
+    behind.link = calls.link
+    table = await behind.tables.get("t1")
+    assert await behind.reasons("GetReplay") == [NOT_FINISHED]
+    await calls.finish()
+    engine.clock.advance(1_000)
+    assert not table.state.is_over
+    assert await behind.reasons("GetReplay") == [HIDDEN]
+
+
 async def test_strangers_know_the_end_of_a_game_after_the_delay(at_table: AtTable, engine: EngineHarness) -> None:
     calls = await at_table(replace(OPEN, watch_delay_seconds=30))
     begun = (await calls.call("GetView")).snapshot.sequence

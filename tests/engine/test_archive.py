@@ -1,5 +1,6 @@
 """The archive of finished tables, whose answers are the same as before."""
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -9,6 +10,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.cluster.housekeeping import ARCHIVE_RETRY_MILLISECONDS, Housekeeper, RetentionPolicy
+from croupier.engine.core.log_codec import LogPart
 from croupier.engine.core.packed_log import PackingFold
 from croupier.engine.folding.inline import InlineFolder
 from croupier.engine.storage.archive import archive
@@ -222,3 +224,20 @@ async def test_a_crash_before_the_commit_loses_nothing(store: SqlTableStore, dat
     assert await loaded(store) == before
     await store.archive("t1", packed)
     assert (await loaded(store)).entries == before.entries
+
+
+async def test_a_table_that_is_archived_between_two_pages_is_read_as_a_whole(
+    store: SqlTableStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("croupier.engine.storage.port.PAGE_ROWS", 1)
+    await finished(store)
+    expected = await InlineFolder().fold(PackingFold("t1"), log_parts(store, "t1"))
+
+    async def parts() -> AsyncIterator[LogPart]:
+        reading = log_parts(store, "t1")
+        yield await anext(reading)
+        await store.archive("t1", expected)
+        async for part in reading:
+            yield part
+
+    assert await InlineFolder().fold(PackingFold("t1"), parts()) == expected

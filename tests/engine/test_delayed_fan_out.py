@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from croupier.engine.core.fold import Transition
+from croupier.engine.core.fold import Transition, transitions_of
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.tables.live_table import MAX_CLOCK_DIFFERENCE_MILLISECONDS, LiveTable
 from croupier.engine.tables.registry import Tables
@@ -39,8 +39,8 @@ async def watching(table: LiveTable, after: int | None = None) -> Subscription:
     return table.subscribe(SPECTATOR, after)
 
 
-async def transitions_of(table: LiveTable) -> list[Transition]:
-    return [*(table.transitions_after(0) or ())]
+def all_transitions(table: LiveTable) -> list[Transition]:
+    return list(transitions_of(table.config, table.entries))
 
 
 def spectators_update(table: LiveTable, transition: Transition) -> bytes:
@@ -65,7 +65,7 @@ async def test_a_delayed_spectator_receives_what_others_do_after_the_delay(
         received += await pending_messages(stream)
         state = await table.state_for(SPECTATOR)
         assert state.at <= engine.clock() - DELAY or state.sequence == 0
-        expected = [one for one in await transitions_of(table) if one.entry.at <= engine.clock() - DELAY]
+        expected = [one for one in all_transitions(table) if one.entry.at <= engine.clock() - DELAY]
         assert received[1:] == [spectators_update(table, one) for one in expected]
         assert state == (expected[-1].after if expected else state)
         snapshot = event_of((await pending_messages(await watching(table)))[0]).snapshot
@@ -113,7 +113,7 @@ async def test_a_table_that_is_loaded_again_delays_what_its_log_has(engine: Engi
         engine.clock.advance(4_000)
         await act_once(table, random)
     again = await reload_table(engine.another_engine(), "t1")
-    known = sum(one.entry.at + DELAY <= engine.clock() for one in await transitions_of(table))
+    known = sum(one.entry.at + DELAY <= engine.clock() for one in all_transitions(table))
     assert (await again.state_for(SPECTATOR)).sequence == known < again.state.sequence
     stream = await watching(again, known - 1)
     (message,) = await pending_messages(stream)

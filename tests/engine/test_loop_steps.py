@@ -24,7 +24,7 @@ from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.log import ClockConfig, Entry, TableConfig
 from croupier.engine.core.log_codec import encode_config, encode_log, row_of
-from croupier.engine.core.voting import WINDOW_MILLISECONDS
+from croupier.engine.core.proposals import PROPOSAL_MILLISECONDS
 from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import ARCHIVE
 from croupier.engine.storage.sql_store import SqlTableStore
@@ -181,8 +181,8 @@ class Calls:
         after = None if missed is None else head - missed
         messages = 1 if missed is None or missed > MAX_RESUMED_ENTRIES else max(1, missed)
         request = pb.WatchTableRequest(table_id="running", after_sequence=after)
-        watched: Any = self._players.WatchTable(request, None)
-        async with aclosing(watched) as stream:
+        stream: Any = self._players.WatchTable(request, None)
+        async with aclosing(stream):
             await read_all(stream, messages)
 
     async def _next_action(self) -> tuple[str, pb.SubmitActionRequest]:
@@ -215,7 +215,7 @@ class Calls:
 
     async def propose(self) -> int:
         """Propose to play a hand again, at a table with many proposals; return the sequence."""
-        self._engine.clock.advance(WINDOW_MILLISECONDS)
+        self._engine.clock.advance(PROPOSAL_MILLISECONDS)
         request_id = f"p{next(self._numbers)}"
         request = pb.CreateProposalRequest(table_id="running", request_id=request_id, proposal="restart_same")
         await self.ask(request, "p1")
@@ -293,10 +293,11 @@ def calls_of(calls: Calls) -> dict[str, dict[str, Call]]:
 
 @pytest.fixture
 async def calls(engine: EngineHarness, store: SqlTableStore) -> Calls:
-    """Return the calls of an engine, at a time after all entries."""
+    """Return the calls of an engine, at the time of the last entry."""
     engine.use(store=store)
-    engine.clock.advance(2 * ENTRIES * ENTRY_MILLISECONDS)
-    return Calls(engine)
+    calls = Calls(engine)
+    engine.clock.advance((await calls.tables.get("running")).state.at - engine.clock())
+    return calls
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -1,7 +1,7 @@
 """A service with defects, which `python -m tests.loadtest.defects NAME+NAME SERVICE FLAGS` starts."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -84,8 +84,10 @@ def leak_resumed(encode_transition: Callable[..., bytes]) -> object:
 def resume_late(resume: Callable[..., Subscription]) -> object:
     """A resumed stream leaves out the first missed entry."""
 
-    def late(one: Subscribers, viewer: Viewer, state: TableState, missed: Iterable[Transition]) -> Subscription:
-        return resume(one, viewer, state, islice(missed, 1, None))
+    def late(
+        one: Subscribers, viewer: Viewer, state: TableState, missed: Iterator[Transition] | None, *network_id: str
+    ) -> Subscription:
+        return resume(one, viewer, state, missed and islice(missed, 1, None), *network_id)
 
     return late
 

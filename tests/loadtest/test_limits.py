@@ -1,6 +1,6 @@
 """The checks of a scenario's limits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -58,6 +58,43 @@ def test_a_limit_that_is_not_kept_is_named(
     took: list[tuple[str, float]], failed: list[str], cpu: float, broken: list[str]
 ) -> None:
     assert list(not_kept(took, failed, cpu)) == broken
+
+
+def attacked(calm: float, under_attack: float, counts: Sequence[str]) -> dict[str, str]:
+    """Return the limits of a run with attacks that were not kept."""
+    collector, measures = Collector(), Measures()
+    gauges = {"users": 1, "tables": 1, "waiting": 0, "cpu": 0.5}
+    measures.record_time(ACKNOWLEDGED, calm)
+    collector.receive("0", {"batch": measures.take(), "gauges": gauges})
+    collector.end_calm()
+    measures.record_time(ACKNOWLEDGED, under_attack)
+    for name in counts:
+        measures.count(name)
+    collector.receive("0", {"batch": measures.take(), "gauges": gauges})
+    collector.begin_draining()
+    limits = Limits(p99_milliseconds=1000, failed_share=0.01, attacked_to_calm=2)
+    return {check.name: check.measured for check in checks(limits, collector, ()) if not check.passed}
+
+
+PLAYERS_REFUSED, SLOWED = "calls of players refused by a limit", "99 of 100 actions under attack"
+REFUSED_ATTACK = "attack replays from one network: TOO_MANY_REQUESTS"
+
+
+@pytest.mark.parametrize(
+    ("calm", "under_attack", "counts", "broken"),
+    [
+        (0.01, 0.015, [REFUSED_ATTACK, "refused TABLE_FULL"], {}),
+        (0.01, 0.03, [REFUSED_ATTACK], {SLOWED: "30.0 ms"}),
+        (0.01, 0.01, [REFUSED_ATTACK, "refused TOO_MANY_STREAMS"], {PLAYERS_REFUSED: "TOO_MANY_STREAMS 1"}),
+        (0.01, 0.01, ["attack replays from one network: OK"], {"attack replays from one network": "OK 1"}),
+        (0.01, 0.01, ["attack replays from many networks: OK"], {}),
+    ],
+    ids=["kept", "players wait", "players are refused", "an attack reached no limit", "many networks"],
+)
+def test_attacks_are_limited_and_players_are_not(
+    calm: float, under_attack: float, counts: Sequence[str], broken: Mapping[str, str]
+) -> None:
+    assert attacked(calm, under_attack, counts) == broken
 
 
 def test_a_failed_check_has_the_measured_value() -> None:

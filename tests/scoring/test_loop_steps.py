@@ -13,7 +13,7 @@ from sqlalchemy import insert, select
 
 from croupier.runtime.database import open_database
 from croupier.runtime.identity import Caller, set_caller
-from croupier.runtime.links import links_by
+from croupier.runtime.links import LinkVerifier
 from croupier.runtime.service import now_milliseconds
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.metrics import LedgerMetrics
@@ -25,7 +25,7 @@ from croupier_api.v1 import scoring_pb2 as pb
 from croupier_internal.v1 import scoring_control_pb2 as control_pb
 from tests.contract.deployment import person
 from tests.loop_steps import MAX_STEP_SECONDS, longest_step, serialized
-from tests.scoring.deployment import result_entry, round_entry
+from tests.scoring.deployment import PUBLIC, result_entry, round_entry
 
 ROUNDS_OF_SHEET = 1_000
 RESULTS = 110
@@ -46,15 +46,16 @@ def long_round(table_id: str, number: int) -> control_pb.RecordRoundRequest:
 
 
 def long_result(table_id: str) -> control_pb.RecordResultRequest:
-    return control_pb.RecordResultRequest(result=result_entry(table_id, ranking=RANKING, seats=SEATS))
+    result = result_entry(table_id, ranking=RANKING, seats=SEATS)
+    return control_pb.RecordResultRequest(result=result, access=PUBLIC)
 
 
 @pytest.fixture
 async def servicers(database_file: Path) -> AsyncIterator[tuple[ScoringServicer, ScoringControlServicer]]:
     """Return servicers over a full ledger."""
-    links = links_by(Ed25519PrivateKey.generate(), 1, now_milliseconds)
     database = open_database(f"sqlite:///{database_file}")
     ledger = Ledger(database)
+    links = LinkVerifier(Ed25519PrivateKey.generate().public_key(), now_milliseconds)
     control = ScoringControlServicer(ledger, LedgerMetrics(CollectorRegistry()))
     context: Any = None
     await control.RecordRound(long_round("long", 1), context)
@@ -64,7 +65,7 @@ async def servicers(database_file: Path) -> AsyncIterator[tuple[ScoringServicer,
         first = (await connection.execute(select(ROUNDS))).mappings().one()
         rows = [{**first, "round": number} for number in range(2, ROUNDS_OF_SHEET + 1)]
         await connection.execute(insert(ROUNDS), rows)
-    yield ScoringServicer(ledger, StandingsStore(database), links.verifier, now_milliseconds), control
+    yield ScoringServicer(ledger, StandingsStore(database), links, now_milliseconds), control
     await database.dispose()
 
 

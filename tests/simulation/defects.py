@@ -91,8 +91,10 @@ def resume_one_too_far() -> AbstractContextManager[Any]:
     """A resumed stream leaves out the first missed entry."""
     original = Subscribers.resume
 
-    def resume(subscribers: Subscribers, viewer: Viewer, state: Any, missed: Iterator[Transition] | None) -> Any:
-        return original(subscribers, viewer, state, missed and islice(missed, 1, None))
+    def resume(
+        subscribers: Subscribers, viewer: Viewer, state: Any, missed: Iterator[Transition] | None, *network_id: str
+    ) -> Any:
+        return original(subscribers, viewer, state, missed and islice(missed, 1, None), *network_id)
 
     return patch.object(Subscribers, "resume", resume)
 

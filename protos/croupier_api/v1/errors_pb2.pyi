@@ -231,8 +231,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     request_id, or open the stream again. A retry helps after RetryInfo.
     """
     ERROR_REASON_TABLE_BUSY: _ErrorReason.ValueType  # 701
-    """UNAVAILABLE: too many calls change the table at once. Repeat the call with the same request_id. A retry helps after
-    RetryInfo.
+    """UNAVAILABLE: too many calls change the table at once, or too many callers without a seat wait for tables to be
+    loaded. Repeat the call with the same request_id. A retry helps after RetryInfo.
     """
     ERROR_REASON_TABLE_MOVED: _ErrorReason.ValueType  # 702
     """UNAVAILABLE: this engine no longer serves the table. Open the stream again with the last sequence seen. A retry
@@ -470,8 +470,8 @@ UNAVAILABLE: the server stops, and another takes over; a unary call was not exec
 request_id, or open the stream again. A retry helps after RetryInfo.
 """
 ERROR_REASON_TABLE_BUSY: ErrorReason.ValueType  # 701
-"""UNAVAILABLE: too many calls change the table at once. Repeat the call with the same request_id. A retry helps after
-RetryInfo.
+"""UNAVAILABLE: too many calls change the table at once, or too many callers without a seat wait for tables to be
+loaded. Repeat the call with the same request_id. A retry helps after RetryInfo.
 """
 ERROR_REASON_TABLE_MOVED: ErrorReason.ValueType  # 702
 """UNAVAILABLE: this engine no longer serves the table. Open the stream again with the last sequence seen. A retry

@@ -7,11 +7,13 @@ from contextlib import suppress
 
 
 def tune_process(gc_thresholds: str, scheduling: str) -> None:
-    """Set the thresholds of the garbage collector, and the scheduling class that threads of this one inherit."""
+    """Tune the garbage collector, and set the scheduling class that threads of this one inherit."""
     # Most objects live long and few are in cycles: garbage collection at the default rate costs a busy engine a fifth
     # of its time, with pauses of tenths of a second. But each refused or cancelled call leaves a young cycle, which may
     # hold a table: these must be collected soon.
     gc.set_threshold(*(int(number) for number in gc_thresholds.split(",")))
+    # Modules live to the end. Without them a rare full pass takes a quarter less: 0.3 s with 2,000 tables in memory.
+    gc.freeze()
     # Otherwise the transport's threads interrupt the event loop for every message, and switching costs more CPU than
     # the rules of the games.
     if scheduling == "batch" and sys.platform == "linux":

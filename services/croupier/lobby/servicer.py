@@ -84,7 +84,7 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         last = tables[size - 1] if len(tables) > size else None
         token = encode_page_token(query, [last.created_milliseconds, last.table_id]) if last else ""
         viewer = caller().id
-        shown = (table for table in tables[:size] if table.is_shown_to(viewer))
+        shown = [table for table in tables[:size] if table.is_shown_to(viewer)]
         encoded = [codec.encode_table(table, viewer) async for table in in_steps(shown, ENCODING_STEP)]
         return pb.ListTablesResponse(tables=encoded, next_page_token=token)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Gauge, Histogram
 
-PROBE_SECONDS = 0.005
+PROBE_SECONDS = 0.01
 """A step is measured by its delay of a timer of this length, and so may appear shorter by up to this time."""
 WINDOW_SECONDS = 30.0
 STEP_BUCKETS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)

@@ -10,9 +10,10 @@ from croupier.runtime.errors import AlreadyExists
 from croupier.runtime.identity import Clock, caller
 from croupier.runtime.links import LinkVerifier
 from croupier.runtime.paging import decode_page_size, decode_page_token, encode_page_token, invalid_page_token
+from croupier.runtime.steps import in_steps
 from croupier.scoring import codec
 from croupier.scoring.access import is_result_shown, is_sheet_shown
-from croupier.scoring.ledger import Ledger
+from croupier.scoring.ledger import Ledger, Result, Sheet
 from croupier.scoring.metrics import LedgerMetrics
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
@@ -22,6 +23,8 @@ from croupier_internal.v1 import scoring_control_pb2 as control_pb
 from croupier_internal.v1 import scoring_control_pb2_grpc
 
 COUNTS = range(2**31)
+RESULTS_STEP = 25
+"""Results that are encoded in one step of the event loop."""
 SERVICE_NAME = pb.DESCRIPTOR.services_by_name["ScoringService"].full_name
 CONTROL_SERVICE_NAME = control_pb.DESCRIPTOR.services_by_name["ScoringControlService"].full_name
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -41,11 +44,11 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
         table_id, caller_id = codec.decode_id("table_id", request.table_id), caller().id
         link = self._links.purpose_of(request.link, table_id)
         now = self._clock()
-        response = await codec.encode_score_sheet(
-            await self._ledger.score_sheet(
-                table_id, lambda sheet, result: is_sheet_shown(sheet, result, caller_id, link, now)
-            )
-        )
+
+        def is_shown(sheet: Sheet, result: Result | None) -> bool:
+            return is_sheet_shown(sheet, result, caller_id, link, now)
+
+        response = await codec.encode_score_sheet(await self._ledger.score_sheet(table_id, is_shown))
         # To free the score sheet takes as long as to serialize the response: each has a step of its own.
         await asyncio.sleep(0)
         return response
@@ -88,7 +91,8 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
         found = await self._standings.results(game, player_id, after, size + 1, caller_id=caller_id)
         shown = found[:size]
         now = self._clock()
-        results = [codec.encode_result(*one) for one in shown if is_result_shown(*one, caller_id, now)]
+        visible = [one for one in shown if is_result_shown(*one, caller_id, now)]
+        results = [codec.encode_result(*one) async for one in in_steps(visible, RESULTS_STEP)]
         response = pb.ListResultsResponse(results=results)
         if len(found) > size:
             sheet, result = shown[-1]

@@ -9,10 +9,13 @@ from sqlalchemy import ColumnElement, Row, Select, literal, select, tuple_, unio
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.runtime.database import transaction
+from croupier.runtime.steps import in_steps
 from croupier.scoring.ledger import Result, Sheet, decode_result, decode_sheet
 from croupier.scoring.schema import PLAYER_NAMES, RESULT_PLAYERS, RESULTS, SHEETS, STANDING_COUNTS, STANDINGS
 from croupier.scoring.standings import Scope, Statistics
 
+DECODING_STEP = 25
+"""Results that are decoded in one step of the event loop."""
 _Counts: TypeAlias = dict[tuple[str, str], tuple[tuple[str, int], ...]]
 """Sums of counts, in pairs of name and sum, by player and game."""
 
@@ -64,7 +67,7 @@ class StandingsStore:
         scopes = (True, False) if player_id and player_id == caller_id else (True,)
         async with transaction(self.database) as connection:
             rows = (await connection.execute(_results(game, player_id, scopes, after, limit))).all()
-        return tuple((decode_sheet(row), decode_result(row)) for row in rows)
+        return tuple([(decode_sheet(row), decode_result(row)) async for row in in_steps(rows, DECODING_STEP)])
 
 
 async def _counts(connection: AsyncConnection, conditions: Iterable[ColumnElement[bool]]) -> _Counts:

@@ -12,6 +12,7 @@ from croupier.engine.core.log import (
     ActedBy,
     ClockCompensated,
     ClockConfig,
+    Entry,
     LoggedEvent,
     Proposed,
     SeatConfig,
@@ -27,6 +28,7 @@ from croupier.engine.core.voting import transitions_of_proposal, transitions_of_
 from croupier.engine.tables.subscription import encode_transition
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
+from croupier.games.facts import Seat
 from croupier.games.interface import SeatActed, resolve_options
 from croupier.games.registry import GAMES
 from croupier.runtime.errors import ServiceError
@@ -238,6 +240,10 @@ def _act(table: PlayedTable, random: Random, rates: EventRates) -> None:
     table.accepted.append(AcceptedAction(at, seat, action, request_id, sequence, expected))
 
 
+def _is_proposal_of(entry: Entry, seat: Seat) -> bool:
+    return isinstance(entry.event, Proposed) and entry.event.seat == seat
+
+
 def _propose(table: PlayedTable, random: Random) -> None:
     """Add a proposal, and the votes of the others, until one disagrees."""
     people = table.people
@@ -248,9 +254,9 @@ def _propose(table: PlayedTable, random: Random) -> None:
     random.shuffle(people)
     try:
         proposed = Proposed(people[0], random.choice(names), 0)
-        entries = [made.entry for made in table.transitions]
+        before = [entry.at for entry in (made.entry for made in table.transitions) if _is_proposal_of(entry, people[0])]
         table.transitions += transitions_of_proposal(
-            table.config, table.last.after, entries, table.last.after.at + 5, proposed, ""
+            table.config, table.last.after, before, table.last.after.at + 5, proposed, ""
         )
         name = next(
             made for made in reversed(table.transitions) if isinstance(made.entry.event, Proposed)

@@ -9,6 +9,7 @@ from croupier.engine.core.history import History
 from croupier.engine.core.log import Proposed, TableConfig, Voted
 from croupier.engine.core.log_codec import Row, decode_entry
 from croupier.engine.core.reports import Report, reports_of_transition
+from croupier.engine.core.voting import MAX_PROPOSALS
 from croupier.games.facts import Seat
 from croupier.games.interface import SeatActed
 
@@ -19,6 +20,10 @@ CHECKPOINT_ENTRIES = 16
 
 To keep the transitions themselves would take five times the memory of a table.
 """
+
+
+def _last_proposals() -> deque[int]:
+    return deque(maxlen=MAX_PROPOSALS)
 
 
 class FoldedTable:
@@ -32,6 +37,8 @@ class FoldedTable:
         self.reports: list[Report] = []
         self.answers: defaultdict[Seat, dict[str, int]] = defaultdict(dict)
         """The sequences of stored requests, by seat and request id."""
+        self.proposed_at: defaultdict[Seat, deque[int]] = defaultdict(_last_proposals)
+        """The times of the last MAX_PROPOSALS proposals, by seat."""
         self._checkpoints: deque[TableState] = deque([self.state], maxlen=MAX_RESUMED_ENTRIES // CHECKPOINT_ENTRIES + 1)
 
     @property
@@ -50,6 +57,8 @@ class FoldedTable:
         entry = transition.entry
         self.state = transition.after
         self.entries.append(entry)
+        if isinstance(entry.event, Proposed):
+            self.proposed_at[entry.event.seat].append(entry.at)
         if entry.sequence % CHECKPOINT_ENTRIES == 0:
             self._checkpoints.append(self.state)
         if transition.reports:

@@ -1,12 +1,10 @@
 """Proposals and votes: their checks and their transitions."""
 
 from collections.abc import Sequence
-from itertools import takewhile
 
 from croupier.engine.core.fold import TableState, Transition, advance
-from croupier.engine.core.log import Entry, ProposalEvent, Proposed, TableConfig, Voted
+from croupier.engine.core.log import ProposalEvent, Proposed, TableConfig, Voted
 from croupier.engine.core.proposals import PROPOSAL_MILLISECONDS, OpenProposal, open_at, refusal_of
-from croupier.games.facts import Seat
 from croupier.games.interface import ProposalAgreed
 from croupier.games.registry import rules_of
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest
@@ -21,13 +19,14 @@ WINDOW_MILLISECONDS = 60_000
 def transitions_of_proposal(
     config: TableConfig,
     table: TableState,
-    entries: Sequence[Entry],
+    proposed_at: Sequence[int],
     at: int,
     proposed: Proposed,
     request_id: str,
 ) -> list[Transition]:
     """Return the transitions of a proposal, and of its execution if no other seat has to vote.
 
+    `proposed_at` has the times of the seat's last MAX_PROPOSALS proposals, in order.
     Raises MalformedRequest for a proposal that the game does not have, IllegalNow for one that it cannot execute now or
     while another is open, LimitReached for too many.
     """
@@ -39,7 +38,7 @@ def transitions_of_proposal(
             f"{proposal.name} is proposed already: vote on it, or wait until it ends",
             metadata={"sequence": str(proposal.sequence)},
         )
-    _check_rate(entries, at, proposed.seat)
+    _check_rate(proposed_at, at)
     if refusal := refusal_of(table.rules, table.game, proposed.proposal):
         raise IllegalNow(errors_pb2.ERROR_REASON_ILLEGAL_ACTION, str(refusal), metadata={"rule": refusal.rule})
     lasting = proposed._replace(expires_at=at + PROPOSAL_MILLISECONDS)
@@ -96,14 +95,13 @@ def _check_name(config: TableConfig, name: str) -> None:
         )
 
 
-def _check_rate(entries: Sequence[Entry], at: int, seat: Seat) -> None:
-    recent = takewhile(lambda entry: entry.at > at - WINDOW_MILLISECONDS, reversed(entries))
-    times = [entry.at for entry in recent if isinstance(entry.event, Proposed) and entry.event.seat == seat]
-    if len(times) >= MAX_PROPOSALS:
+def _check_rate(proposed_at: Sequence[int], at: int) -> None:
+    recent = [time for time in proposed_at if time > at - WINDOW_MILLISECONDS]
+    if len(recent) >= MAX_PROPOSALS:
         raise LimitReached(
             errors_pb2.ERROR_REASON_TOO_MANY_PROPOSALS,
             f"too many proposals: expected at most {MAX_PROPOSALS} in {WINDOW_MILLISECONDS // 1000} seconds",
-            retry_after_seconds=(times[MAX_PROPOSALS - 1] + WINDOW_MILLISECONDS - at) / 1000,
+            retry_after_seconds=(recent[-MAX_PROPOSALS] + WINDOW_MILLISECONDS - at) / 1000,
             metadata={"limit": "proposals"},
         )
 

@@ -16,6 +16,7 @@ from croupier.engine.storage.port import SequenceTaken, TableChange
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.entry_rate import EntryRate
 from croupier.engine.tables.subscribers import Subscribers
+from croupier.games.facts import Seat
 from croupier.games.interface import SeatActed
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, StaleSequence, Unavailable
 from croupier.runtime.network import Network
@@ -77,6 +78,10 @@ class CachedTable:
         """Yield the log in bounded parts, as stored logs are read."""
         for part in self._folded.entries.parts():
             yield part
+
+    def proposed_at(self, seat: Seat) -> Sequence[int]:
+        """Return the times of a seat's last proposals."""
+        return self._folded.proposed_at[seat]
 
     def transitions_after(self, sequence: int) -> Iterator[Transition] | None:
         """Return the transitions after a sequence that the table has reached; None if there are too many to resume."""
@@ -232,10 +237,7 @@ class CachedTable:
             missed = await self._read_missed()
             if not (is_behind := len(missed) == MAX_MISSED_ENTRIES):
                 self.needs_catch_up = self.is_handed_over = False
-            if self._apply_entries(missed):
-                had_missed = True
-            elif had_missed:
-                self.schedule_turn()
+            had_missed = self._apply_entries(missed) or had_missed
         return had_missed
 
     async def refresh(self) -> None:

@@ -87,7 +87,7 @@ class LiveTable(CachedTable):
         def transitions_of_request() -> list[Transition]:
             self._refuse_if_over()
             now = self.services.clock()
-            return transitions_of_proposal(self.config, self.state, self.entries, now, proposed, request_id)
+            return transitions_of_proposal(self.config, self.state, self.proposed_at(seat), now, proposed, request_id)
 
         return await self.append_once(proposed, request_id, transitions_of_request)
 
@@ -144,9 +144,14 @@ class LiveTable(CachedTable):
     @property
     def is_delayed(self) -> bool:
         """Whether spectators know an earlier state of the table, by its watch delay."""
-        access, ended_at = self.config.access, self.state.at if self.state.is_over else None
+        access = self.config.access
         has_delay = access.watch_delay_seconds > 0
-        return has_delay and not access.is_over_for_spectators(ended_at, self.services.clock())
+        return has_delay and not access.is_over_for_spectators(self.finished_at, self.services.clock())
+
+    @property
+    def finished_at(self) -> int | None:
+        """The time of the game's end in milliseconds since 1970 UTC, None until then."""
+        return self.state.at if self.state.is_over else None
 
     async def state_for(self, viewer: Viewer) -> TableState:
         """Return the table as a viewer may know it; to be awaited before a spectator subscribes."""

@@ -169,18 +169,20 @@ class Tables:
         return await self._loaded(found, _is_urgent(found.config, visitor))
 
     async def find(self, table_id: str, visitor: Visitor, need: Need) -> TableConfig:
-        """Return the configuration of an open or finished table without its log; raises what `get` raises."""
+        """Return the configuration of an open or finished table without its log; raises as get() does."""
         return (await self._found(table_id, visitor, need)).config
 
     async def replay(self, table_id: str, visitor: Visitor) -> bytes:
         """Return the replay of a finished table for a player, compressed for replay_text.
 
-        Raises what `get` raises, and IllegalNow unless the game is over.
+        Raises as get() does, and IllegalNow unless the game is over for the player.
         """
         found = await self._found(table_id, visitor, Need.REPLAY)
         if isinstance(found, LiveTable):
             await found.require_finished(found.viewer_of(visitor.player_id))
-        elif not _has_ended_for(found, visitor, self._services.clock()):
+            # The end that this engine did not know may have ended the access too.
+            self._check_access(found, visitor, Need.REPLAY)
+        elif not self._is_over_for(found, visitor):
             raise not_finished()
         with self._readable(table_id):
             replay = await self._replays.get(found, _is_urgent(found.config, visitor))
@@ -196,13 +198,23 @@ class Tables:
         found = table if table is not None else await self._finding.run(table_id, partial(self._stored, table_id))
         if isinstance(found, StoredTable) and found.status == "prepared":
             raise unknown_table()
-        if visitor is not None and not has_seat(found.config, visitor.player_id):
-            # Before the log is read.
-            check_access(found.config.access, visitor, need, _ended_at(found), self._services.clock())
-            charge_strangers()
+        if visitor is not None:
+            # Before the log is read, since that is work.
+            self._check_access(found, visitor, need)
         if table is not None:
             self._used_at[table_id] = self._services.clock()
         return found
+
+    def _check_access(self, found: LiveTable | StoredTable, visitor: Visitor, need: Need) -> None:
+        if not has_seat(found.config, visitor.player_id):
+            check_access(found.config.access, visitor, need, found.finished_at, self._services.clock())
+            charge_strangers()
+
+    def _is_over_for(self, found: StoredTable, visitor: Visitor) -> bool:
+        access = found.config.access
+        is_known = has_seat(found.config, visitor.player_id)
+        now = self._services.clock()
+        return found.status == "finished" and (is_known or access.is_over_for_spectators(found.finished_at, now))
 
     async def _loaded(self, stored: StoredTable, is_urgent: bool) -> LiveTable:
         """Return a table from its log; concurrent callers share the load."""
@@ -299,22 +311,8 @@ class Tables:
 
 
 def _is_urgent(config: TableConfig, visitor: Visitor | None) -> bool:
-    """Return whether the engine itself or a player of the table asks for it, who do not wait for strangers."""
+    """Return whether a log is read for a player at the table, or for the engine itself."""
     return visitor is None or has_seat(config, visitor.player_id)
-
-
-def _has_ended_for(table: StoredTable, visitor: Visitor, now: int) -> bool:
-    """Return whether a player may know that the game of a table is over: spectators, after its watch delay."""
-    if has_seat(table.config, visitor.player_id):
-        return table.finished_at is not None
-    return table.config.access.is_over_for_spectators(table.finished_at, now)
-
-
-def _ended_at(table: LiveTable | StoredTable) -> int | None:
-    """Return the time of the end of the game, in milliseconds since 1970 UTC; None before."""
-    if isinstance(table, StoredTable):
-        return table.finished_at
-    return table.state.at if table.state.is_over else None
 
 
 def _acts_soon(table: LiveTable, idle_since: int) -> bool:

@@ -1,0 +1,113 @@
+"""Attackers who take what others need: sign-ins, streams, tickets, tables."""
+
+from collections.abc import Sequence
+
+from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
+from loadtest.players.attackers.attacker import Attacker
+from loadtest.players.attackers.stranger import OK, Stranger
+
+GUESTS = 40
+STREAMS_OF_A_GUEST = 10
+SPECTATORS = 4
+HOSTS = 2
+PLAYER_SEATS = 4
+GAME = "thulla"
+MATCHES_OF_ONE_NETWORK = {"one_ten": 8, "jossing": 7}
+"""Games with their greatest number of seats."""
+MATCHES_OF_MANY_NETWORKS = {"thulla": 6}
+"""Other games, so that the two attackers are not matched with each other."""
+
+
+async def sign_ins(attacker: Attacker) -> None:
+    """Sign in as a new guest with each call."""
+    while True:
+        await attacker.pause()
+        stranger = attacker.new_stranger()
+        attacker.counted(await stranger.sign_in())
+        await stranger.close()
+
+
+async def lobby_streams(attacker: Attacker) -> None:
+    """Watch the lobby with as many streams as possible, and keep them."""
+    strangers = await attacker.strangers(GUESTS)
+    async for stranger in attacker.turns(strangers):
+        if stranger.streams < STREAMS_OF_A_GUEST + 1:
+            await attacker.open(stranger, lobby_pb2.WatchTablesRequest(game=GAME))
+
+
+async def unknown_games(attacker: Attacker) -> None:
+    """Watch games that do not exist."""
+    async for stranger in attacker.turns(await attacker.strangers(SPECTATORS)):
+        await attacker.open(stranger, lobby_pb2.WatchTablesRequest(game=f"{attacker.random.getrandbits(64):x}"))
+
+
+async def spectators(attacker: Attacker) -> None:
+    """Take all places of spectators at a table."""
+    strangers = await attacker.strangers(SPECTATORS)
+    target = ""
+    async for stranger in attacker.turns(strangers):
+        await attacker.find_tables(stranger)
+        if target not in attacker.playing:
+            target = attacker.random.choice([*attacker.playing]) if attacker.playing else ""
+        if target:
+            await attacker.open(stranger, engine_pb2.WatchTableRequest(table_id=target))
+
+
+async def table_streams(attacker: Attacker) -> None:
+    """Watch all tables with as many streams as one guest may have."""
+    async for stranger in attacker.turns(await attacker.strangers(1)):
+        await attacker.find_tables(stranger)
+        if attacker.playing:
+            await attacker.open(
+                stranger, engine_pb2.WatchTableRequest(table_id=attacker.random.choice(attacker.playing))
+            )
+
+
+async def tickets(attacker: Attacker) -> None:
+    """Wait for matches that are never found, since each lacks one player, with one guest for each ticket."""
+    games = MATCHES_OF_ONE_NETWORK if attacker.has_one_network else MATCHES_OF_MANY_NETWORKS
+    wanted = [
+        (game, seats) for game, max_seats in games.items() for seats in range(3, max_seats + 1) for _ in range(2, seats)
+    ]
+    waiting = zip(await attacker.strangers(len(wanted)), wanted, strict=False)
+    async for stranger, (game, seat_count) in attacker.turns([*waiting]):
+        if not stranger.streams:
+            await attacker.open(stranger, lobby_pb2.FindMatchRequest(game=game, seat_count=seat_count))
+
+
+async def left_tables(attacker: Attacker) -> None:
+    """Create tables and leave them."""
+    async for stranger in attacker.turns(await attacker.strangers(HOSTS)):
+        answer = await attacker.call(stranger, lobby_pb2.CreateTableRequest(game=GAME, seat_count=2))
+        if answer.message is not None:
+            table_id = answer.message.table.table_id
+            await attacker.call(stranger, lobby_pb2.LeaveTableRequest(table_id=table_id))
+
+
+async def bot_tables(attacker: Attacker) -> None:
+    """Open table after table with bots that act without delay, and leave them to the bots; one host after the other."""
+    async for host in attacker.turns(await attacker.strangers(HOSTS)):
+        while await open_table(attacker, [host], lobby_pb2.CreateTableRequest(game=GAME, seat_count=PLAYER_SEATS)):
+            await attacker.pause()
+
+
+async def open_table(attacker: Attacker, players: Sequence[Stranger], request: lobby_pb2.CreateTableRequest) -> str:
+    """Open a table with these players, and bots on the other seats; returns its id, empty if a call is refused."""
+    host = players[0]
+    created = await attacker.call(host, request)
+    if created.message is None:
+        return ""
+    table_id: str = created.message.table.table_id
+    for player in players[1:]:
+        await attacker.call(player, lobby_pb2.JoinTableRequest(table_id=table_id))
+    for seat in range(len(players), request.seat_count):
+        await attacker.call(host, lobby_pb2.AddBotRequest(table_id=table_id, bot="random", seat=seat))
+    state = tables_pb2.TABLE_STATE_FORMING
+    for player in players:
+        answer = await attacker.call(player, lobby_pb2.SetReadyRequest(table_id=table_id, is_ready=True))
+        state = answer.message.table.state if answer.outcome == OK else state
+    if state != tables_pb2.TABLE_STATE_PLAYING:
+        return ""
+    # No viewer of the load test sees its end.
+    attacker.measures.count("unobserved tables")
+    return table_id

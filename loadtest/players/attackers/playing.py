@@ -1,0 +1,75 @@
+"""Attackers who play games without end."""
+
+import asyncio
+import uuid
+from collections.abc import Collection
+
+from croupier_api.v1 import actions_pb2, engine_pb2, lobby_pb2
+from croupier_client import complete_choice
+from croupier_client.methods import encode_options
+from loadtest.monitor.counters import key
+from loadtest.players.attackers.attacker import Attacker
+from loadtest.players.attackers.hoarding import open_table
+from loadtest.players.attackers.stranger import OK, Stranger
+from loadtest.players.counting import count_refused_action
+
+GAME = "one_oh_one"
+DRAW = actions_pb2.Action(draw=actions_pb2.DrawAction())
+ACTIONS_AT_ONCE = 6
+"""So that the next player's action is there when one is accepted."""
+TABLE_LIMIT = "table_entries"
+CALL_LIMITS = ("player_calls", "network_calls")
+"""Refusals before the table is known."""
+TABLE = lobby_pb2.CreateTableRequest(
+    game=GAME, seat_count=2, options=encode_options({"may_draw_instead": True, "max_rounds": 1})
+)
+
+
+async def endless_games(attacker: Attacker) -> None:
+    """Play a round without end, in which both players draw instead of playing, as fast as possible."""
+    strangers = [*await attacker.strangers(2)]
+    while True:
+        await attacker.pause()
+        if len(strangers) < 2:
+            continue
+        table_id = await open_table(attacker, strangers, TABLE)
+        if table_id:
+            await asyncio.gather(*(_play(attacker, stranger, table_id) for stranger in strangers))
+
+
+async def _play(attacker: Attacker, stranger: Stranger, table_id: str) -> None:
+    """Draw all the time, and look at the table only when that is illegal, until the game is over."""
+    outcomes: Collection[str] = ()
+    while "TABLE_FINISHED" not in outcomes:
+        await attacker.pause()
+        action = DRAW
+        if "ILLEGAL_ACTION" in outcomes:
+            view = await attacker.call(stranger, engine_pb2.GetViewRequest(table_id=table_id))
+            legal = view.message.snapshot.legal_actions if view.message is not None else actions_pb2.LegalActions()
+            action = _decide(legal) if legal.actions or legal.choices else DRAW
+        outcomes = await asyncio.gather(*(_act(attacker, stranger, table_id, action) for _ in range(ACTIONS_AT_ONCE)))
+
+
+async def _act(attacker: Attacker, stranger: Stranger, table_id: str, action: actions_pb2.Action) -> str:
+    """Send an action; returns the outcome."""
+    request = engine_pb2.SubmitActionRequest(table_id=table_id, request_id=uuid.uuid4().hex, action=action)
+    outcome = ""
+    try:
+        outcome = (await attacker.call(stranger, request)).outcome
+    finally:
+        if outcome == OK:
+            attacker.measures.count(key("actions accepted", GAME))
+        elif outcome == TABLE_LIMIT:
+            count_refused_action(attacker.measures, "TOO_MANY_REQUESTS")
+        elif not outcome:
+            attacker.measures.count(key("unanswered actions", GAME))
+        elif outcome not in CALL_LIMITS:
+            count_refused_action(attacker.measures, outcome)
+    return outcome
+
+
+def _decide(legal: actions_pb2.LegalActions) -> actions_pb2.Action:
+    if legal.actions:
+        return legal.actions[0]
+    choice = legal.choices[0]
+    return complete_choice(choice, cards=choice.cards.cards[: choice.cards.min_cards], suit=choice.suits[0])

@@ -1,0 +1,74 @@
+"""Every attack by name, and the user that makes them."""
+
+from collections.abc import Mapping
+from itertools import product
+from types import MappingProxyType
+
+from loadtest.players.attackers.attacker import Attack, Attacker, attack_until
+from loadtest.players.attackers.hoarding import (
+    bot_tables,
+    left_tables,
+    lobby_streams,
+    sign_ins,
+    spectators,
+    table_streams,
+    tickets,
+    unknown_games,
+)
+from loadtest.players.attackers.playing import endless_games
+from loadtest.players.attackers.reading import (
+    cold_tables,
+    forged_headers,
+    pages,
+    pages_of_many_guests,
+    replays,
+    resumes,
+    resumes_ahead,
+    running_replays,
+)
+from loadtest.players.attackers.snooping import private_tables
+from loadtest.players.user_context import UserContext
+
+CALLS = frozenset({"player_calls"})
+ATTACKS: Mapping[str, Attack] = MappingProxyType(
+    {
+        "replays": Attack(replays, CALLS),
+        "cold_tables": Attack(cold_tables, CALLS, 20),
+        "running_replays": Attack(running_replays, CALLS | {"TABLE_NOT_FINISHED"}),
+        "resumes": Attack(resumes, CALLS, 25),
+        "resumes_ahead": Attack(resumes_ahead, CALLS | {"SEQUENCE_AHEAD"}, 25),
+        "pages": Attack(pages, CALLS, 25),
+        "pages_of_many_guests": Attack(pages_of_many_guests, frozenset({"network_calls"}), 3),
+        "forged_headers": Attack(forged_headers, CALLS, 15),
+        "sign_ins": Attack(sign_ins, frozenset({"sign_ins"}), 15),
+        "lobby_streams": Attack(lobby_streams, frozenset({"streams"}), 15),
+        "unknown_games": Attack(unknown_games, frozenset({"UNKNOWN_GAME"})),
+        "spectators": Attack(spectators, frozenset({"spectators"}), 15),
+        "table_streams": Attack(table_streams, frozenset({"streams"}), 15),
+        "tickets": Attack(tickets, frozenset({"tickets"})),
+        "left_tables": Attack(left_tables, frozenset({"tables_created"})),
+        "bot_tables": Attack(bot_tables, frozenset({"hosted_tables", "network_tables"})),
+        "endless_games": Attack(endless_games, frozenset({"table_entries"}), 8),
+        "private_tables": Attack(private_tables, frozenset({"UNKNOWN_TABLE", "INVALID_LINK"})),
+    }
+)
+
+
+async def attacker(context: UserContext, name: str) -> None:
+    """Attack by every chosen attack, from one network and from many, once the calm part of the run is over."""
+    settings = context.settings
+    await context.sleep(settings.calm_seconds)
+    chosen = settings.attacks or ATTACKS
+    attackers = [
+        Attacker(
+            attack,
+            ATTACKS[attack],
+            settings.endpoints,
+            context.measures,
+            context.random(f"{name} {attack} {has_one_network}"),
+            number=2 * index + has_one_network,
+            has_one_network=has_one_network,
+        )
+        for (index, attack), has_one_network in product(enumerate(chosen), (True, False))
+    ]
+    await attack_until(attackers, context.until_stopping())

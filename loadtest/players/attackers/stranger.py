@@ -1,0 +1,161 @@
+"""A stranger: a guest with a connection of their own, whose requests are sent once, without retries."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import grpc
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from croupier_api.v1 import lobby_pb2
+from croupier_api.v1.errors_pb2 import ERROR_REASON_SLOW_READER
+from croupier_client import CroupierError, Endpoints
+from croupier_client.endpoints import CALL_SECONDS, STREAM_SECONDS, channel_target
+from croupier_client.errors import from_rpc_error
+from loadtest.measures import Measures
+from loadtest.monitor.counters import METHODS, rpc_key
+from loadtest.players.client import FORWARDED_FOR, OPTIONS
+from loadtest.players.counting import count_limit, service_code
+
+OK = "OK"
+PATHS: Mapping[str, str] = {method.name: path for path, method in METHODS.items()}
+Metadata: TypeAlias = Sequence[tuple[str, str]]
+
+
+class Answer(NamedTuple):
+    """The answer to a request: its outcome, and the message.
+
+    The outcome is OK, the name of the limit that refused it, another reason of a refusal, or a code without a reason.
+    """
+
+    outcome: str
+    message: Any = None
+
+
+class Stranger:
+    """A guest at an address; signs in on demand."""
+
+    def __init__(self, endpoints: Endpoints, address: str, name: str, measures: Measures) -> None:
+        self._endpoints = endpoints
+        self._address = address
+        self._name = name
+        self._measures = measures
+        self._access_token = ""
+        self._channels: dict[str, grpc.aio.Channel] = {}
+        self._streams: set[asyncio.Task[None]] = set()
+        self.player_id = ""
+
+    async def sign_in(self) -> Answer:
+        """Sign the guest in, and keep the token."""
+        answer = await self.call(lobby_pb2.SignInRequest(device_secret=f"stranger {self._name}", name=self._name[:32]))
+        if answer.message is not None:
+            self._access_token = answer.message.tokens.access_token
+            self.player_id = answer.message.player.player_id
+        return answer
+
+    async def call(self, request: Message, metadata: Metadata = ()) -> Answer:
+        """Send a unary request once."""
+        path = _path(request)
+        send = self._channel(path).unary_unary(
+            path, request_serializer=type(request).SerializeToString, response_deserializer=_answer_class(path)
+        )
+        code = None
+        try:
+            message = await send(request, timeout=CALL_SECONDS, metadata=self._metadata(request, metadata))
+            code = OK
+        except grpc.RpcError as error:
+            refusal = from_rpc_error(error)
+            code = service_code(refusal)
+            count_limit(self._measures, refusal)
+            return Answer(_outcome(refusal))
+        finally:
+            self._measures.count(rpc_key(path, code))
+        return Answer(OK, message)
+
+    async def open(self, request: Message) -> Answer:
+        """Open a stream; returns its first message, or the refusal. It stays open until `close` or its end."""
+        path = _path(request)
+        start = self._channel(path).unary_stream(
+            path, request_serializer=type(request).SerializeToString, response_deserializer=_answer_class(path)
+        )
+        call = start(request, timeout=STREAM_SECONDS, metadata=self._metadata(request))
+        first: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        is_resumed = "after_sequence" in type(request).DESCRIPTOR.fields_by_name and request.HasField("after_sequence")
+        following = asyncio.create_task(self._follow(call, path, first, is_resumed=is_resumed))
+        self._streams.add(following)
+        following.add_done_callback(self._streams.discard)
+        return await first
+
+    async def _follow(self, call: Any, path: str, first: asyncio.Future[Answer], *, is_resumed: bool) -> None:
+        """Read a stream to its end, and count it as `loadtest.monitor.counters` defines."""
+        method, code, answer, has_received = path.rpartition("/")[2], None, Answer("CANCELLED"), False
+        self._measures.count(f"streams opened {method}")
+        try:
+            async for message in call:
+                if not has_received and not first.done():
+                    first.set_result(Answer(OK, message))
+                has_received = True
+            code, answer = OK, Answer(OK)
+        except grpc.RpcError as error:
+            refusal = from_rpc_error(error)
+            code, answer = service_code(refusal), Answer(_outcome(refusal))
+            count_limit(self._measures, refusal)
+            self._measures.count("slow readers", int(refusal.reason == ERROR_REASON_SLOW_READER))
+        finally:
+            call.cancel()
+            self._measures.count(rpc_key(path, code))
+            self._measures.count(f"silent streams {method}", int(code is None and not has_received))
+            self._measures.count("streams resumed", int(is_resumed and (has_received or code == OK)))
+            if not first.done():
+                first.set_result(answer)
+
+    @property
+    def streams(self) -> int:
+        """The number of open streams."""
+        return len(self._streams)
+
+    async def end_streams(self) -> None:
+        """End all streams."""
+        streams = list(self._streams)
+        for stream in streams:
+            stream.cancel()
+        await asyncio.gather(*streams, return_exceptions=True)
+
+    async def close(self) -> None:
+        """End all streams and connections."""
+        await self.end_streams()
+        await asyncio.gather(*(channel.close() for channel in self._channels.values()))
+
+    def _metadata(self, request: Message, metadata: Metadata = ()) -> Metadata:
+        table_id = getattr(request, "table_id", "")
+        return (
+            (FORWARDED_FOR, self._address),
+            *((("authorization", f"Bearer {self._access_token}"),) if self._access_token else ()),
+            *((("x-table-id", table_id),) if table_id else ()),
+            *metadata,
+        )
+
+    def _channel(self, path: str) -> grpc.aio.Channel:
+        service = path.split(".")[-1].partition("Service/")[0].lower()
+        address: str = getattr(self._endpoints, service)
+        if address not in self._channels:
+            tls, target = self._endpoints.tls, channel_target(address)
+            self._channels[address] = (
+                grpc.aio.insecure_channel(target, options=OPTIONS)
+                if tls is None
+                else grpc.aio.secure_channel(target, tls.credentials(), options=OPTIONS)
+            )
+        return self._channels[address]
+
+
+def _path(request: Message) -> str:
+    return PATHS[type(request).DESCRIPTOR.name.removesuffix("Request")]
+
+
+def _answer_class(path: str) -> Any:
+    return GetMessageClass(METHODS[path].output_type).FromString
+
+
+def _outcome(refusal: CroupierError) -> str:
+    return refusal.metadata.get("limit") or refusal.reason_name or refusal.code.name
