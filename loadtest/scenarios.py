@@ -91,7 +91,7 @@ class Limits:
     max_growth_mebibytes: Mapping[str, float] = field(default_factory=dict)
     """The memory by which an instance of each service may grow, and the size that the data folder may have."""
     loop_step_milliseconds: float = 0.0
-    """The longest step of a service's event loop; 0 for any."""
+    """The longest step of a service's event loop, with all callbacks that are due at once; 0 for any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +230,7 @@ _ALL = (
             failed_share=0.01,
             attacked_to_calm=2.0,
             max_growth_mebibytes={"engine": 150, "lobby": 100, "scoring": 50, "data folder": 300},
-            loop_step_milliseconds=5,
+            loop_step_milliseconds=100,
         ),
         calm_share=0.25,
         has_gateway=True,
@@ -245,12 +245,12 @@ _ALL = (
             "lobby": (
                 "--sign-in-burst=100",
                 "--tables-created-burst=30",
-                "--max-hosted-tables=10",
-                "--max-network-tables=15",
+                "--max-hosted-tables=15",
+                "--max-network-tables=20",
                 "--max-network-lobby-streams=60",
                 "--max-network-tickets=20",
             ),
-            "engine": ("--max-player-streams=30", "--table-entries-burst=100"),
+            "engine": ("--max-player-streams=30", "--table-entries-per-second=8", "--table-entries-burst=60"),
         },
     ),
     Scenario(

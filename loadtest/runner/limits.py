@@ -78,7 +78,8 @@ def _attacked(limits: Limits, collector: Collector) -> Check:
 
 def _refused_to_players(collector: Collector) -> Check:
     """Check that the limits refused no call of a player who does not attack."""
-    refused = {name: times for name, times in collector.counted("refused ").items() if name in LIMITS}
+    counts = {name: collector.counts_under_load[f"refused {name}"] for name in sorted(LIMITS)}
+    refused = {name: times for name, times in counts.items() if times}
     measured = ", ".join(f"{name} {times}" for name, times in refused.items()) or "none"
     return Check("calls of players refused by a limit", "none", measured, not refused)
 

@@ -3,15 +3,18 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from croupier.engine.core.access import Visitor
 from croupier.engine.core.log_codec import LogPart
+from croupier.engine.folding.inline import InlineFolder
+from croupier.engine.folding.port import LogFold, Result
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import TableStore, log_parts
-from croupier.engine.tables.loading import MAX_WAITING_STRANGERS, LoadQueue
+from croupier.engine.tables.loading import MANY_PLAYERS, MAX_WAITING_STRANGERS, LoadQueue
 from croupier.engine.tables.registry import Tables
 from croupier.runtime.errors import NotFound, Unavailable
 from tests.engine.fakes import EngineHarness
@@ -161,6 +164,33 @@ async def test_players_and_the_engine_itself_do_not_wait_for_strangers(
     assert sorted(held.reading) == names
     counts = [other.count("croupier_table_loads_total", **{"class": kind}) for kind in ("player", "stranger")]
     assert counts == [2, 6]
+
+
+class CountingFolder(InlineFolder):
+    """Counts the folds."""
+
+    def __init__(self) -> None:
+        self.folds = 0
+
+    async def fold(self, fold: LogFold[Result], parts: AsyncIterator[LogPart]) -> Result:
+        self.folds += 1
+        return await super().fold(fold, parts)
+
+
+async def test_a_takeover_is_folded_on_the_event_loop_until_few_wait(engine: EngineHarness) -> None:
+    names = [f"t{number}" for number in range(MANY_PLAYERS + 10)]
+    for name in names:
+        await open_table(engine, make_config(table_id=name))
+    folder = CountingFolder()
+    tables = Tables(replace(engine.another_engine().services, folder=folder), bytes, 100)
+    await within_timeout(asyncio.gather(*(tables.get(name, Visitor("p1")) for name in names)))
+    # The last are loaded when few wait again.
+    assert 0 < folder.folds < len(names)
+    alone = folder.folds
+    await tables.evict(-1)
+    for name in names:
+        await tables.get(name, Visitor("p1"))
+    assert folder.folds == alone + len(names)
 
 
 async def test_the_log_of_a_table_that_was_not_opened_is_never_read(engine: EngineHarness, held: CountingStore) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from croupier.cli.launcher.replicas import START_ORDER
 from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
 from croupier.cli.services import endpoints_of
 
@@ -20,7 +21,15 @@ SMALL = ("--tables=2", "--run-time=4", "--think=0", "--grace=20", "--seed=1", "-
 """A short run, of games that end soon."""
 BEHAVIOURS = "--behaviours=steady,flaky,duplicate,leaver"
 """The behaviours with which games end soon: leavers come back when time is up."""
-TIME_LIMITS = frozenset({"99 of 100 actions", "99 of 100 actions of each kind", "generator"})
+TIME_LIMITS = frozenset(
+    {
+        "99 of 100 actions",
+        "99 of 100 actions of each kind",
+        "99 of 100 actions under attack",
+        "generator",
+        *(f"{service} longest loop step" for service in START_ORDER),
+    }
+)
 """The limits that may not be kept on a busy machine."""
 
 

@@ -13,6 +13,8 @@ import pytest
 
 from croupier.cli.launcher.background import started_services
 from croupier.gateway.envoy import find_envoy
+from loadtest.players.attackers.attacker import ONE_NETWORK
+from loadtest.players.attackers.registry import ATTACKS
 from tests.loadtest.defects import DEFECTS
 from tests.loadtest.running import (
     BEHAVIOURS,
@@ -51,7 +53,7 @@ PASSING = (
     PassingRun("soak"),
     PassingRun("ceiling"),
 )
-"""The users, behaviours and limits of `evening` are those of `soak`, and `abuse` is tested at the gateway."""
+"""The users, behaviours and limits of `evening` are those of `soak`, and those of `nat` too."""
 
 
 @pytest.mark.slow
@@ -207,8 +209,17 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str
 
 @pytest.mark.slow
 @pytest.mark.gateway
-async def test_abuse_passes_at_a_gateway(gateway: tuple[str, str], tmp_path: Path) -> None:
-    outcome = await run_load_test([*SMALL, "--behaviours=adversary", *gateway], tmp_path, "abuse")
-    assert_passed(outcome, "abuse")
+async def test_smoke_passes_at_a_gateway(gateway: tuple[str, str], tmp_path: Path) -> None:
+    outcome = await run_load_test([*SMALL, "--behaviours=adversary", *gateway], tmp_path)
+    assert_passed(outcome, "smoke")
     # Requests that the gateway itself refuses
     assert min(outcome.result["probes"][name] for name in ("oversized", "malformed")) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.gateway
+async def test_every_attack_reaches_its_limit_beside_players_who_reach_none(tmp_path: Path) -> None:
+    outcome = await run_load_test(["--tables=4", "--run-time=80", "--mix=solo,thulla", "--seed=1"], tmp_path, "abuse")
+    assert_passed(outcome, "abuse")
+    checked = {one["name"] for one in outcome.result["checks"]}
+    assert checked >= {f"attack {name} {ONE_NETWORK}" for name in ATTACKS}

@@ -25,7 +25,7 @@ from croupier_internal.v1 import engine_control_pb2, scoring_control_pb2
 from tests.programs import missing
 from tests.system.fuzz import Fuzzer
 
-PROTOBUF_REQUESTS, JSON_REQUESTS = 7_500, 2_500
+PROTOBUF_REQUESTS, JSON_REQUESTS = 75_000, 25_000
 AT_ONCE = 32
 SETTLED_SHARE = 0.4
 MAX_GROWTH_BYTES = 48 * 1024 * 1024

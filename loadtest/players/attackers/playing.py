@@ -15,7 +15,7 @@ from loadtest.players.counting import count_refused_action
 
 GAME = "one_oh_one"
 DRAW = actions_pb2.Action(draw=actions_pb2.DrawAction())
-ACTIONS_AT_ONCE = 6
+ACTIONS_AT_ONCE = 3
 """So that the next player's action is there when one is accepted."""
 TABLE_LIMIT = "table_entries"
 CALL_LIMITS = ("player_calls", "network_calls")

@@ -9,6 +9,7 @@ from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
 from loadtest.players.attackers.attacker import PAGE_SIZE, Attacker
 
 NETWORK_READERS = 10
+CALLS_AT_ONCE = 4
 FAR_AHEAD = 2**40
 GAMES = ("one_ten", "jossing", "one_oh_one", "solo", "thulla")
 
@@ -34,7 +35,8 @@ async def _read_tables(
     async for stranger in attacker.turns(await attacker.strangers(1)):
         await attacker.find_tables(stranger)
         if found := tables():
-            await attacker.call(stranger, request(attacker.random.choice(found)))
+            chosen = attacker.random.choices(found, k=CALLS_AT_ONCE)
+            await asyncio.gather(*(attacker.call(stranger, request(table_id)) for table_id in chosen))
 
 
 async def resumes(attacker: Attacker) -> None:
@@ -51,10 +53,11 @@ async def _resume(attacker: Attacker, after_sequence: int) -> None:
     async for stranger in attacker.turns(await attacker.strangers(1)):
         await attacker.find_tables(stranger)
         if found := (*attacker.playing, *attacker.finished):
-            request = engine_pb2.WatchTableRequest(
-                table_id=attacker.random.choice(found), after_sequence=after_sequence
-            )
-            await attacker.open(stranger, request)
+            requests = [
+                engine_pb2.WatchTableRequest(table_id=table_id, after_sequence=after_sequence)
+                for table_id in attacker.random.choices(found, k=CALLS_AT_ONCE)
+            ]
+            await asyncio.gather(*(attacker.open(stranger, request) for request in requests))
             await stranger.end_streams()
 
 

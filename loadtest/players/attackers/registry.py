@@ -32,11 +32,11 @@ from loadtest.players.user_context import UserContext
 CALLS = frozenset({"player_calls"})
 ATTACKS: Mapping[str, Attack] = MappingProxyType(
     {
-        "replays": Attack(replays, CALLS),
-        "cold_tables": Attack(cold_tables, CALLS, 20),
-        "running_replays": Attack(running_replays, CALLS | {"TABLE_NOT_FINISHED"}),
-        "resumes": Attack(resumes, CALLS, 25),
-        "resumes_ahead": Attack(resumes_ahead, CALLS | {"SEQUENCE_AHEAD"}, 25),
+        "replays": Attack(replays, CALLS, 2),
+        "cold_tables": Attack(cold_tables, CALLS, 6),
+        "running_replays": Attack(running_replays, CALLS | {"TABLE_NOT_FINISHED"}, 2),
+        "resumes": Attack(resumes, CALLS, 4),
+        "resumes_ahead": Attack(resumes_ahead, CALLS | {"SEQUENCE_AHEAD"}, 4),
         "pages": Attack(pages, CALLS, 25),
         "pages_of_many_guests": Attack(pages_of_many_guests, frozenset({"network_calls"}), 3),
         "forged_headers": Attack(forged_headers, CALLS, 15),
@@ -48,7 +48,7 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "tickets": Attack(tickets, frozenset({"tickets"})),
         "left_tables": Attack(left_tables, frozenset({"tables_created"})),
         "bot_tables": Attack(bot_tables, frozenset({"hosted_tables", "network_tables"})),
-        "endless_games": Attack(endless_games, frozenset({"table_entries"}), 8),
+        "endless_games": Attack(endless_games, frozenset({"table_entries"}), 20),
         "private_tables": Attack(private_tables, frozenset({"UNKNOWN_TABLE", "INVALID_LINK"})),
     }
 )

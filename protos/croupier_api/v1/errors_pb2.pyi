@@ -201,16 +201,19 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_TOO_MANY_REQUESTS: _ErrorReason.ValueType  # 600
     """Limits.
 
-    RESOURCE_EXHAUSTED: the player or the address calls more often than allowed; messages of a PlayTable stream count
-    as calls. Wait as long as RetryInfo says. A retry helps after that.
+    RESOURCE_EXHAUSTED: the player, their network or the address calls more often than allowed, or the table has too
+    many actions; messages of a PlayTable stream count as calls; metadata limit names the limit. Wait as long as
+    RetryInfo says. A retry helps after that.
     """
     ERROR_REASON_TOO_MANY_STREAMS: _ErrorReason.ValueType  # 601
-    """RESOURCE_EXHAUSTED: too many streams are open, for this player or on this server, as the message says. End streams
-    that are not needed, and wait as long as RetryInfo says. A retry helps after that.
+    """RESOURCE_EXHAUSTED: too many streams are open, of this player, their network, the table or the server; metadata
+    limit names the limit. End streams that are not needed, and wait as long as RetryInfo says. A retry helps after
+    that.
     """
     ERROR_REASON_TOO_MANY_TABLES: _ErrorReason.ValueType  # 602
-    """RESOURCE_EXHAUSTED: the player hosts as many tables as allowed, or the server holds as many as it can, as the
-    message says. Finish or leave a table, or wait as long as RetryInfo says. A retry helps after that.
+    """RESOURCE_EXHAUSTED: the player or their network has as many tables as allowed, or the server holds as many as it
+    can; metadata limit names the limit. Finish or leave a table, or wait as long as RetryInfo says. A retry helps after
+    that.
     """
     ERROR_REASON_TOO_MANY_REACTIONS: _ErrorReason.ValueType  # 603
     """RESOURCE_EXHAUSTED: the seat reacts more often than allowed. Wait as long as RetryInfo says. A retry helps after
@@ -440,16 +443,19 @@ table. Read the newer stream. A retry does not help.
 ERROR_REASON_TOO_MANY_REQUESTS: ErrorReason.ValueType  # 600
 """Limits.
 
-RESOURCE_EXHAUSTED: the player or the address calls more often than allowed; messages of a PlayTable stream count
-as calls. Wait as long as RetryInfo says. A retry helps after that.
+RESOURCE_EXHAUSTED: the player, their network or the address calls more often than allowed, or the table has too
+many actions; messages of a PlayTable stream count as calls; metadata limit names the limit. Wait as long as
+RetryInfo says. A retry helps after that.
 """
 ERROR_REASON_TOO_MANY_STREAMS: ErrorReason.ValueType  # 601
-"""RESOURCE_EXHAUSTED: too many streams are open, for this player or on this server, as the message says. End streams
-that are not needed, and wait as long as RetryInfo says. A retry helps after that.
+"""RESOURCE_EXHAUSTED: too many streams are open, of this player, their network, the table or the server; metadata
+limit names the limit. End streams that are not needed, and wait as long as RetryInfo says. A retry helps after
+that.
 """
 ERROR_REASON_TOO_MANY_TABLES: ErrorReason.ValueType  # 602
-"""RESOURCE_EXHAUSTED: the player hosts as many tables as allowed, or the server holds as many as it can, as the
-message says. Finish or leave a table, or wait as long as RetryInfo says. A retry helps after that.
+"""RESOURCE_EXHAUSTED: the player or their network has as many tables as allowed, or the server holds as many as it
+can; metadata limit names the limit. Finish or leave a table, or wait as long as RetryInfo says. A retry helps after
+that.
 """
 ERROR_REASON_TOO_MANY_REACTIONS: ErrorReason.ValueType  # 603
 """RESOURCE_EXHAUSTED: the seat reacts more often than allowed. Wait as long as RetryInfo says. A retry helps after

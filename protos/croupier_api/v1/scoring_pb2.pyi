@@ -111,7 +111,7 @@ class GameResult(_message.Message):
     game: _builtins.str
     """The id of the game."""
     is_void: _builtins.bool
-    """True if the table reached a limit of the operator before the game had a winner. A void result is in no statistics
+    """True if the table reached a limit of the operator before anything was decided. A void result is in no statistics
     and on no leaderboard.
     """
     @_builtins.property

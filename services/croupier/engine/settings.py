@@ -73,7 +73,7 @@ class EngineSettings(ServiceSettings):
     """Processes for the decisions of searching computer players. 0: they act like the first one of their game."""
     folder_processes: NonNegativeInt = 1
     """Processes that fold long logs, when tables are loaded. 0: the engine folds them itself, in short steps."""
-    max_loads: PositiveInt = 4
+    max_loads: PositiveInt = 8
     """Tables that are loaded at a time: those of their players first, and those of strangers in half of the turns."""
     idle_seconds: NonNegativeInt = 120
     """Seconds after which an unused table leaves memory."""

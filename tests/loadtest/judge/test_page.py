@@ -18,6 +18,7 @@ BY_A_HARNESS = {
     Invariant.RESOURCE_LEAKED,
     Invariant.RESULT_MISSING,
     Invariant.METRICS_DIFFER,
+    Invariant.PRIVATE_TABLE_SEEN,
     Invariant.INTERNAL_ERROR,
 }
 BY_STANDINGS = {Invariant.STATISTICS_DIFFER, Invariant.LEADERBOARD_DIFFERS}

@@ -10,6 +10,8 @@ from croupier.runtime.errors import Unavailable
 from croupier_api.v1 import errors_pb2
 
 MAX_WAITING_STRANGERS = 64
+MANY_PLAYERS = 16
+"""An engine for which more players wait has taken over the tables of another."""
 
 
 class LoadQueue:
@@ -22,6 +24,11 @@ class LoadQueue:
         self._metrics = metrics
         self._urgent: OrderedDict[str, asyncio.Future[bool]] = OrderedDict()
         self._others: OrderedDict[str, asyncio.Future[bool]] = OrderedDict()
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether many tables wait for their players."""
+        return len(self._urgent) > MANY_PLAYERS
 
     @asynccontextmanager
     async def turn(self, table_id: str, is_urgent: bool) -> AsyncIterator[None]:
