@@ -237,20 +237,20 @@ _ALL = (
         # Shares of networks that attackers reach in a minute: players have networks of their own.
         service_flags={
             "": (
-                "--player-calls-per-second=30",
-                "--player-burst=300",
+                "--player-calls-per-second=15",
+                "--player-burst=200",
                 "--network-units-per-second=60",
                 "--network-burst=500",
             ),
             "lobby": (
-                "--sign-in-burst=100",
-                "--tables-created-burst=30",
-                "--max-hosted-tables=15",
+                "--sign-in-burst=60",
+                "--tables-created-burst=40",
+                "--max-hosted-tables=12",
                 "--max-network-tables=20",
                 "--max-network-lobby-streams=60",
                 "--max-network-tickets=20",
             ),
-            "engine": ("--max-player-streams=30", "--table-entries-per-second=8", "--table-entries-burst=60"),
+            "engine": ("--max-player-streams=30", "--table-entries-per-second=3", "--table-entries-burst=20"),
         },
     ),
     Scenario(

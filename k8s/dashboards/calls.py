@@ -42,8 +42,9 @@ _LIMITS = (
 _LOBBY = (
     panel(
         "Sign-ins",
-        "Of new and of known players.",
+        "Of new and of known players, and deleted guests, who never played.",
         rate(of("lobby", "croupier_lobby_sign_ins_total"), "new").called("new: {{new}}"),
+        rate(of("lobby", "croupier_guests_deleted_total")).called("deleted"),
     ),
     panel(
         "Tables that have not ended",

@@ -52,6 +52,7 @@ UNCOUNTED_REASONS = frozenset(
         "STORE_UNAVAILABLE",
         "TABLE_BUSY",
         "TABLE_TOO_NEW",
+        "TOO_MANY_REQUESTS",
         "UNKNOWN_TABLE",
     }
 )

@@ -94,6 +94,8 @@ def test_faults_of_grants(server: PostgresServer, croupier: Command, tmp_path: P
     assert "write SERVICE=ROLE" in croupier(*migrate, "--grant-to", "lobby").error_line()
     assert "no service 'gateway'" in croupier(*migrate, "--grant-to", "gateway=x").error_line()
     assert "changes nothing" in croupier(*migrate, "--wait=1", "--grant-to", "lobby=x").error_line()
+    other = (*migrate, "--service", "lobby", "--grant-to", "engine=x")
+    assert "--grant-to engine=x has no effect: --service leaves engine out" in croupier(*other).error_line()
     sqlite = ("migrate", "--database", f"sqlite:///{tmp_path}/x.db", "--grant-to", "lobby=x")
     assert "has no roles" in croupier(*sqlite).error_line()
     assert "--database" in croupier("migrate", "--data-dir", str(tmp_path), "--grant-to", "lobby=x").error_line()

@@ -8,7 +8,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
-from croupier.engine.core.replay import verify_replay
+from croupier.engine.core.replay_verification import verify_replay
 from croupier_api.v1 import actions_pb2
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2 as control_pb

@@ -6,7 +6,7 @@ from itertools import chain
 
 import pytest
 
-from croupier.engine.core.replay import verify_replay
+from croupier.engine.core.replay_verification import verify_replay
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2 as control_pb
 from tests.contract.conftest import running_engine

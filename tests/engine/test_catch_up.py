@@ -1,7 +1,7 @@
 """Tables in memory catch up with appends of other engines."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from random import Random
 
 import pytest
@@ -12,6 +12,7 @@ from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import Unavailable
+from croupier.runtime.tasks import end_tasks
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
     act_once,
@@ -201,3 +202,30 @@ async def test_reactions_at_the_other_engine_are_shown(engines: TwoEngines) -> N
     engines.catch_up_worker.seat_reacted("unknown", 1, "wow")
     (message,) = await pending_messages(stream)
     assert (event_of(message).reaction.seat, event_of(message).reaction.reaction) == (1, "wow")
+
+
+class LoadingTables(Tables):
+    """Tables of which one is being loaded, which counts how often that is asked."""
+
+    asked = 0
+
+    @property
+    def loading(self) -> Collection[str]:
+        self.asked += 1
+        return ("t1",)
+
+
+async def test_many_notifications_of_a_loading_table_are_checked_again_together(engine: EngineHarness) -> None:
+    tables = LoadingTables(engine.services, bytes, 10)
+    worker = CatchUp(tables, engine.services)
+    catching_up = asyncio.create_task(worker.run())
+    for _ in range(20):
+        worker.logs_extended({"t1": 2})
+        engine.clock.advance(1)
+        await settled()
+    tables.asked = 0
+    for _ in range(1_000):
+        engine.clock.advance(1)
+        await settled()
+    assert 15 <= tables.asked <= 25
+    await end_tasks([catching_up])

@@ -2,17 +2,24 @@
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import aclosing
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 
+from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.core.access import Visitor
 from croupier.engine.tables.registry import Tables
-from croupier.runtime.costs import load_cost, replay_cost
+from croupier.games.facts import SPECTATOR
+from croupier.runtime.costs import load_cost, replay_cost, resume_cost
 from croupier.runtime.errors import NotFound
-from croupier.runtime.identity import Caller
+from croupier.runtime.identity import Caller, set_caller
 from croupier.runtime.rate_limit import SECOND, STRANGERS, Budgets, CallBudget, TooManyCalls, begin_charging
+from croupier.runtime.stream_limiter import StreamLimiter
+from croupier.runtime.table_access import OPEN
+from croupier_api.v1.engine_pb2 import WatchTableRequest
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import act_once, make_config, open_table, play_on
 
@@ -103,3 +110,31 @@ async def test_only_the_call_that_needs_a_new_replay_pays_for_it(engine: EngineH
     cost = replay_cost(len(await tables.replay("t1", Visitor("p2"))))
     assert cost > 0
     assert (accounts.paid_by("p0"), accounts.paid_by("p1")) == (COST + cost, COST)
+
+
+async def test_the_first_spectator_of_a_delayed_table_pays_for_folding_its_log_again(engine: EngineHarness) -> None:
+    access = replace(OPEN, watch_delay_seconds=20)
+    table, accounts = await open_table(engine, make_config(seat_count=3, access=access)), Accounts()
+    while table.state.sequence < 45:
+        await act_once(table, Random(table.state.sequence))
+    for player_id in ("stranger", "another stranger"):
+        await accounts.call(player_id, table.state_for(SPECTATOR))
+    assert accounts.paid_by("stranger") == COST + load_cost(table.state.sequence)
+    assert accounts.paid_by("another stranger") == COST
+
+
+async def test_a_resumed_stream_pays_for_the_entries_that_it_missed(tables: Tables, engine: EngineHarness) -> None:
+    accounts, sequence = Accounts(), (await tables.get("t1")).state.sequence
+    limiter = StreamLimiter("streams", 9, 9, 9)
+    servicer = EngineServicer(tables, engine.services.metrics, limiter, engine.links())
+
+    async def watch(player_id: str, after_sequence: int | None) -> None:
+        set_caller(Caller(player_id, ""))
+        stream: Any = servicer.WatchTable(WatchTableRequest(table_id="t1", after_sequence=after_sequence), None)
+        async with aclosing(stream):
+            await anext(stream)
+
+    for player_id, after_sequence in {"p0": sequence - 40, "p1": sequence, "p2": None}.items():
+        await accounts.call(player_id, watch(player_id, after_sequence))
+    assert resume_cost(40) > 0
+    assert [accounts.paid_by(f"p{seat}") - COST for seat in range(3)] == [resume_cost(40), 0, 0]

@@ -10,7 +10,8 @@ from croupier.engine.api.control_servicer import EngineControlServicer
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.api.table_codec import encode_time_control
 from croupier.engine.core.log_codec import decode_entry, encode_body
-from croupier.engine.core.replay import ReplayFault, verify_replay, write_replay
+from croupier.engine.core.replay import write_replay
+from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.tables.registry import Tables
 from croupier.runtime.identity import Caller, set_caller
 from croupier.runtime.stream_limiter import StreamLimiter

@@ -1,5 +1,6 @@
 """Spectators of a table with a watch delay see the table as all others saw it that long ago."""
 
+import asyncio
 from dataclasses import replace
 from random import Random
 
@@ -17,6 +18,7 @@ from croupier.runtime.errors import LimitReached, MalformedRequest, Unavailable
 from croupier.runtime.table_access import OPEN
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
+    ENDLESS,
     ROUNDS,
     act_once,
     event_of,
@@ -24,6 +26,7 @@ from tests.engine.play import (
     make_config,
     open_table,
     pending_messages,
+    play_on,
     reload_table,
     until_end,
 )
@@ -180,3 +183,15 @@ async def test_a_finished_table_stays_in_memory_as_long_as_spectators_wait_for_i
     assert stream.closed
     await tables.evict(0)
     assert set(tables.in_memory) == set()
+
+
+async def test_a_table_that_goes_on_can_be_watched_soon(engine: EngineHarness) -> None:
+    config = make_config("one_oh_one", options=ENDLESS, access=DELAYED)
+    table, random = await open_table(engine, config), Random(1)
+    await play_on(table, random, max_actions=300)
+    opening = asyncio.create_task(table.state_for(SPECTATOR))
+    for _ in range(100):
+        await act_once(table, random)
+        await asyncio.sleep(0)
+    assert not table.state.is_over
+    assert opening.done()

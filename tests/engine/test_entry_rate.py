@@ -75,6 +75,16 @@ async def test_entries_of_other_engines_count(engine: EngineHarness) -> None:
         await act_once(table, Random(1))
 
 
+async def test_missed_entries_of_other_engines_count_at_their_times(engine: EngineHarness) -> None:
+    table, random = await limited_table(engine), Random(1)
+    other = await reload_table(engine.another_engine(), "t1")
+    for _ in range(20):
+        await act_once(other, random)
+        engine.clock.advance(100)
+    await table.catch_up()
+    assert await act_once(table, random) == 22
+
+
 async def test_bots_wait_for_the_rate(engine: EngineHarness) -> None:
     table = await limited_table(engine, *bots(2))
     await settled()

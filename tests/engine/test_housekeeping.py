@@ -103,6 +103,16 @@ async def test_an_overdue_table_is_loaded_by_one_engine_and_by_another_if_that_f
     assert lengths(engine) == [1, 2, 2]
 
 
+async def test_an_engine_that_stops_leaves_overdue_tables_to_others(engine: EngineHarness) -> None:
+    await overdue(engine, "t1")
+    (housekeeper, tables), (other, stopping) = housekeeper_of(engine), housekeeper_of(engine.another_engine())
+    await stopping.drain()
+    await other.sweep()
+    await housekeeper.sweep()
+    assert set(tables.in_memory) == {"t1"}
+    assert engine.logger.events("error") == []
+
+
 @pytest.mark.parametrize("broken", [{"game": "gone"}, {"rules_version": 99}, {"options": {}}], ids=str)
 async def test_a_table_that_cannot_be_loaded_does_not_affect_others(
     engine: EngineHarness, broken: dict[str, Any]

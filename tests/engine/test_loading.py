@@ -39,9 +39,10 @@ class Loads:
             await settled()
 
     async def _load(self, name: str) -> None:
-        async with self.queue.turn(name, is_urgent=name.isupper()):
-            self.begun.append(name)
-            await self._released[name].wait()
+        with self.queue.awaited(name, is_urgent=name.isupper()):
+            async with self.queue.turn(name):
+                self.begun.append(name)
+                await self._released[name].wait()
 
     async def end(self, name: str) -> None:
         """Let a load end, and return after others have begun."""
@@ -80,11 +81,12 @@ async def test_strangers_have_half_of_the_turns_and_players_are_first(loads: Loa
 
 async def test_a_player_takes_over_the_place_of_a_stranger(loads: Loads) -> None:
     await loads.add("a", "b", "c", "d")
-    loads.queue.promote("d")
-    await settled()
+    with loads.queue.awaited("d", is_urgent=True):
+        await settled()
     assert loads.begun == ["a", "b", "d"]
     for name in ("a", "nothing"):
-        loads.queue.promote(name)
+        with loads.queue.awaited(name, is_urgent=True):
+            await settled()
     await loads.end("a")
     assert loads.begun == ["a", "b", "d", "c"]
 
@@ -191,6 +193,24 @@ async def test_a_takeover_is_folded_on_the_event_loop_until_few_wait(engine: Eng
     for name in names:
         await tables.get(name, Visitor("p1"))
     assert folder.folds == alone + len(names)
+
+
+async def test_a_player_who_comes_with_a_stranger_does_not_wait_as_one(
+    engine: EngineHarness, held: CountingStore
+) -> None:
+    names = ["t0", "t1", "t2"]
+    held.gate.set()
+    for name in names:
+        await open_table(engine, make_config(table_id=name))
+    held.gate.clear()
+    held.reading.clear()
+    tables = Tables(engine.services, bytes, 100)
+    strangers = [asyncio.create_task(tables.get(name, Visitor("stranger"))) for name in names]
+    player = asyncio.create_task(tables.get("t2", Visitor("p1")))
+    await settled()
+    assert held.reading == ["t0", "t1", "t2"]
+    held.gate.set()
+    await within_timeout(asyncio.gather(*strangers, player))
 
 
 async def test_the_log_of_a_table_that_was_not_opened_is_never_read(engine: EngineHarness, held: CountingStore) -> None:

@@ -15,7 +15,7 @@ from croupier.engine.core.reports import ResultReport, RoundReport, SeatConduct,
 from croupier.games.interface import OptionValue, SeatActed
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import every_game, make_config, open_table, play_on, whole_log, within_timeout
-from tests.engine.timing import pass_time
+from tests.engine.timing import HeldCall, pass_time
 from tests.waiting import settled
 
 MATCH: dict[str, OptionValue] = {"best_of": 3, "scoring": "cards"}
@@ -101,6 +101,21 @@ async def test_claimed_reports_are_reserved_for_a_time(engine: EngineHarness, se
         engine.clock.advance(passed)
         await reporter.claim_due()
     assert [reporter.pending for reporter in finders] == [1, 0, 1]
+
+
+async def test_a_table_that_is_loaded_again_during_its_delivery_has_all_its_reports_sent(
+    engine: EngineHarness, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = await open_table(engine.another_engine(), make_config("thulla", options=MATCH))
+    await play_on(table, Random(seed))
+    engine.outbox.report("t1", table.reports[:2])
+    delivered = HeldCall(engine.store, "set_reports_done", monkeypatch)
+    delivering = asyncio.create_task(engine.outbox.deliver())
+    await delivered.until_read()
+    engine.outbox.report("t1", table.reports)
+    delivered.release()
+    await within_timeout(delivering)
+    assert engine.scoring.received == all_reports("t1")
 
 
 async def test_a_rejected_report_does_not_delay_other_tables(engine: EngineHarness, seed: int) -> None:

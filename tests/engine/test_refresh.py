@@ -1,6 +1,7 @@
 """Reads of the log for callers who may know more than this engine: shared, seldom, and without the table's lock."""
 
 import asyncio
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -9,6 +10,7 @@ from croupier.engine.tables.cached_table import CALL_TIMEOUT_SECONDS, REFRESH_SE
 from croupier.engine.tables.live_table import LiveTable
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import IllegalNow, Unavailable
+from croupier.runtime.table_access import OPEN
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
     act_once,
@@ -17,6 +19,7 @@ from tests.engine.play import (
     make_config,
     open_table,
     pending_messages,
+    play_on,
     reload_table,
     within_timeout,
 )
@@ -45,6 +48,32 @@ async def test_a_hundred_callers_ahead_share_one_read(engine: EngineHarness, tab
     replays = await asyncio.gather(*(table.require_finished(0) for _ in range(100)), return_exceptions=True)
     assert all(isinstance(refusal, IllegalNow) for refusal in replays)
     assert engine.store.log_reads == reads + 2
+
+
+async def test_a_delayed_spectator_cannot_tell_entries_to_come_by_a_read(engine: EngineHarness) -> None:
+    table = await open_table(engine, make_config(access=replace(OPEN, watch_delay_seconds=20)))
+    await act_once(table, Random(1))
+    reads = []
+    for sequence in (table.state.sequence, table.state.sequence + 1):
+        before = engine.store.log_reads
+        await within_timeout(table.catch_up_to(sequence, SPECTATOR))
+        reads.append(engine.store.log_reads - before)
+        engine.clock.advance(REFRESH_MILLISECONDS)
+    assert reads == [1, 1]
+
+
+async def test_a_delayed_spectator_cannot_tell_the_end_by_a_read(engine: EngineHarness) -> None:
+    table = await open_table(engine, make_config(access=replace(OPEN, watch_delay_seconds=20)))
+    reads = []
+    for _ in range(2):
+        before = engine.store.log_reads
+        with pytest.raises(IllegalNow):
+            await within_timeout(table.require_finished(SPECTATOR))
+        reads.append(engine.store.log_reads - before)
+        await play_on(table, Random(1))
+        engine.clock.advance(REFRESH_MILLISECONDS)
+    assert table.state.is_over
+    assert reads == [1, 1]
 
 
 async def test_an_action_does_not_wait_for_a_read(

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from croupier.engine.core.log import ActedBy, ClockCompensated, Proposed, SeatConfig, TableConfig, Voted
-from croupier.engine.core.replay import ReplayFault, verify_replay, write_replay
+from croupier.engine.core.replay import write_replay
+from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.core.shuffles import commitment
 from croupier.games.interface import SeatActed
 from croupier.games.registry import GAMES

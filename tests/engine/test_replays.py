@@ -21,6 +21,7 @@ from tests.engine.databases import archive_finished
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import act_once, make_config, open_table, play_on, within_timeout
 from tests.engine.test_archive import ENDED, finished
+from tests.engine.timing import HeldCall
 from tests.waiting import settled
 
 CALLS = 100
@@ -113,6 +114,21 @@ async def test_no_replay_before_the_end_and_no_log_is_read_for_it(engine: Engine
             await read(tables, table_id)
 
 
+async def test_a_query_from_before_the_end_refuses_no_replay_after_it(
+    engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, tables = await open_table(engine, make_config()), new_tables(engine)
+    query = HeldCall(engine.store, "find", monkeypatch)
+    early = asyncio.create_task(tables.replay("t1", Visitor("stranger")))
+    await query.until_read()
+    await play_on(table, Random(1))
+    reading = asyncio.create_task(read(tables, player_id="p0"))
+    await settled()
+    query.release()
+    assert await within_timeout(reading) == write_replay(table.config, table.entries)
+    await within_timeout(early)
+
+
 async def test_a_table_that_is_deleted_meanwhile_has_no_replay(engine: EngineHarness) -> None:
     await ended_tables(engine, "t1")
     engine.store.tables["t1"].entries.clear()
@@ -159,16 +175,17 @@ def new_cache(engine: EngineHarness, max_bytes: int) -> ReplayCache:
     return ReplayCache(engine.services, LoadQueue(4, engine.services.metrics), max_bytes)
 
 
-async def test_a_replay_that_a_player_asks_for_takes_precedence(engine: EngineHarness) -> None:
+@pytest.mark.parametrize("asks_later", [True, False])
+async def test_a_replay_that_a_player_asks_for_takes_precedence(engine: EngineHarness, asks_later: bool) -> None:
     names = [f"t{number}" for number in range(3)]
     await ended_tables(engine, *names)
     queue = LoadQueue(2, engine.services.metrics)
     cache = ReplayCache(engine.services, queue)
     stored = [StoredTable("finished", make_config(table_id=name)) for name in names]
-    async with queue.turn("a load of a stranger", is_urgent=False):
+    async with queue.turn("a load of a stranger"):
         waiting = [asyncio.create_task(cache.get(table, is_urgent=False)) for table in stored]
-        await settled()
-        assert engine.store.replays == {}
+        if asks_later:
+            await settled()
         await within_timeout(cache.get(stored[2], is_urgent=True))
         assert not waiting[0].done()
     await within_timeout(asyncio.gather(*waiting))

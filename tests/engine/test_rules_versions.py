@@ -9,15 +9,17 @@ from types import MappingProxyType
 import pytest
 
 from croupier.engine.api.control_servicer import EngineControlServicer
+from croupier.engine.core.access import Need, Visitor
 from croupier.engine.core.fold import new_table
-from croupier.engine.core.replay import verify_replay, write_replay
+from croupier.engine.core.replay import write_replay
+from croupier.engine.core.replay_verification import verify_replay
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.games import registry
 from croupier.games.interface import OptionValues
 from croupier.games.registry import GAMES, UnknownRules, rules_of
 from croupier.games.thulla import Thulla, ThullaState
-from croupier.runtime.errors import AlreadyExists, Unavailable
+from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
 from croupier_internal.v1 import engine_control_pb2
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import CLOCK, make_config, people, play_on
@@ -38,7 +40,7 @@ def second_version() -> Iterator[None]:
     games = {**GAMES, "thulla": SecondThulla()}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registry, "RULES", MappingProxyType({**registry.RULES, ("thulla", 2): SecondThulla()}))
-        for module in ("tables.registry", "api.control_servicer"):
+        for module in ("tables.table_checks", "api.control_servicer"):
             patch.setattr(f"croupier.engine.{module}.GAMES", games)
         yield
 
@@ -96,6 +98,10 @@ async def test_a_table_with_unknown_rules_is_unavailable(engine: EngineHarness) 
             await attempt
         assert refusal.value.reason_name == "TABLE_TOO_NEW"
     assert engine.store.tables["prepared"].status == "prepared"
+    # Its refusal would tell a stranger that the table exists.
+    for call in (old.get("open", Visitor("stranger"), Need.VIEW), old.replay("open", Visitor("stranger"))):
+        with pytest.raises(NotFound):
+            await call
 
 
 async def test_a_table_with_an_unreadable_log_is_unavailable(engine: EngineHarness) -> None:

@@ -10,7 +10,8 @@ from croupier.engine.api.scoring_channel import encode_result
 from croupier.engine.core.fold import advance, new_table, transition_of, transitions_of
 from croupier.engine.core.limits import REASON, TableLimits
 from croupier.engine.core.log import Entry, TableEnded
-from croupier.engine.core.replay import ReplayFault, verify_replay, write_replay
+from croupier.engine.core.replay import write_replay
+from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.core.reports import ResultReport, reports_of
 from croupier.games.actions import PLAYS
 from croupier.games.facts import EVERYONE, SPECTATOR, GameEnded, TurnChanged

@@ -20,7 +20,7 @@ def toy_known() -> Iterator[None]:
     games = MappingProxyType({**registry.GAMES, TOY.id: TOY})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registry, "RULES", MappingProxyType({**registry.RULES, (TOY.id, TOY.rules_version): TOY}))
-        for module in ("tables.registry", "api.control_servicer"):
+        for module in ("tables.table_checks", "api.control_servicer"):
             patch.setattr(f"croupier.engine.{module}.GAMES", games)
         yield
 

@@ -28,7 +28,11 @@ def databases(tmp_path: Path) -> Databases:
         engine.dispose()
     with closing(connect(tmp_path / "engine.db")) as connection, connection:
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("INSERT INTO tables VALUES (?, ?, ?, ?, ?, ?, 0, NULL, 0, 0, 0)", TABLE)
+        connection.execute(
+            "INSERT INTO tables (table_id, status, game, rules_version, config, seed, created_at, reports_due,"
+            " reports_done, reports_at) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0)",
+            TABLE,
+        )
         connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", ENTRIES)
     return Databases(*(f"sqlite+aiosqlite:///{tmp_path}/{name}.db" for name in ("engine", "scoring")))
 
@@ -41,7 +45,9 @@ def end_the_game(connection: Connection) -> None:
 
 def archive(connection: Connection) -> None:
     log = zlib.compress(json.dumps({"v": 1, "entries": [row[1:] for row in ENTRIES]}).encode())
-    connection.execute("INSERT INTO archive VALUES ('t', 'solo', 1, '{}', ?, 40, ?)", (b"seed", log))
+    columns = "(table_id, game, rules_version, config, seed, finished_at, log)"
+    values = ("t", "solo", 1, "{}", b"seed", 40, log)
+    connection.execute(f"INSERT INTO archive {columns} VALUES (?, ?, ?, ?, ?, ?, ?)", values)  # noqa: S608 - a constant
     connection.execute("DELETE FROM entries")
     connection.execute("DELETE FROM tables")
     connection.commit()
@@ -79,7 +85,9 @@ def test_a_record_gets_the_rows_of_its_table_and_all_outages(databases: Database
 
 def test_the_record_of_a_finished_table_gets_its_ledger(databases: Databases, tmp_path: Path) -> None:
     with closing(connect(tmp_path / "scoring.db")) as connection, connection:
-        connection.execute("INSERT INTO sheets (table_id, game, seats) VALUES ('t', 'solo', '[]')")
+        connection.execute(
+            "INSERT INTO sheets (table_id, game, seats, visibility) VALUES ('t', 'solo', '[]', 'public')"
+        )
         connection.execute("INSERT INTO rounds VALUES ('t', 1, '[1, 2]', '[3, 4]', '', '', '[]', '[]')")
         connection.execute("INSERT INTO seat_counts VALUES ('t', 1, 'wins', 5)")
         connection.execute(

@@ -15,6 +15,7 @@ from croupier.cli.__main__ import app
 from croupier.gateway.__main__ import main
 from croupier.gateway.checks import now_utc
 from croupier.gateway.local_certificate import DevelopmentCertificate
+from croupier.gateway.network_key import write_new_network_key
 from croupier.runtime.identity import write_new_key_pair
 
 UPSTREAM = ("--upstream-certificate=F/gateway.certificate.pem", "--upstream-key=F/gateway.private.pem")
@@ -28,6 +29,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "old").mkdir()
     DevelopmentCertificate(tmp_path / "old").ensure(now_utc() - timedelta(days=800))
     (tmp_path / "empty.pem").write_text("")
+    write_new_network_key(tmp_path / "open.key")
+    (tmp_path / "open.key").chmod(0o644)
     return tmp_path
 
 
@@ -47,6 +50,7 @@ def folder(tmp_path: Path) -> Path:
         ),
         (["--upstream-ca=F/empty.pem"], "--upstream-certificate, --upstream-key missing"),
         (["--lobby-public-key=F/empty.pem"], "F/empty.pem cannot be read as an Ed25519 public key"),
+        (["--network-key=F/open.key"], r"F/open.key is open to other users \(mode 644\)"),
         (["--engine=nowhere"], r"invalid --engine \(CROUPIER_ENGINE\) 'nowhere': expected host:port"),
         (["--listen=127.0.0.1:TAKEN"], "127.0.0.1:TAKEN cannot be listened on: is it in use"),
         (["--listen=192.0.2.1:7700"], "192.0.2.1:7700 cannot be listened on"),

@@ -5,7 +5,9 @@ import re
 import stat
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
+from http.client import HTTPConnection
 from ipaddress import IPv6Address, ip_network
 from pathlib import Path
 from random import Random
@@ -18,6 +20,7 @@ from croupier.gateway.envoy import Envoy, find_envoy
 from croupier.gateway.network_key import check_network_key, write_new_network_key
 from croupier.gateway.settings import GatewaySettings
 from croupier.runtime.network import NETWORK_HEADER, Network, decode_network
+from croupier.runtime.permissions import open_private
 from croupier.runtime.program import SettingsError
 from croupier_api.v1.engine_pb2 import GetViewRequest
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
@@ -81,7 +84,8 @@ def engine() -> Iterator[FakeEngine]:
 
 def flags(engine: FakeEngine, folder: Path) -> Sequence[str]:
     """Return the flags of a gateway with the key of these tests, before this engine."""
-    (folder / "network.key").write_text(f"{KEY.hex()}\n")
+    with open_private(folder / "network.key") as file:
+        file.write(f"{KEY.hex()}\n".encode())
     return f"--engine={engine.address}", f"--network-key={folder / 'network.key'}"
 
 
@@ -173,6 +177,32 @@ def test_a_forged_network_is_ignored(call: Callable[[], None], engine: FakeEngin
     assert passed(engine) == [hashed("192.0.2")]
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [("X-Croupier-Network", FORGED), (NETWORK_HEADER, "1" * 16), (NETWORK_HEADER, "")],
+        # A proxy has to remove the headers that this one names.
+        [("connection", f"close, {NETWORK_HEADER}"), (NETWORK_HEADER, FORGED)],
+        [("connection", NETWORK_HEADER)],
+        [("te", f"trailers, {NETWORK_HEADER}"), ("trailer", NETWORK_HEADER)],
+        [("x-envoy-external-address", "192.0.2.1"), ("x-real-ip", "192.0.2.1"), ("forwarded", "for=192.0.2.1")],
+        [("x-forwarded-for", "192.0.2.1"), ("x-forwarded-for", "198.51.100.1, 203.0.113.1")],
+        [("x-forwarded-for", "203.0.113.1")],
+    ],
+)
+def test_no_header_of_http_1_changes_or_removes_the_network(
+    gateway: Gateway, engine: FakeEngine, headers: list[tuple[str, str]]
+) -> None:
+    with closing(HTTPConnection(gateway.address, timeout=TIMEOUT_SECONDS)) as connection:
+        connection.putrequest("GET", "/v1/tables/t/view")
+        for name, value in (("authorization", f"Bearer {gateway.token()}"), *headers):
+            connection.putheader(name, value)
+        connection.endheaders()
+        assert connection.getresponse().status == 200
+    reported = [value for name, value in headers if name == "x-forwarded-for"]
+    assert passed(engine) == [hashed("203.0.113" if reported else "127.0.0")]
+
+
 def test_an_address_that_no_trusted_proxy_reports_is_ignored(engine: FakeEngine, tmp_path: Path) -> None:
     with opened_gateway(tmp_path, *flags(engine, tmp_path)) as opened:
         assert network_from(opened, engine, "192.0.2.1") == hashed("127.0.0")
@@ -221,6 +251,7 @@ async def test_if_the_script_fails_calls_have_no_network(engine: FakeEngine, tmp
 @pytest.mark.parametrize("text", ["", "1" * 31, "1" * 33, "x" * 32, "é" * 32, "1" * 32 + "\n" + "1" * 32])
 def test_a_file_that_holds_no_key_is_refused_without_showing_it(tmp_path: Path, text: str) -> None:
     path = tmp_path / "key"
+    write_new_network_key(path)
     path.write_text(text)
     with pytest.raises(SettingsError, match="expected 32 hexadecimal digits") as refusal:
         check_network_key(path)
@@ -237,3 +268,6 @@ def test_a_new_key_is_readable_by_its_owner_only_and_is_kept(tmp_path: Path) -> 
     before = path.read_text()
     write_new_network_key(path)
     assert path.read_text() == before
+    path.chmod(0o644)
+    with pytest.raises(SettingsError, match="open to other users"):
+        check_network_key(path)

@@ -77,7 +77,7 @@ def attacked(calm: float, under_attack: float, counts: Sequence[str]) -> dict[st
 
 
 PLAYERS_REFUSED, SLOWED = "calls of players refused by a limit", "99 of 100 actions under attack"
-REFUSED_ATTACK = "attack replays from one network: TOO_MANY_REQUESTS"
+REFUSED_ATTACK = "attack replays from one network: player_calls"
 
 
 @pytest.mark.parametrize(

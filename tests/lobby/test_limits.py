@@ -3,21 +3,26 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing
+from functools import partial
 from typing import Any, TypeAlias
 
 import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from croupier.lobby import table_service
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.schema import TABLES
+from croupier.runtime.costs import TABLES_PAGE_COST
 from croupier.runtime.errors import LimitReached
 from croupier.runtime.identity import Caller, set_caller
 from croupier.runtime.network import Network
+from croupier.runtime.rate_limit import SECOND, Budgets, CallBudget, begin_charging
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.databases import on_both_databases
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import FakeClock, FakeEngine, player
+from tests.lobby.matches import match_all
 from tests.waiting import TIMEOUT_SECONDS
 
 Start: TypeAlias = Callable[[], Any]
@@ -90,6 +95,35 @@ async def test_created_tables_of_a_network_have_a_budget_even_if_they_are_left(s
     await small.servicer.CreateTable(CREATE, None)
 
 
+async def test_tables_of_quick_match_take_units_of_the_network_of_their_first_player(
+    small: Lobby, clock: FakeClock
+) -> None:
+    async def match(network: Network) -> None:
+        async with AsyncExitStack() as stack:
+            streams = []
+            for number, of in ((1, network), (2, FAR)):
+                call_as(number, of)
+                start: Start = partial(small.servicer.FindMatch, FIND, None)
+                streams.append(await stack.enter_async_context(aclosing(start())))
+                await anext(streams[-1])
+                clock.advance(0.001)
+            await match_all(small)
+            for number, stream in enumerate(streams, 1):
+                call_as(number, network if number == 1 else FAR)
+                assert (await anext(stream)).table.host_player_id == player(1).player_id
+                with pytest.raises(StopAsyncIteration):
+                    await anext(stream)
+
+    for _ in range(4):
+        await match(NEAR)
+    assert await limit_of(match(NEAR)) == "tables_created"
+    call_as(1)
+    assert await limit_of(small.servicer.CreateTable(CREATE, None)) == "tables_created"
+    await match(Network("2" * 16))
+    clock.advance(1)
+    await match(NEAR)
+
+
 @on_both_databases
 async def test_running_tables_of_a_network_are_limited(
     deployment: LobbyDeployment, engine: FakeEngine, database: AsyncEngine
@@ -146,6 +180,20 @@ async def test_streams_and_tickets_have_slots_of_their_own_for_players_and_netwo
                 await opened(start, number, FAR)
             # All slots are taken, but those of the other kind are free.
             assert await limit_of(opened(start, 7, Network("2" * 16))) == limit
+
+
+async def test_a_stream_pays_for_each_further_page_of_tables(lobby: Lobby, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_service, "PAGE_SIZE", 2)
+    for number in range(5):
+        call_as(number)
+        await lobby.servicer.CreateTable(CREATE, None)
+    budget = CallBudget("player_calls", 1, 1000, lambda: SECOND)
+    begin_charging(Budgets(budget), Caller("ada", ""), 0)
+    stream: Any = lobby.servicer.WatchTables(WATCH, None)
+    async with aclosing(stream):
+        for _ in range(5):
+            await anext(stream)
+    assert budget.wait("ada", 1000) == 2 * TABLES_PAGE_COST * SECOND
 
 
 @pytest.mark.parametrize("network", [None, NEAR, Network("0" * 16, "1" * 16)])

@@ -1,5 +1,6 @@
 """No call of the lobby keeps the event loop for long, with a thousand forming tables."""
 
+import asyncio
 from contextlib import ExitStack, aclosing
 from itertools import count
 
@@ -10,16 +11,19 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.schema import TABLES
+from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_store import to_row
 from croupier.lobby.tables import FREE_SEAT, Seat, Table, TableState
 from croupier.runtime.identity import Caller, set_caller
 from croupier.runtime.table_access import OPEN
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.lobby.fakes import START, TIME_CONTROL
-from tests.loop_steps import MAX_STEP_SECONDS, longest_step, read_all, serialized
+from tests.loop_steps import MAX_STEP_SECONDS, TRIES, longest_step, read_all, serialized
 
 FORMING_TABLES = 1_000
 STREAMS = 1_000
+MAX_STREAMS = 5_000
+"""Of one lobby, by default."""
 MESSAGES = {"WatchTables": FORMING_TABLES, "FindMatch": 1}
 """The messages to read of each stream."""
 METHODS = [method.name for method in pb.DESCRIPTOR.services_by_name["LobbyService"].methods]
@@ -99,6 +103,30 @@ async def test_a_call_takes_short_steps(full_lobby: Lobby, method: str) -> None:
 
 async def test_a_catch_up_with_many_changes_and_streams_takes_short_steps(full_lobby: Lobby) -> None:
     with ExitStack() as streams:
-        for _ in range(STREAMS):
-            streams.enter_context(full_lobby.feed.subscribe(lambda table: table.game == "alone"))
+        for number in range(STREAMS):
+            streams.enter_context(full_lobby.feed.subscribe_table(f"table{number}", "stranger"))
         assert await longest_step(full_lobby.catch_up_worker.catch_up) < MAX_STEP_SECONDS
+
+
+async def test_a_change_for_all_streams_of_a_lobby_takes_a_short_step() -> None:
+    assert min([await step_of_a_change(MAX_STREAMS) for _ in range(TRIES)]) < MAX_STEP_SECONDS
+
+
+async def step_of_a_change(stream_count: int) -> float:
+    """Return the longest step of the publication of a change while so many streams wait, in seconds."""
+    feed = TableFeed()
+    with ExitStack() as stack:
+        waiting = []
+        for number in range(stream_count):
+            stream = stack.enter_context(feed.subscribe_public("", "viewer", str(number)))
+            waiting.append(asyncio.ensure_future(anext(stream.changes())))
+        await asyncio.sleep(0)
+
+        async def publish() -> None:
+            feed.publish(forming(1))
+
+        longest = await longest_step(publish, tries=1)
+        for each in waiting:
+            each.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        return longest

@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.subscriptions import MAX_PENDING, TableFeed
 from croupier.lobby.tables import TableState
-from croupier.runtime.errors import LimitReached, NotFound, Unavailable
+from croupier.runtime.errors import NotFound, Unavailable
 from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, FakeClock, forming_table
+from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, FakeClock
 from tests.lobby.matches import ADA, BOB, EVE, next_message
 
 
@@ -25,22 +24,6 @@ async def test_a_stream_of_one_table_ends_with_the_table(lobby: Lobby) -> None:
         assert (await next_message(stream)).state is TableState.CLOSED
         with pytest.raises(StopAsyncIteration):
             await next_message(stream)
-
-
-async def test_of_several_pending_versions_the_newest_is_delivered_and_no_older_one_after_it() -> None:
-    feed = TableFeed()
-    with feed.subscribe(lambda _: True) as subscription:
-        for version in (2, 4, 3):
-            feed.publish(forming_table(version=version))
-        async with aclosing(subscription.changes()) as changes:
-            assert (await next_message(changes)).version == 4
-            for version in (4, 3):
-                feed.publish(forming_table(version=version))
-            feed.publish(forming_table(version=1, number=2))
-            assert (await next_message(changes)).table_id == forming_table(number=2).table_id
-            feed.publish(forming_table(version=5))
-            assert (await next_message(changes)).version == 5
-    assert not feed.has_subscribers
 
 
 async def test_a_stream_of_public_tables_begins_with_forming_tables(lobby: Lobby, clock: FakeClock) -> None:
@@ -79,15 +62,6 @@ async def test_only_seated_players_can_watch_a_table_that_is_not_public(lobby: L
         await lobby.tables.clear_seat(ADA.player_id, table.table_id, 1)
         with pytest.raises(NotFound):
             await next_message(stream)
-
-
-async def test_a_stream_that_is_read_too_slowly_ends() -> None:
-    feed = TableFeed()
-    with feed.subscribe(lambda _: True) as subscription:
-        for number in range(MAX_PENDING + 1):
-            feed.publish(forming_table(number=number))
-        with pytest.raises(LimitReached, match="slowly"):
-            await next_message(subscription.changes())
 
 
 async def test_changes_of_another_replica_arrive(deployment: LobbyDeployment, clock: FakeClock) -> None:

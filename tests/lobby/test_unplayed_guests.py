@@ -92,6 +92,28 @@ async def test_a_guest_with_a_seat_at_a_table_that_is_not_open_is_kept(
     assert await guests_after(lobby, clock, 2 * DAY, database) == ([1, 1] if is_ready else [0, 0])
 
 
+async def test_a_guest_of_a_lobby_of_the_version_before_is_kept_as_long(
+    lobby: Lobby, clock: FakeClock, database: AsyncEngine
+) -> None:
+    """It still runs while the others are replaced, and does not record that it saw a guest."""
+    statement = (
+        "INSERT INTO lobby_players (player_id, device_hash, name, created_milliseconds) VALUES ('a', 'a', 'Ada', :now)"
+    )
+    async with database.begin() as connection:
+        await connection.execute(text(statement), {"now": clock()})
+    assert await guests_after(lobby, clock, DAY, database) == [1, 0]
+    assert await guests_after(lobby, clock, 1, database) == [0, 0]
+
+
+async def test_a_guest_is_kept_as_long_as_their_token_is_valid(
+    deployment: LobbyDeployment, clock: FakeClock, database: AsyncEngine
+) -> None:
+    async with deployment.lobby(access_token_seconds=3 * DAY) as lobby:
+        await lobby.auth.sign_in(SECRET, "Ada")
+        assert await guests_after(lobby, clock, 3 * DAY, database) == [1, 1]
+        assert await guests_after(lobby, clock, 1, database) == [0, 0]
+
+
 async def test_guests_are_kept_if_the_operator_says_so(
     deployment: LobbyDeployment, clock: FakeClock, database: AsyncEngine
 ) -> None:

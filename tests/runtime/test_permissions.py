@@ -1,6 +1,7 @@
 """Services refuse secrets and databases that others may read or write."""
 
 import os
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,6 +34,17 @@ def test_keys_that_others_may_use_are_refused(tmp_path: Path, mode: int) -> None
     files.key.chmod(mode)
     with pytest.raises(SettingsError, match=r"tls\.key is open to other users"):
         files.identity(files.contents(), datetime.now(UTC))
+
+
+def test_the_printed_command_closes_a_file_of_any_name(tmp_path: Path) -> None:
+    secret = tmp_path / "Kari's own key"
+    secret.touch()
+    secret.chmod(0o644)
+    with pytest.raises(SettingsError) as refused:
+        check_secret(secret)
+    command = str(refused.value).partition("close it with ")[2]
+    subprocess.run(["/bin/sh", "-c", command], check=True, timeout=60)
+    check_secret(secret)
 
 
 async def test_a_database_that_others_may_use_is_refused(tmp_path: Path) -> None:

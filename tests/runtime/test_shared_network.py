@@ -10,7 +10,7 @@ import pytest
 from croupier.engine.settings import EngineSettings
 from croupier.gateway.settings import GatewaySettings
 from croupier.lobby.settings import LobbySettings
-from croupier.runtime.costs import COSTS, MESSAGE_COST, PACKAGE, load_cost, replay_cost
+from croupier.runtime.costs import COSTS, MESSAGE_COST, PACKAGE, load_cost, replay_cost, resume_cost, sheet_cost
 from croupier.runtime.identity import Caller
 from croupier.runtime.network import Network
 from croupier.runtime.rate_limit import SECOND, CallBudget, TooManyCalls, begin_charging, budgets_of, charge
@@ -23,6 +23,10 @@ ACTIONS_PER_SECOND = 0.3
 """Of each player: some think for seconds, and all wait for three others."""
 LOADED_ENTRIES = 600
 """Of each table when an engine is lost in the middle: of a long game."""
+MISSED_ENTRIES = 60
+"""Of each stream when all reconnect."""
+ROUNDS = 30
+"""Of a score sheet."""
 REPLAY_BYTES = 12_000
 """Of a long game, compressed."""
 HOME = Network("0123456789abcdef", "fedcba9876543210")
@@ -74,7 +78,10 @@ def evening(arrival_seconds: float, random: Random) -> Iterator[Call]:
         for _ in range(int(ACTIONS_PER_SECOND * 600)):
             yield Call(random.uniform(arrival_seconds, 600), player, "EngineService", "")
         yield from all_of(RECONNECT, player, 300)
-        yield from all_of(AFTER_A_GAME, player, random.uniform(400, 600))
+        yield Call(300, player, "EngineService", "", resume_cost(MISSED_ENTRIES))
+        end = random.uniform(400, 600)
+        yield from all_of(AFTER_A_GAME, player, end)
+        yield Call(end, player, "ScoringService", "", sheet_cost(ROUNDS))
     for table in range(TABLES):
         yield Call(random.uniform(400, 600), table * SEATS, "EngineService", "", replay_cost(REPLAY_BYTES))
         yield Call(300, table * SEATS, "EngineService", "", load_cost(LOADED_ENTRIES))

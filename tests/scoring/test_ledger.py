@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from croupier.runtime.costs import sheet_cost
 from croupier.runtime.database import open_database
 from croupier.runtime.errors import AlreadyExists, Unavailable
+from croupier.runtime.identity import Caller
+from croupier.runtime.rate_limit import Budgets, CallBudget, begin_charging
 from croupier.runtime.table_access import OPEN, SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet, ranked_seats
 from croupier.scoring.standings import Scope, Statistics
@@ -254,3 +257,12 @@ async def test_every_result_counts_in_the_scopes_to_which_it_belongs(ledger: Led
     assert games == {"anna": [[6], [3], [2]], "ben": [[6], [3], [3]], "carl": [[1], [1], []]}
     board = await StandingsStore(ledger.database).leaderboard("solo", None, 10)
     assert [(line.player_id, line.statistics.games_finished) for line in board] == [("anna", 2), ("ben", 3)]
+
+
+async def test_a_score_sheet_is_paid_by_its_rounds(ledger: Ledger) -> None:
+    for number in range(1, 26):
+        await ledger.record_round(SHEET, dataclasses.replace(FIRST, number=number))
+    budget = CallBudget("player_calls", 1, 1000, lambda: 0)
+    begin_charging(Budgets(budget), Caller("p0", ""), 0)
+    await ledger.score_sheet(SHEET.table_id)
+    assert budget.wait("p0", 1000) == sheet_cost(25) * 10**9 > 0

@@ -1,7 +1,9 @@
 """The migrations of scoring create the schema that the code expects, and keep what earlier versions stored."""
 
+import pytest
 from alembic import command
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import IntegrityError
 
 from croupier.runtime.database import open_database
 from croupier.runtime.schema_versions import alembic_config
@@ -10,6 +12,7 @@ from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, Se
 from croupier.scoring.schema import METADATA
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import StandingsStore
+from tests.databases import POSTGRESQL
 from tests.migrations import differences, up_to_date
 
 
@@ -61,3 +64,14 @@ async def test_stored_results_become_seated_and_unranked_and_stay_in_the_statist
         late = Sheet("c", "jossing", (Seat("anna", "A.", ""),), SEATED)
         assert await ledger.record_result(late, Result(((0,),), (0,), 30))
         assert await standings.statistics("anna", Scope.ALL) == (Statistics("jossing", 1, 1, 1, (("wins", 1),)), anna)
+
+
+@pytest.mark.parametrize("empty_url", [POSTGRESQL], indirect=True)
+async def test_a_scoring_of_the_version_before_stores_no_sheet_of_unknown_access(empty_url: str) -> None:
+    """It would contradict later reports of the table, which scoring would reject for ever; engines repeat an error."""
+    insert = text("INSERT INTO sheets (table_id, game, seats) VALUES ('a', 'solo', '[]') ON CONFLICT DO NOTHING")
+    async with up_to_date(empty_url, "croupier.scoring") as database:
+        await Ledger(database).record_result(Sheet("a", "solo", ()), Result((), (), 10))
+        with pytest.raises(IntegrityError, match="visibility"):
+            async with database.begin() as connection:
+                await connection.execute(insert)

@@ -33,7 +33,7 @@ class Attack:
 
     run: "Callable[[Attacker], Awaitable[None]]"
     refusals: frozenset[str]
-    calls_per_second: float = 10.0
+    calls_per_second: float = 5.0
 
 
 class Attacker:

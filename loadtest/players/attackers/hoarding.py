@@ -10,6 +10,7 @@ GUESTS = 40
 STREAMS_OF_A_GUEST = 10
 SPECTATORS = 4
 HOSTS = 2
+TABLES_OF_A_HOST = 20
 PLAYER_SEATS = 4
 GAME = "thulla"
 MATCHES_OF_ONE_NETWORK = {"one_ten": 8, "jossing": 7}
@@ -87,8 +88,9 @@ async def left_tables(attacker: Attacker) -> None:
 async def bot_tables(attacker: Attacker) -> None:
     """Open table after table with bots that act without delay, and leave them to the bots; one host after the other."""
     async for host in attacker.turns(await attacker.strangers(HOSTS)):
-        while await open_table(attacker, [host], lobby_pb2.CreateTableRequest(game=GAME, seat_count=PLAYER_SEATS)):
+        for _ in range(TABLES_OF_A_HOST):
             await attacker.pause()
+            await open_table(attacker, [host], lobby_pb2.CreateTableRequest(game=GAME, seat_count=PLAYER_SEATS))
 
 
 async def open_table(attacker: Attacker, players: Sequence[Stranger], request: lobby_pb2.CreateTableRequest) -> str:

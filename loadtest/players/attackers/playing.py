@@ -17,9 +17,8 @@ GAME = "one_oh_one"
 DRAW = actions_pb2.Action(draw=actions_pb2.DrawAction())
 ACTIONS_AT_ONCE = 3
 """So that the next player's action is there when one is accepted."""
-TABLE_LIMIT = "table_entries"
-CALL_LIMITS = ("player_calls", "network_calls")
-"""Refusals before the table is known."""
+LIMITS = ("player_calls", "network_calls", "table_entries")
+"""Refusals that no counter of actions has."""
 TABLE = lobby_pb2.CreateTableRequest(
     game=GAME, seat_count=2, options=encode_options({"may_draw_instead": True, "max_rounds": 1})
 )
@@ -59,11 +58,9 @@ async def _act(attacker: Attacker, stranger: Stranger, table_id: str, action: ac
     finally:
         if outcome == OK:
             attacker.measures.count(key("actions accepted", GAME))
-        elif outcome == TABLE_LIMIT:
-            count_refused_action(attacker.measures, "TOO_MANY_REQUESTS")
         elif not outcome:
             attacker.measures.count(key("unanswered actions", GAME))
-        elif outcome not in CALL_LIMITS:
+        elif outcome not in LIMITS:
             count_refused_action(attacker.measures, outcome)
     return outcome
 

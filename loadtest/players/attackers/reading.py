@@ -9,7 +9,7 @@ from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
 from loadtest.players.attackers.attacker import PAGE_SIZE, Attacker
 
 NETWORK_READERS = 10
-CALLS_AT_ONCE = 4
+CALLS_AT_ONCE = 6
 FAR_AHEAD = 2**40
 GAMES = ("one_ten", "jossing", "one_oh_one", "solo", "thulla")
 

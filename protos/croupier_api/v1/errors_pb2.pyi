@@ -116,8 +116,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     retry does not help.
     """
     ERROR_REASON_NO_SCORE_SHEET: _ErrorReason.ValueType  # 301
-    """NOT_FOUND: no round of the table has ended yet, or no table has this id. Wait for the end of the first round. A
-    retry helps once a round has ended.
+    """NOT_FOUND: no round of the table has ended yet, no table has this id, or the caller has no access to it. Wait for
+    the end of the first round. A retry helps once a round has ended.
     """
     ERROR_REASON_REQUEST_ID_REUSED: _ErrorReason.ValueType  # 302
     """ALREADY_EXISTS: the request_id belongs to another request of this seat; metadata sequence is that of its entry. Use
@@ -358,8 +358,8 @@ NOT_FOUND: no table has this id or invite code, or the caller has no access to i
 retry does not help.
 """
 ERROR_REASON_NO_SCORE_SHEET: ErrorReason.ValueType  # 301
-"""NOT_FOUND: no round of the table has ended yet, or no table has this id. Wait for the end of the first round. A
-retry helps once a round has ended.
+"""NOT_FOUND: no round of the table has ended yet, no table has this id, or the caller has no access to it. Wait for
+the end of the first round. A retry helps once a round has ended.
 """
 ERROR_REASON_REQUEST_ID_REUSED: ErrorReason.ValueType  # 302
 """ALREADY_EXISTS: the request_id belongs to another request of this seat; metadata sequence is that of its entry. Use

@@ -151,8 +151,10 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def WatchTables(self, request, context):
-        """Streams changes of one table, or of the public tables. The stream ends with UNAUTHENTICATED when the access token of
-        its call expires: call again with a new one.
+        """Streams changes of one table, or of the public tables. After a change, those of the next 200 ms come together; of
+        several versions of a table, only the newest. A lobby with very many streams sends to those without a seat at the
+        table later. The stream ends with UNAUTHENTICATED when the access token of its call expires: call again with a new
+        one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

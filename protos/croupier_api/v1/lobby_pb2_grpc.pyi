@@ -48,8 +48,10 @@ class LobbyServiceStub:
     ListTables: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.ListTablesRequest, _lobby_pb2.ListTablesResponse]
     """Lists public tables, newest first."""
     WatchTables: _grpc.UnaryStreamMultiCallable[_lobby_pb2.WatchTablesRequest, _lobby_pb2.WatchTablesResponse]
-    """Streams changes of one table, or of the public tables. The stream ends with UNAUTHENTICATED when the access token of
-    its call expires: call again with a new one.
+    """Streams changes of one table, or of the public tables. After a change, those of the next 200 ms come together; of
+    several versions of a table, only the newest. A lobby with very many streams sends to those without a seat at the
+    table later. The stream ends with UNAUTHENTICATED when the access token of its call expires: call again with a new
+    one.
     """
     JoinTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.JoinTableRequest, _lobby_pb2.JoinTableResponse]
     """Takes the first free seat of a forming table."""
@@ -90,8 +92,10 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     ListTables: _aio.UnaryUnaryMultiCallable[_lobby_pb2.ListTablesRequest, _lobby_pb2.ListTablesResponse]  # type: ignore[assignment]
     """Lists public tables, newest first."""
     WatchTables: _aio.UnaryStreamMultiCallable[_lobby_pb2.WatchTablesRequest, _lobby_pb2.WatchTablesResponse]  # type: ignore[assignment]
-    """Streams changes of one table, or of the public tables. The stream ends with UNAUTHENTICATED when the access token of
-    its call expires: call again with a new one.
+    """Streams changes of one table, or of the public tables. After a change, those of the next 200 ms come together; of
+    several versions of a table, only the newest. A lobby with very many streams sends to those without a seat at the
+    table later. The stream ends with UNAUTHENTICATED when the access token of its call expires: call again with a new
+    one.
     """
     JoinTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.JoinTableRequest, _lobby_pb2.JoinTableResponse]  # type: ignore[assignment]
     """Takes the first free seat of a forming table."""
@@ -171,8 +175,10 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lobby_pb2.WatchTablesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_lobby_pb2.WatchTablesResponse], _abc.AsyncIterator[_lobby_pb2.WatchTablesResponse]]:
-        """Streams changes of one table, or of the public tables. The stream ends with UNAUTHENTICATED when the access token of
-        its call expires: call again with a new one.
+        """Streams changes of one table, or of the public tables. After a change, those of the next 200 ms come together; of
+        several versions of a table, only the newest. A lobby with very many streams sends to those without a seat at the
+        table later. The stream ends with UNAUTHENTICATED when the access token of its call expires: call again with a new
+        one.
         """
 
     @_abc_1.abstractmethod

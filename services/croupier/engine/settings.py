@@ -5,13 +5,12 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, ValidationInfo
 
+from croupier.engine.core.log import MAX_BOT_DELAY_MILLISECONDS
 from croupier.runtime.addresses import is_loopback
 from croupier.runtime.settings import ListenAddress, Replicas, ServiceSettings, expecting
 
 MAX_ROUNDS = 10_000
 """Scoring records no more rounds of a table."""
-MAX_BOT_DELAY_MILLISECONDS = 10_000
-"""No table may have a longer bot delay."""
 Value = TypeVar("Value")
 
 

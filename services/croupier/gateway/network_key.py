@@ -5,6 +5,7 @@ import re
 import secrets
 from pathlib import Path
 
+from croupier.runtime.permissions import check_secret, open_private
 from croupier.runtime.program import SettingsError
 
 KEY_BYTES = 16
@@ -14,12 +15,13 @@ def write_new_network_key(path: Path) -> None:
     """Write a random key, readable by its owner only; an existing one is kept."""
     if path.exists():
         return
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(secrets.token_hex(KEY_BYTES) + "\n")
+    with open_private(path, os.O_EXCL) as file:
+        file.write(f"{secrets.token_hex(KEY_BYTES)}\n".encode())
 
 
 def check_network_key(path: Path) -> None:
-    """Raise SettingsError for a file that is no such key, without its content."""
+    """Raise SettingsError for a file that is no such key, without its content, and if others may read it."""
+    check_secret(path)
     try:
         text = path.read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError):

@@ -33,7 +33,6 @@ from croupier.lobby.ticket_store import TicketStore
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer
 from croupier.runtime.logs import Logger
 from croupier.runtime.tasks import TaskFactory
-from croupier_api.v1 import lobby_pb2_grpc
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class Lobby:
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register the service with a server."""
-        lobby_pb2_grpc.add_LobbyServiceServicer_to_server(self.servicer, server)
+        self.servicer.add_to(server)
 
     def background_tasks(self) -> Mapping[str, TaskFactory]:
         """Return the background tasks, which run until cancelled."""

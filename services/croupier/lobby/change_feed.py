@@ -19,8 +19,7 @@ OVERLAP_MILLISECONDS = 15_000
 """A change may become visible so long after its update time: replicas' clocks differ by up to 5 s, and a commit may
 take 10."""
 PAGE_SIZE = 1000
-PUBLISHING_STEP = 1
-"""Publishing one table asks every stream of the lobby."""
+PUBLISHING_STEP = 25
 MAX_NOTIFIED = 10_000
 """Notifications beyond it are dropped; `catch_up` finds their tables."""
 

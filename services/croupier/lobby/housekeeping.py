@@ -133,7 +133,7 @@ class Housekeeper:
         """
         if not self.retention.unplayed_guest:
             return
-        seen_before = self.clock() - self.retention.unplayed_guest
+        seen_before = self.clock() - max(self.retention.unplayed_guest, self.retention.access_token)
         created_before = seen_before + self.retention.access_token
         if not await self.tables.list_in_states(UNOPENED, "", 1, created_before=created_before):
             self.metrics.guests_deleted.inc(await self.players.delete_unplayed(seen_before))

@@ -108,8 +108,10 @@ class PlayerStore:
         Returns their number, at most MAX_DELETED.
         """
         is_unplayed = PLAYERS.c.played_milliseconds.is_(None) & (PLAYERS.c.seen_milliseconds < seen_before)
+        # A lobby of an earlier version that still runs records no times but this one.
+        is_old = PLAYERS.c.created_milliseconds < seen_before
         has_ticket = exists().where(TICKETS.c.player_id == PLAYERS.c.player_id)
-        unlocked = select_unlocked(PLAYERS.c.player_id, is_unplayed, ~has_ticket).limit(MAX_DELETED)
+        unlocked = select_unlocked(PLAYERS.c.player_id, is_unplayed, is_old, ~has_ticket).limit(MAX_DELETED)
         async with self._store.writing() as connection:
             player_ids = list((await connection.execute(unlocked)).scalars())
             await connection.execute(delete(SIGN_INS).where(SIGN_INS.c.player_id.in_(player_ids)))

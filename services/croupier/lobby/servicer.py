@@ -5,8 +5,11 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any, TypeVar
 
+import grpc
+
 from croupier.lobby import codec
 from croupier.lobby.auth import AuthService
+from croupier.lobby.encoded_tables import EncodedTables
 from croupier.lobby.games import GameRegistry
 from croupier.lobby.limits import LobbyLimits
 from croupier.lobby.matchmaker import Matchmaker
@@ -28,7 +31,7 @@ OPEN_METHODS = frozenset({f"/{SERVICE_NAME}/SignIn", f"/{SERVICE_NAME}/RefreshTo
 
 
 class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
-    """LobbyService over the parts of a lobby."""
+    """LobbyService over the parts of a lobby. WatchTables writes bytes that are encoded once for all viewers."""
 
     def __init__(
         self,
@@ -49,6 +52,13 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         self._limits = limits
         self._metrics = metrics
         self._clock = clock
+        self._encoded = EncodedTables()
+
+    def add_to(self, server: grpc.aio.Server) -> None:
+        """Register all methods. WatchTables gets a handler without serializer, since it writes encoded messages."""
+        lobby_pb2_grpc.add_LobbyServiceServicer_to_server(self, server)
+        watch: Any = grpc.unary_stream_rpc_method_handler(self.WatchTables, pb.WatchTablesRequest.FromString, None)
+        server.add_registered_method_handlers(SERVICE_NAME, {"WatchTables": watch})
 
     async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:
         self._limits.sign_ins.acquire_nowait(Caller("", "", caller_network()), 1)
@@ -88,18 +98,20 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         encoded = [codec.encode_table(table, viewer) async for table in in_steps(shown, ENCODING_STEP)]
         return pb.ListTablesResponse(tables=encoded, next_page_token=token)
 
-    async def WatchTables(self, request: pb.WatchTablesRequest, context: Any) -> AsyncIterator[pb.WatchTablesResponse]:
-        viewer = caller().id
+    async def WatchTables(  # type: ignore[override]  # it yields encoded WatchTablesResponse messages
+        self, request: pb.WatchTablesRequest, context: Any
+    ) -> AsyncIterator[bytes]:
+        viewer, network = caller().id, caller_network()
         if request.table_id and request.game:
             raise invalid_field("game", "invalid game: expected table_id or game, not both")
         if request.table_id:
-            tables = self._tables.watch_table(viewer, codec.decode_id("table_id", request.table_id))
+            tables = self._tables.watch_table(viewer, codec.decode_id("table_id", request.table_id), network)
         else:
-            tables = self._tables.watch_public(viewer, codec.decode_optional_id("game", request.game))
+            tables = self._tables.watch_public(viewer, codec.decode_optional_id("game", request.game), network)
         with self._limits.streams.slot(caller()):
             async with aclosing(self._until_expiry(tables)) as until_expiry:
                 async for table in until_expiry:
-                    yield pb.WatchTablesResponse(table=codec.encode_table(table, viewer))
+                    yield self._encoded.message(table, viewer)
 
     async def JoinTable(self, request: pb.JoinTableRequest, context: Any) -> pb.JoinTableResponse:
         player = _player()
@@ -139,9 +151,13 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         player, seed = _player(), codec.decode_client_seed(request.client_seed)
         request_id = codec.decode_optional_id("request_id", request.request_id)
         stream = self._matchmaker.find_match(player, codec.decode_criteria(request), seed, request_id)
+        # Only the match shows who pays for the table, so a network may have debts, but not make more of them.
+        self._limits.tables_created.acquire_nowait(caller(), 0)
         with self._limits.tickets.slot(caller()):
             async with aclosing(self._until_expiry(stream)) as until_expiry:
                 async for progress in until_expiry:
+                    if progress.table is not None and progress.table.host_player_id == player.player_id:
+                        self._limits.tables_created.acquire(caller(), 1)
                     yield codec.encode_progress(progress, player.player_id)
 
     async def _until_expiry(self, stream: AsyncGenerator[Item, None]) -> AsyncGenerator[Item, None]:

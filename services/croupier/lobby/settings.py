@@ -41,7 +41,10 @@ class LobbySettings(ServiceSettings):
     ended_table_seconds: NonNegativeInt = 30 * 86_400
     """The time for which the table of a finished game is kept, in seconds."""
     unplayed_guest_hours: NonNegativeInt = 24
-    """The hours after which a guest is deleted who has never played and did not sign in or refresh; 0: never."""
+    """The hours after which a guest is deleted who has never played and did not sign in or refresh; 0: never.
+
+    They are kept as long as their access token is valid.
+    """
     ticket_grace_seconds: NonNegativeInt = 30
     """The time for which the ticket of a disconnected player is kept, in seconds."""
     sign_ins_per_second: NonNegativeInt = 1
@@ -49,7 +52,7 @@ class LobbySettings(ServiceSettings):
     sign_in_burst: PositiveInt = 1000
     """Sign-ins of one network at once."""
     tables_created_per_second: NonNegativeInt = 1
-    """Tables that one network creates a second in the long run; 0 for no limit."""
+    """Tables that one network creates, or gets by quick match, a second in the long run; 0 for no limit."""
     tables_created_burst: PositiveInt = 300
     """Tables that one network creates at once."""
     max_hosted_tables: NonNegativeInt = 20

@@ -13,8 +13,10 @@ from croupier.lobby.table_opener import TableOpener
 from croupier.lobby.table_store import InviteCodeTaken, RunningTables, TableStore
 from croupier.lobby.table_updater import TableUpdater
 from croupier.lobby.tables import ENDED, FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
+from croupier.runtime.costs import TABLES_PAGE_COST
 from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.network import WIDE_NETWORK_SHARE, Network
+from croupier.runtime.rate_limit import charge
 from croupier.runtime.table_access import TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
 
@@ -158,9 +160,11 @@ class TableService:
 
         return await _with_free_invite_code(clear)
 
-    async def watch_table(self, viewer_id: str, table_id: str) -> AsyncGenerator[Table, None]:
+    async def watch_table(
+        self, viewer_id: str, table_id: str, network: Network | None = None
+    ) -> AsyncGenerator[Table, None]:
         """Yield a table and its changes until it ends; raises NotFound once the viewer may not see it any more."""
-        with self.feed.subscribe(lambda table: table.table_id == table_id) as subscription:
+        with self.feed.subscribe_table(table_id, viewer_id, network.widest_id if network else "") as subscription:
             table = await self.get(viewer_id, table_id)
             subscription.mark_delivered(table)
             yield table
@@ -173,26 +177,28 @@ class TableService:
                 if changed.state in ENDED:
                     return
 
-    async def watch_public(self, viewer_id: str, game: str) -> AsyncGenerator[Table, None]:
+    async def watch_public(
+        self, viewer_id: str, game: str, network: Network | None = None
+    ) -> AsyncGenerator[Table, None]:
         """Yield the public tables that are forming, newest first, and then changes of public tables.
 
         Raises MalformedRequest for an unknown game: such a stream would never get a message.
         """
         if game:
             await self.games.find(game)
-
-        def is_included(table: Table) -> bool:
-            return table.access.is_public and table.is_shown_to(viewer_id) and (not game or table.game == game)
-
-        with self.feed.subscribe(is_included) as subscription:
+        with self.feed.subscribe_public(game, viewer_id, network.widest_id if network else "") as subscription:
             before = None
             while page := await self.store.list_public(game, FORMING, before, PAGE_SIZE):
                 for table in page:
-                    if table.is_shown_to(viewer_id) and subscription.mark_delivered(table):
+                    if table.is_shown_to(viewer_id):
+                        subscription.mark_delivered(table)
                         yield table
                 before = (page[-1].created_milliseconds, page[-1].table_id)
+                if len(page) == PAGE_SIZE:
+                    charge(TABLES_PAGE_COST)
             async for changed in subscription.changes():
-                yield changed
+                if changed.is_shown_to(viewer_id):
+                    yield changed
 
     def _invite_code(self) -> str:
         return "".join(self.source.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))

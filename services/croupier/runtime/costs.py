@@ -8,7 +8,8 @@ _BY_SERVICE: Mapping[str, Mapping[str, int]] = {
     "LobbyService": {
         # Signing in has a budget of its own, since a network may bring all its players at once.
         "SignIn": 0,
-        "RefreshToken": 1,
+        # It writes, and has no budget of a player.
+        "RefreshToken": 3,
         "ListGames": 1,
         "CreateTable": 20,
         "GetTable": 1,
@@ -45,9 +46,13 @@ COSTS: Mapping[str, int] = MappingProxyType(
 """The cost of each method by its path. A message in a stream of PlayTable costs MESSAGE_COST."""
 MESSAGE_COST = 1
 UNKNOWN_METHOD_COST = 1
+TABLES_PAGE_COST = 10
+"""The surcharge of each page but the first of the tables with which a stream of a lobby begins."""
 MIN_LOAD_COST = 5
 LOADED_ENTRIES_PER_UNIT = 20
 """After the loss of an engine all tables of a shared network may have to be loaded at once (test_shared_network.py)."""
+RESUMED_ENTRIES_PER_UNIT = 20
+ROUNDS_PER_UNIT = 10
 REPLAY_BYTES_PER_UNIT = 200
 """Compressed; they are about ten entries."""
 
@@ -60,6 +65,16 @@ def cost_of(method: str) -> int:
 def load_cost(entries: int) -> int:
     """Return the surcharge of a table whose log of so many entries has to be read and folded."""
     return MIN_LOAD_COST + entries // LOADED_ENTRIES_PER_UNIT
+
+
+def resume_cost(entries: int) -> int:
+    """Return the surcharge of a stream that begins with so many missed entries."""
+    return entries // RESUMED_ENTRIES_PER_UNIT
+
+
+def sheet_cost(rounds: int) -> int:
+    """Return the surcharge of a score sheet of so many rounds."""
+    return rounds // ROUNDS_PER_UNIT
 
 
 def replay_cost(compressed_bytes: int) -> int:

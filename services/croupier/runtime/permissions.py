@@ -1,6 +1,7 @@
 """Files for their owner only, whatever the umask is, and the refusal of those that others may read."""
 
 import os
+import shlex
 from pathlib import Path
 from typing import BinaryIO
 
@@ -35,7 +36,7 @@ def check_secret(path: Path) -> None:
     Kubernetes mounts secrets as files of root for the group of the container.
     """
     if path.exists():
-        _check(path, _OTHERS & ~_GROUP_MAY_READ, (os.geteuid(), 0), f"chmod 600 {path}")
+        _check(path, _OTHERS & ~_GROUP_MAY_READ, (os.geteuid(), 0), f"chmod 600 {shlex.quote(str(path))}")
 
 
 def _check(path: Path, refused: int, owners: tuple[int, ...], remedy: str) -> None:

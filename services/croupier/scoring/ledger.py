@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, Table, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from croupier.runtime.costs import sheet_cost
 from croupier.runtime.database import transaction
 from croupier.runtime.errors import AlreadyExists, NotFound
+from croupier.runtime.rate_limit import charge
 from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.runtime.upsert import insert_into
@@ -142,9 +144,13 @@ class Ledger:
             sheet, result = decode_sheet(row) if row else None, decode_result(result_row) if result_row else None
             if sheet is None or not (is_shown is None or is_shown(sheet, result)):
                 raise NotFound(
-                    errors_pb2.ERROR_REASON_NO_SCORE_SHEET, "no score sheet: no round of this table has ended"
+                    errors_pb2.ERROR_REASON_NO_SCORE_SHEET,
+                    "no score sheet: no round of this table has ended, or this player has no access to it",
                 )
-            rows = await connection.execute(select(ROUNDS).filter_by(table_id=table_id).order_by(ROUNDS.c.round))
+            of_table = select(ROUNDS).filter_by(table_id=table_id).order_by(ROUNDS.c.round)
+            rows = (await connection.execute(of_table)).all()
+            # Before they are decoded, so that calls that come meanwhile are refused.
+            charge(sheet_cost(len(rows)))
             rounds = [_decode_round(row) async for row in in_steps(rows, ROUNDS_STEP)]
         return ScoreSheet(sheet, tuple(rounds), result)
 

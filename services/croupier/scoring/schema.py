@@ -23,7 +23,7 @@ SHEETS = Table(
     Column("table_id", String(64), primary_key=True),
     Column("game", String(32), nullable=False),
     Column("seats", Text, nullable=False),  # JSON: [player_id, name, bot] by seat
-    Column("visibility", String(16), nullable=False, server_default="seated"),
+    Column("visibility", String(16), nullable=False),
     Column("watch_policy", String(16), nullable=False, server_default="nobody"),
     Column("watch_delay_seconds", Integer, nullable=False, server_default="0"),
     Column("removed_players", Text, nullable=False, server_default="[]"),  # JSON: player ids

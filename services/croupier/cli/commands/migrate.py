@@ -28,12 +28,15 @@ def checked_services(names: Sequence[str]) -> Sequence[str]:
     return names or SERVICES
 
 
-def checked_roles(grants: Sequence[str]) -> Mapping[str, str]:
-    """Return the roles of --grant-to by service; raises CommandFault unless each is SERVICE=ROLE."""
+def checked_roles(grants: Sequence[str], services: Sequence[str]) -> Mapping[str, str]:
+    """Return the roles of --grant-to by service; raises CommandFault unless each is SERVICE=ROLE of one to migrate."""
     roles = dict(grant.partition("=")[::2] for grant in grants)
     if wrong := [grant for grant in grants if not grant.partition("=")[2]]:
         raise misused(f"--grant-to {wrong[0]} cannot be read: write SERVICE=ROLE")
     checked_services([*roles])
+    if left_out := [service for service in roles if service not in services]:
+        grant = f"{left_out[0]}={roles[left_out[0]]}"
+        raise misused(f"--grant-to {grant} has no effect: --service leaves {left_out[0]} out")
     return roles
 
 

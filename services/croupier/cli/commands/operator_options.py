@@ -109,7 +109,8 @@ def migrate(
         wait_for_others,
     )
 
-    services, roles = checked_services(service or ()), checked_roles(grant_to or ())
+    services = checked_services(service or ())
+    roles = checked_roles(grant_to or (), services)
     if database is not None and data_dir is not None:
         raise misused("--database and --data-dir exclude each other: name the one with the services' data")
     url = database or os.environ.get("CROUPIER_DATABASE")

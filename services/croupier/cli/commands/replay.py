@@ -5,7 +5,7 @@ from pathlib import Path
 
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.supervisor import Note
-from croupier.engine.core.replay import ReplayFault, verify_replay
+from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier_api.v1 import engine_pb2
 from croupier_client.aio import Client
 

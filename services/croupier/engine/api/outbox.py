@@ -127,8 +127,9 @@ class Outbox:
             await self._send(table_id, report)
         if count > done:
             await self._store.set_reports_done(table_id, count)
-        if len(reports) == count:  # The list grows while the table goes on.
-            self._due.pop(table_id, None)
+        # The list grows while the table goes on; a table that was loaded again has another one.
+        if len(reports) == count and self._due.get(table_id) is reports:
+            del self._due[table_id]
 
     async def _send(self, table_id: str, report: Report) -> None:
         try:

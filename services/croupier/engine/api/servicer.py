@@ -12,13 +12,15 @@ from google.protobuf.message import DecodeError
 from croupier.engine.api.action_codec import decode_action
 from croupier.engine.api.stream_codec import encode_acceptance, encode_refusal, encode_snapshot, encode_time
 from croupier.engine.core.access import Need, Visitor, has_seat, not_seated
+from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.replay import replay_text
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.tables.live_table import LiveTable
-from croupier.engine.tables.registry import MAX_ID_CHARACTERS, Tables, check_text
+from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscription import Subscription
+from croupier.engine.tables.table_checks import MAX_ID_CHARACTERS, check_text
 from croupier.games.facts import Seat
-from croupier.runtime.costs import MESSAGE_COST
+from croupier.runtime.costs import MESSAGE_COST, resume_cost
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, invalid_field
 from croupier.runtime.identity import caller
 from croupier.runtime.links import Links
@@ -186,10 +188,12 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         table = await self._visit(watch.table_id, Need.STREAM, watch.link)
         viewer = table.viewer_of(player_id)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
-        await table.catch_up_to(after or 0)
-        await table.state_for(viewer)
+        await table.catch_up_to(after or 0, viewer)
+        known = (await table.state_for(viewer)).sequence
         network = caller().network
         stream = table.subscribe(viewer, after, network.widest_id if network else "")
+        if after is not None and known - after <= MAX_RESUMED_ENTRIES:
+            charge(resume_cost(known - after))
         stream.set_writer(asyncio.current_task())
         expiry = _end_at_expiry(table, stream)
         try:

@@ -25,6 +25,8 @@ class CatchUp:
         self._services = services
         # A dict keeps the order of the notifications.
         self._behind: dict[str, None] = {}
+        self._loading: dict[str, None] = {}
+        """Tables to check again soon, because they were being loaded."""
         self._wake = asyncio.Event()
 
     @property
@@ -52,6 +54,10 @@ class CatchUp:
         self._behind.update(dict.fromkeys(table_ids))
         self._wake.set()
 
+    def _enqueue_loading(self) -> None:
+        loading, self._loading = self._loading, {}
+        self._enqueue(loading)
+
     async def run(self) -> None:
         """Read the logs that have grown; runs until cancelled."""
         while True:
@@ -68,7 +74,10 @@ class CatchUp:
     async def _catch_up(self, table_ids: list[str]) -> None:
         if loading := [table_id for table_id in table_ids if table_id in self._tables.loading]:
             # Their logs may have been read just before the append: check them again once they are in memory.
-            asyncio.get_running_loop().call_later(LOADING_SECONDS, self._enqueue, loading)
+            if not self._loading:
+                # One timer for all, since they may wait long for their turns.
+                asyncio.get_running_loop().call_later(LOADING_SECONDS, self._enqueue_loading)
+            self._loading.update(dict.fromkeys(loading))
         for start in range(0, len(table_ids), MAX_READ_TABLES):
             part = table_ids[start : start + MAX_READ_TABLES]
             tables = {table_id: table for table_id in part if (table := self._tables.in_memory.get(table_id))}

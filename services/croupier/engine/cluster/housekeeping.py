@@ -83,6 +83,9 @@ class Housekeeper:
 
     async def sweep(self) -> None:
         """Load the overdue tables that no engine has in memory; a failed one does not block the others."""
+        if self._tables.is_draining:
+            # A claim would keep the others from them.
+            return
         now = self._services.clock()
         overdue = await self._services.store.claim_overdue(
             now - OVERDUE_MILLISECONDS, now + CLAIM_MILLISECONDS, MAX_SWEPT_TABLES

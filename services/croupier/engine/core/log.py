@@ -19,6 +19,10 @@ class ActedBy(IntEnum):
     BOT = 2
 
 
+MAX_BOT_DELAY_MILLISECONDS = 10_000
+"""No table may have a longer bot delay."""
+
+
 @dataclass(frozen=True, slots=True)
 class SeatConfig:
     """The player of a seat, or a computer player if `bot` names one."""

@@ -69,6 +69,10 @@ class CachedTable:
         """The log."""
         return self._folded.entries
 
+    def entries_after(self, sequence: int) -> Iterator[Entry]:
+        """Return the entries after a sequence, without those that are added from now on."""
+        return self._folded.entries.after(sequence)
+
     @property
     def reports(self) -> Sequence[Report]:
         """The reports to scoring so far, in order; the list grows with the table."""
@@ -294,8 +298,8 @@ class CachedTable:
 
     def _publish(self, transitions: list[Transition]) -> None:
         reports_before = len(self.reports)
-        self.entry_rate.count(len(transitions), self.services.clock())
         for transition in transitions:
+            self.entry_rate.count(1, transition.entry.at)
             self._folded.apply(transition)
             self.subscribers.publish(transition, is_last=transition is transitions[-1])
         if len(self.reports) > reports_before:

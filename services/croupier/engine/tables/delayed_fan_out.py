@@ -45,11 +45,10 @@ class DelayedFanOut:
         """The last entry that was added; spectators may not know it yet."""
         return self._last.sequence
 
-    async def add_log(self, entries: Iterable[Entry]) -> None:
-        """Add the entries of a log that are not added yet, up to the first gap, in bounded steps."""
+    async def add_entries(self, entries: Iterable[Entry]) -> None:
+        """Add the next entries of the log in bounded steps."""
         async for entry in in_steps(entries, ENTRIES_PER_STEP):
-            if entry.sequence == self.sequence + 1:
-                self.publish(transition_of(self._config, self._last, entry))
+            self.publish(transition_of(self._config, self._last, entry))
 
     def publish(self, transition: Transition) -> None:
         """Add the next transition, which spectators get once its entry is old enough."""

@@ -16,8 +16,10 @@ from croupier.engine.tables.turn_scheduler import TurnScheduler
 from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import IllegalAction, SeatActed
+from croupier.runtime.costs import load_cost
 from croupier.runtime.errors import IllegalNow, MalformedRequest, StaleSequence, Unavailable
 from croupier.runtime.network import Network
+from croupier.runtime.rate_limit import charge
 from croupier_api.v1 import errors_pb2
 
 MAX_CLOCK_DIFFERENCE_MILLISECONDS = 2_000
@@ -104,22 +106,31 @@ class LiveTable(CachedTable):
 
         return await self.append_once(voted, request_id, transitions_of_request)
 
-    async def catch_up_to(self, sequence: int) -> None:
-        """Read the log if the table may have entries up to a sequence that this engine lacks; raises Unavailable."""
+    async def catch_up_to(self, sequence: int, viewer: Viewer | None = None) -> None:
+        """Read the log if the table may have entries up to a sequence that this engine lacks; raises Unavailable.
+
+        With a viewer also for entries that they do not know yet: the time of the answer would tell that there are any.
+        """
         if self.is_handed_over and not await self.services.liveness.is_alive():
             raise _moved()
         if self.is_handed_over:
             async with self.locked_with_timeout():
                 await self.catch_up()
-        elif sequence > self.state.sequence:
+        elif sequence > (self.state if viewer is None else await self.state_for(viewer)).sequence:
             await self.refresh()
 
     async def require_finished(self, viewer: Viewer) -> None:
-        """Raise IllegalNow unless the game is over for a viewer, by the log: a replay shows all hands."""
-        if not self.state.is_over:
+        """Raise IllegalNow unless the game is over for a viewer, by the log: a replay shows all hands.
+
+        The log is read for spectators who do not know the end yet too: the time of the answer would tell it.
+        """
+        if not self._is_over_for(viewer):
             await self.refresh()
-        if not self.state.is_over or (viewer == SPECTATOR and self.is_delayed):
+        if not self._is_over_for(viewer):
             raise not_finished()
+
+    def _is_over_for(self, viewer: Viewer) -> bool:
+        return self.state.is_over and not (viewer == SPECTATOR and self.is_delayed)
 
     # Watching
 
@@ -166,8 +177,10 @@ class LiveTable(CachedTable):
     async def _open_delayed(self) -> DelayedFanOut:
         try:
             delayed = DelayedFanOut(self.config, self.services.encoder, self.services.clock)
+            # The log is folded again.
+            charge(load_cost(self.state.sequence))
             while delayed.sequence < self.state.sequence:
-                await delayed.add_log(self.entries)
+                await delayed.add_entries(self.entries_after(delayed.sequence))
             self.subscribers.delayed = delayed
             return delayed
         finally:

@@ -1,9 +1,9 @@
 """The order in which tables are loaded: a few at a time, those of players before those of strangers."""
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from croupier.engine.metrics import EngineMetrics
 from croupier.runtime.errors import Unavailable
@@ -24,6 +24,26 @@ class LoadQueue:
         self._metrics = metrics
         self._urgent: OrderedDict[str, asyncio.Future[bool]] = OrderedDict()
         self._others: OrderedDict[str, asyncio.Future[bool]] = OrderedDict()
+        self._urgent_callers: Counter[str] = Counter()
+
+    @contextmanager
+    def awaited(self, table_id: str, is_urgent: bool) -> Iterator[None]:
+        """Await the load of a table in the block; other callers may share it.
+
+        `is_urgent`: for a player at the table or for the engine itself. The load then has their precedence, whether it
+        waits for its turn or will do so.
+        """
+        if not is_urgent:
+            yield
+            return
+        self._urgent_callers[table_id] += 1
+        self._promote(table_id)
+        try:
+            yield
+        finally:
+            self._urgent_callers[table_id] -= 1
+            if not self._urgent_callers[table_id]:
+                del self._urgent_callers[table_id]
 
     @property
     def is_crowded(self) -> bool:
@@ -31,11 +51,9 @@ class LoadQueue:
         return len(self._urgent) > MANY_PLAYERS
 
     @asynccontextmanager
-    async def turn(self, table_id: str, is_urgent: bool) -> AsyncIterator[None]:
-        """Wait for the turn of a table, and hold it for the block.
-
-        `is_urgent`: for a player at the table or for the engine itself. Raises Unavailable if too many strangers wait.
-        """
+    async def turn(self, table_id: str) -> AsyncIterator[None]:
+        """Wait for the turn of a table, and hold it for the block; raises Unavailable if too many strangers wait."""
+        is_urgent = table_id in self._urgent_callers
         waiting = self._urgent if is_urgent else self._others
         if not is_urgent and len(waiting) >= MAX_WAITING_STRANGERS:
             raise Unavailable(
@@ -63,8 +81,7 @@ class LoadQueue:
         finally:
             self._end(is_stranger)
 
-    def promote(self, table_id: str) -> None:
-        """Let a table that waits for a stranger wait for a player instead."""
+    def _promote(self, table_id: str) -> None:
         if (turn := self._others.pop(table_id, None)) is not None:
             self._urgent[table_id] = turn
             self._start_next()

@@ -12,17 +12,25 @@ from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
 from croupier.engine.core.log_codec import UnreadableLog
-from croupier.engine.core.shuffles import MAX_CLIENT_SEED_BYTES, SEED_BYTES
+from croupier.engine.core.shuffles import SEED_BYTES
 from croupier.engine.folding.inline import InlineFolder
 from croupier.engine.storage.port import StoredTable, log_parts
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.live_table import LiveTable, not_finished
 from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.replays import ReplayCache
-from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options
-from croupier.games.registry import GAMES, UnknownRules, bots_of, rules_of
+from croupier.engine.tables.table_checks import (
+    MAX_ID_CHARACTERS,
+    check_clock,
+    check_seats,
+    check_text,
+    config_by,
+    known_game,
+    known_rules,
+)
+from croupier.games.interface import OptionValue
 from croupier.runtime.costs import load_cost
-from croupier.runtime.errors import AlreadyExists, LimitReached, MalformedRequest, Unavailable, invalid_field
+from croupier.runtime.errors import AlreadyExists, LimitReached, Unavailable
 from croupier.runtime.network import Network
 from croupier.runtime.rate_limit import charge, charge_strangers
 from croupier.runtime.single_flight import SingleFlight
@@ -34,10 +42,6 @@ MAX_FINISHED_IN_MEMORY = 200
 EVICTION_STEP = 500
 FINISHED_IDLE_MILLISECONDS = 15_000
 """Players read the end of a game at once; after that a finished table, whose log is long, is evicted."""
-MAX_ID_CHARACTERS = 64
-MAX_NAME_CHARACTERS = 64
-TIME_LIMITS = {"action_time": (5_000, 86_400_000), "reserve_time": (0, 86_400_000), "bot_delay": (0, 10_000)}
-"""In milliseconds, by the fields of TimeControl."""
 
 
 class Tables:
@@ -63,11 +67,12 @@ class Tables:
         self._load_queue = LoadQueue(max_loads, services.metrics)
         self._replays = ReplayCache(services, self._load_queue)
         self._used_at: dict[str, int] = {}
-        self._draining = False
+        self.is_draining = False
+        """Whether this engine loads no more tables, because it stops."""
 
     @property
     def in_memory(self) -> Mapping[str, LiveTable]:
-        """The tables in memory, but for those whose game was over at the last eviction."""
+        """The tables in memory, but for those whose game was over, for spectators too, at the last eviction."""
         return self._live
 
     @property
@@ -97,16 +102,11 @@ class Tables:
         """
         self._refuse_if_draining()
         check_text("table_id", table_id, MAX_ID_CHARACTERS)
-        if game not in GAMES:
-            raise MalformedRequest(
-                errors_pb2.ERROR_REASON_UNKNOWN_GAME,
-                f"invalid game {game[:MAX_ID_CHARACTERS]!r}: expected {' or '.join(GAMES)}",
-                field="game",
-            )
+        rules = known_game(game)
         check_clock(clock)
         bot_delay_milliseconds = max(clock.bot_delay_milliseconds, self._min_bot_delay_milliseconds)
         clock = replace(clock, bot_delay_milliseconds=bot_delay_milliseconds)
-        requested = config_by(GAMES[game], table_id, seats, options, clock, self._new_seed(SEED_BYTES))
+        requested = config_by(rules, table_id, seats, options, clock, self._new_seed(SEED_BYTES))
         stored = await self._services.store.prepare(requested, self._services.clock(), network)
         if stored.game == game and stored.rules_version != requested.rules_version:
             # An engine with another version of the rules prepared it: compare the request by those rules.
@@ -126,6 +126,7 @@ class Tables:
         """
         self._refuse_if_draining()
         stored = await self._stored(table_id)
+        known_rules(stored.config)
         config = replace(stored.config, seats=tuple(seats), client_seeds=tuple(client_seeds), access=access)
         check_seats(config)
         if stored.status == "prepared":
@@ -181,10 +182,13 @@ class Tables:
         found = await self._found(table_id, visitor, Need.REPLAY)
         if isinstance(found, LiveTable):
             await found.require_finished(found.viewer_of(visitor.player_id))
-            # The end that this engine did not know may have ended the access too.
-            self._check_access(found, visitor, Need.REPLAY)
         elif not self._is_over_for(found, visitor):
-            raise not_finished()
+            # The query, which calls share, may have begun before the end.
+            found = await self._stored(table_id)
+            if not self._is_over_for(found, visitor):
+                raise not_finished()
+        # The end that this engine did not know may have ended the access too.
+        self._check_access(found, visitor, Need.REPLAY)
         with self._readable(table_id):
             replay = await self._replays.get(found, _is_urgent(found.config, visitor))
         if not replay:
@@ -200,10 +204,12 @@ class Tables:
         if isinstance(found, StoredTable) and found.status == "prepared":
             raise unknown_table()
         if visitor is not None:
-            # Before the log is read, since that is work.
+            # Before the log is read, since that is work, and before any other refusal, which would show that it exists.
             self._check_access(found, visitor, need)
         if table is not None:
             self._used_at[table_id] = self._services.clock()
+        else:
+            known_rules(found.config)
         return found
 
     def _check_access(self, found: LiveTable | StoredTable, visitor: Visitor, need: Need) -> None:
@@ -220,16 +226,15 @@ class Tables:
     async def _loaded(self, stored: StoredTable, is_urgent: bool) -> LiveTable:
         """Return a table from its log; concurrent callers share the load."""
         table_id = stored.config.table_id
-        if is_urgent:
-            self._load_queue.promote(table_id)
-        return await self._loading.run(table_id, partial(self._load, stored, is_urgent))
+        with self._load_queue.awaited(table_id, is_urgent):
+            return await self._loading.run(table_id, partial(self._load, stored))
 
-    async def _load(self, stored: StoredTable, is_urgent: bool) -> LiveTable:
+    async def _load(self, stored: StoredTable) -> LiveTable:
         store, table_id = self._services.store, stored.config.table_id
         # Perhaps its load ended while its configuration was read.
         if (known := self._live.get(table_id) or self._finished.get(table_id)) is not None:
             return known
-        async with self._load_queue.turn(table_id, is_urgent):
+        async with self._load_queue.turn(table_id):
             self._refuse_if_draining()
             with self._readable(table_id):
                 # A takeover must be quick, and the transport to another process costs as much as half of a fold.
@@ -251,7 +256,6 @@ class Tables:
             stored = await self._services.store.find(table_id)
         if stored is None:
             raise unknown_table()
-        known_rules(stored.config)
         return stored
 
     @contextmanager
@@ -302,12 +306,12 @@ class Tables:
 
         Waits for the loads in progress, which fail, unless it is cancelled.
         """
-        self._draining = True
+        self.is_draining = True
         loading = asyncio.gather(*self._loading.running.values(), return_exceptions=True)
         await asyncio.gather(*(table.drain() for table in self._live.values()), loading)
 
     def _refuse_if_draining(self) -> None:
-        if self._draining:
+        if self.is_draining:
             raise Unavailable(
                 errors_pb2.ERROR_REASON_SERVER_STOPPING, "this engine stops: try again", retry_after_seconds=0.5
             )
@@ -321,64 +325,3 @@ def _is_urgent(config: TableConfig, visitor: Visitor | None) -> bool:
 def _acts_soon(table: LiveTable, idle_since: int) -> bool:
     """Return whether a deadline is so near that an engine would soon load the table again."""
     return table.state.due is not None and table.state.deadline < 2 * table.services.clock() - idle_since
-
-
-def known_rules(config: TableConfig) -> Game:
-    """Return the rules of a table's start; raises Unavailable if only newer engines know them."""
-    try:
-        return rules_of(config.game, config.rules_version)
-    except UnknownRules as fault:
-        raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, str(fault), retry_after_seconds=1) from None
-
-
-def config_by(
-    rules: Game, table_id: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig, seed: bytes
-) -> TableConfig:
-    """Return the configuration of a table to prepare; raises MalformedRequest for invalid seats or options."""
-    try:
-        resolved = resolve_options(rules, seats, options)
-    except InvalidOption as fault:
-        if fault.option == "seats":
-            raise invalid_field("seat_count", str(fault)) from None
-        field = f"options.{fault.option[:MAX_ID_CHARACTERS]}"
-        raise MalformedRequest(errors_pb2.ERROR_REASON_INVALID_OPTION, str(fault), field=field) from None
-    return TableConfig(table_id, rules.id, rules.rules_version, seats, resolved, clock, seed)
-
-
-def check_text(field: str, text: str, max_characters: int) -> None:
-    """Raise MalformedRequest unless a text has 1 to `max_characters` printable characters."""
-    if not 1 <= len(text) <= max_characters or not text.isprintable():
-        raise invalid_field(field, f"invalid {field}: expected 1 to {max_characters} printable characters")
-
-
-def check_clock(clock: ClockConfig) -> None:
-    """Raise MalformedRequest if a part of the clock is out of its range."""
-    times = (clock.action_milliseconds, clock.reserve_milliseconds, clock.bot_delay_milliseconds)
-    for (name, (minimum, maximum)), given in zip(TIME_LIMITS.items(), times, strict=True):
-        if not minimum <= given <= maximum:
-            expected = f"{minimum / 1000:g} to {maximum / 1000:g} seconds"
-            raise invalid_field(
-                f"time_control.{name}", f"invalid {name} of {given / 1000:g} seconds: expected {expected}"
-            )
-
-
-def check_seats(config: TableConfig) -> None:
-    """Raise MalformedRequest unless each seat has a player of its own or a known computer player."""
-    seats, bots = config.seats, bots_of(rules_of(config.game, config.rules_version))
-    if len(seats) != config.seat_count or len(config.client_seeds) != config.seat_count:
-        raise invalid_field("seats", f"invalid number of seats or client seeds: expected {config.seat_count} of each")
-    for who in seats:
-        check_text("seats.name", who.name, MAX_NAME_CHARACTERS)
-        if who.bot and who.bot not in bots:
-            raise MalformedRequest(
-                errors_pb2.ERROR_REASON_UNKNOWN_BOT,
-                f"invalid bot {who.bot[:MAX_ID_CHARACTERS]!r}: expected {' or '.join(bots)}",
-                field="seats.bot",
-            )
-        if not who.bot:
-            check_text("seats.player_id", who.player_id, MAX_ID_CHARACTERS)
-    players = [who.player_id for who in seats if not who.bot]
-    if len(set(players)) != len(players):
-        raise invalid_field("seats", "invalid seats: expected each player once")
-    if any(len(seed) > MAX_CLIENT_SEED_BYTES for seed in config.client_seeds):
-        raise invalid_field("client_seeds", f"invalid client seed: expected at most {MAX_CLIENT_SEED_BYTES} bytes")

@@ -38,12 +38,11 @@ class ReplayCache:
         if (known := self._replays.get(table_id)) is not None:
             self._replays.move_to_end(table_id)
             return known
-        if is_urgent:
-            self._load_queue.promote(_turn_of(table_id))
-        return await self._building.run(table_id, partial(self._added, table, is_urgent))
+        with self._load_queue.awaited(_turn_of(table_id), is_urgent):
+            return await self._building.run(table_id, partial(self._added, table))
 
-    async def _added(self, table: LiveTable | StoredTable, is_urgent: bool) -> bytes:
-        if replay := await self._built(table, is_urgent):
+    async def _added(self, table: LiveTable | StoredTable) -> bytes:
+        if replay := await self._built(table):
             self._replays[table.config.table_id] = replay
             self._bytes += len(replay)
         while self._bytes > self._max_bytes:
@@ -51,12 +50,12 @@ class ReplayCache:
             self._bytes -= len(oldest)
         return replay
 
-    async def _built(self, table: LiveTable | StoredTable, is_urgent: bool) -> bytes:
+    async def _built(self, table: LiveTable | StoredTable) -> bytes:
         store, config = self._services.store, table.config
         is_in_memory = isinstance(table, LiveTable)
         if not is_in_memory and (stored := await store.find_replay(config.table_id)) is not None:
             return stored
-        async with self._load_queue.turn(_turn_of(config.table_id), is_urgent):
+        async with self._load_queue.turn(_turn_of(config.table_id)):
             parts = table.log_parts() if isinstance(table, LiveTable) else log_parts(store, config.table_id)
             replay = await self._services.folder.fold(ReplayFold(config), parts)
         self._services.metrics.replays_built.inc()

@@ -22,9 +22,9 @@ def upgrade() -> None:
     _create_standings()
     _fill_standings()
     if op.get_bind().dialect.name == "postgresql":
-        # A scoring of the version before that still runs must not store results without their standings: its inserts
-        # fail now, and the engine repeats the report.
-        op.alter_column("results", "game", server_default=None)
+        # A scoring of the version before that still runs would store sheets of unknown access, to which later reports
+        # are in conflict, and results without standings. Now it stores no sheet, and the engine repeats the report.
+        op.alter_column("sheets", "visibility", server_default=None)
 
 
 def downgrade() -> None:

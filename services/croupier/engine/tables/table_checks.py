@@ -1,0 +1,91 @@
+"""Checks of requests to prepare and to open tables."""
+
+from collections.abc import Mapping
+
+from croupier.engine.core.log import MAX_BOT_DELAY_MILLISECONDS, ClockConfig, TableConfig
+from croupier.engine.core.shuffles import MAX_CLIENT_SEED_BYTES
+from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options
+from croupier.games.registry import GAMES, UnknownRules, bots_of, rules_of
+from croupier.runtime.errors import MalformedRequest, Unavailable, invalid_field
+from croupier_api.v1 import errors_pb2
+
+MAX_ID_CHARACTERS = 64
+MAX_NAME_CHARACTERS = 64
+TIME_LIMITS = {
+    "action_time": (5_000, 86_400_000),
+    "reserve_time": (0, 86_400_000),
+    "bot_delay": (0, MAX_BOT_DELAY_MILLISECONDS),
+}
+"""In milliseconds, by the fields of TimeControl."""
+
+
+def known_game(game: str) -> Game:
+    """Return a game in its current version; raises MalformedRequest for an unknown one."""
+    if game not in GAMES:
+        raise MalformedRequest(
+            errors_pb2.ERROR_REASON_UNKNOWN_GAME,
+            f"invalid game {game[:MAX_ID_CHARACTERS]!r}: expected {' or '.join(GAMES)}",
+            field="game",
+        )
+    return GAMES[game]
+
+
+def known_rules(config: TableConfig) -> Game:
+    """Return the rules of a table's start; raises Unavailable if only newer engines know them."""
+    try:
+        return rules_of(config.game, config.rules_version)
+    except UnknownRules as fault:
+        raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, str(fault), retry_after_seconds=1) from None
+
+
+def config_by(
+    rules: Game, table_id: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig, seed: bytes
+) -> TableConfig:
+    """Return the configuration of a table to prepare; raises MalformedRequest for invalid seats or options."""
+    try:
+        resolved = resolve_options(rules, seats, options)
+    except InvalidOption as fault:
+        if fault.option == "seats":
+            raise invalid_field("seat_count", str(fault)) from None
+        field = f"options.{fault.option[:MAX_ID_CHARACTERS]}"
+        raise MalformedRequest(errors_pb2.ERROR_REASON_INVALID_OPTION, str(fault), field=field) from None
+    return TableConfig(table_id, rules.id, rules.rules_version, seats, resolved, clock, seed)
+
+
+def check_text(field: str, text: str, max_characters: int) -> None:
+    """Raise MalformedRequest unless a text has 1 to `max_characters` printable characters."""
+    if not 1 <= len(text) <= max_characters or not text.isprintable():
+        raise invalid_field(field, f"invalid {field}: expected 1 to {max_characters} printable characters")
+
+
+def check_clock(clock: ClockConfig) -> None:
+    """Raise MalformedRequest if a part of the clock is out of its range."""
+    times = (clock.action_milliseconds, clock.reserve_milliseconds, clock.bot_delay_milliseconds)
+    for (name, (minimum, maximum)), given in zip(TIME_LIMITS.items(), times, strict=True):
+        if not minimum <= given <= maximum:
+            expected = f"{minimum / 1000:g} to {maximum / 1000:g} seconds"
+            raise invalid_field(
+                f"time_control.{name}", f"invalid {name} of {given / 1000:g} seconds: expected {expected}"
+            )
+
+
+def check_seats(config: TableConfig) -> None:
+    """Raise MalformedRequest unless each seat has a player of its own or a known computer player."""
+    seats, bots = config.seats, bots_of(rules_of(config.game, config.rules_version))
+    if len(seats) != config.seat_count or len(config.client_seeds) != config.seat_count:
+        raise invalid_field("seats", f"invalid number of seats or client seeds: expected {config.seat_count} of each")
+    for who in seats:
+        check_text("seats.name", who.name, MAX_NAME_CHARACTERS)
+        if who.bot and who.bot not in bots:
+            raise MalformedRequest(
+                errors_pb2.ERROR_REASON_UNKNOWN_BOT,
+                f"invalid bot {who.bot[:MAX_ID_CHARACTERS]!r}: expected {' or '.join(bots)}",
+                field="seats.bot",
+            )
+        if not who.bot:
+            check_text("seats.player_id", who.player_id, MAX_ID_CHARACTERS)
+    players = [who.player_id for who in seats if not who.bot]
+    if len(set(players)) != len(players):
+        raise invalid_field("seats", "invalid seats: expected each player once")
+    if any(len(seed) > MAX_CLIENT_SEED_BYTES for seed in config.client_seeds):
+        raise invalid_field("client_seeds", f"invalid client seed: expected at most {MAX_CLIENT_SEED_BYTES} bytes")

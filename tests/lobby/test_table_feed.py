@@ -1,0 +1,228 @@
+"""Changes reach streams soon and in order, with any number of streams at a bounded cost."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from dataclasses import replace
+
+import pytest
+
+from croupier.lobby.encoded_tables import EncodedTables
+from croupier.lobby.subscriptions import INTERVAL_SECONDS, MAX_PENDING, Subscription, TableFeed
+from croupier.lobby.tables import Seat, Table, TableState
+from croupier.lobby.turns import MESSAGES_PER_TICK, TICK_SECONDS, Turns
+from croupier.runtime.errors import LimitReached, Unavailable
+from croupier.runtime.table_access import SEATED
+from croupier_api.v1.lobby_pb2 import WatchTablesResponse
+from tests.lobby.fakes import START, FakeClock, forming_table
+from tests.lobby.matches import ADA, BOB, EVE, next_message
+from tests.waiting import SettlingLoop, settled
+
+MANY_STREAMS = 1000
+TABLE_ID = forming_table().table_id
+
+
+class Readers:
+    """Streams of a feed that are read at once, and the versions that each has received."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.feed = TableFeed()
+        self._clock = clock
+        self._stack = ExitStack()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def watch(self, table_id: str = "", viewer: str = EVE.player_id, network: str = "") -> list[tuple[str, int]]:
+        """Read a table's stream, or that of public tables; returns the list to which its messages are added."""
+        received: list[tuple[str, int]] = []
+        await self.read(self._subscribe(table_id, viewer, network), received)
+        return received
+
+    def _subscribe(self, table_id: str, viewer: str, network: str) -> Subscription:
+        if table_id:
+            return self._stack.enter_context(self.feed.subscribe_table(table_id, viewer, network))
+        return self._stack.enter_context(self.feed.subscribe_public("", viewer, network))
+
+    async def read(self, subscription: Subscription, received: list[tuple[str, int]]) -> None:
+        async def read() -> None:
+            async for table in subscription.changes():
+                received.append((table.table_id, table.version))  # noqa: PERF401 - it is read while it grows
+
+        self._tasks.append(asyncio.create_task(read()))
+        await asyncio.sleep(0)
+
+    async def publish(self, *tables: Table) -> None:
+        for table in tables:
+            self.feed.publish(table)
+        await settled()
+
+    async def advance(self, seconds: float) -> None:
+        self._clock.advance(seconds)
+        await settled()
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._stack.close()
+        assert not self.feed.has_subscribers
+
+
+@pytest.fixture
+async def readers(clock: FakeClock) -> AsyncIterator[Readers]:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, SettlingLoop)
+    loop.follow(lambda: (clock() - START) / 1000)
+    readers = Readers(clock)
+    yield readers
+    await readers.close()
+
+
+async def test_the_first_change_comes_at_once_and_then_the_newest_of_each_interval(readers: Readers) -> None:
+    public, own = await readers.watch(), await readers.watch(TABLE_ID)
+    await readers.publish(forming_table(version=2))
+    assert public == own == [(TABLE_ID, 2)]
+    await readers.publish(*(forming_table(version=version) for version in (3, 5, 4)))
+    await readers.advance(INTERVAL_SECONDS - 0.001)
+    assert public == own == [(TABLE_ID, 2)]
+    await readers.advance(0.001)
+    assert public == own == [(TABLE_ID, 2), (TABLE_ID, 5)]
+    await readers.publish(forming_table(version=4), forming_table(version=5))
+    await readers.advance(INTERVAL_SECONDS)
+    await readers.publish(forming_table(version=6))
+    assert public == own == [(TABLE_ID, 2), (TABLE_ID, 5), (TABLE_ID, 6)]
+
+
+async def test_changes_before_a_subscription_and_versions_of_its_page_are_not_repeated(readers: Readers) -> None:
+    other = await readers.watch()
+    await readers.publish(forming_table(version=2))
+    received: list[tuple[str, int]] = []
+    with readers.feed.subscribe_public("", EVE.player_id) as subscription:
+        await readers.publish(forming_table(version=3), forming_table(number=2, version=1))
+        subscription.mark_delivered(forming_table(version=3))
+        await readers.read(subscription, received)
+        await readers.advance(INTERVAL_SECONDS)
+    second = forming_table(number=2).table_id
+    assert received == [(second, 1)]
+    assert other == [(TABLE_ID, 2), (TABLE_ID, 3), (second, 1)]
+
+
+async def test_streams_get_their_game_or_table_only_and_no_tables_that_are_hidden(readers: Readers) -> None:
+    public = await readers.watch()
+    with readers.feed.subscribe_public("alone", EVE.player_id) as subscription:
+        alone: list[tuple[str, int]] = []
+        await readers.read(subscription, alone)
+        await readers.publish(
+            forming_table(number=1, access=SEATED),
+            forming_table(number=2, state=TableState.PREPARING),
+            forming_table(number=3, game="pairs"),
+            forming_table(number=4, game="alone"),
+        )
+        await readers.advance(INTERVAL_SECONDS)
+    assert [int(table_id, 16) for table_id, _ in public] == [3, 4]
+    assert [int(table_id, 16) for table_id, _ in alone] == [4]
+
+
+async def test_streams_of_one_network_take_turns_and_delay_no_other_network(readers: Readers) -> None:
+    crowd = [await readers.watch(network="crowd") for _ in range(MANY_STREAMS)]
+    other = await readers.watch(network="other")
+    await readers.publish(forming_table(version=2))
+    assert len(other) == 1
+    assert sum(map(len, crowd)) == MESSAGES_PER_TICK - 1
+    ticks = 1
+    while not all(crowd):
+        await readers.advance(TICK_SECONDS)
+        ticks += 1
+    assert ticks == -(-(MANY_STREAMS + 1) // MESSAGES_PER_TICK)
+
+
+async def test_messages_are_bounded_with_any_number_of_streams_and_changes(readers: Readers) -> None:
+    crowd = [await readers.watch(network=str(number)) for number in range(MANY_STREAMS)]
+    ticks = round(1 / TICK_SECONDS)
+    for tick in range(ticks):
+        await readers.publish(*(forming_table(number=number, version=tick + 1) for number in range(20)))
+        await readers.advance(TICK_SECONDS)
+    counts = [len(received) for received in crowd]
+    assert sum(counts) <= (ticks + 1) * MESSAGES_PER_TICK
+    assert max(counts) - min(counts) <= 8
+    for received in crowd:
+        assert received == sorted(received, key=lambda message: message[1])
+
+
+async def test_players_of_a_table_wait_for_no_turn(readers: Readers) -> None:
+    crowd = [await readers.watch(TABLE_ID) for _ in range(MANY_STREAMS)]
+    seats = (Seat(ADA.player_id), Seat(BOB.player_id))
+    player = await readers.watch(TABLE_ID, BOB.player_id)
+    for version in range(2, 5):
+        await readers.publish(replace(forming_table(version=version), seats=seats))
+        assert player[-1] == (TABLE_ID, version)
+        await readers.advance(INTERVAL_SECONDS)
+    assert sum(map(len, crowd)) < MANY_STREAMS
+
+
+async def test_a_stream_that_ends_leaves_its_turn_to_others(readers: Readers) -> None:
+    with readers.feed.subscribe_public("", EVE.player_id, "crowd") as ending:
+        first = [await readers.watch(network="crowd") for _ in range(MESSAGES_PER_TICK)]
+        changes = ending.changes()
+        waiting = asyncio.ensure_future(anext(changes))
+        await settled()
+        last = await readers.watch(network="crowd")
+        await readers.publish(forming_table(version=2))
+        assert all(first)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+    await readers.advance(TICK_SECONDS)
+    assert last == [(TABLE_ID, 2)]
+
+
+async def test_a_stream_that_is_read_too_slowly_ends() -> None:
+    feed = TableFeed()
+    with feed.subscribe_public("", EVE.player_id) as slow:
+        for number in range(MAX_PENDING + 1):
+            feed.publish(forming_table(number=number))
+        with pytest.raises(LimitReached, match="slowly"):
+            await next_message(slow.changes())
+
+
+async def test_a_stream_with_messages_left_ends_when_the_server_stops() -> None:
+    feed = TableFeed()
+    with feed.subscribe_public("", EVE.player_id) as subscription:
+        feed.publish(forming_table(number=1))
+        feed.publish(forming_table(number=2))
+        changes = subscription.changes()
+        await next_message(changes)
+        feed.close()
+        with pytest.raises(Unavailable, match="stop"):
+            await next_message(changes)
+
+
+def test_a_version_is_encoded_once_and_only_its_players_get_the_invite_code() -> None:
+    encoded = EncodedTables()
+    table = forming_table(access=SEATED, invite_code="SECRET")
+    shown = encoded.message(table, EVE.player_id)
+    assert encoded.message(table, BOB.player_id) is shown
+    assert WatchTablesResponse.FromString(shown).table.invite_code == ""
+    assert WatchTablesResponse.FromString(encoded.message(table, ADA.player_id)).table.invite_code == "SECRET"
+    newer = forming_table(access=SEATED, invite_code="SECRET", version=2, game="alone")
+    assert WatchTablesResponse.FromString(encoded.message(newer, EVE.player_id)).table.game == "alone"
+
+
+class CountingWaiter:
+    """A stream that always has messages to send, and the number of its turns."""
+
+    def __init__(self, network: str) -> None:
+        self.network = network
+        self.turns = 0
+
+    def grant(self, max_messages: int) -> int:
+        self.turns += 1
+        return max_messages
+
+
+async def test_a_stream_that_waits_no_more_gets_no_turn() -> None:
+    turns, gone, waiting = Turns(), CountingWaiter("crowd"), CountingWaiter("crowd")
+    turns.put(gone)
+    turns.put(waiting)
+    turns.discard(gone)
+    turns.discard(gone)
+    turns.grant()
+    assert (gone.turns, waiting.turns) == (0, 1)
