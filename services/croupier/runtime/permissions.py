@@ -18,6 +18,14 @@ def open_private(path: Path, flags: int = os.O_TRUNC) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | flags, _PRIVATE_FILE), "wb")
 
 
+def replace_private(path: Path, text: str) -> None:
+    """Write a file for its owner only, by a rename: readers get the old text or the new one."""
+    partial = path.with_suffix(".partial")
+    with open_private(partial) as file:
+        file.write(text.encode())
+    partial.replace(path)
+
+
 def make_private_folder(path: Path) -> None:
     """Make a folder with its missing parents, all for their owner only."""
     if not path.parent.exists():

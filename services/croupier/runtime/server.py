@@ -15,7 +15,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from croupier.runtime.interceptor import CallInterceptor
 from croupier.runtime.logs import Logger
-from croupier.runtime.permissions import open_private
+from croupier.runtime.permissions import replace_private
 from croupier.runtime.program import SettingsError
 from croupier.runtime.reflection import add_reflection
 from croupier.runtime.tls import Tls
@@ -139,11 +139,8 @@ def write_ready_file(ready_file: Path | None, addresses: dict[str, str]) -> None
     """Write the addresses of a service that is ready, as JSON; raises SettingsError if that fails."""
     if ready_file is None:
         return
-    partial = ready_file.with_suffix(".partial")
     try:
-        with open_private(partial) as file:
-            file.write(json.dumps(addresses).encode())
-        partial.replace(ready_file)
+        replace_private(ready_file, json.dumps(addresses))
     except OSError as fault:
         raise SettingsError(f"--ready-file {ready_file} cannot be written: {fault.strerror}") from None
 

@@ -18,7 +18,7 @@ from croupier.cli.launcher.environment import child_environment
 from croupier.cli.launcher.log_rotation import keep_rotated
 from croupier.cli.launcher.replicas import GATEWAY, ONE_OF_EACH, START_ORDER, Replicas, service_of
 from croupier.cli.launcher.service_process import ending, start_service, stop_process
-from croupier.runtime.permissions import open_private
+from croupier.runtime.permissions import replace_private
 from croupier.runtime.program import DatabaseUnreachable, SettingsError
 
 START_SECONDS = 60.0
@@ -127,11 +127,8 @@ class Services:
 
     def _publish(self) -> None:
         services = {name: {"pid": self.pids[name], **addresses} for name, addresses in self.addresses.items()}
-        partial = self.folder.services_file.with_suffix(".partial")
         running = {"pid": os.getpid(), "mutual_tls": self._settings.mutual_tls, "services": services}
-        with open_private(partial) as file:
-            file.write(json.dumps(running, indent=1).encode())
-        partial.replace(self.folder.services_file)
+        replace_private(self.folder.services_file, json.dumps(running, indent=1))
         self._has_changed.set()
         self._has_changed = asyncio.Event()
 
