@@ -1,7 +1,5 @@
 """A table in play, with the operations of its players and spectators."""
 
-import asyncio
-
 from croupier.engine.core.access import not_seated
 from croupier.engine.core.clock import NOT_WAITING
 from croupier.engine.core.fold import TableState, Transition, advance
@@ -20,6 +18,7 @@ from croupier.runtime.costs import load_cost
 from croupier.runtime.errors import IllegalNow, MalformedRequest, StaleSequence, Unavailable
 from croupier.runtime.network import Network
 from croupier.runtime.rate_limit import charge
+from croupier.runtime.single_flight import SingleFlight
 from croupier_api.v1 import errors_pb2
 
 MAX_CLOCK_DIFFERENCE_MILLISECONDS = 2_000
@@ -35,7 +34,7 @@ class LiveTable(CachedTable):
         self._seats = {who.player_id: seat for seat, who in enumerate(self.config.seats) if not who.bot}
         self._scheduler: TurnScheduler | None = TurnScheduler(self)
         """None once the table is retired."""
-        self._opening_delayed: asyncio.Future[DelayedFanOut] | None = None
+        self._opening_delayed: SingleFlight[DelayedFanOut] = SingleFlight()
         self.schedule_turn()
 
     # Changing the table
@@ -135,9 +134,7 @@ class LiveTable(CachedTable):
     # Watching
 
     def subscribe(self, viewer: Viewer, after_sequence: int | None, network_id: str = "") -> Subscription:
-        """Open a stream of the table: first a snapshot, or all updates after a sequence unless there are too many.
-
-        Then it has the live updates.
+        """Open a stream: a snapshot, or all updates after a sequence unless they are too many, and then live updates.
 
         Raises LimitReached with too many spectators, MalformedRequest for a sequence that the table has not reached,
         Unavailable if the client has to open the stream again.
@@ -169,22 +166,18 @@ class LiveTable(CachedTable):
         if viewer != SPECTATOR or not self.is_delayed:
             return self.state
         if (delayed := self.subscribers.delayed) is None:
-            self._opening_delayed = self._opening_delayed or asyncio.ensure_future(self._open_delayed())
-            delayed = await asyncio.shield(self._opening_delayed)
+            delayed = await self._opening_delayed.run(self.config.table_id, self._open_delayed)
         delayed.release()
         return delayed.state
 
     async def _open_delayed(self) -> DelayedFanOut:
-        try:
-            delayed = DelayedFanOut(self.config, self.services.encoder, self.services.clock)
-            # The log is folded again.
-            charge(load_cost(self.state.sequence))
-            while delayed.sequence < self.state.sequence:
-                await delayed.add_entries(self.entries_after(delayed.sequence))
-            self.subscribers.delayed = delayed
-            return delayed
-        finally:
-            self._opening_delayed = None
+        delayed = DelayedFanOut(self.config, self.services.encoder, self.services.clock)
+        # The log is folded again.
+        charge(load_cost(self.state.sequence))
+        while delayed.sequence < self.state.sequence:
+            await delayed.add_entries(self.entries_after(delayed.sequence))
+        self.subscribers.delayed = delayed
+        return delayed
 
     def _subscribe_delayed(self, after_sequence: int | None, network_id: str) -> Subscription:
         if (delayed := self.subscribers.delayed) is None:
