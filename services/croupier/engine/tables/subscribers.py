@@ -165,14 +165,14 @@ class Subscribers:
 def _check_spectators(streams: Sequence[Subscription], network_id: str) -> None:
     """Raise LimitReached if the spectators of a table, or those of one network, have the maximum of streams."""
     of_network = sum(bool(network_id) and stream.network_id == network_id for stream in streams)
-    for count, limit, whose in (
+    for count, limit, scope in (
         (len(streams), MAX_SPECTATOR_STREAMS, ""),
         (of_network, MAX_NETWORK_SPECTATOR_STREAMS, " for one network"),
     ):
         if count >= limit:
             raise LimitReached(
                 errors_pb2.ERROR_REASON_TOO_MANY_STREAMS,
-                f"too many streams: expected at most {limit} of spectators at one table{whose}",
+                f"too many streams: expected at most {limit} of spectators at one table{scope}",
                 retry_after_seconds=RETRY_SECONDS,
                 metadata={"limit": "spectators"},
             )

@@ -115,7 +115,7 @@ class TurnScheduler:
             if not self._table.config.seats[seat].bot:
                 await self._time_out(seat)
                 return None
-            if not self._has_paid():
+            if not self._pay_for_entry():
                 return None
             self._paid_at = None
             bot_request = self._bot_request(seat)
@@ -123,10 +123,10 @@ class TurnScheduler:
                 await self._store(seat, self._quick_decision(seat))
             return bot_request
 
-    def _has_paid(self) -> bool:
-        """Return whether the network of the table has a unit for an entry; else it pays now, and the entry is later.
+    def _pay_for_entry(self) -> bool:
+        """Take a unit for an entry from the table's network, once; return False if the entry has to wait for it.
 
-        Tables of a network whose budget is used up have their turns one after the other, and none of them polls.
+        So the tables of a network whose budget is used up have their turns one after the other, and none of them polls.
         """
         if self._paid_at is None and self._table.network is not None:
             seconds = self._services.entries.acquire(Caller("", "", self._table.network), 1)
