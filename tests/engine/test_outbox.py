@@ -11,10 +11,10 @@ import pytest
 from croupier.engine.api.outbox import CLAIM_MILLISECONDS
 from croupier.engine.api.scoring_channel import encode_result
 from croupier.engine.core.log import ActedBy, Entry
-from croupier.engine.core.reports import ResultReport, RoundReport, SeatConduct, reports_of
+from croupier.engine.core.reports import ResultReport, RoundReport, SeatConduct
 from croupier.games.interface import OptionValue, SeatActed
 from tests.engine.fakes import EngineHarness
-from tests.engine.play import every_game, make_config, open_table, play_on, whole_log, within_timeout
+from tests.engine.play import every_game, folded_table, make_config, open_table, play_on, whole_log, within_timeout
 from tests.engine.timing import HeldCall, pass_time
 from tests.waiting import settled
 
@@ -36,7 +36,7 @@ def all_reports(*table_ids: str) -> list[tuple[str, int | str]]:
 def test_the_reports_of_a_log_are_its_rounds_in_order_and_then_the_result(game: str, seed: int) -> None:
     config = make_config(game)
     log = whole_log(config, Random(seed))
-    *rounds, result = reports_of(config, log)
+    *rounds, result = folded_table(config, log).reports
     assert isinstance(result, ResultReport)
     assert result.finished_at == log[-1].at
     numbers = [report.score.round_number for report in rounds if isinstance(report, RoundReport)]
@@ -59,7 +59,7 @@ def test_a_result_has_the_conduct_of_each_seat(game: str, seed: int) -> None:
     for entry in log:
         if isinstance(entry.event, SeatActed):
             by_seat[entry.event.seat].append(_is_late(entry))
-    result = reports_of(config, log)[-1]
+    result = folded_table(config, log).reports[-1]
     assert isinstance(result, ResultReport)
     assert result.conduct == tuple(SeatConduct(sum(late), late[-1:] == [True]) for late in by_seat)
     message = encode_result(result).result

@@ -1,7 +1,6 @@
 """The end of a table at a limit of the operator: an entry that ranks the seats or voids the result."""
 
 import json
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -12,7 +11,7 @@ from croupier.engine.core.limits import REASON, TableLimits
 from croupier.engine.core.log import Entry, TableEnded
 from croupier.engine.core.replay import write_replay
 from croupier.engine.core.replay_verification import ReplayFault, verify_replay
-from croupier.engine.core.reports import ResultReport, reports_of
+from croupier.engine.core.reports import ResultReport
 from croupier.games.actions import PLAYS
 from croupier.games.facts import EVERYONE, SPECTATOR, GameEnded, TurnChanged
 from croupier.games.interface import NOTHING_LEGAL, GameOver
@@ -27,6 +26,7 @@ from tests.engine.play import (
     choice,
     event_of,
     every_game,
+    folded_table,
     live_stream,
     make_config,
     open_table,
@@ -44,7 +44,7 @@ FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
 
 
 def limit(engine: EngineHarness, max_entries: int = 10_000, max_rounds: int = 1_000) -> None:
-    engine.services = replace(engine.services, limits=TableLimits(max_entries, max_rounds))
+    engine.use(limits=TableLimits(max_entries, max_rounds))
 
 
 @every_game
@@ -80,7 +80,7 @@ def test_the_log_and_the_replay_of_an_ended_table_give_the_same_result(game: str
     summary, over = verify_replay(write_replay(config, entries)), played[-1].after.awaiting
     assert isinstance(over, GameOver)
     assert (summary.ranking, summary.totals) == (over.ranking, played[-1].after.scores)
-    report = reports_of(config, entries)[-1]
+    report = folded_table(config, entries).reports[-1]
     assert isinstance(report, ResultReport)
     assert encode_result(report).result.is_void == over.is_void
 

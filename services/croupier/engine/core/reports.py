@@ -1,10 +1,9 @@
 """Reports to scoring: the rounds and the result of a log."""
 
-from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from croupier.engine.core.fold import Transition, transitions_of
-from croupier.engine.core.log import Entry, TableConfig
+from croupier.engine.core.fold import Transition
+from croupier.engine.core.log import TableConfig
 from croupier.games.facts import GameEnded, RoundEnded, RoundScore
 
 
@@ -46,10 +45,3 @@ def reports_of_transition(config: TableConfig, transition: Transition) -> list[R
             conduct = tuple(map(SeatConduct, after.clock.timeouts, after.clock.away))
             reports.append(ResultReport(config, fact, after.scores, conduct, transition.entry.at))
     return reports
-
-
-def reports_of(config: TableConfig, entries: Sequence[Entry]) -> list[Report]:
-    """Return the reports of a log, in order."""
-    return [
-        report for transition in transitions_of(config, entries) for report in reports_of_transition(config, transition)
-    ]
