@@ -10,6 +10,7 @@ from croupier.engine.core.log_codec import LogPart, decode_log, encode_log, row_
 CHUNK = 64
 """The number of entries in a packed chunk; at least as many of the last entries stay unpacked."""
 PART_CHUNKS = 8
+"""The number of packed chunks in a part of the log."""
 
 
 class History(Sequence[Entry]):
@@ -53,7 +54,7 @@ class History(Sequence[Entry]):
             raise IndexError(f"invalid index {index}: expected one of {len(self)} entries")
         chunk, offset = divmod(position, CHUNK)
         if chunk < len(self._chunks):
-            return self._unpacked(chunk)[offset]
+            return decode_log(self._table_id, self._chunks[chunk])[offset]
         return self._last[position - len(self._chunks) * CHUNK]
 
     def __iter__(self) -> Iterator[Entry]:
@@ -65,11 +66,3 @@ class History(Sequence[Entry]):
         packed, last = self._chunks[first:], self._last[max(0, sequence - len(self._chunks) * CHUNK) :]
         unpacked = chain.from_iterable(decode_log(self._table_id, chunk) for chunk in packed)
         return chain(islice(unpacked, sequence - first * CHUNK, None), last)
-
-    def __reversed__(self) -> Iterator[Entry]:
-        yield from reversed(self._last)
-        for chunk in reversed(range(len(self._chunks))):
-            yield from reversed(self._unpacked(chunk))
-
-    def _unpacked(self, chunk: int) -> tuple[Entry, ...]:
-        return decode_log(self._table_id, self._chunks[chunk])
