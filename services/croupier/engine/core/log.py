@@ -10,6 +10,9 @@ from croupier.games.facts import Seat
 from croupier.games.interface import Event, OptionValue
 from croupier.runtime.table_access import SEATED, TableAccess
 
+MAX_BOT_DELAY_MILLISECONDS = 10_000
+"""No table may have a longer bot delay."""
+
 
 class ActedBy(IntEnum):
     """The origin of the decision on an action; the numbers are those of the contract and of stored logs."""
@@ -17,10 +20,6 @@ class ActedBy(IntEnum):
     PLAYER = 0
     TIMEOUT = 1
     BOT = 2
-
-
-MAX_BOT_DELAY_MILLISECONDS = 10_000
-"""No table may have a longer bot delay."""
 
 
 @dataclass(frozen=True, slots=True)
