@@ -7,7 +7,7 @@ Item = TypeVar("Item")
 
 
 class FairQueue(Generic[Item]):
-    """Items that wait by table: so many of one table and in all, first in, first out for each table."""
+    """Items that wait by table, with a maximum for each table and for all; those of a table are first in, first out."""
 
     def __init__(self, max_items: int, max_table_items: int) -> None:
         self._max_items = max_items

@@ -116,7 +116,7 @@ class BotWorkerPool:
         return await asyncio.wrap_future(worker.submit(bot_request, max_seconds))
 
     def _pass_on(self, worker: "_Worker") -> None:
-        """Let the next request have the worker."""
+        """Give the worker to the next request that waits; without any it is idle."""
         while self._waiting:
             turn = self._waiting.take()
             if not turn.cancelled():

@@ -41,15 +41,15 @@ def not_seated() -> NotPermitted:
 
 
 def check_access(access: TableAccess, visitor: Visitor, need: Need, ended_at: int | None, now: int) -> None:
-    """Raise NotFound unless a table exists for a visitor without a seat; times are milliseconds since 1970 UTC.
+    """Raise NotFound, as for an unknown table, unless a visitor without a seat has the access that a call needs.
 
-    `ended_at` is the time of the game's end, None until then.
+    `ended_at` is the time of the game's end, None until then; times are milliseconds since 1970 UTC.
     """
-    if not _lets_in(access, visitor, need, access.is_over_for_spectators(ended_at, now)):
+    if not _has_access(access, visitor, need, access.is_over_for_spectators(ended_at, now)):
         raise unknown_table()
 
 
-def _lets_in(access: TableAccess, visitor: Visitor, need: Need, is_over: bool) -> bool:
+def _has_access(access: TableAccess, visitor: Visitor, need: Need, is_over: bool) -> bool:
     watches = access.lets_watch(visitor.player_id, visitor.link)
     reads = access.lets_read(visitor.player_id, visitor.link)
     match need:

@@ -16,7 +16,7 @@ from croupier.games.interface import SeatActed
 MAX_RESUMED_ENTRIES = 256
 """A stream that missed more entries than this begins with a snapshot; the contract has the number too."""
 CHECKPOINT_ENTRIES = 16
-"""States between so many entries are kept, from which the transitions after them are folded again.
+"""The state after each multiple of this number is kept, and the transitions after it are folded again from it.
 
 To keep the transitions themselves would take five times the memory of a table.
 """

@@ -27,6 +27,6 @@ def over_at_limit(rules: Game, game: State, seats: int) -> GameOver:
     """Return the end of an unfinished game at a limit: by its completed rounds, or void."""
     ranking = rules.ranking_at_limit(game)
     if ranking is None:
-        everybody: tuple[Seat, ...] = tuple(range(seats))
-        return GameOver((everybody,), REASON, is_void=True)
+        all_seats: tuple[Seat, ...] = tuple(range(seats))
+        return GameOver((all_seats,), REASON, is_void=True)
     return GameOver(ranking, REASON)

@@ -20,6 +20,7 @@ from croupier.games.interface import Event, Game, GameOver, SeatActed, State
 
 REPLAY_VERSION = 1
 MEMBER_LINES = 256
+"""A member of the gzip file has at least this many lines, except for the last."""
 AUTO = {ActedBy.TIMEOUT: "timeout", ActedBy.BOT: "bot"}
 """The names of decisions that are not the player's."""
 

@@ -8,7 +8,7 @@ from croupier.engine.core.log_codec import LogPart, rows_of
 from croupier.engine.folding.port import FoldInSteps, LogFold, Result
 
 MAX_INLINE_ROWS = 64
-"""The rows of a log that is not worth the way to a process."""
+"""A part of a log with no more rows than this is folded faster here than in a process."""
 STEP_ROWS = 32
 """The rows of a step, which take about a millisecond."""
 

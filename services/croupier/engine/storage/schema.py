@@ -65,7 +65,7 @@ ARCHIVE = Table(
     Column("seed", LargeBinary(32), nullable=False),
     Column("finished_at", BigInteger, nullable=False),  # milliseconds since 1970 UTC
     Column("log", LargeBinary, nullable=False),  # JSON of core/log_codec.py, compressed: the rows of its entries
-    Column("replay", LargeBinary),  # ReplayFold of core/replay.py, once somebody has asked for it
+    Column("replay", LargeBinary),  # ReplayFold of core/replay.py, stored when it is first requested
     Index("archive_by_end", "finished_at"),
 )
 
