@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -22,6 +22,7 @@ from croupier.engine.core.log_codec import LogPart, UnreadableLog, decode_entry,
 from croupier.engine.core.packed_log import PackedLog
 from croupier.engine.core.reports import Report, ResultReport
 from croupier.engine.folding.inline import InlineFolder
+from croupier.engine.folding.port import LogFold, Result
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange
 from croupier.engine.tables.dependencies import TableDependencies
@@ -251,6 +252,17 @@ class FakeLivenessStore:
 
 def _through_json(table_id: str, entry: Entry) -> Entry:
     return decode_entry(table_id, entry.sequence, entry.at, entry.deadline, encode_body(entry))
+
+
+class CountingFolder(InlineFolder):
+    """Counts the folds."""
+
+    def __init__(self) -> None:
+        self.folds = 0
+
+    async def fold(self, fold: LogFold[Result], parts: AsyncIterator[LogPart]) -> Result:
+        self.folds += 1
+        return await super().fold(fold, parts)
 
 
 class FakeScoring:

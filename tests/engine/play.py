@@ -37,6 +37,8 @@ from tests.engine.fakes import START, EngineHarness
 from tests.waiting import TIMEOUT_SECONDS
 
 CLOCK = ClockConfig(action_milliseconds=30_000, reserve_milliseconds=10_000, bot_delay_milliseconds=1_000)
+FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
+"""The time of a seat that has not acted yet."""
 SEED = bytes(range(32))
 Waited = TypeVar("Waited")
 

@@ -16,15 +16,24 @@ from croupier.engine.tables.live_table import LiveTable
 from croupier.runtime.errors import LimitReached
 from croupier.runtime.rate_limit import Budgets
 from tests.engine.fakes import START, EngineHarness, FakeClock, FakeScoring, RecordingLogger
-from tests.engine.play import CLOCK, act_once, bots, choice, make_config, open_table, people, play_on, reload_table
+from tests.engine.play import (
+    CLOCK,
+    FULL_MILLISECONDS,
+    act_once,
+    bots,
+    choice,
+    make_config,
+    open_table,
+    people,
+    play_on,
+    reload_table,
+)
 from tests.waiting import settled
-
-FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
 
 
 async def limited_table(engine: EngineHarness, *seats: SeatConfig, burst: int = 2) -> LiveTable:
     """Return a table with a limit of ten entries per second."""
-    engine.services = replace(engine.services, entry_limit=EntryLimit(10, burst))
+    engine.use(entry_limit=EntryLimit(10, burst))
     clock = replace(CLOCK, bot_delay_milliseconds=0)
     return await open_table(engine, make_config(seats=seats or people(3), clock=clock))
 

@@ -25,6 +25,7 @@ from croupier_api.v1 import errors_pb2
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
     CLOCK,
+    FULL_MILLISECONDS,
     act_once,
     event_of,
     live_stream,
@@ -39,7 +40,6 @@ from tests.engine.timing import pass_time
 IDLE_MILLISECONDS = 120_000
 PREPARED_MILLISECONDS = 86_400_000
 RETENTION = RetentionPolicy(IDLE_MILLISECONDS, PREPARED_MILLISECONDS, log_milliseconds=3_600_000, replay_milliseconds=0)
-FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
 SLOW = ClockConfig(action_milliseconds=3_600_000, reserve_milliseconds=0, bot_delay_milliseconds=0)
 
 

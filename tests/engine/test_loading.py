@@ -10,14 +10,12 @@ import pytest
 
 from croupier.engine.core.access import Visitor
 from croupier.engine.core.log_codec import LogPart
-from croupier.engine.folding.inline import InlineFolder
-from croupier.engine.folding.port import LogFold, Result
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import TableStore, log_parts
 from croupier.engine.tables.loading import MANY_PLAYERS, MAX_WAITING_STRANGERS, LoadQueue
 from croupier.engine.tables.registry import Tables
 from croupier.runtime.errors import NotFound, Unavailable
-from tests.engine.fakes import EngineHarness
+from tests.engine.fakes import CountingFolder, EngineHarness
 from tests.engine.play import act_once, make_config, open_table, within_timeout
 from tests.waiting import settled
 
@@ -166,17 +164,6 @@ async def test_players_and_the_engine_itself_do_not_wait_for_strangers(
     assert sorted(held.reading) == names
     counts = [other.count("croupier_table_loads_total", **{"class": kind}) for kind in ("player", "stranger")]
     assert counts == [2, 6]
-
-
-class CountingFolder(InlineFolder):
-    """Counts the folds."""
-
-    def __init__(self) -> None:
-        self.folds = 0
-
-    async def fold(self, fold: LogFold[Result], parts: AsyncIterator[LogPart]) -> Result:
-        self.folds += 1
-        return await super().fold(fold, parts)
 
 
 async def test_a_takeover_is_folded_on_the_event_loop_until_few_wait(engine: EngineHarness) -> None:

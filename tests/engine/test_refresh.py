@@ -13,6 +13,7 @@ from croupier.runtime.errors import IllegalNow, Unavailable
 from croupier.runtime.table_access import OPEN
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
+    FULL_MILLISECONDS,
     act_once,
     event_of,
     live_stream,
@@ -148,7 +149,7 @@ async def test_an_action_catches_up_in_steps(
     assert table.state == ahead.state
     assert not table.needs_catch_up
     # The scheduler did not wait for the end of a retry.
-    engine.clock.advance(make_config().clock.action_milliseconds + make_config().clock.reserve_milliseconds + 1_000)
+    engine.clock.advance(FULL_MILLISECONDS + 1_000)
     await settled()
     assert table.state.sequence > missed + 1
 

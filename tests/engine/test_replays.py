@@ -1,16 +1,13 @@
 """Replays of finished tables: built once, kept compressed, and stored with an archived table."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from random import Random
 
 import pytest
 
 from croupier.engine.core.access import Visitor
-from croupier.engine.core.log_codec import LogPart
 from croupier.engine.core.replay import replay_text, write_replay
-from croupier.engine.folding.inline import InlineFolder
-from croupier.engine.folding.port import LogFold, Result
 from croupier.engine.storage.port import StoredTable
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.loading import LoadQueue
@@ -18,24 +15,13 @@ from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.replays import ReplayCache
 from croupier.runtime.errors import IllegalNow, NotFound, Unavailable
 from tests.engine.databases import archive_finished
-from tests.engine.fakes import EngineHarness
+from tests.engine.fakes import CountingFolder, EngineHarness
 from tests.engine.play import act_once, make_config, open_table, play_on, within_timeout
 from tests.engine.test_archive import ENDED, finished
 from tests.engine.timing import HeldCall
 from tests.waiting import settled
 
 CALLS = 100
-
-
-class CountingFolder(InlineFolder):
-    """Counts the folds."""
-
-    def __init__(self) -> None:
-        self.folds = 0
-
-    async def fold(self, fold: LogFold[Result], parts: AsyncIterator[LogPart]) -> Result:
-        self.folds += 1
-        return await super().fold(fold, parts)
 
 
 @pytest.fixture

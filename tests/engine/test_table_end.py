@@ -19,7 +19,7 @@ from croupier.runtime.errors import IllegalNow
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import START, EngineHarness
 from tests.engine.play import (
-    CLOCK,
+    FULL_MILLISECONDS,
     ROUNDS,
     act_once,
     bots,
@@ -39,8 +39,6 @@ from tests.engine.play import (
 )
 from tests.games.fold import fold
 from tests.waiting import settled
-
-FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
 
 
 def limit(engine: EngineHarness, max_entries: int = 10_000, max_rounds: int = 1_000) -> None:

@@ -24,6 +24,7 @@ from croupier_api.v1 import engine_pb2, errors_pb2
 from tests.engine.fakes import AppendOutcome, EngineHarness
 from tests.engine.play import (
     CLOCK,
+    FULL_MILLISECONDS,
     act_once,
     bots,
     choice,
@@ -40,7 +41,6 @@ from tests.engine.play import (
 from tests.engine.timing import pass_time
 from tests.waiting import settled
 
-FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
 PLAYED, TIMEOUT, BOT = "ACTED_BY_UNSPECIFIED", "ACTED_BY_TIMEOUT", "ACTED_BY_BOT"
 
 Seats: TypeAlias = tuple[SeatConfig, ...]
@@ -254,7 +254,7 @@ NETWORK, OTHER_NETWORK = Network("0" * 16), Network("1" * 16)
 async def network_tables(engine: EngineHarness, *networks: Network | None, seats: Seats = ()) -> list[LiveTable]:
     """Open a table for each network, with bots that do not wait, at an engine with a budget of 10 entries a second."""
     budget = CallBudget("entries", 10, 5, lambda: engine.clock() * MILLISECOND)
-    engine.services = replace(engine.services, entries=Budgets(network=budget))
+    engine.use(entries=Budgets(network=budget))
     tables, clock = Tables(engine.services, bytes, max_open_tables=10), replace(CLOCK, bot_delay_milliseconds=0)
     for number, network in enumerate(networks):
         await tables.prepare(f"t{number}", "thulla", 3, {"best_of": 5}, clock, network)
