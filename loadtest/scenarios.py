@@ -27,7 +27,7 @@ class UserKind(StrEnum):
     OPENER = "opener"
     """A user who opens tables and never starts them."""
     ATTACKER = "attacker"
-    """Strangers who try to exhaust the services, or to see what is private: every attack at once."""
+    """Guests who try to exhaust the services or to read private tables: every attack at once."""
 
 
 class Behaviour(StrEnum):

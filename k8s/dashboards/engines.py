@@ -70,7 +70,7 @@ _TABLES = (
 _LOADS = (
     panel(
         "Loaded tables",
-        "From their logs. Many for strangers: somebody reads old tables. Many for players: an engine has taken over.",
+        "From their logs. Many for strangers: old tables are read. Many for players: an engine has taken over.",
         rate(_engine("table_loads_total"), "class"),
     ),
     panel(

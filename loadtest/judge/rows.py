@@ -189,7 +189,7 @@ def _check_access(access: Mapping[str, Any]) -> None:
     if access["watch_policy"] not in allowed or type(delay) is not int or not 0 <= delay <= _MAX_DELAY_SECONDS:
         raise ValueError("the watch policy or the watch delay is not one of this visibility")
     if type(access["is_matched"]) is not bool or not all(isinstance(it, str) for it in access["removed_players"]):
-        raise TypeError("it is not said whether the table is matched, or a removed player is no text")
+        raise TypeError("is_matched is not a boolean, or a removed player is not a string")
 
 
 def _entries(stored: StoredTable, seats: int) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""Checks of what the services use while strangers attack them."""
+"""Checks of what the services use while they are attacked."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from loadtest.scenarios import Limits
 
 DATA_FOLDER = "data folder"
 START_SECONDS = 75.0
-"""After this time, the longest step of the last minute is none of the start."""
+"""The time after which the longest step of the last minute excludes those of the start."""
 
 
 def usage_checks(limits: Limits, monitor: ServiceMonitor, folder: Path | None) -> Iterator[Check]:

@@ -16,6 +16,7 @@ import pytest
 from google.protobuf.descriptor import MethodDescriptor
 
 from croupier.cli.launcher.background import BackgroundServices, started_services
+from croupier.games.registry import GAMES
 from croupier.gateway.bindings import SERVICES, bindings
 from croupier.gateway.envoy import find_envoy
 from croupier_api.v1 import lobby_pb2
@@ -36,7 +37,6 @@ CONTROL_SERVICES = {
     "engine": engine_control_pb2.DESCRIPTOR.services_by_name["EngineControlService"],
     "scoring": scoring_control_pb2.DESCRIPTOR.services_by_name["ScoringControlService"],
 }
-GAMES = ("one_ten", "jossing", "one_oh_one", "solo", "thulla")
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ async def known_values(client: Client, finished: str) -> Mapping[str, tuple[Any,
     forming = (await client.create_table(game="solo", seat_count=4)).table.table_id
     return {
         "table_id": (forming, finished),
-        "game": GAMES,
+        "game": tuple(GAMES),
         "bot": ("random", "search"),
         "seat_count": (2, 3, 4),
         "device_secret": tuple(f"a secret of number {number}" for number in range(20)),

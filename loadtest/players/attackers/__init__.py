@@ -1,4 +1,4 @@
-"""Attackers: strangers who try to exhaust the services, or to see what is private, beside players who play.
+"""Attackers: guests who try to exhaust the services or to read private tables, while other users play.
 
 `ATTACKS` of registry.py has each attack by name, with the refusals by which the services limit it.
 """

@@ -1,4 +1,4 @@
-"""An attacker: the strangers of one attack, the pace of their calls, and the counts of the answers."""
+"""An attacker: the clients of one attack, the pace of their calls, and the counts of the answers."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -13,7 +13,7 @@ from croupier_api.v1 import lobby_pb2, scoring_pb2, tables_pb2
 from croupier_client import Endpoints
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.measures import Measures
-from loadtest.players.attackers.stranger import Answer, Metadata, Stranger
+from loadtest.players.attackers.client import Answer, AttackClient, Metadata
 
 T = TypeVar("T")
 PAGE_SIZE = 100
@@ -25,10 +25,9 @@ TARGET_CALLS = 50
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """An attack: the coroutine of an attacker, the pace of all its calls, and the refusals by which it is limited.
+    """An attack: its coroutine, the refusals that limit it, and the pace of its calls.
 
-    In a run that passes, each of `refusals`, the names of limits or reasons, was an answer to the attacker with one
-    network.
+    `refusals` are names of limits or reasons. In a run that passes, an attacker with one network got each of them.
     """
 
     run: "Callable[[Attacker], Awaitable[None]]"
@@ -37,7 +36,7 @@ class Attack:
 
 
 class Attacker:
-    """An attack from one network or from many; `numbers` distinguish the networks of attackers."""
+    """Makes one attack, from one network or from many; `number` selects networks that no other attacker uses."""
 
     def __init__(
         self,
@@ -61,7 +60,7 @@ class Attacker:
         self.measures = measures
         self._number = number
         self.has_one_network = has_one_network
-        self._strangers: list[Stranger] = []
+        self._clients: list[AttackClient] = []
         self._calls = 0
 
     async def run(self) -> None:
@@ -69,11 +68,11 @@ class Attacker:
         try:
             await self._attack.run(self)
         finally:
-            await asyncio.gather(*(stranger.close() for stranger in self._strangers))
+            await asyncio.gather(*(client.close() for client in self._clients))
 
-    def new_stranger(self) -> Stranger:
-        """Return a stranger who has not signed in, at an address of their own."""
-        count = len(self._strangers)
+    def new_client(self) -> AttackClient:
+        """Return a client with a new address, which has not signed in."""
+        count = len(self._clients)
         # Of 198.18.0.0/15, for benchmarks, and 100.64.0.0/10, for shared addresses.
         address = (
             f"198.18.{self._number}.{count % 250 + 1}"
@@ -81,37 +80,37 @@ class Attacker:
             else f"100.{64 + self._number % 64}.{count % 250}.{count // 250 % 250 + 1}"
         )
         name = f"{self._name} {self.random.getrandbits(64):x}"
-        stranger = Stranger(self._endpoints, address, name, self.measures)
-        self._strangers.append(stranger)
-        return stranger
+        client = AttackClient(self._endpoints, address, name, self.measures)
+        self._clients.append(client)
+        return client
 
-    async def strangers(self, count: int) -> Sequence[Stranger]:
-        """Return strangers who have signed in; less than asked for if sign-ins are refused."""
+    async def sign_in(self, count: int) -> Sequence[AttackClient]:
+        """Return new clients that have signed in: fewer than `count` if sign-ins are refused."""
         signed_in = []
         for _ in range(count):
-            stranger = self.new_stranger()
+            client = self.new_client()
             await self.pause()
-            if (await stranger.sign_in()).message is not None:
-                signed_in.append(stranger)
+            if (await client.sign_in()).message is not None:
+                signed_in.append(client)
         return signed_in
 
-    async def turns(self, strangers: Sequence[T]) -> AsyncIterator[T]:
-        """Yield these strangers in turn, at the pace of the attack, forever."""
-        for stranger in cycle(strangers):
+    async def turns(self, clients: Sequence[T]) -> AsyncIterator[T]:
+        """Yield these clients in turn, at the pace of the attack, forever."""
+        for client in cycle(clients):
             await self.pause()
-            yield stranger
+            yield client
 
     async def pause(self) -> None:
         """Wait until the next call is due."""
         await asyncio.sleep(self.random.uniform(0.5, 1.5) / self._attack.calls_per_second)
 
-    async def call(self, stranger: Stranger, request: Message, metadata: Metadata = ()) -> Answer:
+    async def call(self, client: AttackClient, request: Message, metadata: Metadata = ()) -> Answer:
         """Send a request, and count the answer."""
-        return self.counted(await stranger.call(request, metadata))
+        return self.counted(await client.call(request, metadata))
 
-    async def open(self, stranger: Stranger, request: Message) -> Answer:
+    async def open(self, client: AttackClient, request: Message) -> Answer:
         """Open a stream, and count the answer."""
-        return self.counted(await stranger.open(request))
+        return self.counted(await client.open(request))
 
     def counted(self, answer: Answer) -> Answer:
         """Count an answer and return it; an internal error is a violation."""
@@ -124,15 +123,15 @@ class Attacker:
         """Record a violation."""
         self.measures.record_violations([Violation(invariant, table_id, 0, f"{self._name}: {detail}")])
 
-    async def find_tables(self, stranger: Stranger) -> None:
+    async def find_tables(self, client: AttackClient) -> None:
         """Look for public tables, once in TARGET_CALLS calls."""
         self._calls += 1
         if self._calls % TARGET_CALLS != 1:
             return
-        results = await stranger.call(scoring_pb2.ListResultsRequest(page_size=PAGE_SIZE))
+        results = await client.call(scoring_pb2.ListResultsRequest(page_size=PAGE_SIZE))
         if results.message is not None:
             self.finished = [result.table_id for result in results.message.results]
-        tables = await stranger.call(
+        tables = await client.call(
             lobby_pb2.ListTablesRequest(state=tables_pb2.TABLE_STATE_PLAYING, page_size=PAGE_SIZE)
         )
         if tables.message is not None:
@@ -140,7 +139,7 @@ class Attacker:
 
 
 async def attack_until(attackers: Sequence[Attacker], stopping: Awaitable[object]) -> None:
-    """Run attackers until something is over; raises the first error of an attacker."""
+    """Run attackers until `stopping` is done; raises the first error of an attacker."""
     tasks = [asyncio.create_task(attacker.run()) for attacker in attackers]
     try:
         await stopping

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
 from loadtest.players.attackers.attacker import Attacker
-from loadtest.players.attackers.stranger import OK, Stranger
+from loadtest.players.attackers.client import OK, AttackClient
 
 GUESTS = 40
-STREAMS_OF_A_GUEST = 10
+STREAMS_OF_A_GUEST = 11
+"""More than a service allows by default."""
 SPECTATORS = 4
 HOSTS = 2
 TABLES_OF_A_HOST = 20
@@ -23,45 +24,43 @@ async def sign_ins(attacker: Attacker) -> None:
     """Sign in as a new guest with each call."""
     while True:
         await attacker.pause()
-        stranger = attacker.new_stranger()
-        attacker.counted(await stranger.sign_in())
-        await stranger.close()
+        client = attacker.new_client()
+        attacker.counted(await client.sign_in())
+        await client.close()
 
 
 async def lobby_streams(attacker: Attacker) -> None:
     """Watch the lobby with as many streams as possible, and keep them."""
-    strangers = await attacker.strangers(GUESTS)
-    async for stranger in attacker.turns(strangers):
-        if stranger.streams < STREAMS_OF_A_GUEST + 1:
-            await attacker.open(stranger, lobby_pb2.WatchTablesRequest(game=GAME))
+    clients = await attacker.sign_in(GUESTS)
+    async for client in attacker.turns(clients):
+        if client.streams < STREAMS_OF_A_GUEST:
+            await attacker.open(client, lobby_pb2.WatchTablesRequest(game=GAME))
 
 
 async def unknown_games(attacker: Attacker) -> None:
     """Watch games that do not exist."""
-    async for stranger in attacker.turns(await attacker.strangers(SPECTATORS)):
-        await attacker.open(stranger, lobby_pb2.WatchTablesRequest(game=f"{attacker.random.getrandbits(64):x}"))
+    async for client in attacker.turns(await attacker.sign_in(SPECTATORS)):
+        await attacker.open(client, lobby_pb2.WatchTablesRequest(game=f"{attacker.random.getrandbits(64):x}"))
 
 
 async def spectators(attacker: Attacker) -> None:
     """Take all places of spectators at a table."""
-    strangers = await attacker.strangers(SPECTATORS)
+    clients = await attacker.sign_in(SPECTATORS)
     target = ""
-    async for stranger in attacker.turns(strangers):
-        await attacker.find_tables(stranger)
+    async for client in attacker.turns(clients):
+        await attacker.find_tables(client)
         if target not in attacker.playing:
             target = attacker.random.choice([*attacker.playing]) if attacker.playing else ""
         if target:
-            await attacker.open(stranger, engine_pb2.WatchTableRequest(table_id=target))
+            await attacker.open(client, engine_pb2.WatchTableRequest(table_id=target))
 
 
 async def table_streams(attacker: Attacker) -> None:
     """Watch all tables with as many streams as one guest may have."""
-    async for stranger in attacker.turns(await attacker.strangers(1)):
-        await attacker.find_tables(stranger)
+    async for client in attacker.turns(await attacker.sign_in(1)):
+        await attacker.find_tables(client)
         if attacker.playing:
-            await attacker.open(
-                stranger, engine_pb2.WatchTableRequest(table_id=attacker.random.choice(attacker.playing))
-            )
+            await attacker.open(client, engine_pb2.WatchTableRequest(table_id=attacker.random.choice(attacker.playing)))
 
 
 async def tickets(attacker: Attacker) -> None:
@@ -70,30 +69,30 @@ async def tickets(attacker: Attacker) -> None:
     wanted = [
         (game, seats) for game, max_seats in games.items() for seats in range(3, max_seats + 1) for _ in range(2, seats)
     ]
-    waiting = zip(await attacker.strangers(len(wanted)), wanted, strict=False)
-    async for stranger, (game, seat_count) in attacker.turns([*waiting]):
-        if not stranger.streams:
-            await attacker.open(stranger, lobby_pb2.FindMatchRequest(game=game, seat_count=seat_count))
+    waiting = zip(await attacker.sign_in(len(wanted)), wanted, strict=False)
+    async for client, (game, seat_count) in attacker.turns([*waiting]):
+        if not client.streams:
+            await attacker.open(client, lobby_pb2.FindMatchRequest(game=game, seat_count=seat_count))
 
 
 async def left_tables(attacker: Attacker) -> None:
     """Create tables and leave them."""
-    async for stranger in attacker.turns(await attacker.strangers(HOSTS)):
-        answer = await attacker.call(stranger, lobby_pb2.CreateTableRequest(game=GAME, seat_count=2))
+    async for client in attacker.turns(await attacker.sign_in(HOSTS)):
+        answer = await attacker.call(client, lobby_pb2.CreateTableRequest(game=GAME, seat_count=2))
         if answer.message is not None:
             table_id = answer.message.table.table_id
-            await attacker.call(stranger, lobby_pb2.LeaveTableRequest(table_id=table_id))
+            await attacker.call(client, lobby_pb2.LeaveTableRequest(table_id=table_id))
 
 
 async def bot_tables(attacker: Attacker) -> None:
     """Open table after table with bots that act without delay, and leave them to the bots; one host after the other."""
-    async for host in attacker.turns(await attacker.strangers(HOSTS)):
+    async for host in attacker.turns(await attacker.sign_in(HOSTS)):
         for _ in range(TABLES_OF_A_HOST):
             await attacker.pause()
             await open_table(attacker, [host], lobby_pb2.CreateTableRequest(game=GAME, seat_count=PLAYER_SEATS))
 
 
-async def open_table(attacker: Attacker, players: Sequence[Stranger], request: lobby_pb2.CreateTableRequest) -> str:
+async def open_table(attacker: Attacker, players: Sequence[AttackClient], request: lobby_pb2.CreateTableRequest) -> str:
     """Open a table with these players, and bots on the other seats; returns its id, empty if a call is refused."""
     host = players[0]
     created = await attacker.call(host, request)

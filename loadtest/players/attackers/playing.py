@@ -9,16 +9,16 @@ from croupier_client import complete_choice
 from croupier_client.methods import encode_options
 from loadtest.monitor.counters import key
 from loadtest.players.attackers.attacker import Attacker
+from loadtest.players.attackers.client import OK, AttackClient
 from loadtest.players.attackers.hoarding import open_table
-from loadtest.players.attackers.stranger import OK, Stranger
 from loadtest.players.counting import count_refused_action
 
 GAME = "one_oh_one"
 DRAW = actions_pb2.Action(draw=actions_pb2.DrawAction())
 ACTIONS_AT_ONCE = 3
-"""So that the next player's action is there when one is accepted."""
+"""With several, an action of the next player is waiting when one is accepted."""
 LIMITS = ("player_calls", "network_calls", "table_entries")
-"""Refusals that no counter of actions has."""
+"""Limits whose refusals the services do not count as refused actions."""
 TABLE = lobby_pb2.CreateTableRequest(
     game=GAME, seat_count=2, options=encode_options({"may_draw_instead": True, "max_rounds": 1})
 )
@@ -26,35 +26,33 @@ TABLE = lobby_pb2.CreateTableRequest(
 
 async def endless_games(attacker: Attacker) -> None:
     """Play a round without end, in which both players draw instead of playing, as fast as possible."""
-    strangers = [*await attacker.strangers(2)]
-    while True:
+    clients = [*await attacker.sign_in(2)]
+    while len(clients) == 2:
         await attacker.pause()
-        if len(strangers) < 2:
-            continue
-        table_id = await open_table(attacker, strangers, TABLE)
+        table_id = await open_table(attacker, clients, TABLE)
         if table_id:
-            await asyncio.gather(*(_play(attacker, stranger, table_id) for stranger in strangers))
+            await asyncio.gather(*(_play(attacker, client, table_id) for client in clients))
 
 
-async def _play(attacker: Attacker, stranger: Stranger, table_id: str) -> None:
+async def _play(attacker: Attacker, client: AttackClient, table_id: str) -> None:
     """Draw all the time, and look at the table only when that is illegal, until the game is over."""
     outcomes: Collection[str] = ()
     while "TABLE_FINISHED" not in outcomes:
         await attacker.pause()
         action = DRAW
         if "ILLEGAL_ACTION" in outcomes:
-            view = await attacker.call(stranger, engine_pb2.GetViewRequest(table_id=table_id))
+            view = await attacker.call(client, engine_pb2.GetViewRequest(table_id=table_id))
             legal = view.message.snapshot.legal_actions if view.message is not None else actions_pb2.LegalActions()
             action = _decide(legal) if legal.actions or legal.choices else DRAW
-        outcomes = await asyncio.gather(*(_act(attacker, stranger, table_id, action) for _ in range(ACTIONS_AT_ONCE)))
+        outcomes = await asyncio.gather(*(_act(attacker, client, table_id, action) for _ in range(ACTIONS_AT_ONCE)))
 
 
-async def _act(attacker: Attacker, stranger: Stranger, table_id: str, action: actions_pb2.Action) -> str:
+async def _act(attacker: Attacker, client: AttackClient, table_id: str, action: actions_pb2.Action) -> str:
     """Send an action; returns the outcome."""
     request = engine_pb2.SubmitActionRequest(table_id=table_id, request_id=uuid.uuid4().hex, action=action)
     outcome = ""
     try:
-        outcome = (await attacker.call(stranger, request)).outcome
+        outcome = (await attacker.call(client, request)).outcome
     finally:
         if outcome == OK:
             attacker.measures.count(key("actions accepted", GAME))

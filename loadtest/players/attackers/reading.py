@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from google.protobuf.message import Message
 
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
+from loadtest.mix import DEFAULT_MIX
 from loadtest.players.attackers.attacker import PAGE_SIZE, Attacker
 
 NETWORK_READERS = 10
 CALLS_AT_ONCE = 6
 FAR_AHEAD = 2**40
-GAMES = ("one_ten", "jossing", "one_oh_one", "solo", "thulla")
+GAMES = tuple(DEFAULT_MIX)
 
 
 async def replays(attacker: Attacker) -> None:
@@ -32,11 +33,11 @@ async def running_replays(attacker: Attacker) -> None:
 async def _read_tables(
     attacker: Attacker, tables: Callable[[], Sequence[str]], request: Callable[[str], Message]
 ) -> None:
-    async for stranger in attacker.turns(await attacker.strangers(1)):
-        await attacker.find_tables(stranger)
+    async for client in attacker.turns(await attacker.sign_in(1)):
+        await attacker.find_tables(client)
         if found := tables():
             chosen = attacker.random.choices(found, k=CALLS_AT_ONCE)
-            await asyncio.gather(*(attacker.call(stranger, request(table_id)) for table_id in chosen))
+            await asyncio.gather(*(attacker.call(client, request(table_id)) for table_id in chosen))
 
 
 async def resumes(attacker: Attacker) -> None:
@@ -50,33 +51,33 @@ async def resumes_ahead(attacker: Attacker) -> None:
 
 
 async def _resume(attacker: Attacker, after_sequence: int) -> None:
-    async for stranger in attacker.turns(await attacker.strangers(1)):
-        await attacker.find_tables(stranger)
+    async for client in attacker.turns(await attacker.sign_in(1)):
+        await attacker.find_tables(client)
         if found := (*attacker.playing, *attacker.finished):
             requests = [
                 engine_pb2.WatchTableRequest(table_id=table_id, after_sequence=after_sequence)
                 for table_id in attacker.random.choices(found, k=CALLS_AT_ONCE)
             ]
-            await asyncio.gather(*(attacker.open(stranger, request) for request in requests))
-            await stranger.end_streams()
+            await asyncio.gather(*(attacker.open(client, request) for request in requests))
+            await client.end_streams()
 
 
 async def pages(attacker: Attacker) -> None:
     """Read leaderboards, results and lists page by page, as one guest."""
     tokens = ["", "", ""]
-    async for stranger in attacker.turns(await attacker.strangers(1)):
+    async for client in attacker.turns(await attacker.sign_in(1)):
         number = attacker.random.randrange(3)
-        answer = await attacker.call(stranger, _page_requests(attacker, tokens)[number])
+        answer = await attacker.call(client, _page_requests(attacker, tokens)[number])
         tokens[number] = answer.message.next_page_token if answer.message is not None else ""
 
 
 async def pages_of_many_guests(attacker: Attacker) -> None:
-    """Read pages as many guests at once, each within their own budget."""
-    strangers = await attacker.strangers(NETWORK_READERS)
+    """Read pages as many guests at once, each within its own budget."""
+    clients = await attacker.sign_in(NETWORK_READERS)
     while True:
         await attacker.pause()
         request = attacker.random.choice(_page_requests(attacker))
-        await asyncio.gather(*(attacker.call(stranger, request) for stranger in strangers))
+        await asyncio.gather(*(attacker.call(client, request) for client in clients))
 
 
 def _page_requests(attacker: Attacker, tokens: Sequence[str] = ("", "", "")) -> Sequence[Message]:
@@ -89,11 +90,11 @@ def _page_requests(attacker: Attacker, tokens: Sequence[str] = ("", "", "")) -> 
 
 
 async def forged_headers(attacker: Attacker) -> None:
-    """Forge the header of the network and odd request ids, to be somebody else for each call."""
-    async for stranger in attacker.turns(await attacker.strangers(1)):
+    """Send another forged network, and a malformed request id, with each call."""
+    async for client in attacker.turns(await attacker.sign_in(1)):
         metadata = (
             ("x-croupier-network", f"{attacker.random.getrandbits(64):016x}"),
             ("x-request-id", f"{{{attacker.random.getrandbits(2048):x} \"'}}"),
         )
         request = scoring_pb2.GetLeaderboardRequest(game=attacker.random.choice(GAMES), page_size=PAGE_SIZE)
-        await attacker.call(stranger, request, metadata)
+        await attacker.call(client, request, metadata)

@@ -1,4 +1,4 @@
-"""Every attack by name, and the user that makes them."""
+"""Every attack by name, and the user who makes them."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -55,7 +55,7 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
 
 
 async def attacker(context: UserContext, name: str) -> None:
-    """Attack by every chosen attack, from one network and from many, once the calm part of the run is over."""
+    """Make every chosen attack, from one network and from many, after the calm part of the run."""
     settings = context.settings
     await context.sleep(settings.calm_seconds)
     chosen = settings.attacks or ATTACKS

@@ -1,4 +1,4 @@
-"""Attackers who look at what is private."""
+"""Attackers who try to read private tables."""
 
 from collections.abc import Sequence
 
@@ -7,28 +7,29 @@ from google.protobuf.message import Message
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2, tables_pb2
 from loadtest.judge.violations import Invariant
 from loadtest.players.attackers.attacker import PAGE_SIZE, Attacker
+from loadtest.players.attackers.client import OK, AttackClient
 from loadtest.players.attackers.hoarding import GAME, open_table
-from loadtest.players.attackers.stranger import OK, Stranger
 
 LINK = "a.b.c"
 PRIVATE_TABLE = lobby_pb2.CreateTableRequest(
     game=GAME, seat_count=2, access=tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_SEATED)
 )
-ROUNDS = 20
+READS_OF_A_TABLE = 20
+"""The number of times that all requests about a table are sent."""
 
 
 async def private_tables(attacker: Attacker) -> None:
-    """Read tables of others that are seated only, by their ids, with forged links, and from lists."""
-    strangers = await attacker.strangers(2)
-    while len(strangers) == 2:
-        host, snoop = strangers
+    """Read tables that only their players may see: by their ids, with forged links, and from lists."""
+    clients = await attacker.sign_in(2)
+    while len(clients) == 2:
+        host, snoop = clients
         table_id = await open_table(attacker, [host], PRIVATE_TABLE)
-        for _ in range(ROUNDS if table_id else 1):
+        for _ in range(READS_OF_A_TABLE if table_id else 0):
             await attacker.pause()
             for request in _requests(table_id):
                 _check_hidden(attacker, table_id, request, (await attacker.call(snoop, request)).outcome)
             await _check_lists(attacker, snoop, table_id)
-        strangers = await attacker.strangers(2)
+        clients = await attacker.sign_in(2)
 
 
 def _requests(table_id: str) -> Sequence[Message]:
@@ -50,7 +51,7 @@ def _check_hidden(attacker: Attacker, table_id: str, request: Message, outcome: 
         attacker.record_violation(Invariant.PRIVATE_TABLE_SEEN, table_id, f"{name} answered {outcome}")
 
 
-async def _check_lists(attacker: Attacker, snoop: Stranger, table_id: str) -> None:
+async def _check_lists(attacker: Attacker, snoop: AttackClient, table_id: str) -> None:
     tables = await attacker.call(snoop, lobby_pb2.ListTablesRequest(page_size=PAGE_SIZE))
     results = await attacker.call(snoop, scoring_pb2.ListResultsRequest(page_size=PAGE_SIZE))
     listed = [table.table_id for table in tables.message.tables] if tables.message is not None else []

@@ -723,7 +723,8 @@ Global___Heartbeat: _TypeAlias = Heartbeat  # noqa: Y015
 @_typing.final
 class ResumeNotice(_message.Message):
     """The stream ends without an error because this engine stops serving it, or because the access token of its call
-    expires. Open it again at once, with a token that is valid, and the last received sequence; another engine continues. Send unanswered actions again with the same request_id.
+    expires. Open it again at once, with a valid token and the last received sequence. Send unanswered actions again
+    with the same request_id.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

@@ -2,8 +2,10 @@
 
 import asyncio
 import getpass
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -11,6 +13,9 @@ from rich.console import Console
 from croupier.cli.arguments import Authority, DataDir, Options, Server, WithTls, folder_of, say
 from croupier.cli.faults import FAILED
 from croupier.cli.options import split_options
+
+if TYPE_CHECKING:
+    from croupier_client.aio import Client
 
 MAX_NAME_CHARACTERS = 32
 
@@ -30,19 +35,15 @@ def play(
     bot_delay: Annotated[int, typer.Option(min=0, max=10_000, help="How long bots think, in milliseconds.")] = 700,
 ) -> None:
     """Play against bots in this terminal."""
-    from croupier.cli.commands.play import TableChoice, device_secret
+    from croupier.cli.commands.play import TableChoice
     from croupier.cli.commands.play import play as run_play
-    from croupier.cli.services import reachable_services, signed_in_client, trust
 
     folder = folder_of(data_dir)
     choice = TableChoice(game, seats, split_options(option or ()), bot_delay, table)
 
     async def run() -> None:
-        secret = device_secret(folder)
-        async with (
-            reachable_services(folder, server, say, trust(tls, ca_file)) as endpoints,
-            signed_in_client(endpoints, secret, name if name is not None else _login_name()) as client,
-        ):
+        shown_name = name if name is not None else _login_name()
+        async with _signed_in_client(folder, server, tls, ca_file, shown_name) as client:
             await run_play(client, choice, Console(highlight=False))
 
     asyncio.run(run())
@@ -59,18 +60,12 @@ def replay_export(
     link: Annotated[str, typer.Option(help="A link by a player of the table.", show_default=False)] = "",
 ) -> None:
     """Write the replay of a finished table as JSON lines."""
-    from croupier.cli.commands.play import device_secret
     from croupier.cli.commands.replay import export
-    from croupier.cli.services import reachable_services, signed_in_client, trust
 
     folder = folder_of(data_dir)
 
     async def run() -> Path:
-        secret = device_secret(folder)
-        async with (
-            reachable_services(folder, server, say, trust(tls, ca_file)) as endpoints,
-            signed_in_client(endpoints, secret, "") as client,
-        ):
+        async with _signed_in_client(folder, server, tls, ca_file) as client:
             return await export(client, table_id, output, link)
 
     say(f"{asyncio.run(run())} written")
@@ -85,18 +80,12 @@ def replay_link(
     ca_file: Authority = None,
 ) -> None:
     """Print a link by which others read the replay of a table of yours, once its game is over."""
-    from croupier.cli.commands.play import device_secret
     from croupier.cli.commands.replay import share
-    from croupier.cli.services import reachable_services, signed_in_client, trust
 
     folder = folder_of(data_dir)
 
     async def run() -> str:
-        secret = device_secret(folder)
-        async with (
-            reachable_services(folder, server, say, trust(tls, ca_file)) as endpoints,
-            signed_in_client(endpoints, secret, "") as client,
-        ):
+        async with _signed_in_client(folder, server, tls, ca_file) as client:
             return await share(client, table_id)
 
     typer.echo(asyncio.run(run()))
@@ -108,6 +97,22 @@ def replay_verify(files: Annotated[list[Path], typer.Argument(metavar="FILE...",
     from croupier.cli.commands.replay import verify
 
     raise typer.Exit(FAILED if verify(files, say) else 0)
+
+
+@asynccontextmanager
+async def _signed_in_client(
+    folder: Path, server: str | None, tls: bool, ca_file: Path | None, name: str = ""
+) -> AsyncIterator["Client"]:
+    """Yield a client of the person at this machine, signed in at the services that the options name."""
+    from croupier.cli.commands.play import device_secret
+    from croupier.cli.services import reachable_services, signed_in_client, trust
+
+    secret = device_secret(folder)
+    async with (
+        reachable_services(folder, server, say, trust(tls, ca_file)) as endpoints,
+        signed_in_client(endpoints, secret, name) as client,
+    ):
+        yield client
 
 
 def _login_name() -> str:

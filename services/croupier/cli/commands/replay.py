@@ -27,7 +27,7 @@ async def export(client: Client, table_id: str, output: Path | None, link: str =
 
 
 async def share(client: Client, table_id: str) -> str:
-    """Return a link to the replay of a table of the player, and the end of its validity; raises CroupierError."""
+    """Return the command that reads a replay by a new link, and the day it expires; raises CroupierError."""
     created = await client.create_link(table_id=table_id, purpose=engine_pb2.LINK_PURPOSE_REPLAY)
     until = created.expiry_time.ToDatetime().date()
     return f"valid until {until}: croupier replay export {table_id} --link {created.link}"

@@ -1,4 +1,4 @@
-"""A stranger: a guest with a connection of their own, whose requests are sent once, without retries."""
+"""The client of an attacker, which sends each request once, on its own connections."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -33,8 +33,8 @@ class Answer(NamedTuple):
     message: Any = None
 
 
-class Stranger:
-    """A guest at an address; signs in on demand."""
+class AttackClient:
+    """A guest with an address; signs in on demand."""
 
     def __init__(self, endpoints: Endpoints, address: str, name: str, measures: Measures) -> None:
         self._endpoints = endpoints
@@ -44,14 +44,12 @@ class Stranger:
         self._access_token = ""
         self._channels: dict[str, grpc.aio.Channel] = {}
         self._streams: set[asyncio.Task[None]] = set()
-        self.player_id = ""
 
     async def sign_in(self) -> Answer:
         """Sign the guest in, and keep the token."""
-        answer = await self.call(lobby_pb2.SignInRequest(device_secret=f"stranger {self._name}", name=self._name[:32]))
+        answer = await self.call(lobby_pb2.SignInRequest(device_secret=f"attacker {self._name}", name=self._name[:32]))
         if answer.message is not None:
             self._access_token = answer.message.tokens.access_token
-            self.player_id = answer.message.player.player_id
         return answer
 
     async def call(self, request: Message, metadata: Metadata = ()) -> Answer:
