@@ -5,8 +5,8 @@ All are EdDSA JWTs. By their audience a player's token is refused at control ser
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path
 
 import jwt
@@ -32,6 +32,8 @@ SCORING_CONTROL_AUDIENCE = "croupier-scoring-control"
 ISSUER = "croupier"
 SERVICE_TOKEN_SECONDS = 60
 MAX_TOKEN_CHARACTERS = 2048
+MAX_REMEMBERED_TOKENS = 4096
+"""Of about 500 bytes each."""
 _NO_BEARER = "this call needs an access token: send it as 'authorization: Bearer ...' metadata"
 
 Clock = Callable[[], int]
@@ -95,33 +97,38 @@ class TokenIssuer:
         return jwt.encode(claims, self.key, algorithm="EdDSA"), expires * 1000
 
 
-@dataclass(frozen=True, slots=True)
 class TokenVerifier:
-    """Verifies tokens for one audience."""
+    """Verifies tokens for one audience; remembers valid ones, since a signature costs more than most calls."""
 
-    key: Ed25519PublicKey
-    audience: str
-    clock: Clock
+    def __init__(self, key: Ed25519PublicKey, audience: str, clock: Clock) -> None:
+        self._clock = clock
+        self._read = lru_cache(MAX_REMEMBERED_TOKENS)(partial(_read_token, key, audience))
 
     def verify(self, token: str, network: Network | None = None) -> Caller:
         """Return the caller; raises Unauthenticated if the token is forged, expired or for another audience."""
         if len(token) > MAX_TOKEN_CHARACTERS:
             raise unauthenticated("invalid token: it is too long")
-        try:
-            claims = jwt.decode(
-                token,
-                self.key,
-                algorithms=["EdDSA"],
-                audience=self.audience,
-                issuer=ISSUER,
-                # Expiry is checked below, by the clock of this verifier.
-                options={"require": ["exp", "sub"], "verify_exp": False, "verify_iat": False},
-            )
-        except jwt.InvalidTokenError:
-            raise unauthenticated("the token is not valid here: sign in for a new one") from None
-        if claims["exp"] * 1000 <= self.clock():
+        known = self._read(token)
+        if known.expires_at is None or known.expires_at <= self._clock():
             raise unauthenticated("the token has expired: refresh it or sign in again")
-        return Caller(claims["sub"], str(claims.get("name", "")), network, claims["exp"] * 1000)
+        return replace(known, network=network)
+
+
+def _read_token(key: Ed25519PublicKey, audience: str, token: str) -> Caller:
+    """Return the caller of a token, which may have expired; raises Unauthenticated for a forged one."""
+    try:
+        claims = jwt.decode(
+            token,
+            key,
+            algorithms=["EdDSA"],
+            audience=audience,
+            issuer=ISSUER,
+            # The verifier checks the expiry by its clock.
+            options={"require": ["exp", "sub"], "verify_exp": False, "verify_iat": False},
+        )
+    except jwt.InvalidTokenError:
+        raise unauthenticated("the token is not valid here: sign in for a new one") from None
+    return Caller(claims["sub"], str(claims.get("name", "")), expires_at=claims["exp"] * 1000)
 
 
 def bearer_token(metadata: dict[str, str]) -> str:
