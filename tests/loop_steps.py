@@ -52,7 +52,9 @@ async def longest_step(call: Callable[[], Awaitable[object]], tries: int = TRIES
 
 async def serialized(answer: Awaitable[Any]) -> None:
     """Await the answer of a servicer and serialize it, as the server does in the same step."""
-    (await answer).SerializeToString()
+    message = await answer
+    if not isinstance(message, bytes):
+        message.SerializeToString()
 
 
 async def read_all(stream: AsyncIterable[Any], count: int = 0) -> None:

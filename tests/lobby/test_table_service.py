@@ -144,6 +144,14 @@ async def test_pages_are_newest_first_without_gap_or_repeat(lobby: Lobby, clock:
 
 
 @on_both_databases
+async def test_a_list_shows_changes_since_the_last_one(lobby: Lobby) -> None:
+    table = await lobby.tables.create(ADA, PAIRS)
+    assert await lobby.tables.list_public("", FORMING, None, 10) == [table]
+    joined = await lobby.tables.join(BOB, table.table_id)
+    assert await lobby.tables.list_public("", FORMING, None, 10) == [joined]
+
+
+@on_both_databases
 async def test_pages_of_several_states_are_newest_first(lobby: Lobby, clock: FakeClock) -> None:
     made = []
     for number in range(6):

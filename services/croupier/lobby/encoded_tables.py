@@ -1,4 +1,4 @@
-"""The messages of WatchTables, encoded once for all streams that send the same one."""
+"""The messages of WatchTables, encoded once for all streams and lists that send the same one."""
 
 from collections import OrderedDict
 

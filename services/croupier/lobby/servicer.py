@@ -55,10 +55,15 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         self._encoded = EncodedTables()
 
     def add_to(self, server: grpc.aio.Server) -> None:
-        """Register all methods. WatchTables gets a handler without serializer, since it writes encoded messages."""
+        """Register all methods. Those that send tables by their hundreds write encoded messages, without serializer."""
         lobby_pb2_grpc.add_LobbyServiceServicer_to_server(self, server)
-        watch: Any = grpc.unary_stream_rpc_method_handler(self.WatchTables, pb.WatchTablesRequest.FromString, None)
-        server.add_registered_method_handlers(SERVICE_NAME, {"WatchTables": watch})
+        handlers: dict[str, Any] = {
+            "ListTables": grpc.unary_unary_rpc_method_handler(self.ListTables, pb.ListTablesRequest.FromString, None),
+            "WatchTables": grpc.unary_stream_rpc_method_handler(
+                self.WatchTables, pb.WatchTablesRequest.FromString, None
+            ),
+        }
+        server.add_registered_method_handlers(SERVICE_NAME, handlers)
 
     async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:
         self._limits.sign_ins.acquire_nowait(Caller("", "", caller_network()), 1)
@@ -83,7 +88,9 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         table = await self._tables.get(viewer, codec.decode_id("table_id", request.table_id))
         return pb.GetTableResponse(table=codec.encode_table(table, viewer))
 
-    async def ListTables(self, request: pb.ListTablesRequest, context: Any) -> pb.ListTablesResponse:
+    async def ListTables(  # type: ignore[override]  # it returns an encoded ListTablesResponse message
+        self, request: pb.ListTablesRequest, context: Any
+    ) -> bytes:
         game, states = codec.decode_optional_id("game", request.game), codec.decode_states(request.state)
         size = decode_page_size(request.page_size)
         query = ("tables", game, request.state)
@@ -95,8 +102,9 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         token = encode_page_token(query, [last.created_milliseconds, last.table_id]) if last else ""
         viewer = caller().id
         shown = [table for table in tables[:size] if table.is_shown_to(viewer)]
-        encoded = [codec.encode_table(table, viewer) async for table in in_steps(shown, ENCODING_STEP)]
-        return pb.ListTablesResponse(tables=encoded, next_page_token=token)
+        # WatchTablesResponse has its table under the number of the tables here: together its messages are a list.
+        messages = [self._encoded.message(table, viewer) async for table in in_steps(shown, ENCODING_STEP)]
+        return b"".join((*messages, pb.ListTablesResponse(next_page_token=token).SerializeToString()))
 
     async def WatchTables(  # type: ignore[override]  # it yields encoded WatchTablesResponse messages
         self, request: pb.WatchTablesRequest, context: Any

@@ -1,14 +1,20 @@
 """The store of tables."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
+    Integer,
     Row,
     ScalarSelect,
     Select,
+    String,
+    bindparam,
     delete,
     func,
     insert,
@@ -31,6 +37,8 @@ from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
 
 DECODING_STEP = 25
 MAX_DELETED = 1000
+MAX_LISTED = 2000
+"""Of about 4 KiB each."""
 
 
 class RunningTables(NamedTuple):
@@ -49,6 +57,8 @@ class TableStore:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._listed: OrderedDict[str, Table] = OrderedDict()
+        """The tables that were listed last: decoding one costs more than the rest of its place in a list."""
 
     async def add(self, table: Table, limits: RunningTables) -> RunningTables | None:
         """Store a new table; returns the numbers of running tables instead if one of them has reached its limit.
@@ -103,12 +113,22 @@ class TableStore:
         self, game: str, states: Collection[TableState], before: tuple[int, str] | None, limit: int
     ) -> list[Table]:
         """Return public tables, newest first, after (created, table_id) of the page before; `game` empty for all."""
-        # A page of each state is one range of an index; of all states at once it would be a search.
-        pages = [_public_page(game, state, before, limit).subquery() for state in sorted(states)]
-        keys = union_all(*(select(page) for page in pages)).subquery()
-        query = select(TABLES).join(keys, keys.c.table_id == TABLES.c.table_id)
-        newest = query.order_by(keys.c.created_milliseconds.desc(), keys.c.table_id.desc())
-        return await self._many(newest.limit(limit))
+        query = _newest_public(tuple(sorted(states)), is_of_game=bool(game), is_first=before is None)
+        created, table_id = before or (0, "")
+        wanted = {"game": game, "created": created, "table_id": table_id, "max_rows": limit}
+        async with self._store.reading() as connection:
+            page = (await connection.execute(query, wanted)).all()
+            tables = {row.table_id: self._listed.get(row.table_id) for row in page}
+            changed = [
+                row.table_id for row in page if (known := tables[row.table_id]) is None or known.version != row.version
+            ]
+            if changed:
+                for table in await _decoded(
+                    await connection.execute(select(TABLES).where(TABLES.c.table_id.in_(changed)))
+                ):
+                    tables[table.table_id] = table
+                    self._remember(table)
+        return [table for table in tables.values() if table is not None]
 
     async def list_in_states(
         self,
@@ -154,24 +174,41 @@ class TableStore:
         async with self._store.writing() as connection:
             await connection.execute(delete(TABLES).where(TABLES.c.table_id.in_(keys)))
 
+    def _remember(self, table: Table) -> None:
+        self._listed[table.table_id] = table
+        self._listed.move_to_end(table.table_id)
+        if len(self._listed) > MAX_LISTED:
+            self._listed.popitem(last=False)
+
     async def _one(self, condition: ColumnElement[bool]) -> Table | None:
         found = await self._many(select(TABLES).where(condition))
         return found[0] if found else None
 
     async def _many(self, query: Any) -> list[Table]:
         async with self._store.reading() as connection:
-            rows = await connection.execute(query)
-            return [from_row(row) async for row in in_steps(rows, DECODING_STEP)]
+            return await _decoded(await connection.execute(query))
 
 
-def _public_page(game: str, state: TableState, before: tuple[int, str] | None, limit: int) -> Select[tuple[int, str]]:
+async def _decoded(rows: Iterable[Row[Any]]) -> list[Table]:
+    return [from_row(row) async for row in in_steps(rows, DECODING_STEP)]
+
+
+@cache
+def _newest_public(states: tuple[TableState, ...], *, is_of_game: bool, is_first: bool) -> Select[tuple[int, str, int]]:
+    """Return the query of a page, with the values as parameters: building it takes longer than its execution."""
     created, table_id = TABLES.c.created_milliseconds, TABLES.c.table_id
-    query = select(created, table_id).where(TABLES.c.visibility == Visibility.PUBLIC, TABLES.c.state == state)
-    if game:
-        query = query.where(TABLES.c.game == game)
-    if before:
-        query = query.where(tuple_(created, table_id) < before)
-    return query.order_by(created.desc(), table_id.desc()).limit(limit)
+    limit = bindparam("max_rows", type_=Integer)
+    page = select(created, table_id, TABLES.c.version).where(TABLES.c.visibility == Visibility.PUBLIC)
+    if is_of_game:
+        page = page.where(TABLES.c.game == bindparam("game", type_=String))
+    if not is_first:
+        before = tuple_(bindparam("created", type_=BigInteger), bindparam("table_id", type_=String))
+        page = page.where(tuple_(created, table_id) < before)
+    page = page.order_by(created.desc(), table_id.desc()).limit(limit)
+    # A page of each state is one range of an index; of all states at once it would be a search.
+    pages = (page.where(TABLES.c.state == state).subquery() for state in states)
+    keys = union_all(*(select(one) for one in pages)).subquery()
+    return select(keys).order_by(keys.c.created_milliseconds.desc(), keys.c.table_id.desc()).limit(limit)
 
 
 def _counts(host_player_id: str, network: str) -> tuple[ScalarSelect[int], ScalarSelect[int]]:
@@ -223,7 +260,8 @@ def to_row(table: Table) -> dict[str, Any]:
 
 def from_row(row: Row[Any]) -> Table:
     """Return the table of a row, which may have further columns."""
-    columns = {name: row._mapping[name] for name in TABLES.c.keys()}  # noqa: SIM118 - a column collection is no mapping
+    stored = row._mapping
+    columns = {name: stored[name] for name in TABLES.c.keys()}  # noqa: SIM118 - a column collection is no mapping
     access = TableAccess(
         Visibility(columns.pop("visibility")),
         WatchPolicy(columns.pop("watch_policy")),

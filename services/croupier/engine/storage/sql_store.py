@@ -7,7 +7,23 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from opentelemetry.trace import Span
-from sqlalchemy import ARRAY, Integer, Row, Select, Text, and_, func, insert, literal, or_, select, update
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Integer,
+    Row,
+    Select,
+    String,
+    Text,
+    and_,
+    bindparam,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -30,6 +46,15 @@ STUCK_SECONDS = 1.0
 
 
 _ROW = (ENTRIES.c.sequence, ENTRIES.c.at, ENTRIES.c.deadline, ENTRIES.c.body)
+# Statements that every refused action needs are built once: that takes longer than their execution.
+_OF_TABLE = bindparam("table_id", type_=String)
+_ROWS_AFTER = (
+    select(*_ROW)
+    .where(ENTRIES.c.table_id == _OF_TABLE, ENTRIES.c.sequence > bindparam("after", type_=BigInteger))
+    .order_by(ENTRIES.c.sequence)
+    .limit(bindparam("max_rows", type_=Integer))
+)
+_ARCHIVED_LOG = select(ARCHIVE.c.log).where(ARCHIVE.c.table_id == _OF_TABLE)
 _CONFIG_OF_ARCHIVED = (ARCHIVE.c.table_id, ARCHIVE.c.game, ARCHIVE.c.rules_version, ARCHIVE.c.seed, ARCHIVE.c.config)
 
 
@@ -181,13 +206,12 @@ class SqlTableStore:
 
     async def log_after(self, table_id: str, sequence: int, limit: int) -> LogPart:
         """Return the first rows after a sequence, at most `limit`; an archived log is one part as a whole."""
-        rows = select(*_ROW).where(ENTRIES.c.table_id == table_id, ENTRIES.c.sequence > sequence)
+        wanted = {"table_id": table_id, "after": sequence, "max_rows": limit}
         async with transaction(self._engine) as connection:
-            found = await connection.execute(rows.order_by(ENTRIES.c.sequence).limit(limit))
-            if part := tuple([tuple(row) for row in found]):
+            if part := tuple([tuple(row) for row in await connection.execute(_ROWS_AFTER, wanted)]):
                 return LogPart(rows=part)
-            archived = select(ARCHIVE.c.log).where(ARCHIVE.c.table_id == table_id)
-            return LogPart(packed=tuple((await connection.execute(archived)).scalars()))
+            archived = await connection.execute(_ARCHIVED_LOG, {"table_id": table_id})
+            return LogPart(packed=tuple(archived.scalars()))
 
     async def entries_beyond(self, heads: Mapping[str, int], limit: int) -> dict[str, tuple[Entry, ...]]:
         """Return the first entries after a sequence of each table, by table in order; omit tables without any.
