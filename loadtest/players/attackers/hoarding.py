@@ -11,6 +11,7 @@ STREAMS_OF_A_GUEST = 11
 """More than a service allows by default."""
 SPECTATORS = 4
 HOSTS = 2
+LEAVING_HOSTS = 4
 TABLES_OF_A_HOST = 20
 PLAYER_SEATS = 4
 GAME = "thulla"
@@ -76,8 +77,8 @@ async def tickets(attacker: Attacker) -> None:
 
 
 async def left_tables(attacker: Attacker) -> None:
-    """Create tables and leave them."""
-    async for client in attacker.turns(await attacker.sign_in(HOSTS)):
+    """Create tables and leave them, by more hosts than one budget stops."""
+    async for client in attacker.turns(await attacker.sign_in(LEAVING_HOSTS)):
         answer = await attacker.call(client, lobby_pb2.CreateTableRequest(game=GAME, seat_count=2))
         if answer.message is not None:
             table_id = answer.message.table.table_id

@@ -10,7 +10,7 @@ from loadtest.mix import DEFAULT_MIX
 from loadtest.players.attackers.attacker import PAGE_SIZE, Attacker
 
 NETWORK_READERS = 10
-CALLS_AT_ONCE = 6
+CALLS_AT_ONCE = 2
 FAR_AHEAD = 2**40
 GAMES = tuple(DEFAULT_MIX)
 
@@ -72,12 +72,9 @@ async def pages(attacker: Attacker) -> None:
 
 
 async def pages_of_many_guests(attacker: Attacker) -> None:
-    """Read pages as many guests at once, each within its own budget."""
-    clients = await attacker.sign_in(NETWORK_READERS)
-    while True:
-        await attacker.pause()
-        request = attacker.random.choice(_page_requests(attacker))
-        await asyncio.gather(*(attacker.call(client, request) for client in clients))
+    """Read pages as many guests, each within their own budget."""
+    async for client in attacker.turns(await attacker.sign_in(NETWORK_READERS)):
+        await attacker.call(client, attacker.random.choice(_page_requests(attacker)))
 
 
 def _page_requests(attacker: Attacker, tokens: Sequence[str] = ("", "", "")) -> Sequence[Message]:
