@@ -94,14 +94,17 @@ async def bot_tables(attacker: Attacker) -> None:
 
 
 async def open_table(attacker: Attacker, players: Sequence[AttackClient], request: lobby_pb2.CreateTableRequest) -> str:
-    """Open a table with these players, and bots on the other seats; returns its id, empty if a call is refused."""
+    """Open a table with these players, and bots on the other seats; returns its id, empty if a call is refused.
+
+    A second player needs the invite code of a table that is not public.
+    """
     host = players[0]
     created = await attacker.call(host, request)
     if created.message is None:
         return ""
     table_id: str = created.message.table.table_id
     for player in players[1:]:
-        await attacker.call(player, lobby_pb2.JoinTableRequest(table_id=table_id))
+        await attacker.call(player, lobby_pb2.JoinTableRequest(invite_code=created.message.table.invite_code))
     for seat in range(len(players), request.seat_count):
         await attacker.call(host, lobby_pb2.AddBotRequest(table_id=table_id, bot="random", seat=seat))
     state = tables_pb2.TABLE_STATE_FORMING
