@@ -1,7 +1,7 @@
 """The context of a user's task: clients, time, records and random numbers."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
@@ -30,8 +30,8 @@ class LoadSettings:
     """The silence after which a stream is compared with GetView."""
     endpoints: Endpoints = field(default_factory=lambda: Endpoints("", "", ""))
     """The services, for attackers, each of whom has connections of their own."""
-    attacks: Sequence[str] = ()
-    """The attacks that attackers make; all if empty."""
+    attacks: Mapping[str, int] = field(default_factory=dict)
+    """The attacks that attackers make, with the factor of their pace; all at their own pace if empty."""
     calm_seconds: float = 0.0
     """The time before attackers begin."""
 

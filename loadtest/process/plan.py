@@ -40,7 +40,7 @@ class LoadPlan:
     behaviours: str = ""
     """In the format of read_behaviours, if not the scenario's."""
     attacks: str = ""
-    """The names of attacks, with commas between; all if empty."""
+    """In the format of read_weights: attacks with the factor of their pace; all if empty."""
     calm_seconds: float = 0.0
     """The time from the first user to the first attack."""
     authorities: str | None = None
@@ -100,7 +100,7 @@ class LoadPlan:
             criteria,
             self.silence_seconds,
             self.endpoints,
-            tuple(read_weights(self.attacks, ATTACKS)) if self.attacks else (),
+            read_weights(self.attacks, ATTACKS) if self.attacks else {},
             self.calm_seconds,
         )
 

@@ -21,7 +21,7 @@ ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "tables": {"metavar": "N", "help": "the approximate number of tables, in place of --users; else the scenario's"},
     "mix": {"metavar": "GAME[=WEIGHT],...", "default": ALL_GAMES, "help": f"the games by weight ({ALL_GAMES})"},
     "behaviours": {"metavar": "NAME[=WEIGHT],...", "help": "the behaviours of players by weight; else the scenario's"},
-    "attacks": {"metavar": "NAME,...", "help": "the attacks that attackers make; else every one"},
+    "attacks": {"metavar": "NAME[=PACE],...", "help": "the attacks, and the factor of their pace; else every one"},
     "seed": {"metavar": "N", "help": "the seed of players and their decisions; drawn and printed by default"},
     "think": {"metavar": "SECONDS", "help": "the median of think times; 0 for none; else the scenario's"},
     "judged": {"metavar": "SHARE", "help": "the share of tables that are judged, 0 to 1; else the scenario's"},

@@ -1,6 +1,7 @@
 """Every attack by name, and the user who makes them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import product
 from types import MappingProxyType
 
@@ -58,17 +59,17 @@ async def attacker(context: UserContext, name: str) -> None:
     """Make every chosen attack, from one network and from many, after the calm part of the run."""
     settings = context.settings
     await context.sleep(settings.calm_seconds)
-    chosen = settings.attacks or ATTACKS
+    paces = settings.attacks or dict.fromkeys(ATTACKS, 1)
     attackers = [
         Attacker(
             attack,
-            ATTACKS[attack],
+            replace(ATTACKS[attack], calls_per_second=ATTACKS[attack].calls_per_second * paces[attack]),
             settings.endpoints,
             context.measures,
             context.random(f"{name} {attack} {has_one_network}"),
             number=2 * index + has_one_network,
             has_one_network=has_one_network,
         )
-        for (index, attack), has_one_network in product(enumerate(chosen), (True, False))
+        for (index, attack), has_one_network in product(enumerate(paces), (True, False))
     ]
     await attack_until(attackers, context.until_stopping())
