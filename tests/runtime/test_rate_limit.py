@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from croupier.runtime.rate_limit import (
     Budgets,
     CallBudget,
     TooManyCalls,
+    acquire,
     begin_charging,
     budgets_of,
     call_budget,
@@ -198,10 +200,37 @@ def test_an_anonymous_caller_takes_from_the_network_alone(clock: FakeClock) -> N
 def test_a_surcharge_goes_into_debt_and_refuses_the_next_call(clock: FakeClock) -> None:
     shared = budgets(clock, player=10, network=100, wide=100)
     begin_charging(shared, ADA, 2)
-    assert charge(50) == 2.0
-    assert refusal_of(shared, ADA, 1) == ("player", 43.0)
-    clock.wait(43)
+    charge(15)
+    assert refusal_of(shared, ADA, 1) == ("player", 8.0)
+    clock.wait(8)
     shared.acquire_nowait(ADA, 1)
+
+
+def test_surcharges_cause_a_debt_of_one_burst_at_most(clock: FakeClock) -> None:
+    shared = budgets(clock, player=10, network=100, wide=1000, strangers=50)
+    begin_charging(shared, ADA, 2)
+    charge_strangers()
+    for _ in range(3):
+        charge(5000)
+    assert refusal_of(shared, ADA, 1) == ("wide", 1001.0)
+    shared = replace(shared, wide_network=None)
+    assert refusal_of(shared, BOB, 1) == ("network", 101.0)
+    begin_charging(shared, Caller("bob", "Bob", Network("elsewhere")), 1)
+    with pytest.raises(TooManyCalls) as refusal:
+        charge_strangers()
+    assert (refusal.value.limit, refusal.value.retry_after_seconds) == ("strangers", 51.0)
+    clock.wait(11.5)
+    begin_charging(replace(shared, network=None), ADA, 1)
+    charge(15)
+    assert refusal_of(replace(shared, network=None), ADA, 1) == ("player", 10.5)
+
+
+def test_messages_of_a_call_are_delayed_without_limit(clock: FakeClock) -> None:
+    shared = budgets(clock, player=2, network=100, wide=100)
+    begin_charging(shared, ADA, 2)
+    assert [acquire(1) for _ in range(5)] == [1.0, 2.0, 3.0, 4.0, 5.0]
+    charge(1)
+    assert acquire(1) == 6.0
 
 
 async def test_a_task_of_a_call_takes_from_its_budgets(clock: FakeClock) -> None:
@@ -230,7 +259,7 @@ def test_strangers_share_a_budget(clock: FakeClock) -> None:
     begin_charging(shared, BOB, 1)
     with suppress(TooManyCalls):
         charge_strangers()
-    assert charge(0) == 0.0
+    assert acquire(0) == 0.0
 
 
 def test_a_call_without_cost_is_not_refused(clock: FakeClock) -> None:

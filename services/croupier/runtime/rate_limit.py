@@ -72,6 +72,11 @@ class CallBudget:
             self._full_at = {key: full_at for key, full_at in self._full_at.items() if full_at > now}
             self._prune_at = max(2 * len(self._full_at), PRUNE_SIZE)
 
+    def charge(self, key: str, cost: int) -> None:
+        """Take units, whether they are there or not, until the debt is one burst: a full bucket is two bursts away."""
+        lacking = max(self._full_at.get(key, 0) - self._clock(), 0)
+        self.take(key, min(cost, max(2 * self._burst - -(-lacking // self._unit), 0)))
+
     def refusal(self, wait: int) -> TooManyCalls:
         """Return the error of a call that could be made after `wait` nanoseconds."""
         return TooManyCalls(
@@ -168,11 +173,21 @@ def begin_charging(budgets: Budgets, caller: Caller, cost: int) -> None:
     _CALL.set(_RunningCall(buckets, cost, budgets.strangers))
 
 
-def charge(cost: int) -> float:
-    """Take units for the running call beyond its own cost, even if they are not there.
+def charge(cost: int) -> None:
+    """Take units for the running call beyond its own cost, even if they are not there, but none for other work.
 
-    So work that has begun is not refused, but the next call is. Returns the seconds until they are there; 0 for work
-    that no player asked for.
+    So work that has begun is not refused, but the next call is. The debt of each budget is at most one burst, because
+    others share those of a network and of strangers: after `burst / units_per_second` seconds they may call again.
+    """
+    call = _CALL.get()
+    for budget, key in call.buckets if call is not None else ():
+        budget.charge(key, cost)
+
+
+def acquire(cost: int) -> float:
+    """Take units for a message in the running call; returns the seconds until they are there, by which it is delayed.
+
+    The debt has no limit of its own, or messages would pass sooner: each stream waits with its next one.
     """
     call = _CALL.get()
     return _acquire_all(call.buckets, cost) if call is not None else 0.0

@@ -24,7 +24,7 @@ from croupier.runtime.costs import MESSAGE_COST, resume_cost
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, invalid_field
 from croupier.runtime.identity import caller
 from croupier.runtime.links import Links
-from croupier.runtime.rate_limit import Budgets, charge
+from croupier.runtime.rate_limit import Budgets, acquire, charge
 from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.table_access import LinkPurpose
 from croupier_api.v1 import engine_pb2, engine_pb2_grpc, errors_pb2
@@ -225,7 +225,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
 
         A refusal would cost as much as an action, and a delay blocks only the sender.
         """
-        seconds = max(charge(MESSAGE_COST), self._entries.acquire(caller(), 1))
+        seconds = max(acquire(MESSAGE_COST), self._entries.acquire(caller(), 1))
         if seconds > 0:
             self._metrics.rpc.limited.labels(PLAY_TABLE).inc()
             await asyncio.sleep(seconds)
