@@ -26,6 +26,7 @@ from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import TableState
 from croupier.runtime.database import open_database
 from croupier.runtime.schema_versions import MIGRATION_SECONDS, migrate_database
+from croupier.runtime.service import now_milliseconds
 from croupier.runtime.table_access import OPEN
 from croupier.scoring.ledger import Ledger, Result, Seat, SeatConduct, Sheet
 from croupier.scoring.schema import STANDINGS
@@ -65,7 +66,8 @@ class StatementTimer:
 
 async def pages_of(database: AsyncEngine, results: int, random: Random) -> Mapping[str, Call]:
     """Return calls that read a page each, or store a result."""
-    standings, tables, ledger = StandingsStore(database), TableStore(Store(database)), Ledger(database)
+    standings, tables = StandingsStore(database), TableStore(Store(database))
+    ledger = Ledger(database, now_milliseconds)
     middle = await _middle_of_board(database)
     half = (FIRST_END + results // 2 * 1000, "")
     every_state = [TableState.FORMING, TableState.OPENING, TableState.PLAYING, TableState.FINISHED]

@@ -86,7 +86,8 @@ def test_a_record_gets_the_rows_of_its_table_and_all_outages(databases: Database
 def test_the_record_of_a_finished_table_gets_its_ledger(databases: Databases, tmp_path: Path) -> None:
     with closing(connect(tmp_path / "scoring.db")) as connection, connection:
         connection.execute(
-            "INSERT INTO sheets (table_id, game, seats, visibility) VALUES ('t', 'solo', '[]', 'public')"
+            "INSERT INTO sheets (table_id, game, seats, visibility, reported_milliseconds)"
+            " VALUES ('t', 'solo', '[]', 'public', 30)"
         )
         connection.execute("INSERT INTO rounds VALUES ('t', 1, '[1, 2]', '[3, 4]', '', '', '[]', '[]')")
         connection.execute("INSERT INTO seat_counts VALUES ('t', 1, 'wins', 5)")

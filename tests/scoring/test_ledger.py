@@ -12,8 +12,9 @@ import pytest
 from croupier.runtime.costs import sheet_cost
 from croupier.runtime.database import open_database
 from croupier.runtime.errors import AlreadyExists, Unavailable
-from croupier.runtime.identity import Caller
+from croupier.runtime.identity import Caller, Clock
 from croupier.runtime.rate_limit import Budgets, CallBudget, begin_charging
+from croupier.runtime.service import now_milliseconds
 from croupier.runtime.table_access import OPEN, SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet, ranked_seats
 from croupier.scoring.standings import Scope, Statistics
@@ -42,9 +43,9 @@ async def ledger(database_url: str) -> AsyncIterator[Ledger]:
 
 
 @asynccontextmanager
-async def opened(url: str) -> AsyncIterator[Ledger]:
+async def opened(url: str, clock: Clock = now_milliseconds) -> AsyncIterator[Ledger]:
     database = open_database(url)
-    yield Ledger(database)
+    yield Ledger(database, clock)
     await database.dispose()
 
 
@@ -153,7 +154,7 @@ async def test_of_two_different_entries_at_once_one_is_refused(database_url: str
 
 
 async def test_a_database_that_cannot_be_reached_is_unavailable(tmp_path: Path) -> None:
-    unreachable = Ledger(open_database(f"sqlite:///{tmp_path}/missing/scoring.db"))
+    unreachable = Ledger(open_database(f"sqlite:///{tmp_path}/missing/scoring.db"), now_milliseconds)
     with pytest.raises(Unavailable) as refused:
         await record(unreachable, FIRST)
     assert refused.value.retry_after_seconds

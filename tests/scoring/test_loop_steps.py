@@ -54,7 +54,7 @@ def long_result(table_id: str) -> control_pb.RecordResultRequest:
 async def servicers(database_file: Path) -> AsyncIterator[tuple[ScoringServicer, ScoringControlServicer]]:
     """Return servicers over a full ledger."""
     database = open_database(f"sqlite:///{database_file}")
-    ledger = Ledger(database)
+    ledger = Ledger(database, now_milliseconds)
     links = LinkVerifier(Ed25519PrivateKey.generate().public_key(), now_milliseconds)
     control = ScoringControlServicer(ledger, LedgerMetrics(CollectorRegistry()))
     context: Any = None

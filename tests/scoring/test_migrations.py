@@ -2,18 +2,19 @@
 
 import pytest
 from alembic import command
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import IntegrityError
 
 from croupier.runtime.database import open_database
 from croupier.runtime.schema_versions import alembic_config
+from croupier.runtime.service import now_milliseconds
 from croupier.runtime.table_access import SEATED
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
-from croupier.scoring.schema import METADATA
+from croupier.scoring.schema import METADATA, SHEETS
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import StandingsStore
 from tests.databases import POSTGRESQL
-from tests.migrations import differences, up_to_date
+from tests.migrations import differences, migrated_from, up_to_date
 
 
 async def test_migrations_create_the_schema_of_the_code(empty_url: str) -> None:
@@ -46,7 +47,7 @@ async def test_stored_results_become_seated_and_unranked_and_stay_in_the_statist
         await connection.run_sync(store_as_0001)
     await old.dispose()
     async with up_to_date(empty_url, "croupier.scoring") as database:
-        ledger, standings = Ledger(database), StandingsStore(database)
+        ledger, standings = Ledger(database, now_milliseconds), StandingsStore(database)
         sheet = Sheet("a", "solo", (Seat("anna", "Anna", ""), Seat("ben", "Ben", "")), SEATED)
         first = Round(1, (1, 0), (1, 0), (), counts=(SeatCount("wins", 0, 2),))
         result = Result(((0,), (1,)), (1, 0), 10)
@@ -66,12 +67,23 @@ async def test_stored_results_become_seated_and_unranked_and_stay_in_the_statist
         assert await standings.statistics("anna", Scope.ALL) == (Statistics("jossing", 1, 1, 1, (("wins", 1),)), anna)
 
 
+async def test_stored_sheets_count_as_reported_at_the_migration(empty_url: str) -> None:
+    began = now_milliseconds()
+    sheets = text("INSERT INTO sheets (table_id, game, seats, visibility) VALUES (:id, 'solo', '[]', 'public')")
+    async with migrated_from(empty_url, "croupier.scoring", "0002", sheets, [{"id": "a"}]) as database:
+        async with database.begin() as connection:
+            # By a scoring of the version before.
+            await connection.execute(sheets, [{"id": "b"}])
+            reported = (await connection.execute(select(SHEETS.c.reported_milliseconds))).scalars().all()
+        assert began <= reported[0] == reported[1] <= now_milliseconds()
+
+
 @pytest.mark.parametrize("empty_url", [POSTGRESQL], indirect=True)
 async def test_a_scoring_of_the_version_before_stores_no_sheet_of_unknown_access(empty_url: str) -> None:
     """It would contradict later reports of the table, which scoring would reject for ever; engines repeat an error."""
     insert = text("INSERT INTO sheets (table_id, game, seats) VALUES ('a', 'solo', '[]') ON CONFLICT DO NOTHING")
     async with up_to_date(empty_url, "croupier.scoring") as database:
-        await Ledger(database).record_result(Sheet("a", "solo", ()), Result((), (), 10))
+        await Ledger(database, now_milliseconds).record_result(Sheet("a", "solo", ()), Result((), (), 10))
         with pytest.raises(IntegrityError, match="visibility"):
             async with database.begin() as connection:
                 await connection.execute(insert)

@@ -7,6 +7,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.runtime.database import open_database
+from croupier.runtime.service import now_milliseconds
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.schema import METADATA
 from croupier.scoring.standings import Scope, Statistics
@@ -30,8 +31,8 @@ PAGES: dict[str, Callable[[StandingsStore], Awaitable[object]]] = {
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[AsyncEngine]:
     database = open_database(database_url)
-    await Ledger(database).record_round(SHEET, FIRST)
-    await Ledger(database).record_result(SHEET, RESULT)
+    await Ledger(database, now_milliseconds).record_round(SHEET, FIRST)
+    await Ledger(database, now_milliseconds).record_result(SHEET, RESULT)
     yield database
     await database.dispose()
 

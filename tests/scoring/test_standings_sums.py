@@ -9,6 +9,7 @@ from random import Random
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.runtime.database import open_database
+from croupier.runtime.service import now_milliseconds
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.scoring.ledger import Ledger, Result, Round, ScoreSheet, Seat, SeatConduct, SeatCount, Sheet
 from croupier.scoring.standings import Scope, Statistics
@@ -154,9 +155,9 @@ async def test_standings_are_the_sums_over_the_ledger(database_url: str, seed: i
     repeated = random.sample(entries, len(entries) // 2)
     in_any_order = random.sample([*entries, *repeated], len(entries) + len(repeated))
     async with two_replicas(database_url) as (one, other):
-        await record_all((Ledger(one), Ledger(other)), in_any_order)
+        await record_all((Ledger(one, now_milliseconds), Ledger(other, now_milliseconds)), in_any_order)
         known = {sheet.table_id for sheet, _ in entries}
-        recorded = [await Ledger(one).score_sheet(table_id) for table_id in sorted(known)]
+        recorded = [await Ledger(one, now_milliseconds).score_sheet(table_id) for table_id in sorted(known)]
         assert sum(len(each.rounds) + bool(each.result) for each in recorded) == len(entries)
         totals, standings = sums_of(recorded), StandingsStore(other)
         for scope in Scope:

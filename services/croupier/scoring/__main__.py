@@ -34,7 +34,7 @@ def servicers(
     database: AsyncEngine, registry: CollectorRegistry, engine_key: Ed25519PublicKey, clock: Clock
 ) -> tuple[AddServices, AddServices]:
     """Return the services for players and for engines, on one ledger."""
-    ledger = Ledger(database)
+    ledger = Ledger(database, clock)
     players = ScoringServicer(ledger, StandingsStore(database), LinkVerifier(engine_key, clock), clock)
     control = ScoringControlServicer(ledger, LedgerMetrics(registry))
     return (

@@ -1,9 +1,9 @@
-"""Housekeeping: deletes the entries of tables that ended long ago; standings keep their sums."""
+"""Housekeeping: deletes the entries of tables that ended, or got no report, long ago; standings keep their sums."""
 
 import asyncio
 from dataclasses import dataclass
 
-from sqlalchemy import delete, literal, select
+from sqlalchemy import Select, delete, exists, literal, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.runtime.database import transaction
@@ -20,7 +20,8 @@ DAY_MILLISECONDS = 86_400_000
 class Housekeeper:
     """Deletes results, with score sheets and rounds, `result_days` after their end.
 
-    Engines repeat a report within seconds. One that came only after the deletion would count a second time.
+    Sheets without result are deleted so long after the last report of their table. Engines repeat a report within
+    seconds. One that came only after the deletion would count a second time.
     """
 
     database: AsyncEngine
@@ -39,21 +40,36 @@ class Housekeeper:
 
     async def delete_expired(self) -> None:
         """Delete what is older than the retention time, in batches."""
-        ended_before = self.clock() - self.result_days * DAY_MILLISECONDS
-        for is_public in (True, False):
+        before = self.clock() - self.result_days * DAY_MILLISECONDS
+        # Results come first: of the sheets that were reported so long ago, those without one are then left.
+        for old in (_ended(True, before), _ended(False, before), _abandoned(before)):
             deleted = BATCH_SIZE
             while deleted == BATCH_SIZE:
                 async with transaction(self.database) as connection:
-                    deleted = await _delete_batch(connection, is_public, ended_before)
+                    deleted = await _delete_batch(connection, old)
 
 
-async def _delete_batch(connection: AsyncConnection, is_public: bool, ended_before: int) -> int:
+def _ended(is_public: bool, before: int) -> Select[tuple[str]]:
+    """Return the ids of tables that ended before a time."""
     ended = RESULTS.c.end_milliseconds
     old = select(SHEETS.c.table_id).join(RESULTS, RESULTS.c.table_id == SHEETS.c.table_id)
-    old = old.where(RESULTS.c.is_public == literal(is_public), ended < ended_before)
-    old = old.order_by(ended, RESULTS.c.table_id).limit(BATCH_SIZE)
-    # A batch that another replica deletes is skipped: two could wait for each other.
-    table_ids = list((await connection.execute(old.with_for_update(of=SHEETS, skip_locked=True))).scalars())
+    old = old.where(RESULTS.c.is_public == literal(is_public), ended < before)
+    return old.order_by(ended, RESULTS.c.table_id)
+
+
+def _abandoned(before: int) -> Select[tuple[str]]:
+    """Return the ids of tables without result that were last reported before a time."""
+    reported = SHEETS.c.reported_milliseconds
+    has_result = exists().where(RESULTS.c.table_id == SHEETS.c.table_id)
+    return select(SHEETS.c.table_id).where(reported < before, ~has_result).order_by(reported)
+
+
+async def _delete_batch(connection: AsyncConnection, old: Select[tuple[str]]) -> int:
+    # It deletes nothing, but SQLite, which has no row locks, lets no report in from here on.
+    await connection.execute(delete(SHEETS).where(SHEETS.c.table_id == ""))
+    # A batch that another replica deletes is skipped: two could wait for each other. So are tables that report now.
+    batch = old.limit(BATCH_SIZE).with_for_update(of=SHEETS, skip_locked=True)
+    table_ids = list((await connection.execute(batch)).scalars())
     for table in (RESULT_PLAYERS, RESULTS, SEAT_COUNTS, ROUNDS, SHEETS) if table_ids else ():
         await connection.execute(delete(table).where(table.c.table_id.in_(table_ids)))
     return len(table_ids)

@@ -6,16 +6,17 @@ same transaction.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, Table, select
+from sqlalchemy import Row, RowMapping, Table, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.runtime.costs import sheet_cost
 from croupier.runtime.database import transaction
 from croupier.runtime.errors import AlreadyExists, NotFound
+from croupier.runtime.identity import Clock
 from croupier.runtime.rate_limit import charge
 from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
@@ -105,15 +106,16 @@ class ScoreSheet:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The ledger in a database."""
+    """The ledger in a database; the clock tells when a table was last reported."""
 
     database: AsyncEngine
+    clock: Clock
 
     async def record_round(self, sheet: Sheet, entry: Round) -> bool:
         """Record a round and return whether it is new; raises AlreadyExists if the ledger has a different one."""
         key = {"table_id": sheet.table_id, "round": entry.number}
         async with transaction(self.database) as connection:
-            await _record_sheet(connection, sheet)
+            await _record_sheet(connection, sheet, self.clock())
             is_new = await _insert_once(connection, ROUNDS, key, _round_columns(entry), f"round {entry.number}")
             if is_new and entry.counts:
                 sums = _sums(entry.counts)
@@ -124,7 +126,7 @@ class Ledger:
     async def record_result(self, sheet: Sheet, result: Result) -> bool:
         """Record a result and return whether it is new; raises AlreadyExists if the ledger has a different one."""
         async with transaction(self.database) as connection:
-            await _record_sheet(connection, sheet)
+            await _record_sheet(connection, sheet, self.clock())
             key = {"table_id": sheet.table_id}
             is_new = await _insert_once(connection, RESULTS, key, _result_columns(sheet, result), "the result")
             rows = _player_rows(sheet, result)
@@ -155,8 +157,8 @@ class Ledger:
         return ScoreSheet(sheet, tuple(rounds), result)
 
 
-async def _record_sheet(connection: AsyncConnection, sheet: Sheet) -> None:
-    """Record the sheet of a table, or compare it; the transaction then has its lock."""
+async def _record_sheet(connection: AsyncConnection, sheet: Sheet, now: int) -> None:
+    """Record the sheet of a table, or compare it, and the time; the transaction then has its lock."""
     access = sheet.access
     columns = {
         "game": sheet.game,
@@ -167,7 +169,10 @@ async def _record_sheet(connection: AsyncConnection, sheet: Sheet) -> None:
         "removed_players": json.dumps(access.removed_players),
         "is_matched": access.is_matched,
     }
-    await _insert_once(connection, SHEETS, {"table_id": sheet.table_id}, columns, "game, seats or access")
+    insert = insert_into(connection, SHEETS).values(table_id=sheet.table_id, reported_milliseconds=now, **columns)
+    reported = {"reported_milliseconds": now}
+    upsert = insert.on_conflict_do_update(index_elements=SHEETS.primary_key, set_=reported).returning(SHEETS)
+    _check_same((await connection.execute(upsert)).mappings().one(), columns, "game, seats or access")
 
 
 async def _insert_once(
@@ -178,10 +183,15 @@ async def _insert_once(
     if (await connection.execute(insert)).rowcount:
         return True
     stored = (await connection.execute(select(table).filter_by(**key).with_for_update())).mappings().one()
+    _check_same(stored, columns, description)
+    return False
+
+
+def _check_same(stored: RowMapping, columns: Mapping[str, Any], description: str) -> None:
+    """Raise AlreadyExists if a stored row has other values."""
     if any(stored[name] != value and not _is_unknown(name, stored[name], value) for name, value in columns.items()):
         message = f"{description} of this table differs from the ledger, whose entries never change"
         raise AlreadyExists(errors_pb2.ERROR_REASON_LEDGER_CONFLICT, message)
-    return False
 
 
 def _is_unknown(column: str, stored: Any, value: Any) -> bool:

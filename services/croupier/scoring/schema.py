@@ -28,6 +28,9 @@ SHEETS = Table(
     Column("watch_delay_seconds", Integer, nullable=False, server_default="0"),
     Column("removed_players", Text, nullable=False, server_default="[]"),  # JSON: player ids
     Column("is_matched", Boolean, nullable=False, server_default=false()),
+    # Of the last report, since 1970 UTC. Sheets without result are deleted by it; all others are deleted sooner.
+    Column("reported_milliseconds", BigInteger, nullable=False),
+    Index("sheets_by_report", "reported_milliseconds"),
 )
 
 ROUNDS = Table(

@@ -21,4 +21,4 @@ class ScoringSettings(ServiceSettings):
     metrics_listen: ListenAddress = "127.0.0.1:7739"
     """host:port for Prometheus."""
     result_days: NonNegativeInt = 365
-    """Days after its end after which a result is deleted, with its score sheet; standings keep it. 0: never."""
+    """Days after which a result, or a score sheet without one, is deleted; standings keep results. 0: never."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 from sqlalchemy.ext.asyncio import create_async_engine
 
+from croupier.runtime.service import now_milliseconds
 from croupier.scoring import codec
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.schema import METADATA
@@ -76,7 +77,7 @@ async def read_standings(path: Path) -> Standings:
     database = create_async_engine(f"sqlite+aiosqlite:///{path}")
     async with database.begin() as connection:
         await connection.run_sync(METADATA.create_all)
-    ledger, standings = Ledger(database), StandingsStore(database)
+    ledger, standings = Ledger(database, now_milliseconds), StandingsStore(database)
     for number, game in enumerate(GAMES):
         sheet = table(number).sheet
         table_id = f"table-{number}"
