@@ -1,16 +1,22 @@
 """Streams receive changed tables that their player may see, and no others."""
 
+import asyncio
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.tables import TableState
+from croupier.lobby.table_service import MAX_PAGE_READS
+from croupier.lobby.tables import Table, TableState
+from croupier.lobby.turns import MESSAGES_PER_TICK, TICK_SECONDS
+from croupier.runtime.database import POOL_SIZE
 from croupier.runtime.errors import NotFound, Unavailable
 from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, FakeClock
+from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, START, FakeClock
 from tests.lobby.matches import ADA, BOB, EVE, next_message
+from tests.waiting import SettlingLoop, settled
 
 
 async def test_a_stream_of_one_table_ends_with_the_table(lobby: Lobby) -> None:
@@ -62,6 +68,35 @@ async def test_only_seated_players_can_watch_a_table_that_is_not_public(lobby: L
         await lobby.tables.clear_seat(ADA.player_id, table.table_id, 1)
         with pytest.raises(NotFound):
             await next_message(stream)
+
+
+async def test_new_streams_read_few_pages_at_a_time_and_take_turns(
+    lobby: Lobby, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = await lobby.tables.create(ADA, PAIRS)
+    reads, may_read = 0, asyncio.Event()
+
+    async def list_public(*_: Any) -> list[Table]:
+        nonlocal reads
+        reads += 1
+        await may_read.wait()
+        return [table]
+
+    monkeypatch.setattr(lobby.tables.store, "list_public", list_public)
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, SettlingLoop)
+    loop.follow(lambda: (clock() - START) / 1000)
+    streams = [lobby.tables.watch_public(EVE.player_id, "") for _ in range(MESSAGES_PER_TICK + MAX_PAGE_READS)]
+    firsts = [asyncio.ensure_future(anext(stream)) for stream in streams]
+    await settled()
+    assert reads == MAX_PAGE_READS < POOL_SIZE
+    may_read.set()
+    await settled()
+    assert sum(first.done() for first in firsts) == MESSAGES_PER_TICK
+    clock.advance(TICK_SECONDS)
+    assert await asyncio.gather(*firsts) == [table] * len(streams)
+    for stream in streams:
+        await stream.aclose()
 
 
 async def test_changes_of_another_replica_arrive(deployment: LobbyDeployment, clock: FakeClock) -> None:

@@ -1,7 +1,7 @@
 """Changes reach streams soon and in order, with any number of streams at a bounded cost."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -49,6 +49,17 @@ class Readers:
 
         self._tasks.append(asyncio.create_task(read()))
         await asyncio.sleep(0)
+
+    async def begin(self, tables: Sequence[Table], network: str) -> list[str]:
+        """Read a page of a new stream of public tables; returns the list to which its tables are added."""
+        subscription, received = self._subscribe("", EVE.player_id, network), []
+
+        async def read() -> None:
+            async for table in subscription.page(tables):
+                received.append(table.table_id)  # noqa: PERF401 - it is read while it grows
+
+        self._tasks.append(asyncio.create_task(read()))
+        return received
 
     async def publish(self, *tables: Table) -> None:
         for table in tables:
@@ -146,6 +157,34 @@ async def test_messages_are_bounded_with_any_number_of_streams_and_changes(reade
     assert max(counts) - min(counts) <= 8
     for received in crowd:
         assert received == sorted(received, key=lambda message: message[1])
+
+
+async def test_pages_take_turns_with_changes(readers: Readers) -> None:
+    page = [forming_table(number=number) for number in range(100, 120)]
+    other, neighbour = await readers.watch(network="other"), await readers.watch(network="crowd")
+    pages = [await readers.begin(page, "crowd") for _ in range(50)]
+    await settled()
+    assert sum(map(len, pages)) == MESSAGES_PER_TICK
+    await readers.publish(forming_table(version=2))
+    ticks = 1
+    while any(len(received) < len(page) for received in pages) or not neighbour:
+        await readers.advance(TICK_SECONDS)
+        ticks += 1
+        assert sum(map(len, pages)) + len(other) + len(neighbour) <= ticks * MESSAGES_PER_TICK
+        assert other == [(TABLE_ID, 2)]
+        # The neighbour waits for one turn of each stream before it.
+        assert neighbour or ticks <= 50 * 8 / MESSAGES_PER_TICK + 1
+    assert ticks == -(-(50 * len(page) + 2) // MESSAGES_PER_TICK)
+    assert pages == [[table.table_id for table in page]] * 50
+
+
+async def test_a_page_with_tables_left_ends_when_the_server_stops(readers: Readers) -> None:
+    with readers.feed.subscribe_public("", EVE.player_id) as subscription:
+        tables = subscription.page([forming_table(number=number) for number in range(2)])
+        await next_message(tables)
+        readers.feed.close()
+        with pytest.raises(Unavailable, match="stop"):
+            await next_message(tables)
 
 
 async def test_players_of_a_table_wait_for_no_turn(readers: Readers) -> None:

@@ -6,7 +6,7 @@ remembers only how far it has read.
 
 import asyncio
 from bisect import bisect_left, bisect_right
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import contextmanager
 
 from croupier.lobby.tables import Table, TableState
@@ -37,6 +37,8 @@ class Subscription:
         self._topic = topic
         self._position = topic.end
         self._page_versions: dict[str, int] = {}
+        self.page_left = 0
+        """The tables of a page that are still to be sent: they come before changes."""
         self._granted = 0
         self._turn: asyncio.Future[None] | None = None
         self._error: ServiceError | None = None
@@ -50,7 +52,7 @@ class Subscription:
         """Let the stream send so many messages; returns how many of them it has to send."""
         if self._turn is None or self._turn.done():
             return 0
-        self._granted = min(max_messages, self._topic.count_after(self._position))
+        self._granted = min(max_messages, self.page_left or self._topic.count_after(self._position))
         self._turn.set_result(None)
         return self._granted
 
@@ -64,6 +66,19 @@ class Subscription:
         """Record that this version of a table was read from the store and delivered."""
         if len(self._page_versions) < MAX_PAGE_VERSIONS:
             self._page_versions[table.table_id] = table.version
+
+    async def page(self, tables: Sequence[Table]) -> AsyncGenerator[Table, None]:
+        """Yield tables that were read from the store, in the stream's turns; raises the error with which it ends."""
+        self.page_left = len(tables)
+        for table in tables:
+            if not self._granted:
+                await self._wait_for_turn()
+            if self._error:
+                raise self._error
+            self._granted -= 1
+            self.page_left -= 1
+            self.mark_delivered(table)
+            yield table
 
     async def changes(self) -> AsyncGenerator[Table, None]:
         """Yield changed tables as they come; raises the error with which the stream ends."""
@@ -152,7 +167,7 @@ class Topic:
 
     def wait(self, subscription: Subscription) -> None:
         """Let a subscription wait for changes, or for its turn if there are some."""
-        if subscription.position >= self._announced:
+        if not subscription.page_left and subscription.position >= self._announced:
             self._waiting[subscription] = None
         else:
             self._call(subscription)

@@ -1,8 +1,9 @@
 """Forming tables: the calls of players from the first seat to the first deal."""
 
+import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from croupier.lobby import tables
 from croupier.lobby.engine_port import EnginePort, Preparation
@@ -26,6 +27,8 @@ CODE_LENGTH = 8
 CODE_ATTEMPTS = 5
 FORMING = (TableState.FORMING, TableState.OPENING)
 PAGE_SIZE = 200
+MAX_PAGE_READS = 4
+"""Of all streams at a time, so that calls find free connections however many streams begin at once."""
 HOSTED_RETRY_SECONDS = 30
 
 
@@ -53,6 +56,7 @@ class TableService:
     running_limits: RunningTables
     source: random.Random
     clock: Callable[[], int]
+    page_reads: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PAGE_READS))
 
     async def create(self, host: Player, spec: TableSpec, network: Network | None = None) -> Table:
         """Create a table and seat its host, who calls from a network."""
@@ -188,17 +192,19 @@ class TableService:
             await self.games.find(game)
         with self.feed.subscribe_public(game, viewer_id, network.widest_id if network else "") as subscription:
             before = None
-            while page := await self.store.list_public(game, FORMING, before, PAGE_SIZE):
-                for table in page:
-                    if table.is_shown_to(viewer_id):
-                        subscription.mark_delivered(table)
-                        yield table
+            while page := await self._read_page(game, before):
+                async for table in subscription.page([table for table in page if table.is_shown_to(viewer_id)]):
+                    yield table
                 before = (page[-1].created_milliseconds, page[-1].table_id)
                 if len(page) == PAGE_SIZE:
                     charge(TABLES_PAGE_COST)
             async for changed in subscription.changes():
                 if changed.is_shown_to(viewer_id):
                     yield changed
+
+    async def _read_page(self, game: str, before: tuple[int, str] | None) -> list[Table]:
+        async with self.page_reads:
+            return await self.store.list_public(game, FORMING, before, PAGE_SIZE)
 
     def _invite_code(self) -> str:
         return "".join(self.source.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
