@@ -1,7 +1,9 @@
-"""A PostgreSQL server for all tests of this process, with databases for each test, and resets of shared state."""
+"""Seeds of random tests, resets of shared state, and a PostgreSQL server with databases for each test."""
 
 import asyncio
 import itertools
+import os
+import secrets
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -36,6 +38,14 @@ def _no_budgets() -> Iterator[None]:
     begin_charging(Budgets(), ANONYMOUS, 0)
     yield
     begin_charging(Budgets(), ANONYMOUS, 0)
+
+
+@pytest.fixture
+def seed(request: pytest.FixtureRequest) -> int:
+    """Return the seed of this test, from CROUPIER_TEST_SEED if set; pytest shows the line when the test fails."""
+    given = int(os.environ.get("CROUPIER_TEST_SEED") or secrets.randbelow(1 << 31))
+    print(f"repeat with: CROUPIER_TEST_SEED={given} .venv/bin/pytest '{request.node.nodeid}'")
+    return given
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
-"""Fixtures: seeds of random tests, an engine on fakes with a virtual clock, and real databases."""
+"""Fixtures: an engine on fakes with a virtual clock, and real databases."""
 
 import asyncio
-import os
-import secrets
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -17,14 +15,6 @@ from croupier.runtime.schema_versions import migrate_database
 from tests.databases import copy_database
 from tests.engine.databases import running, store_on
 from tests.engine.fakes import EngineHarness, FakeClock, FakeScoring, MemoryTableStore, engine_harness
-
-
-@pytest.fixture
-def seed(request: pytest.FixtureRequest) -> int:
-    """Return the seed of this test, from CROUPIER_TEST_SEED if set; pytest shows the line when the test fails."""
-    given = int(os.environ.get("CROUPIER_TEST_SEED") or secrets.randbelow(1 << 31))
-    print(f"repeat with: CROUPIER_TEST_SEED={given} .venv/bin/pytest '{request.node.nodeid}'")
-    return given
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Fixtures of scoring; each test has its own copy of a database that is migrated once."""
 
 import asyncio
-import os
-import secrets
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,14 +9,6 @@ import pytest
 from croupier.runtime.schema_versions import migrate_database
 from tests.databases import copy_database
 from tests.scoring.deployment import Keys, ScoringHarness, open_harness
-
-
-@pytest.fixture
-def seed(request: pytest.FixtureRequest) -> int:
-    """Return the seed of this test, from CROUPIER_TEST_SEED if set; pytest shows the line when the test fails."""
-    given = int(os.environ.get("CROUPIER_TEST_SEED") or secrets.randbelow(1 << 31))
-    print(f"repeat with: CROUPIER_TEST_SEED={given} .venv/bin/pytest '{request.node.nodeid}'")
-    return given
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """100,000 random requests: no internal error, no traceback, no growth; and the services still play afterwards."""
 
 import asyncio
-import os
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -37,13 +36,6 @@ CONTROL_SERVICES = {
     "engine": engine_control_pb2.DESCRIPTOR.services_by_name["EngineControlService"],
     "scoring": scoring_control_pb2.DESCRIPTOR.services_by_name["ScoringControlService"],
 }
-
-
-@pytest.fixture
-def seed(request: pytest.FixtureRequest) -> int:
-    given = int(os.environ.get("CROUPIER_TEST_SEED") or secrets.randbelow(1 << 31))
-    print(f"repeat with: CROUPIER_TEST_SEED={given} .venv/bin/pytest '{request.node.nodeid}'")
-    return given
 
 
 @pytest.fixture
