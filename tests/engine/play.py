@@ -1,13 +1,13 @@
 """Tables of any game, and functions that play them."""
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from random import Random
 from typing import TypeVar
 
 import pytest
 
-from croupier.engine.core.fold import TableState, Transition, advance, new_table, transitions_of
+from croupier.engine.core.fold import TableState, Transition, advance, new_table
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import (
     ActedBy,
@@ -120,14 +120,6 @@ async def reload_table(engine: EngineHarness, table_id: str) -> LiveTable:
     assert stored
     log = log_parts(engine.store, table_id)
     return LiveTable(await engine.services.folder.fold(FoldedTable(stored.config), log), engine.services)
-
-
-def folded_table(config: TableConfig, entries: Iterable[Entry]) -> FoldedTable:
-    """Return the fold of a log."""
-    folded = FoldedTable(config)
-    for transition in transitions_of(config, entries):
-        folded.apply(transition)
-    return folded
 
 
 def choice(table: TableState, random: Random) -> tuple[Seat, Action]:

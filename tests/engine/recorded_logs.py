@@ -11,15 +11,15 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from croupier.engine.core.fold import TableState, transitions_of
+from croupier.engine.core.fold import TableState
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import decode_config, decode_entry, encode_body, encode_config
-from croupier.engine.core.replay import write_replay
 from croupier.games.actions import KeepCards, encode_action
 from croupier.games.bots import with_empty_swaps
 from croupier.games.cards import notation
 from croupier.games.interface import Legal
 from croupier.games.registry import GAMES
+from tests.engine.folds import transitions_of, write_replay
 from tests.engine.play import ROUNDS, make_config, whole_log
 
 FOLDER = Path(__file__).parent / "recorded"

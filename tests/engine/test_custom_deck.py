@@ -10,7 +10,6 @@ from croupier.engine.api.control_servicer import EngineControlServicer
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.api.table_codec import encode_time_control
 from croupier.engine.core.log_codec import decode_entry, encode_body
-from croupier.engine.core.replay import write_replay
 from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.tables.registry import Tables
 from croupier.runtime.identity import Caller, set_caller
@@ -18,6 +17,7 @@ from croupier.runtime.stream_limiter import StreamLimiter
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_internal.v1 import engine_control_pb2
 from tests.engine.fakes import EngineHarness
+from tests.engine.folds import write_replay
 from tests.engine.play import CLOCK, choice, people, whole_log
 from tests.engine.toys import SEATS, toy_known, toy_table
 

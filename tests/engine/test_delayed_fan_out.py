@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from croupier.engine.core.fold import Transition, transitions_of
+from croupier.engine.core.fold import Transition
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.tables.live_table import MAX_CLOCK_DIFFERENCE_MILLISECONDS, LiveTable
 from croupier.engine.tables.registry import Tables
@@ -17,6 +17,7 @@ from croupier.games.registry import GAMES
 from croupier.runtime.errors import LimitReached, MalformedRequest, Unavailable
 from croupier.runtime.table_access import OPEN
 from tests.engine.fakes import EngineHarness
+from tests.engine.folds import transitions_of
 from tests.engine.play import (
     ENDLESS,
     ROUNDS,

@@ -4,12 +4,13 @@ from random import Random
 
 import pytest
 
-from croupier.engine.core.fold import TableState, Transition, advance, new_table, transition_of, transitions_of
+from croupier.engine.core.fold import TableState, Transition, advance, new_table, transition_of
 from croupier.engine.core.log import ActedBy, ClockConfig, Entry
 from croupier.games.actions import Pass, Play
 from croupier.games.interface import CardsShuffled, IllegalAction, SeatActed
 from croupier.games.registry import GAMES
 from tests.engine.fakes import START
+from tests.engine.folds import transitions_of
 from tests.engine.play import bots, choice, every_game, make_config, walk
 
 

@@ -13,12 +13,13 @@ from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import ClockCompensated, Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, Row, UnreadableLog, encode_log, row_of
-from croupier.engine.core.replay import ReplayFold, replay_text, write_replay
+from croupier.engine.core.replay import ReplayFold, replay_text
 from croupier.engine.folding.inline import MAX_INLINE_ROWS
 from croupier.engine.folding.process import ProcessFolder
 from croupier.games.interface import SeatActed
 from tests.engine.fakes import START, RecordingLogger
-from tests.engine.play import ROUNDS, choice, every_game, folded_table, make_config, whole_log, within_timeout
+from tests.engine.folds import folded_table, write_replay
+from tests.engine.play import ROUNDS, choice, every_game, make_config, whole_log, within_timeout
 from tests.waiting import settled, until
 
 

@@ -11,10 +11,11 @@ import pytest
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, UnreadableLog, encode_log, row_of
-from croupier.engine.core.replay import ReplayFold, replay_text, write_replay
+from croupier.engine.core.replay import ReplayFold, replay_text
 from croupier.engine.folding.inline import InlineFolder
 from croupier.engine.folding.port import FoldInSteps, LogFold
-from tests.engine.play import ROUNDS, every_game, folded_table, make_config, whole_log
+from tests.engine.folds import folded_table, write_replay
+from tests.engine.play import ROUNDS, every_game, make_config, whole_log
 from tests.engine.recorded_logs import names, read
 
 Result = TypeVar("Result")

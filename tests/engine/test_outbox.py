@@ -14,7 +14,8 @@ from croupier.engine.core.log import ActedBy, Entry
 from croupier.engine.core.reports import ResultReport, RoundReport, SeatConduct
 from croupier.games.interface import OptionValue, SeatActed
 from tests.engine.fakes import EngineHarness
-from tests.engine.play import every_game, folded_table, make_config, open_table, play_on, whole_log, within_timeout
+from tests.engine.folds import folded_table
+from tests.engine.play import every_game, make_config, open_table, play_on, whole_log, within_timeout
 from tests.engine.timing import HeldCall, pass_time
 from tests.waiting import settled
 

@@ -5,12 +5,11 @@ import json
 import pytest
 
 from croupier.cli.commands.replay import verify
-from croupier.engine.core.fold import transitions_of
 from croupier.engine.core.log_codec import CONFIG_VERSION, FORMATS, encode_body, encode_config
-from croupier.engine.core.replay import write_replay
 from croupier.engine.core.replay_verification import verify_replay
 from croupier.games import registry
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
+from tests.engine.folds import transitions_of, write_replay
 from tests.engine.recorded_logs import FOLDER, Recorded, digest, names, read
 
 WRITTEN = {form.event: (form.tag, form.version) for form in FORMATS}

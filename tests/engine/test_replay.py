@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from croupier.engine.core.log import ActedBy, ClockCompensated, Proposed, SeatConfig, TableConfig, Voted
-from croupier.engine.core.replay import write_replay
 from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.core.shuffles import commitment
 from croupier.games.interface import SeatActed
 from croupier.games.registry import GAMES
+from tests.engine.folds import write_replay
 from tests.engine.play import ROUNDS, SEED, bots, every_game, make_config, people, walk, whole_log
 from tests.engine.recorded_logs import read
 

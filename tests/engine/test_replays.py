@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from croupier.engine.core.access import Visitor
-from croupier.engine.core.replay import replay_text, write_replay
+from croupier.engine.core.replay import replay_text
 from croupier.engine.storage.port import StoredTable
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.loading import LoadQueue
@@ -16,6 +16,7 @@ from croupier.engine.tables.replays import ReplayCache
 from croupier.runtime.errors import IllegalNow, NotFound, Unavailable
 from tests.engine.databases import archive_finished
 from tests.engine.fakes import CountingFolder, EngineHarness
+from tests.engine.folds import write_replay
 from tests.engine.play import act_once, make_config, open_table, play_on, within_timeout
 from tests.engine.test_archive import ENDED, finished
 from tests.engine.timing import HeldCall

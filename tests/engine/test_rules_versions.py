@@ -11,7 +11,6 @@ import pytest
 from croupier.engine.api.control_servicer import EngineControlServicer
 from croupier.engine.core.access import Need, Visitor
 from croupier.engine.core.fold import new_table
-from croupier.engine.core.replay import write_replay
 from croupier.engine.core.replay_verification import verify_replay
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
@@ -22,6 +21,7 @@ from croupier.games.thulla import Thulla, ThullaState
 from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
 from croupier_internal.v1 import engine_control_pb2
 from tests.engine.fakes import EngineHarness
+from tests.engine.folds import write_replay
 from tests.engine.play import CLOCK, make_config, people, play_on
 
 

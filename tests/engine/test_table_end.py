@@ -6,10 +6,9 @@ from random import Random
 import pytest
 
 from croupier.engine.api.scoring_channel import encode_result
-from croupier.engine.core.fold import advance, new_table, transition_of, transitions_of
+from croupier.engine.core.fold import advance, new_table, transition_of
 from croupier.engine.core.limits import REASON, TableLimits
 from croupier.engine.core.log import Entry, TableEnded
-from croupier.engine.core.replay import write_replay
 from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.core.reports import ResultReport
 from croupier.games.actions import PLAYS
@@ -18,6 +17,7 @@ from croupier.games.interface import NOTHING_LEGAL, GameOver
 from croupier.runtime.errors import IllegalNow
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import START, EngineHarness
+from tests.engine.folds import folded_table, transitions_of, write_replay
 from tests.engine.play import (
     FULL_MILLISECONDS,
     ROUNDS,
@@ -26,7 +26,6 @@ from tests.engine.play import (
     choice,
     event_of,
     every_game,
-    folded_table,
     live_stream,
     make_config,
     open_table,

@@ -24,7 +24,8 @@ from croupier.runtime.errors import IllegalNow
 from croupier.runtime.tracing import start_span
 from tests.engine.databases import loaded, running, writer_on
 from tests.engine.fakes import START, EngineHarness, FakeClock, RecordingLogger
-from tests.engine.play import act_once, bots, folded_table, make_config, people, within_timeout
+from tests.engine.folds import folded_table
+from tests.engine.play import act_once, bots, make_config, people, within_timeout
 from tests.recorded_spans import recorded_spans
 from tests.waiting import settled, until
 

@@ -22,7 +22,6 @@ from croupier.engine.core.log import (
 )
 from croupier.engine.core.log_codec import encode_body, encode_config
 from croupier.engine.core.proposals import refusal_of
-from croupier.engine.core.replay import write_replay
 from croupier.engine.core.reports import ResultReport, RoundReport, reports_of_transition
 from croupier.engine.core.voting import transitions_of_proposal, transitions_of_vote
 from croupier.engine.tables.subscription import encode_transition
@@ -44,6 +43,7 @@ from loadtest.record import (
     StoredEntry,
     StoredTable,
 )
+from tests.engine.folds import write_replay
 
 TABLE = "table-1"
 SEATS = 4

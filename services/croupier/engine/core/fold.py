@@ -151,11 +151,6 @@ def _ending_transition(config: TableConfig, table: TableState, entry: Entry) -> 
     return Transition(entry, facts, after, public=True, reports=1)
 
 
-def transitions_of(config: TableConfig, entries: Iterable[Entry]) -> Iterator[Transition]:
-    """Fold a whole log, and yield the transition of each entry."""
-    return transitions_from(config, new_table(config), entries)
-
-
 def transitions_from(config: TableConfig, table: TableState, entries: Iterable[Entry]) -> Iterator[Transition]:
     """Fold the entries after a state of a table, and yield the transition of each."""
     for entry in entries:

@@ -6,12 +6,12 @@ than those in the log. docs/replay-format.md describes the format, which differs
 
 import gzip
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from croupier.engine.core.fold import new_table, transition_of
-from croupier.engine.core.log import ActedBy, Entry, NonGameEvent, TableConfig, TableEnded
+from croupier.engine.core.log import ActedBy, NonGameEvent, TableConfig, TableEnded
 from croupier.engine.core.log_codec import Row, decode_entry
 from croupier.games.actions import encode_action
 from croupier.games.cards import card_names
@@ -23,14 +23,6 @@ MEMBER_LINES = 256
 """A member of the gzip file has at least this many lines, except for the last."""
 AUTO = {ActedBy.TIMEOUT: "timeout", ActedBy.BOT: "bot"}
 """The names of decisions that are not the player's."""
-
-
-def write_replay(config: TableConfig, entries: Iterable[Entry]) -> str:
-    """Return the replay file of a finished table."""
-    replay = ReplayFold(config)
-    for entry in entries:
-        replay.add_entry(entry)
-    return replay_text(replay.result())
 
 
 def replay_text(replay: bytes) -> str:
@@ -55,11 +47,9 @@ class ReplayFold:
 
     def add(self, row: Row) -> None:
         """Add the row of the next entry; an entry that was added before changes nothing."""
-        if row[0] > self._table.sequence:
-            self.add_entry(decode_entry(self.table_id, *row))
-
-    def add_entry(self, entry: Entry) -> None:
-        """Add the next entry."""
+        if row[0] <= self._table.sequence:
+            return
+        entry = decode_entry(self.table_id, *row)
         if isinstance(entry.event, TableEnded) or not isinstance(entry.event, NonGameEvent):
             self._sequence += 1
             fields = _event_fields(self._table.rules, self._table.game, entry.event, entry.acted_by)

@@ -1,0 +1,30 @@
+"""Folds of whole logs."""
+
+from collections.abc import Iterable, Iterator
+
+from croupier.engine.core.fold import Transition, new_table, transitions_from
+from croupier.engine.core.folded_table import FoldedTable
+from croupier.engine.core.log import Entry, TableConfig
+from croupier.engine.core.log_codec import row_of
+from croupier.engine.core.replay import ReplayFold, replay_text
+
+
+def transitions_of(config: TableConfig, entries: Iterable[Entry]) -> Iterator[Transition]:
+    """Yield the transition of each entry."""
+    return transitions_from(config, new_table(config), entries)
+
+
+def folded_table(config: TableConfig, entries: Iterable[Entry]) -> FoldedTable:
+    """Return the fold of a log."""
+    folded = FoldedTable(config)
+    for transition in transitions_of(config, entries):
+        folded.apply(transition)
+    return folded
+
+
+def write_replay(config: TableConfig, entries: Iterable[Entry]) -> str:
+    """Return the replay file of a finished table."""
+    replay = ReplayFold(config)
+    for entry in entries:
+        replay.add(row_of(entry))
+    return replay_text(replay.result())
