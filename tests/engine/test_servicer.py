@@ -206,7 +206,7 @@ async def test_an_action_of_a_stream_waits_for_the_rate_of_its_table(
 ) -> None:
     table = await tables.get("t1")
     table.entry_rate = EntryRate(EntryLimit(10, 1))
-    table.entry_rate.count(1, engine.clock())
+    table.entry_rate.count(engine.clock())
     seat, action = choice(table.state, Random(1))
     set_caller(Caller(f"p{seat}", "Player"))
     request = engine_pb2.SubmitActionRequest(request_id="r", action=encode_action(action), table_id="t1")
@@ -226,13 +226,13 @@ async def test_an_action_of_a_stream_waits_for_the_rate_of_its_table(
 
 
 async def test_actions_beyond_the_budget_of_a_network_are_refused_in_calls_and_delayed_in_streams(
-    engine: EngineHarness, tables: Tables
+    engine: EngineHarness,
 ) -> None:
     set_caller(Caller("p0", "Player 0", Network("0" * 16)))
-    entries = Budgets(network=CallBudget("entries", 20, 1, lambda: SECOND))
-    servicer = EngineServicer(
-        tables, engine.services.metrics, StreamLimiter("streams", 2, 2, 2), engine.links(), entries
-    )
+    engine.use(entries=Budgets(network=CallBudget("entries", 20, 1, lambda: SECOND)))
+    await open_table(engine, make_config(seat_count=3))
+    tables = Tables(engine.services, bytes, max_open_tables=3)
+    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter("streams", 2, 2, 2), engine.links())
     unary = engine_pb2.SubmitActionRequest(table_id="t1", request_id="r", action=ACTION.action)
     with pytest.raises(IllegalNow):
         await servicer.SubmitAction(unary, None)
@@ -305,17 +305,23 @@ async def test_a_stream_ends_with_its_token(servicer: EngineServicer, tables: Ta
     assert engine.count("croupier_streams") == 0
 
 
-async def test_a_blocked_stream_takes_no_actions_after_the_end_of_its_token_and_ends_soon(
-    servicer: EngineServicer, engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    set_caller(Caller("p0", "Player 0", expires_at=engine.clock() + 2_000))
-    blocked, writing = FakeCall(WATCH), asyncio.Event()
+def let_writes_hang(call: FakeCall, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Let each write of a call wait forever; return an event that is set with the first."""
+    writing = asyncio.Event()
 
     async def hangs(message: bytes) -> None:
         writing.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(blocked, "write", hangs)
+    monkeypatch.setattr(call, "write", hangs)
+    return writing
+
+
+async def test_a_blocked_stream_takes_no_actions_after_the_end_of_its_token_and_ends_soon(
+    servicer: EngineServicer, engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_caller(Caller("p0", "Player 0", expires_at=engine.clock() + 2_000))
+    writing = let_writes_hang(blocked := FakeCall(WATCH), monkeypatch)
     playing = play(servicer, blocked)
     await within_timeout(writing.wait())
     engine.clock.advance(2_000)
@@ -340,13 +346,7 @@ async def test_the_writer_of_a_dead_stream_releases_its_slot_when_newer_streams_
     engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter("streams", 20, 20, 20), engine.links())
-    dead, writing = FakeCall(WATCH), asyncio.Event()
-
-    async def hangs(message: bytes) -> None:
-        writing.set()
-        await asyncio.Event().wait()
-
-    monkeypatch.setattr(dead, "write", hangs)
+    writing = let_writes_hang(dead := FakeCall(WATCH), monkeypatch)
     oldest = play(servicer, dead)
     await within_timeout(writing.wait())
     others = []

@@ -55,7 +55,7 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
     budgets = budgets_of(settings, time.monotonic_ns, strangers)
     streams = StreamLimiter("streams", settings.max_streams, settings.max_player_streams, settings.max_network_streams)
     links = links_by(signing_key, settings.link_days, engine.clock)
-    players = EngineServicer(engine.tables, metrics, streams, links, entries)
+    players = EngineServicer(engine.tables, metrics, streams, links)
     control = EngineControlServicer(engine.tables)
     verifier, control_verifier = (
         TokenVerifier(lobby_key, audience, engine.clock) for audience in (PLAYER_AUDIENCE, ENGINE_CONTROL_AUDIENCE)

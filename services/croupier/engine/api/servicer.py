@@ -24,7 +24,7 @@ from croupier.runtime.costs import MESSAGE_COST, resume_cost
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, invalid_field
 from croupier.runtime.identity import caller
 from croupier.runtime.links import Links
-from croupier.runtime.rate_limit import Budgets, acquire, charge
+from croupier.runtime.rate_limit import acquire, charge
 from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.table_access import LinkPurpose
 from croupier_api.v1 import engine_pb2, engine_pb2_grpc, errors_pb2
@@ -63,18 +63,9 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     """EngineService. Its streams write bytes that are encoded once for all viewers who receive the same."""
 
-    def __init__(
-        self,
-        tables: Tables,
-        metrics: EngineMetrics,
-        stream_limiter: StreamLimiter,
-        links: Links,
-        entries: Budgets | None = None,
-    ) -> None:
-        """`entries` are the budgets of networks for entries; by default there is no limit."""
+    def __init__(self, tables: Tables, metrics: EngineMetrics, stream_limiter: StreamLimiter, links: Links) -> None:
         self._tables = tables
         self._links = links
-        self._entries = entries or Budgets()
         self._metrics = metrics
         self._stream_limiter = stream_limiter
         metrics.streams.set_function(lambda: len(stream_limiter))
@@ -91,7 +82,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     async def SubmitAction(self, request: SubmitActionRequest, context: Any) -> SubmitActionResponse:
         """Act for the caller's seat."""
         table = await self._visit(request.table_id, Need.TABLE)
-        self._entries.acquire_nowait(caller(), 1)
+        table.services.entries.acquire_nowait(caller(), 1)
         return SubmitActionResponse(sequence=await self._act(table, caller().id, request))
 
     async def GetView(self, request: GetViewRequest, context: Any) -> GetViewResponse:
@@ -123,7 +114,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         table = await self._visit(request.table_id, Need.TABLE)
         check_text("request_id", request.request_id, MAX_ID_CHARACTERS)
         seat = table.seat_of(caller().id)
-        self._entries.acquire_nowait(caller(), 1)
+        table.services.entries.acquire_nowait(caller(), 1)
         return table, seat
 
     async def _visit(self, table_id: str, need: Need, link: str = "") -> LiveTable:
@@ -206,7 +197,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         """Serve the actions of a stream in order, until the client half-closes it or sends a malformed message."""
         try:
             while (raw := await context.read()) is not grpc.aio.EOF:
-                await self._throttle()
+                await self._throttle(table)
                 if stream.closed:
                     # The token has expired, or another engine continues: the client sends it again there.
                     return
@@ -220,12 +211,12 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         except Exception as error:  # noqa: BLE001 - the writer of the stream raises it
             stream.close(error)
 
-    async def _throttle(self) -> None:
+    async def _throttle(self, table: LiveTable) -> None:
         """Delay a message of a stream until the budgets of its player and their network allow it.
 
         A refusal would cost as much as an action, and a delay blocks only the sender.
         """
-        seconds = max(acquire(MESSAGE_COST), self._entries.acquire(caller(), 1))
+        seconds = max(acquire(MESSAGE_COST), table.services.entries.acquire(caller(), 1))
         if seconds > 0:
             self._metrics.rpc.limited.labels(PLAY_TABLE).inc()
             await asyncio.sleep(seconds)

@@ -299,7 +299,7 @@ class CachedTable:
     def _publish(self, transitions: list[Transition]) -> None:
         reports_before = len(self.reports)
         for transition in transitions:
-            self.entry_rate.count(1, transition.entry.at)
+            self.entry_rate.count(transition.entry.at)
             self._folded.apply(transition)
             self.subscribers.publish(transition, is_last=transition is transitions[-1])
         if len(self.reports) > reports_before:

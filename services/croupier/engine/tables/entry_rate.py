@@ -25,6 +25,6 @@ class EntryRate:
         """The time from which the next entry is within the limit, in milliseconds since 1970 UTC."""
         return ceil(self._full_at - self._milliseconds * (self._burst - 1)) if self._milliseconds else 0
 
-    def count(self, entries: int, at: int) -> None:
-        """Count entries that were stored at a time; other engines may have stored them a while ago."""
-        self._full_at = max(self._full_at, at) + self._milliseconds * entries
+    def count(self, at: int) -> None:
+        """Count an entry that was stored at a time; another engine may have stored it a while ago."""
+        self._full_at = max(self._full_at, at) + self._milliseconds
