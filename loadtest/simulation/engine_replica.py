@@ -111,7 +111,7 @@ class EngineReplica(Replica):
         self.engine = engine = self._assemble()
         self._engines.append(engine)
         await engine.clock.measure()
-        committing = asyncio.create_task(engine.store.run())
+        committing = asyncio.create_task(engine.store.commits.run())
         self._stream_limiter = StreamLimiter("streams", 1_000, 1_000, 1_000)
         links = links_by(ENGINE_KEY, LINK_DAYS, engine.clock)
         players = EngineServicer(engine.tables, engine.services.metrics, self._stream_limiter, links)

@@ -41,11 +41,11 @@ def store_on(database: AsyncEngine, engine_id: str = "e1", metrics: EngineMetric
 @asynccontextmanager
 async def running(store: SqlTableStore) -> AsyncIterator[SqlTableStore]:
     """Yield a running store."""
-    committing = asyncio.create_task(store.run())
+    committing = asyncio.create_task(store.commits.run())
     try:
         yield store
     finally:
-        store.close()
+        store.commits.close()
         await within_timeout(committing)
 
 

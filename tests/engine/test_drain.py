@@ -137,7 +137,7 @@ class StoreEngine:
         self.scoring = FakeScoring()
         self.database = open_database(database_url)
         self.engine = assemble(settings, self.database, self.scoring, bytes, FakeClock(), Budgets(), RecordingLogger())
-        self.committing = asyncio.create_task(self.engine.store.run())
+        self.committing = asyncio.create_task(self.engine.store.commits.run())
 
     async def opened(self, table_id: str) -> LiveTable:
         tables = self.engine.tables
@@ -185,7 +185,7 @@ async def test_a_store_that_hangs_is_given_up_after_the_grace_period(sqlite_url:
     acting.cancel()
     await asyncio.gather(acting, return_exceptions=True)
     # The writer returns its connection.
-    await within_timeout(harness.engine.store.run())
+    await within_timeout(harness.engine.store.commits.run())
     await harness.database.dispose()
     # A statement that waited for the lock ends in its thread, which must not outlive the event loop.
     await until(lambda: not any("_connection_worker" in thread.name for thread in threading.enumerate()))

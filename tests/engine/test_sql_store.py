@@ -56,7 +56,7 @@ async def outcomes_of(
 async def test_waiting_appends_are_committed_together_up_to_the_maximum(
     idle: SqlTableStore, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch, max_appends: int, commits: int
 ) -> None:
-    monkeypatch.setattr("croupier.engine.storage.sql_store.MAX_COMMIT_APPENDS", max_appends)
+    monkeypatch.setattr("croupier.engine.storage.group_commit.MAX_COMMIT_APPENDS", max_appends)
     names = [f"t{number}" for number in range(5)]
     for name in names:
         await opened(idle, name)
@@ -93,8 +93,8 @@ async def test_an_append_of_a_cancelled_caller_is_stored(idle: SqlTableStore) ->
     append = asyncio.create_task(idle.append("t1", [entry(2)], None))
     await settled()
     append.cancel()
-    idle.close()
-    await within_timeout(idle.run())
+    idle.commits.close()
+    await within_timeout(idle.commits.run())
     assert len((await loaded(idle)).entries) == 2
 
 

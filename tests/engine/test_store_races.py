@@ -102,12 +102,12 @@ async def test_a_hanging_commit_times_out_and_loses_nothing_acknowledged(
     """Another transaction blocks the commit until its connection is terminated."""
     await opened(store)
     await store.append("t1", [entry(2)], None)
-    assert store.is_responsive()
+    assert store.commits.is_responsive()
     async with other.connect() as connection:
         await connection.execute(text("LOCK TABLE deadlines IN ACCESS EXCLUSIVE MODE"))
         appending = asyncio.create_task(store.append("t1", [entry(3, "cut")], None))
         await run_sql(WAIT_FOR_LOCKS % 1)
-        await until(lambda: not store.is_responsive())
+        await until(lambda: not store.commits.is_responsive())
         assert not appending.done()
         assert await run_sql(TERMINATE_WAITING) == "1"
         with pytest.raises(Exception, match=r"closed|terminat|reached"):
@@ -116,7 +116,7 @@ async def test_a_hanging_commit_times_out_and_loses_nothing_acknowledged(
     assert sequences(await loaded(store)) == [1, 2]
     await store.append("t1", [entry(3, "again")], None)
     assert (await loaded(store)).entries[-1].request_id == "again"
-    assert store.is_responsive()
+    assert store.commits.is_responsive()
 
 
 async def test_an_append_that_waits_for_the_archive_fails(

@@ -74,7 +74,7 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
         tasks=engine.background_tasks(),
         leave=engine.hand_over_streams,
         finish=engine.finish,
-        drain_tasks={"store": engine.store.run},
+        drain_tasks={"store": engine.store.commits.run},
     )
 
 

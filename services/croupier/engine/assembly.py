@@ -78,7 +78,7 @@ class Engine:
             "tables with streams": self.tables.subscribed,
             "background tasks": self.services.background.pending,
             "reports": self.outbox.pending,
-            "appends": self.store.pending,
+            "appends": self.store.commits.pending,
             "logs to read": self.catch_up_worker.pending,
         }
 
@@ -100,8 +100,8 @@ class Engine:
         await self.services.background.close(grace_seconds)
         with suppress(Exception):  # If scoring is down, another engine delivers them later.
             await self.outbox.deliver()
-        self.store.close()
-        await self.store.ended.wait()
+        self.store.commits.close()
+        await self.store.commits.ended.wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def wire(
     clock = DatabaseClock(local_clock, ports.query_time, logger)
     store = SqlTableStore(database, writer, metrics)
     outbox = Outbox(store, ports.folder, scoring, clock, metrics, logger)
-    liveness = EngineLiveness(SqlLivenessStore(database), ports.engine_id, store.is_responsive, clock, logger)
+    liveness = EngineLiveness(SqlLivenessStore(database), ports.engine_id, store.commits.is_responsive, clock, logger)
     services = TableDependencies(
         store=store,
         folder=ports.folder,

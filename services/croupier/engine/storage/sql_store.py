@@ -1,12 +1,9 @@
-"""The store of logs in a database, through SQLAlchemy with group commit."""
+"""The store of logs in a database, through SQLAlchemy."""
 
-import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
-from opentelemetry.trace import Span
 from sqlalchemy import (
     ARRAY,
     BigInteger,
@@ -32,18 +29,13 @@ from croupier.engine.core.log_codec import LogPart, decode_config, decode_entry,
 from croupier.engine.core.packed_log import PackedLog
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage import archive
-from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange
+from croupier.engine.storage.group_commit import GroupCommit
+from croupier.engine.storage.port import StoredTable, TableChange
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.work_claims import claim
 from croupier.engine.storage.writer import Append, EntryWriter, open_table
 from croupier.runtime.database import transaction
 from croupier.runtime.network import Network, decode_network
-from croupier.runtime.tracing import SEQUENCE, TABLE_ID, open_shared_span, open_span
-
-MAX_COMMIT_APPENDS = 500
-STUCK_SECONDS = 1.0
-"""An engine whose commit takes longer counts as dead, since its players wait."""
-
 
 _ROW = (ENTRIES.c.sequence, ENTRIES.c.at, ENTRIES.c.deadline, ENTRIES.c.body)
 # Statements that every refused action needs are built once: that takes longer than their execution.
@@ -58,12 +50,6 @@ _ARCHIVED_LOG = select(ARCHIVE.c.log).where(ARCHIVE.c.table_id == _OF_TABLE)
 _CONFIG_OF_ARCHIVED = (ARCHIVE.c.table_id, ARCHIVE.c.game, ARCHIVE.c.rules_version, ARCHIVE.c.seed, ARCHIVE.c.config)
 
 
-class _Waiting(NamedTuple):
-    append: Append
-    stored: asyncio.Future[None]
-    span: Span
-
-
 def append_of(table_id: str, entries: Sequence[Entry], change: TableChange | None) -> Append:
     """Return an append as rows."""
     rows = [(table_id, *row_of(entry)) for entry in entries]
@@ -71,96 +57,19 @@ def append_of(table_id: str, entries: Sequence[Entry], change: TableChange | Non
 
 
 class SqlTableStore:
-    """The store in a database; one task commits all waiting appends, so that at load one fsync carries many tables.
+    """The store in a database.
 
     All methods but append() raise Unavailable while the database is down.
     """
 
     def __init__(self, engine: AsyncEngine, writer: EntryWriter, metrics: EngineMetrics) -> None:
         self._engine = engine
-        self._writer = writer
-        self._metrics = metrics
-        self._waiting: list[_Waiting] = []
-        self._wake = asyncio.Event()
-        self._closing = False
-        self._committing_since: float | None = None
-        self.ended = asyncio.Event()
-        """Set when run() has ended."""
-
-    # Appending
-
-    @property
-    def pending(self) -> int:
-        """The number of waiting appends."""
-        return len(self._waiting)
+        self.commits = GroupCommit(writer, metrics)
+        """Stores the appends while it runs."""
 
     async def append(self, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
         """Store entries durably, all or none; raises SequenceTaken, or what the database raises."""
-        started = time.perf_counter()
-        append, stored = append_of(table_id, entries, change), asyncio.get_running_loop().create_future()
-        with open_span("append", {TABLE_ID: table_id, SEQUENCE: append.head}) as span:
-            self._waiting.append(_Waiting(append, stored, span))
-            self._wake.set()
-            await stored
-        self._metrics.append_seconds.observe(time.perf_counter() - started)
-
-    async def run(self) -> None:
-        """Commit waiting appends until close() was called and none waits."""
-        try:
-            while self._waiting or not self._closing:
-                await self._wake.wait()
-                batch = self._next_batch()
-                if not self._waiting and not self._closing:
-                    self._wake.clear()
-                if batch:
-                    await self._commit(batch)
-            await self._writer.close()
-        finally:
-            self.ended.set()
-
-    def close(self) -> None:
-        """Let run() end once all waiting appends are stored."""
-        self._closing = True
-        self._wake.set()
-
-    def _next_batch(self) -> list[_Waiting]:
-        """Return the appends of the next commit: at most one of each table, up to the maximum.
-
-        Two appends of a table have the same sequence, as when a client left while its action waited and sent it again.
-        """
-        batch: dict[str, _Waiting] = {}
-        later = []
-        for waiting in self._waiting:
-            if waiting.append.table_id in batch or len(batch) == MAX_COMMIT_APPENDS:
-                later.append(waiting)
-            else:
-                batch[waiting.append.table_id] = waiting
-        self._waiting = later
-        return list(batch.values())
-
-    def is_responsive(self) -> bool:
-        """Return whether no commit takes longer than STUCK_SECONDS."""
-        since = self._committing_since
-        return since is None or asyncio.get_running_loop().time() - since < STUCK_SECONDS
-
-    async def _commit(self, batch: list[_Waiting]) -> None:
-        while batch:
-            self._committing_since = asyncio.get_running_loop().time()
-            try:
-                with open_shared_span("commit", [waiting.span for waiting in batch]):
-                    losers = set(await self._writer.write([waiting.append for waiting in batch]))
-            except Exception as error:  # noqa: BLE001 - the callers of the appends receive it
-                _settle(batch, error)
-                return
-            finally:
-                self._committing_since = None
-            if not losers:
-                self._metrics.commit_rows.observe(sum(len(waiting.append.rows) for waiting in batch))
-                _settle(batch, None)
-                return
-            # Nothing was stored: appends that lost a race fail, and the others are written without them.
-            _settle([batch[index] for index in losers], SequenceTaken())
-            batch = [waiting for index, waiting in enumerate(batch) if index not in losers]
+        await self.commits.append(append_of(table_id, entries, change))
 
     # Opening
 
@@ -334,13 +243,3 @@ def _entry(row: Row[Any]) -> Entry:
 
 def _config(row: Row[Any]) -> TableConfig:
     return decode_config(row.table_id, row.game, row.rules_version, row.seed, row.config)
-
-
-def _settle(batch: Sequence[_Waiting], error: Exception | None) -> None:
-    for waiting in batch:
-        if waiting.stored.done():
-            continue
-        if error is None:
-            waiting.stored.set_result(None)
-        else:
-            waiting.stored.set_exception(error)
