@@ -1,8 +1,9 @@
 """Turns of waiting streams to send: so many messages per tick in all, and each network gets one in turn."""
 
 import asyncio
-from collections import OrderedDict
 from typing import Protocol
+
+from croupier.runtime.fair_queue import FairQueue
 
 TICK_SECONDS = 0.005
 MESSAGES_PER_TICK = 25
@@ -25,27 +26,22 @@ class Turns:
     """The waiting streams, first in, first out for each network."""
 
     def __init__(self) -> None:
-        # The network whose turn is next is the first.
-        self._networks: OrderedDict[str, OrderedDict[Waiter, None]] = OrderedDict()
+        self._waiting: FairQueue[Waiter] = FairQueue()
         self._left = MESSAGES_PER_TICK
         self._is_ticking = False
 
     def put(self, waiter: Waiter) -> None:
         """Add a stream; `grant` gives it a turn."""
-        self._networks.setdefault(waiter.network, OrderedDict())[waiter] = None
+        self._waiting.put(waiter.network, waiter)
 
     def discard(self, waiter: Waiter) -> None:
         """Remove a stream, if it still waits."""
-        waiters = self._networks.get(waiter.network)
-        if waiters is not None and waiter in waiters:
-            del waiters[waiter]
-            if not waiters:
-                del self._networks[waiter.network]
+        self._waiting.discard(waiter.network, waiter)
 
     def grant(self) -> None:
         """Give turns until the messages of this tick are used up, and go on in the next ones while streams wait."""
-        while self._networks and self._left:
-            self._left -= self._take().grant(min(self._left, MAX_TURN_MESSAGES))
+        while self._waiting and self._left:
+            self._left -= self._waiting.take().grant(min(self._left, MAX_TURN_MESSAGES))
         if self._left < MESSAGES_PER_TICK and not self._is_ticking:
             self._is_ticking = True
             asyncio.get_running_loop().call_later(TICK_SECONDS, self._next_tick)
@@ -53,10 +49,3 @@ class Turns:
     def _next_tick(self) -> None:
         self._left, self._is_ticking = MESSAGES_PER_TICK, False
         self.grant()
-
-    def _take(self) -> Waiter:
-        network, waiters = self._networks.popitem(last=False)
-        waiter, _ = waiters.popitem(last=False)
-        if waiters:
-            self._networks[network] = waiters
-        return waiter

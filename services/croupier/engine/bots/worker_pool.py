@@ -9,10 +9,10 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Protocol
 
-from croupier.engine.bots.fair_queue import FairQueue
 from croupier.engine.bots.worker import BotRequest, Decide, Failed, answer, decide, start
 from croupier.engine.metrics import EngineMetrics
 from croupier.games.actions import Action
+from croupier.runtime.fair_queue import FairQueue
 from croupier.runtime.logs import Logger
 
 MAX_WAITING = 128
@@ -50,7 +50,7 @@ class BotWorkerPool:
         self._workers = [_Worker(decide) for _ in range(processes)]
         # Last in, first out, so that no more processes start than are needed.
         self._idle = [*self._workers]
-        self._waiting: FairQueue[asyncio.Future[_Worker]] = FairQueue(MAX_WAITING, MAX_WAITING_OF_TABLE)
+        self._waiting: FairQueue[asyncio.Future[_Worker]] = FairQueue()
         self._is_closed = False
 
     async def decide(self, bot_request: BotRequest) -> Action | None:
@@ -98,9 +98,10 @@ class BotWorkerPool:
         """Return a worker when it is the table's turn; raises NoDecision if too many requests wait."""
         if self._idle:
             return self._idle.pop()
-        turn: asyncio.Future[_Worker] = asyncio.get_running_loop().create_future()
-        if not self._waiting.put(table_id, turn):
+        if len(self._waiting) >= MAX_WAITING or self._waiting.count(table_id) >= MAX_WAITING_OF_TABLE:
             raise NoDecision("busy")
+        turn: asyncio.Future[_Worker] = asyncio.get_running_loop().create_future()
+        self._waiting.put(table_id, turn)
         try:
             return await turn
         except asyncio.CancelledError:
