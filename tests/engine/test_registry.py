@@ -13,7 +13,8 @@ import pytest
 
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
 from croupier.engine.core.shuffles import commitment
-from croupier.engine.tables.registry import FINISHED_IDLE_MILLISECONDS, Tables
+from croupier.engine.tables.memory import FINISHED_IDLE_MILLISECONDS
+from croupier.engine.tables.registry import Tables
 from croupier.games.interface import resolve_options
 from croupier.games.registry import GAMES
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound
@@ -200,7 +201,7 @@ async def test_a_finished_table_leaves_memory_and_can_still_be_read(tables: Tabl
 async def test_finished_tables_in_memory_are_bounded_and_unused_ones_leave(
     engine: EngineHarness, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("croupier.engine.tables.registry.MAX_FINISHED_IN_MEMORY", 2)
+    monkeypatch.setattr("croupier.engine.tables.memory.MAX_FINISHED_IN_MEMORY", 2)
     tables = Tables(engine.services, randbytes, 100)
 
     async def is_read(table_id: str) -> bool:

@@ -1,7 +1,6 @@
-"""The registry of an engine's tables: preparation, opening, look-up and eviction."""
+"""The registry of an engine's tables: preparation, opening and look-up."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,6 +17,7 @@ from croupier.engine.storage.port import StoredTable, log_parts
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.live_table import LiveTable, not_finished
 from croupier.engine.tables.loading import LoadQueue
+from croupier.engine.tables.memory import TablesInMemory
 from croupier.engine.tables.replays import ReplayCache
 from croupier.engine.tables.table_checks import (
     MAX_ID_CHARACTERS,
@@ -34,14 +34,8 @@ from croupier.runtime.errors import AlreadyExists, LimitReached, Unavailable
 from croupier.runtime.network import Network
 from croupier.runtime.rate_limit import charge, charge_strangers
 from croupier.runtime.single_flight import SingleFlight
-from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import SEATED, TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
-
-MAX_FINISHED_IN_MEMORY = 200
-EVICTION_STEP = 500
-FINISHED_IDLE_MILLISECONDS = 15_000
-"""Players read the end of a game at once; after that a finished table, whose log is long, is evicted."""
 
 
 class Tables:
@@ -59,21 +53,19 @@ class Tables:
         self._new_seed = new_seed
         self._max_open_tables = max_open_tables
         self._min_bot_delay_milliseconds = min_bot_delay_milliseconds
-        self._live: dict[str, LiveTable] = {}
-        self._finished: OrderedDict[str, LiveTable] = OrderedDict()
+        self._memory = TablesInMemory(services.clock)
         self._opening: set[str] = set()
         self._finding: SingleFlight[StoredTable] = SingleFlight()
         self._loading: SingleFlight[LiveTable] = SingleFlight()
         self._load_queue = LoadQueue(max_loads, services.metrics)
         self._replays = ReplayCache(services, self._load_queue)
-        self._used_at: dict[str, int] = {}
         self.is_draining = False
         """Whether this engine loads no more tables, because it stops."""
 
     @property
     def in_memory(self) -> Mapping[str, LiveTable]:
         """The tables in memory, but for those whose game was over, for spectators too, at the last eviction."""
-        return self._live
+        return self._memory.live
 
     @property
     def loading(self) -> Collection[str]:
@@ -83,7 +75,7 @@ class Tables:
     @property
     def subscribed(self) -> int:
         """The number of tables in memory with subscribers."""
-        return sum(bool(table.subscribers) for table in (*self._live.values(), *self._finished.values()))
+        return sum(bool(table.subscribers) for table in self._memory)
 
     async def prepare(
         self,
@@ -145,8 +137,8 @@ class Tables:
     @contextmanager
     def _slot_for(self, table_id: str) -> Iterator[None]:
         """Reserve a slot in memory for a table that is being opened; raises LimitReached if none is free."""
-        opening = self._opening.difference(self._live, (table_id,))
-        if len(self._live) + len(opening) >= self._max_open_tables:
+        opening = self._opening.difference(self.in_memory, (table_id,))
+        if len(self.in_memory) + len(opening) >= self._max_open_tables:
             raise LimitReached(
                 errors_pb2.ERROR_REASON_TOO_MANY_TABLES,
                 "this engine has the maximum of open tables",
@@ -199,7 +191,7 @@ class Tables:
     async def _found(self, table_id: str, visitor: Visitor | None, need: Need) -> LiveTable | StoredTable:
         """Return an open or finished table, in memory or stored; concurrent callers share the query."""
         self._refuse_if_draining()
-        table = self._live.get(table_id) or self._finished.get(table_id)
+        table = self._memory.get(table_id)
         found = table if table is not None else await self._finding.run(table_id, partial(self._stored, table_id))
         if isinstance(found, StoredTable) and found.status == "prepared":
             raise unknown_table()
@@ -207,7 +199,7 @@ class Tables:
             # Before the log is read, since that is work, and before any other refusal, which would show that it exists.
             self._check_access(found, visitor, need)
         if table is not None:
-            self._used_at[table_id] = self._services.clock()
+            self._memory.use(table_id)
         else:
             known_rules(found.config)
         return found
@@ -232,7 +224,7 @@ class Tables:
     async def _load(self, stored: StoredTable) -> LiveTable:
         store, table_id = self._services.store, stored.config.table_id
         # Perhaps its load ended while its configuration was read.
-        if (known := self._live.get(table_id) or self._finished.get(table_id)) is not None:
+        if (known := self._memory.get(table_id)) is not None:
             return known
         async with self._load_queue.turn(table_id):
             self._refuse_if_draining()
@@ -246,8 +238,7 @@ class Tables:
             raise unknown_table()
         charge(load_cost(folded.state.sequence))
         table = LiveTable(folded, self._services, stored.network)
-        self._keep(table)
-        self._used_at[table_id] = self._services.clock()
+        self._memory.add(table)
         return table
 
     async def _stored(self, table_id: str) -> StoredTable:
@@ -267,19 +258,6 @@ class Tables:
             self._services.logger.error("log cannot be read", table_id=table_id, exc_info=fault)
             raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, str(fault), retry_after_seconds=1) from None
 
-    def _keep(self, table: LiveTable) -> None:
-        if not table.state.is_over or table.is_delayed:
-            self._live[table.config.table_id] = table
-            return
-        self._finished[table.config.table_id] = table
-        if len(self._finished) > MAX_FINISHED_IN_MEMORY:
-            _, oldest = self._finished.popitem(last=False)
-            self._retire(oldest)
-
-    def _retire(self, table: LiveTable) -> None:
-        self._used_at.pop(table.config.table_id, None)
-        table.retire()
-
     async def discard(self, table_ids: Sequence[str]) -> None:
         """Delete those of some tables that are prepared; repeats change nothing."""
         await self._services.store.discard_prepared(table_ids)
@@ -290,16 +268,7 @@ class Tables:
 
     async def evict(self, idle_milliseconds: int) -> None:
         """Evict tables that were not used for so long; finished ones sooner."""
-        idle_since = self._services.clock() - idle_milliseconds
-        async for table_id, table in in_steps(list(self._live.items()), EVICTION_STEP):
-            if table.state.is_over and not (table.is_delayed or table.subscribers):
-                del self._live[table_id]
-                self._keep(table)
-            elif self._used_at.get(table_id, 0) < idle_since and table.is_idle() and not _acts_soon(table, idle_since):
-                self._retire(self._live.pop(table_id))
-        finished_since = max(idle_since, self._services.clock() - FINISHED_IDLE_MILLISECONDS)
-        for table_id in [one for one in self._finished if self._used_at.get(one, 0) < finished_since]:
-            self._retire(self._finished.pop(table_id))
+        await self._memory.evict(idle_milliseconds)
 
     async def drain(self) -> None:
         """Open no more tables, let no time run out any more, and hand all streams over.
@@ -308,7 +277,7 @@ class Tables:
         """
         self.is_draining = True
         loading = asyncio.gather(*self._loading.running.values(), return_exceptions=True)
-        await asyncio.gather(*(table.drain() for table in self._live.values()), loading)
+        await asyncio.gather(*(table.drain() for table in self.in_memory.values()), loading)
 
     def _refuse_if_draining(self) -> None:
         if self.is_draining:
@@ -320,8 +289,3 @@ class Tables:
 def _is_urgent(config: TableConfig, visitor: Visitor | None) -> bool:
     """Return whether a log is read for a player at the table, or for the engine itself."""
     return visitor is None or has_seat(config, visitor.player_id)
-
-
-def _acts_soon(table: LiveTable, idle_since: int) -> bool:
-    """Return whether a deadline is so near that an engine would soon load the table again."""
-    return table.state.due is not None and table.state.deadline < 2 * table.services.clock() - idle_since
