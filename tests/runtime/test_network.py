@@ -3,7 +3,7 @@
 import pytest
 
 from croupier.runtime.identity import caller_network
-from croupier.runtime.network import NETWORK_HEADER, Network, decode_network
+from croupier.runtime.network import NETWORK_HEADER, Network, decode_network, widest_id
 from tests.runtime.lobby_server import bearer, running_lobby
 
 NEAR, WIDE = "0123456789abcdef", "fedcba9876543210"
@@ -13,7 +13,7 @@ def test_a_network_has_one_hash_or_two() -> None:
     assert decode_network(NEAR) == Network(NEAR)
     assert decode_network(f"{NEAR},{WIDE}") == Network(NEAR, WIDE)
     assert [Network(NEAR).header, Network(NEAR, WIDE).header] == [NEAR, f"{NEAR},{WIDE}"]
-    assert [Network(NEAR).widest_id, Network(NEAR, WIDE).widest_id] == [NEAR, WIDE]
+    assert [widest_id(network) for network in (None, Network(NEAR), Network(NEAR, WIDE))] == ["", NEAR, WIDE]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from croupier.lobby.table_updater import TableUpdater
 from croupier.lobby.tables import ENDED, FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
 from croupier.runtime.costs import TABLES_PAGE_COST
 from croupier.runtime.errors import LimitReached, Unavailable
-from croupier.runtime.network import WIDE_NETWORK_SHARE, Network
+from croupier.runtime.network import WIDE_NETWORK_SHARE, Network, widest_id
 from croupier.runtime.rate_limit import charge
 from croupier.runtime.table_access import TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
@@ -60,8 +60,7 @@ class TableService:
 
     async def create(self, host: Player, spec: TableSpec, network: Network | None = None) -> Table:
         """Create a table and seat its host, who calls from a network."""
-        network_id = network.widest_id if network else ""
-        self._check_running(await self.store.count_running_of(host.player_id, network_id), network)
+        self._check_running(await self.store.count_running_of(host.player_id, widest_id(network)), network)
         table_id = new_id(self.source)
         preparation = await self.engine.prepare_table(
             table_id, spec.game, spec.seat_count, spec.options, spec.time_control, network
@@ -92,7 +91,7 @@ class TableService:
             updated_milliseconds=now,
             rules_version=preparation.rules_version,
             teams=preparation.teams,
-            network=network.widest_id if network else "",
+            network=widest_id(network),
         )
 
         async def add() -> Table:
@@ -168,7 +167,7 @@ class TableService:
         self, viewer_id: str, table_id: str, network: Network | None = None
     ) -> AsyncGenerator[Table, None]:
         """Yield a table and its changes until it ends; raises NotFound once the viewer may not see it any more."""
-        with self.feed.subscribe_table(table_id, viewer_id, network.widest_id if network else "") as subscription:
+        with self.feed.subscribe_table(table_id, viewer_id, widest_id(network)) as subscription:
             table = await self.get(viewer_id, table_id)
             subscription.mark_delivered(table)
             yield table
@@ -190,7 +189,7 @@ class TableService:
         """
         if game:
             await self.games.find(game)
-        with self.feed.subscribe_public(game, viewer_id, network.widest_id if network else "") as subscription:
+        with self.feed.subscribe_public(game, viewer_id, widest_id(network)) as subscription:
             before = None
             while page := await self._read_page(game, before):
                 async for table in subscription.page([table for table in page if table.is_shown_to(viewer_id)]):

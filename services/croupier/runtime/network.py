@@ -23,14 +23,14 @@ class Network:
     wide_id: str = ""
 
     @property
-    def widest_id(self) -> str:
-        """The hash of the widest network."""
-        return self.wide_id or self.id
-
-    @property
     def header(self) -> str:
         """The header with this network."""
         return f"{self.id},{self.wide_id}" if self.wide_id else self.id
+
+
+def widest_id(network: Network | None) -> str:
+    """Return the hash of the widest network, empty if it is not known."""
+    return (network.wide_id or network.id) if network else ""
 
 
 def decode_network(header: str) -> Network | None:

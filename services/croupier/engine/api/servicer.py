@@ -24,6 +24,7 @@ from croupier.runtime.costs import MESSAGE_COST, resume_cost
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, invalid_field
 from croupier.runtime.identity import caller
 from croupier.runtime.links import Links
+from croupier.runtime.network import widest_id
 from croupier.runtime.rate_limit import acquire, charge
 from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.table_access import LinkPurpose
@@ -181,8 +182,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         await table.catch_up_to(after or 0, viewer)
         known = (await table.state_for(viewer)).sequence
-        network = caller().network
-        stream = table.subscribe(viewer, after, network.widest_id if network else "")
+        stream = table.subscribe(viewer, after, widest_id(caller().network))
         if after is not None and known - after <= MAX_RESUMED_ENTRIES:
             charge(resume_cost(known - after))
         stream.set_writer(asyncio.current_task())
@@ -252,7 +252,7 @@ def _end_at_expiry(table: LiveTable, stream: Subscription) -> asyncio.TimerHandl
     """Let a stream end when the token of its call expires."""
     expires_at = caller().expires_at
     seconds = inf if expires_at is None else max(0, expires_at - table.services.clock()) / 1000
-    return asyncio.get_running_loop().call_later(seconds, table.expire, stream)
+    return asyncio.get_running_loop().call_later(seconds, table.subscribers.expire, stream)
 
 
 async def _first_message(context: Context) -> PlayTableRequest:

@@ -197,10 +197,6 @@ class LiveTable(CachedTable):
         """Remove a stream."""
         self.subscribers.leave(stream)
 
-    def expire(self, stream: Subscription) -> None:
-        """End a stream whose token expires."""
-        self.subscribers.expire(stream)
-
     def react(self, player_id: str, reaction: str) -> None:
         """Publish a reaction of a seated player to all subscribers, here and at other engines."""
         seat = self.seat_of(player_id)
