@@ -68,16 +68,15 @@ def check_standings(
     statistics: Mapping[str, bytes],
     *,
     undecided: Collection[str] = (),
-    has_others: bool = False,
     own_statistics: bool = False,
 ) -> Iterator[Violation]:
     """Yield the differences between leaderboards, statistics and the outcomes of tables.
 
     `outcomes` hold every table that their players have ever finished, except for players who are `undecided`: they
     were at a table with an unknown outcome. `boards` are the LeaderboardEntry messages by game, in the order of the
-    pages; `statistics` the GetPlayerStatisticsResponse messages by player. With `has_others`, players without an
-    outcome may be on the boards. Of their lines, and of those of the undecided, only the order is judged. Statistics
-    are as others see them, of public tables only, unless all are `own_statistics` of the players who read them.
+    pages; `statistics` the GetPlayerStatisticsResponse messages by player. Of the lines of the undecided only the order
+    is judged. Statistics are as others see them, of public tables only, unless all are `own_statistics` of the players
+    who read them.
     """
     known = sorted(outcomes, key=lambda one: (one.finished_milliseconds, one.table_id))
     standings = _standings((one, range(len(one.seats))) for one in known if own_statistics or one.is_public)
@@ -95,7 +94,7 @@ def check_standings(
             yield Violation(Invariant.STATISTICS_DIFFER, tables.get(player_id, ""), 0, detail)
     for game, lines in boards.items():
         board = [scoring_pb2.LeaderboardEntry.FromString(line) for line in lines]
-        for player_id, detail in _check_board(game, board, judged, names, undecided, has_others=has_others):
+        for player_id, detail in _check_board(game, board, judged, names, undecided):
             violation = f"the leaderboard of {game}: {detail}"
             yield Violation(Invariant.LEADERBOARD_DIFFERS, tables.get(player_id, ""), 0, violation)
 
@@ -126,16 +125,13 @@ def _check_board(
     standings: _Standings,
     names: Mapping[str, str],
     undecided: Collection[str],
-    *,
-    has_others: bool,
 ) -> Iterator[tuple[str, str]]:
     """Yield the violations of a leaderboard, each with its player."""
     expected = {player_id: games[game].shown for player_id, games in standings.items() if game in games}
     for position, line in enumerate(board, start=1):
         if line.position != position:
             yield line.player_id, f"position {line.position} follows position {position - 1}"
-        may_be_there = line.player_id in undecided or (has_others and line.player_id not in names)
-        if line.player_id not in expected and not may_be_there:
+        if line.player_id not in expected and line.player_id not in undecided:
             yield line.player_id, f"{line.player_id} is on it, and has finished no table that counts"
     for before, after in pairwise(board):
         if _rank(before) >= _rank(after):

@@ -28,7 +28,7 @@ class Environment:
     """The plan of a seed, the network, the databases, the faults, and their observer."""
 
     def __init__(
-        self, seed: int, loop: VirtualLoop, trace: Trace, schemas: Mapping[str, Schema], scenario: str = ""
+        self, seed: int, loop: VirtualLoop, trace: Trace, schemas: Mapping[str, Schema], scenario: str
     ) -> None:
         self.seed = seed
         self.loop = loop

@@ -102,8 +102,8 @@ SCHEDULED_FAULTS = (
 )
 
 
-def plan_of(random: Random, scenario: str = "") -> SimulationPlan:
-    """Return the plan of a seed; without a scenario it is random, and sometimes that of a scenario."""
+def plan_of(random: Random, scenario: str) -> SimulationPlan:
+    """Return the plan of a seed; with an empty scenario it is random, and sometimes that of a scenario."""
     plan = _random_plan(random)
     if not scenario and random.random() < 0.2:
         scenario = random.choice(list(SCENARIOS))

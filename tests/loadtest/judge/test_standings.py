@@ -39,19 +39,12 @@ class Standings(NamedTuple):
     statistics: dict[str, Statistics]
 
     def broken(
-        self,
-        outcomes: list[TableOutcome],
-        *,
-        has_others: bool = False,
-        undecided: tuple[str, ...] = (),
-        own_statistics: bool = False,
+        self, outcomes: list[TableOutcome], *, undecided: tuple[str, ...] = (), own_statistics: bool = False
     ) -> set[Invariant]:
         """Return the invariants that the judge finds violated."""
         boards = {game: [line.SerializeToString() for line in lines] for game, lines in self.boards.items()}
         statistics = {player: standings.SerializeToString() for player, standings in self.statistics.items()}
-        found = check_standings(
-            outcomes, boards, statistics, has_others=has_others, undecided=undecided, own_statistics=own_statistics
-        )
+        found = check_standings(outcomes, boards, statistics, undecided=undecided, own_statistics=own_statistics)
         return {violation.invariant for violation in found}
 
 
@@ -122,18 +115,6 @@ def test_players_who_finished_nothing_have_no_statistics(standings: Standings, o
     assert not standings.broken(outcomes)
 
 
-def test_others_on_a_board_are_judged_by_their_order_alone(standings: Standings, outcomes: list[TableOutcome]) -> None:
-    standings = deepcopy(standings)
-    last = standings.boards["thulla"][-1]
-    done = scoring_pb2.GameStatistics(games_finished=9, average_place=9)
-    other = Entry(position=last.position + 1, player_id="stranger", statistics=done)
-    standings.boards["thulla"].append(other)
-    assert standings.broken(outcomes) == {Invariant.LEADERBOARD_DIFFERS}
-    assert not standings.broken(outcomes, has_others=True)
-    other.statistics.games_won = 99
-    assert standings.broken(outcomes, has_others=True) == {Invariant.LEADERBOARD_DIFFERS}
-
-
 def test_players_of_tables_without_an_outcome_are_not_judged(
     standings: Standings, outcomes: list[TableOutcome]
 ) -> None:
@@ -173,6 +154,8 @@ def statistics_of(standings: Standings) -> scoring_pb2.GameStatistics:
     return next(done for done in standings.statistics["player-2"].games if done.game == "one_ten")
 
 
+LAST = scoring_pb2.GameStatistics(games_finished=9, average_place=9)
+
 FALSIFIED: Mapping[str, Callable[[Standings], object]] = {
     "statistics: a game more": lambda standings: setattr(statistics_of(standings), "games_finished", 2),
     "statistics: a win more": lambda standings: setattr(
@@ -188,6 +171,9 @@ FALSIFIED: Mapping[str, Callable[[Standings], object]] = {
     "leaderboard: a position twice": lambda standings: setattr(standings.boards["thulla"][1], "position", 1),
     "leaderboard: a player is missing": lambda standings: standings.boards["thulla"].pop(),
     "leaderboard: a player twice": lambda standings: standings.boards["thulla"].append(standings.boards["thulla"][0]),
+    "leaderboard: a stranger": lambda standings: standings.boards["thulla"].append(
+        Entry(position=len(standings.boards["thulla"]) + 1, player_id="stranger", statistics=LAST)
+    ),
     "leaderboard: another name": lambda standings: setattr(standings.boards["thulla"][0], "name", "Another"),
     "leaderboard: a win more": lambda standings: setattr(standings.boards["thulla"][0].statistics, "games_won", 9),
     "leaderboard: another count": lambda standings: standings.boards["one_ten"][0].statistics.counts.update(
