@@ -3,15 +3,18 @@
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from itertools import islice
+from typing import TypeAlias
 
 from croupier.engine.core.fold import TableState, Transition, new_table, transition_of, transitions_from
 from croupier.engine.core.history import History
-from croupier.engine.core.log import Proposed, TableConfig, Voted
+from croupier.engine.core.log import LoggedEvent, Proposed, TableConfig, Voted
 from croupier.engine.core.log_codec import Row, decode_entry
 from croupier.engine.core.reports import Report, reports_of_transition
 from croupier.engine.core.voting import MAX_PROPOSALS
 from croupier.games.facts import Seat
 from croupier.games.interface import SeatActed
+from croupier.runtime.errors import AlreadyExists
+from croupier_api.v1 import errors_pb2
 
 MAX_RESUMED_ENTRIES = 256
 """A stream that missed more entries than this begins with a snapshot; the contract has the number too."""
@@ -20,6 +23,9 @@ CHECKPOINT_ENTRIES = 16
 
 To keep the transitions themselves would take five times the memory of a table.
 """
+
+Request: TypeAlias = SeatActed | Proposed | Voted
+"""A request of a seat; the expiry of a proposal is not part of it, and 0."""
 
 
 def _last_proposals() -> deque[int]:
@@ -63,8 +69,19 @@ class FoldedTable:
             self._checkpoints.append(self.state)
         if transition.reports:
             self.reports += reports_of_transition(self.config, transition)
-        if entry.request_id and isinstance(entry.event, SeatActed | Proposed | Voted):
+        if entry.request_id and isinstance(entry.event, Request):
             self.answers[entry.event.seat][entry.request_id] = entry.sequence
+
+    def answer_to(self, request: Request, request_id: str) -> int | None:
+        """Return the sequence of a stored request, None for a new one; raises AlreadyExists for the id of another."""
+        sequence = self.answers[request.seat].get(request_id)
+        if sequence is not None and _request_of(self.entries[sequence - 1].event) != request:
+            raise AlreadyExists(
+                errors_pb2.ERROR_REASON_REQUEST_ID_REUSED,
+                f"request_id belongs to another request, stored as sequence {sequence}: use a new one for each",
+                metadata={"sequence": str(sequence)},
+            )
+        return sequence
 
     def result(self) -> "FoldedTable":
         """Return the table itself."""
@@ -80,3 +97,7 @@ class FoldedTable:
         start = next(state for state in reversed(self._checkpoints) if state.sequence <= sequence)
         transitions = transitions_from(self.config, start, self.entries.after(start.sequence))
         return islice(transitions, sequence - start.sequence, None)
+
+
+def _request_of(event: LoggedEvent) -> LoggedEvent:
+    return event._replace(expires_at=0) if isinstance(event, Proposed) else event

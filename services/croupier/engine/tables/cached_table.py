@@ -4,12 +4,11 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeAlias
 
 from croupier.engine.core.compensation import compensation_due
 from croupier.engine.core.fold import TableState, Transition, advance, transition_of
-from croupier.engine.core.folded_table import FoldedTable
-from croupier.engine.core.log import Entry, LoggedEvent, Proposed, TableEnded, Voted
+from croupier.engine.core.folded_table import FoldedTable, Request
+from croupier.engine.core.log import Entry, TableEnded
 from croupier.engine.core.log_codec import LogPart, decode_entry, rows_of
 from croupier.engine.core.reports import Report
 from croupier.engine.storage.port import SequenceTaken, TableChange
@@ -18,7 +17,7 @@ from croupier.engine.tables.entry_rate import EntryRate
 from croupier.engine.tables.subscribers import Subscribers
 from croupier.games.facts import Seat
 from croupier.games.interface import SeatActed
-from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, StaleSequence, Unavailable
+from croupier.runtime.errors import IllegalNow, StaleSequence, Unavailable
 from croupier.runtime.network import Network
 from croupier.runtime.tracing import GAME, SEQUENCE, TABLE_ID, open_span
 from croupier_api.v1 import errors_pb2
@@ -30,9 +29,6 @@ MAX_MISSED_ENTRIES = 64
 """The entries that a table takes over at once; more of them would occupy the event loop for too long."""
 REFRESH_SECONDS = 0.1
 """The time from one refresh of a table to the next at least."""
-
-Request: TypeAlias = SeatActed | Proposed | Voted
-"""A request of a seat; the expiry of a proposal is not part of it, and 0."""
 
 
 class CachedTable:
@@ -141,9 +137,9 @@ class CachedTable:
             for _ in range(MAX_ATTEMPTS):
                 if self.needs_catch_up:
                     await self.catch_up()
-                if (answered := self._answered(request, request_id)) is not None:
+                if (answered := self._folded.answer_to(request, request_id)) is not None:
                     return answered
-                self._refuse_beyond_rate()
+                self.entry_rate.check(self.services.clock())
                 try:
                     with open_span("decide"):
                         transitions = transitions_of_request()
@@ -165,27 +161,6 @@ class CachedTable:
             "too many calls change the table at once: try again",
             retry_after_seconds=0.1,
         )
-
-    def _refuse_beyond_rate(self) -> None:
-        if (wait := self.entry_rate.next_at - self.services.clock()) > 0:
-            raise LimitReached(
-                errors_pb2.ERROR_REASON_TOO_MANY_REQUESTS,
-                f"too many entries: expected at most {self.services.entry_limit.per_second} per second at one table",
-                retry_after_seconds=wait / 1000,
-                metadata={"limit": "table_entries"},
-            )
-
-    def _answered(self, request: Request, request_id: str) -> int | None:
-        sequence = self._folded.answers[request.seat].get(request_id)
-        if sequence is None:
-            return None
-        if _request_of(self.entries[sequence - 1].event) != request:
-            raise AlreadyExists(
-                errors_pb2.ERROR_REASON_REQUEST_ID_REUSED,
-                f"request_id belongs to another request, stored as sequence {sequence}: use a new one for each",
-                metadata={"sequence": str(sequence)},
-            )
-        return sequence
 
     async def store(self, transitions: list[Transition]) -> bool:
         """Append transitions and apply them; return False if another engine was first, after a catch-up.
@@ -309,10 +284,6 @@ class CachedTable:
 
 def _store_unavailable(message: str) -> Unavailable:
     return Unavailable(errors_pb2.ERROR_REASON_STORE_UNAVAILABLE, message, retry_after_seconds=0.5)
-
-
-def _request_of(event: LoggedEvent) -> LoggedEvent:
-    return event._replace(expires_at=0) if isinstance(event, Proposed) else event
 
 
 def _retrieve(read: asyncio.Task[None]) -> None:
