@@ -146,6 +146,7 @@ def read_behaviours(text: str) -> dict[Behaviour, float]:
     return {Behaviour(name): weight for name, weight in read_weights(text, [*Behaviour]).items()}
 
 
+NO_FAULTS = {"INTERNAL": 0, "UNKNOWN": 0}
 HUMAN = ThinkTime(median_seconds=4.0)
 MOSTLY_STEADY = read_behaviours("steady=90,flaky=4,leaver=1,slow=2,duplicate=2,adversary=1")
 DEFAULT_USERS_PER_TABLE = {
@@ -184,7 +185,7 @@ _ALL = (
         users_per_table=DEFAULT_USERS_PER_TABLE,
         behaviours=MOSTLY_STEADY,
         think_time=HUMAN,
-        limits=Limits(p99_milliseconds=500, failed_share=0.002, failed_by_code={"INTERNAL": 0, "UNKNOWN": 0}),
+        limits=Limits(p99_milliseconds=500, failed_share=0.002, failed_by_code=NO_FAULTS),
         arrivals_per_second=5,
         grace_seconds=600,
     ),
@@ -274,12 +275,7 @@ _ALL = (
         users_per_table=DEFAULT_USERS_PER_TABLE,
         behaviours=MOSTLY_STEADY,
         think_time=ThinkTime(median_seconds=0.5, max_seconds=5),
-        limits=Limits(
-            p99_milliseconds=500,
-            failed_share=0.002,
-            failed_by_code={"INTERNAL": 0, "UNKNOWN": 0},
-            is_growth_checked=True,
-        ),
+        limits=Limits(p99_milliseconds=500, failed_share=0.002, failed_by_code=NO_FAULTS, is_growth_checked=True),
         grace_seconds=600,
     ),
     Scenario(
