@@ -10,7 +10,7 @@ import pytest
 from croupier.lobby.encoded_tables import EncodedTables
 from croupier.lobby.subscriptions import INTERVAL_SECONDS, MAX_PENDING, Subscription, TableFeed
 from croupier.lobby.tables import Seat, Table, TableState
-from croupier.lobby.turns import MESSAGES_PER_TICK, TICK_SECONDS, Turns
+from croupier.lobby.turns import MESSAGES_PER_TICK, QUEUEING_STEP, TICK_SECONDS, Turns
 from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.table_access import SEATED
 from croupier_api.v1.lobby_pb2 import WatchTablesResponse
@@ -257,11 +257,23 @@ class CountingWaiter:
         return max_messages
 
 
-async def test_a_stream_that_waits_no_more_gets_no_turn() -> None:
-    turns, gone, waiting = Turns(), CountingWaiter("crowd"), CountingWaiter("crowd")
-    turns.put(gone)
-    turns.put(waiting)
-    turns.discard(gone)
-    turns.discard(gone)
-    turns.grant()
-    assert (gone.turns, waiting.turns) == (0, 1)
+async def test_a_stream_that_waits_no_more_gets_no_turn(readers: Readers) -> None:
+    turns, waiters = Turns(), [CountingWaiter("crowd") for _ in range(QUEUEING_STEP + 2)]
+    turns.put(waiters)
+    for gone in (waiters[0], waiters[-1]) * 2:
+        turns.discard(gone)
+    for _ in waiters:
+        await readers.advance(TICK_SECONDS)
+    assert [waiter.turns for waiter in waiters] == [0, *[1] * QUEUEING_STEP, 0]
+
+
+async def test_turns_begin_once_all_streams_are_in_their_queues(readers: Readers, clock: FakeClock) -> None:
+    turns, crowd = Turns(), [CountingWaiter("crowd") for _ in range(3 * QUEUEING_STEP)]
+    other = CountingWaiter("other")
+    turns.put(crowd[:1])
+    clock.advance(TICK_SECONDS)
+    turns.put([*crowd, other])
+    await asyncio.sleep(0)
+    assert sum(waiter.turns for waiter in crowd) == 1
+    await settled()
+    assert other.turns == 1

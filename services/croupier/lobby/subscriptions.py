@@ -170,8 +170,7 @@ class Topic:
         if not subscription.page_left and subscription.position >= self._announced:
             self._waiting[subscription] = None
         else:
-            self._call(subscription)
-            self._turns.grant()
+            self._call({subscription: None})
 
     def forget(self, subscription: Subscription) -> None:
         """Let a subscription wait no more."""
@@ -181,9 +180,7 @@ class Topic:
     def _announce(self) -> None:
         self._announced = self.end
         waiting, self._waiting = self._waiting, {}
-        for subscription in waiting:
-            self._call(subscription)
-        self._turns.grant()
+        self._call(waiting)
         self._rests = True
         asyncio.get_running_loop().call_later(INTERVAL_SECONDS, self._end_rest)
 
@@ -192,12 +189,14 @@ class Topic:
         if self.end > self._announced:
             self._announce()
 
-    def _call(self, subscription: Subscription) -> None:
-        """Let a subscription wait for its turn; the players of the table need none, since they are few."""
-        if self._is_one_table and self._changes[self.end].seat_of(subscription.viewer_id) is not None:
-            subscription.grant(1)
-        else:
-            self._turns.put(subscription)
+    def _call(self, waiting: dict[Subscription, None]) -> None:
+        """Let subscriptions wait for their turns; the players of the table need none, since they are few."""
+        if self._is_one_table:
+            players = {seat.player_id for seat in self._changes[self.end].seats}
+            for subscription in [one for one in waiting if one.viewer_id in players]:
+                del waiting[subscription]
+                subscription.grant(1)
+        self._turns.put(waiting)
 
 
 class TableFeed:

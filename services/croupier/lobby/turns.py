@@ -1,6 +1,8 @@
 """Turns of waiting streams to send: so many messages per tick in all, and each network gets one in turn."""
 
 import asyncio
+from collections.abc import Iterable
+from itertools import islice
 from typing import Protocol
 
 from croupier.runtime.fair_queue import FairQueue
@@ -9,6 +11,8 @@ TICK_SECONDS = 0.005
 MESSAGES_PER_TICK = 25
 """At most 5,000 messages per second, which cost a fraction of a core with any number of streams."""
 MAX_TURN_MESSAGES = 8
+QUEUEING_STEP = 500
+"""The streams that one step of the event loop adds to the queues of their networks."""
 
 
 class Waiter(Protocol):
@@ -27,18 +31,33 @@ class Turns:
 
     def __init__(self) -> None:
         self._waiting: FairQueue[Waiter] = FairQueue()
+        # Streams that are in no queue yet. While there are some, a step that adds more of them is to come.
+        self._arrived: dict[Waiter, None] = {}
         self._left = MESSAGES_PER_TICK
         self._is_ticking = False
 
-    def put(self, waiter: Waiter) -> None:
-        """Add a stream; `grant` gives it a turn."""
-        self._waiting.put(waiter.network, waiter)
+    def put(self, waiters: Iterable[Waiter]) -> None:
+        """Add streams; turns are given once all of them are in the queues of their networks."""
+        is_queueing = bool(self._arrived)
+        self._arrived.update(dict.fromkeys(waiters))
+        if not is_queueing:
+            self._queue()
 
     def discard(self, waiter: Waiter) -> None:
         """Remove a stream, if it still waits."""
+        self._arrived.pop(waiter, None)
         self._waiting.discard(waiter.network, waiter)
 
-    def grant(self) -> None:
+    def _queue(self) -> None:
+        for waiter in list(islice(self._arrived, QUEUEING_STEP)):
+            del self._arrived[waiter]
+            self._waiting.put(waiter.network, waiter)
+        if self._arrived:
+            asyncio.get_running_loop().call_soon(self._queue)
+        else:
+            self._grant()
+
+    def _grant(self) -> None:
         """Give turns until the messages of this tick are used up, and go on in the next ones while streams wait."""
         while self._waiting and self._left:
             self._left -= self._waiting.take().grant(min(self._left, MAX_TURN_MESSAGES))
@@ -48,4 +67,5 @@ class Turns:
 
     def _next_tick(self) -> None:
         self._left, self._is_ticking = MESSAGES_PER_TICK, False
-        self.grant()
+        if not self._arrived:
+            self._grant()
