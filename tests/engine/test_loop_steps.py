@@ -41,8 +41,7 @@ from tests.databases import copy_database
 from tests.engine.databases import running, store_on
 from tests.engine.fakes import START, EngineHarness
 from tests.engine.play import agree, choice, make_config, people
-from tests.loop_steps import MAX_STEP_SECONDS, longest_step, read_all, serialized
-from tests.runtime.test_steps import use_cpu
+from tests.loop_steps import MAX_STEP_SECONDS, longest_step, read_all, serialized, work
 
 ENTRIES = 9_000
 """A table ends at 10,000."""
@@ -309,8 +308,8 @@ async def test_a_call_takes_short_steps(calls: Calls, method: str) -> None:
 
 async def test_a_planted_step_is_found(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(*_: object) -> Viewer:
-        use_cpu(4 * MAX_STEP_SECONDS)
+        work(2 * MAX_STEP_SECONDS)
         return SPECTATOR
 
     monkeypatch.setattr("croupier.engine.tables.live_table.LiveTable.viewer_of", slow)
-    assert await longest_step(calls_of(calls)["GetView"][""]) >= 4 * MAX_STEP_SECONDS
+    assert await longest_step(calls_of(calls)["GetView"][""]) >= MAX_STEP_SECONDS
