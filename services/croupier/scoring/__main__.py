@@ -26,7 +26,6 @@ from croupier.scoring.metrics import LedgerMetrics
 from croupier.scoring.servicer import CONTROL_SERVICE_NAME, SERVICE_NAME, ScoringControlServicer, ScoringServicer
 from croupier.scoring.settings import ScoringSettings
 from croupier.scoring.standings_store import StandingsStore
-from croupier_api.v1.scoring_pb2_grpc import add_ScoringServiceServicer_to_server
 from croupier_internal.v1.scoring_control_pb2_grpc import add_ScoringControlServiceServicer_to_server
 
 
@@ -37,10 +36,7 @@ def servicers(
     ledger = Ledger(database, clock)
     players = ScoringServicer(ledger, StandingsStore(database), LinkVerifier(engine_key, clock), clock)
     control = ScoringControlServicer(ledger, LedgerMetrics(registry))
-    return (
-        partial(add_ScoringServiceServicer_to_server, players),
-        partial(add_ScoringControlServiceServicer_to_server, control),
-    )
+    return players.add_to, partial(add_ScoringControlServiceServicer_to_server, control)
 
 
 def build(settings: ScoringSettings, resources: Resources) -> Service:

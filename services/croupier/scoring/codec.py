@@ -1,5 +1,6 @@
 """Translation between the contract's messages and the ledger's values, with the checks of requests."""
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
@@ -164,18 +165,22 @@ def _decode_by_seat(field: str, values: Sequence[int], sheet: Sheet) -> tuple[in
     return tuple(values)
 
 
-async def encode_score_sheet(score_sheet: ScoreSheet) -> pb.GetScoreSheetResponse:
-    """Return the message of a score sheet, encoded in steps."""
+async def encode_score_sheet(score_sheet: ScoreSheet) -> bytes:
+    """Return the encoded GetScoreSheetResponse of a score sheet, made in steps: the parts of a message, joined."""
     sheet = score_sheet.sheet
-    response = pb.GetScoreSheetResponse(
+    head = pb.GetScoreSheetResponse(
         table_id=sheet.table_id,
         game=sheet.game,
         seats=_encode_seats(sheet),
         result=encode_result(sheet, score_sheet.result) if score_sheet.result else None,
     )
-    async for score in in_steps(score_sheet.rounds, ROUNDS_STEP):
-        response.rounds.append(_encode_round(score))
-    return response
+    parts = [head.SerializeToString()]
+    # Each round is freed once it is encoded, because freeing all at once would be a long step.
+    rounds = deque(score_sheet.rounds)
+    del score_sheet
+    async for score in in_steps((rounds.popleft() for _ in range(len(rounds))), ROUNDS_STEP):
+        parts.append(pb.GetScoreSheetResponse(rounds=[_encode_round(score)]).SerializeToString())  # noqa: PERF401
+    return b"".join(parts)
 
 
 def _encode_round(score: Round) -> facts_pb2.RoundScore:

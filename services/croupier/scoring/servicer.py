@@ -1,6 +1,5 @@
 """Scoring's gRPC services: they decode, call the domain and encode."""
 
-import asyncio
 from collections.abc import Awaitable
 from typing import Any, Literal
 
@@ -39,7 +38,15 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
         self._links = links
         self._clock = clock
 
-    async def GetScoreSheet(self, request: pb.GetScoreSheetRequest, context: Context) -> pb.GetScoreSheetResponse:
+    def add_to(self, server: grpc.aio.Server) -> None:
+        """Register all methods. GetScoreSheet gets a handler without serializer, since it returns encoded messages."""
+        scoring_pb2_grpc.add_ScoringServiceServicer_to_server(self, server)
+        sheet: Any = grpc.unary_unary_rpc_method_handler(self.GetScoreSheet, pb.GetScoreSheetRequest.FromString, None)
+        server.add_registered_method_handlers(SERVICE_NAME, {"GetScoreSheet": sheet})
+
+    async def GetScoreSheet(  # type: ignore[override]  # it returns an encoded GetScoreSheetResponse
+        self, request: pb.GetScoreSheetRequest, context: Context
+    ) -> bytes:
         """Return the score sheet of a table."""
         table_id, caller_id = codec.decode_id("table_id", request.table_id), caller().id
         link = self._links.purpose_of(request.link, table_id)
@@ -48,10 +55,7 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
         def is_shown(sheet: Sheet, result: Result | None) -> bool:
             return is_sheet_shown(sheet, result, caller_id, link, now)
 
-        response = await codec.encode_score_sheet(await self._ledger.score_sheet(table_id, is_shown))
-        # To free the score sheet takes as long as to serialize the response: each has a step of its own.
-        await asyncio.sleep(0)
-        return response
+        return await codec.encode_score_sheet(await self._ledger.score_sheet(table_id, is_shown))
 
     async def GetPlayerStatistics(
         self, request: pb.GetPlayerStatisticsRequest, context: Context
