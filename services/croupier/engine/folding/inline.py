@@ -9,7 +9,7 @@ from croupier.engine.folding.port import FoldInSteps, LogFold, Result
 
 MAX_INLINE_ROWS = 64
 """A part of a log with no more rows than this is folded faster here than in a process."""
-STEP_ROWS = 32
+STEP_ROWS = 16
 """The rows of a step, which take about a millisecond."""
 
 
