@@ -138,7 +138,7 @@ def test_a_fixed_seed_gives_the_same_deals() -> None:
 
 TUNED = """
 import gc, os
-from croupier.engine.tuning import tune_process
+from croupier.runtime.tuning import tune_process
 tune_process(gc_thresholds="11,12,13", scheduling=SCHEDULING)
 print(gc.get_threshold(), os.sched_getscheduler(0) == os.SCHED_BATCH)
 """

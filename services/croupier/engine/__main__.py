@@ -12,7 +12,6 @@ from croupier.engine.api.scoring_channel import ScoringChannel, check_key
 from croupier.engine.api.servicer import SERVICE_NAME, EngineServicer
 from croupier.engine.assembly import assemble
 from croupier.engine.settings import EngineSettings
-from croupier.engine.tuning import tune_process
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
@@ -80,13 +79,7 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until stopped; return the exit code."""
-    return run_service(
-        "engine",
-        EngineSettings,
-        build,
-        arguments,
-        lambda settings: tune_process(settings.gc_thresholds, settings.scheduling),
-    )
+    return run_service("engine", EngineSettings, build, arguments)
 
 
 if __name__ == "__main__":

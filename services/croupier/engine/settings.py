@@ -1,22 +1,17 @@
 """The settings of the engine."""
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, ValidationInfo
 
 from croupier.engine.core.log import MAX_BOT_DELAY_MILLISECONDS
 from croupier.runtime.addresses import is_loopback
-from croupier.runtime.settings import ListenAddress, Replicas, ServiceSettings, expecting
+from croupier.runtime.settings import ListenAddress, Replicas, ServiceSettings
 
 MAX_ROUNDS = 10_000
 """Scoring records no more rounds of a table."""
 Value = TypeVar("Value")
-
-
-def _is_thresholds(text: str) -> bool:
-    numbers = text.split(",")
-    return len(numbers) == 3 and all(number.isdecimal() and len(number) < 10 for number in numbers)
 
 
 def _on_loopback(value: Value, info: ValidationInfo) -> Value:
@@ -84,10 +79,6 @@ class EngineSettings(ServiceSettings):
     """Days after its end after which a table is deleted. 0: never."""
     link_days: PositiveInt = 90
     """Days for which a link to a table or its replay is valid."""
-    gc_thresholds: Annotated[str, expecting("three integers with commas between", _is_thresholds)] = "10000,20,100"
-    """Thresholds of Python's garbage collector, one for each generation."""
-    scheduling: Literal["batch", "normal"] = "batch"
-    """Scheduling class on Linux: with batch, threads of the transport interrupt the event loop less."""
     clock_offset_milliseconds: Annotated[int, AfterValidator(_on_loopback)] = 0
     """For tests only: the error of this engine's own clock. Refused beyond loopback."""
     shuffle_seed: Annotated[str, AfterValidator(_on_loopback)] = ""

@@ -44,6 +44,7 @@ from croupier.runtime.tasks import SupervisedTasks, TaskFactory, end_tasks, supe
 from croupier.runtime.tls import Tls
 from croupier.runtime.traced_calls import tracing_interceptors
 from croupier.runtime.tracing import TracesSettings, exported_spans
+from croupier.runtime.tuning import tune_process
 
 ACCESS_CHECK_SECONDS = 1.0
 """How long a start waits for the access check, which then continues while the service runs."""
@@ -119,21 +120,15 @@ def now_milliseconds() -> int:
     return time.time_ns() // 1_000_000
 
 
-def run_service(
-    name: str,
-    kind: type[AnySettings],
-    build: Build[AnySettings],
-    arguments: Sequence[str] | None,
-    tune: Callable[[AnySettings], None] = lambda _: None,
-) -> int:
-    """Run `croupier serve NAME` until it is stopped and return its exit code; `tune` is called before."""
+def run_service(name: str, kind: type[AnySettings], build: Build[AnySettings], arguments: Sequence[str] | None) -> int:
+    """Run `croupier serve NAME` until it is stopped and return its exit code."""
     program = f"croupier serve {name}"
 
     def start() -> int:
         settings = read_settings(kind, program, sys.argv[1:] if arguments is None else arguments)
         # Processes that the service starts have no use for its secrets.
         os.environ.pop("CROUPIER_DATABASE", None)
-        tune(settings)
+        tune_process(settings.gc_thresholds, settings.scheduling)
         return run(serve(name, settings, build))
 
     return run_program(program, start)

@@ -63,6 +63,11 @@ class Settings(BaseSettings):
         return (sources["init_settings"],)
 
 
+def _is_thresholds(text: str) -> bool:
+    numbers = text.split(",")
+    return len(numbers) == 3 and all(number.isdecimal() and len(number) < 10 for number in numbers)
+
+
 class ServiceSettings(Settings):
     """Settings of each of lobby, engine and scoring."""
 
@@ -95,6 +100,10 @@ class ServiceSettings(Settings):
     """Units a second for the calls of one network (IPv4 /24, IPv6 /64; four times for a /48); 0 for no limit."""
     network_burst: PositiveInt = 10_000
     """Units for the calls of one network at once."""
+    gc_thresholds: Annotated[str, expecting("three integers with commas between", _is_thresholds)] = "10000,20,100"
+    """Thresholds of Python's garbage collector, one for each generation."""
+    scheduling: Literal["batch", "normal"] = "batch"
+    """Scheduling class on Linux: with batch, threads of the transport interrupt the event loop less."""
 
     @property
     def tls(self) -> TlsFiles | None:
