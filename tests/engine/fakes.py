@@ -27,10 +27,12 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.entry_rate import EntryLimit
+from croupier.engine.tables.subscribers import SPECTATOR_MESSAGES_PER_TICK
 from croupier.engine.tasks import Background
 from croupier.runtime.links import Links, links_by
 from croupier.runtime.network import Network
 from croupier.runtime.rate_limit import Budgets
+from croupier.runtime.turns import Turns
 from tests.waiting import SettlingLoop
 
 NO_LIMITS = TableLimits(max_entries=1_000_000, max_rounds=1_000_000)
@@ -361,5 +363,6 @@ def engine_harness(
         limits=NO_LIMITS,
         entry_limit=NO_ENTRY_LIMIT,
         entries=Budgets(),
+        spectator_turns=Turns(SPECTATOR_MESSAGES_PER_TICK),
     )
     return EngineHarness(clock, store, scoring, logger, services, outbox, liveness, liveness_store)

@@ -304,6 +304,24 @@ async def test_spectators_have_their_own_limit_of_open_streams(engine: EngineHar
     table.subscribe(SPECTATOR, None)
 
 
+async def test_spectators_write_in_turns_and_players_at_once(
+    engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, waiters = await open_table(engine, make_config()), list[Subscription]()
+    monkeypatch.setattr(engine.services.spectator_turns, "put", waiters.extend)
+    player, spectator = (table.subscribe(viewer, None) for viewer in (0, SPECTATOR))
+    await asyncio.gather(player.next(), spectator.next())
+    reading = {stream: asyncio.ensure_future(stream.next()) for stream in (player, spectator)}
+    await settled()
+    for _ in range(3):
+        table.subscribers.publish_reaction(0, "clap")
+    await within_timeout(reading[player])
+    assert waiters == [spectator] * 3
+    assert not reading[spectator].done()
+    assert (spectator.grant(2), spectator.grant(2)) == (2, 0)
+    await within_timeout(reading[spectator])
+
+
 async def test_spectators_of_one_network_have_half_of_the_streams(engine: EngineHarness) -> None:
     table = await open_table(engine, make_config())
     for _ in range(MAX_NETWORK_SPECTATOR_STREAMS):

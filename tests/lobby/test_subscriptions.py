@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from croupier.lobby.assembly import Lobby
+from croupier.lobby.subscriptions import MESSAGES_PER_TICK
 from croupier.lobby.table_service import MAX_PAGE_READS
 from croupier.lobby.tables import Table, TableState
-from croupier.lobby.turns import MESSAGES_PER_TICK, TICK_SECONDS
 from croupier.runtime.database import POOL_SIZE
 from croupier.runtime.errors import NotFound, Unavailable
+from croupier.runtime.turns import TICK_SECONDS
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, START, FakeClock
 from tests.lobby.matches import ADA, BOB, EVE, next_message

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from croupier.lobby.encoded_tables import EncodedTables
-from croupier.lobby.subscriptions import INTERVAL_SECONDS, MAX_PENDING, Subscription, TableFeed
+from croupier.lobby.subscriptions import INTERVAL_SECONDS, MAX_PENDING, MESSAGES_PER_TICK, Subscription, TableFeed
 from croupier.lobby.tables import Seat, Table, TableState
-from croupier.lobby.turns import MESSAGES_PER_TICK, QUEUEING_STEP, TICK_SECONDS, Turns
 from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.table_access import SEATED
+from croupier.runtime.turns import QUEUEING_STEP, TICK_SECONDS, Turns
 from croupier_api.v1.lobby_pb2 import WatchTablesResponse
 from tests.lobby.fakes import START, FakeClock, forming_table
 from tests.lobby.matches import ADA, BOB, EVE, next_message
@@ -258,7 +258,7 @@ class CountingWaiter:
 
 
 async def test_a_stream_that_waits_no_more_gets_no_turn(readers: Readers) -> None:
-    turns, waiters = Turns(), [CountingWaiter("crowd") for _ in range(QUEUEING_STEP + 2)]
+    turns, waiters = Turns(MESSAGES_PER_TICK), [CountingWaiter("crowd") for _ in range(QUEUEING_STEP + 2)]
     turns.put(waiters)
     for gone in (waiters[0], waiters[-1]) * 2:
         turns.discard(gone)
@@ -268,7 +268,7 @@ async def test_a_stream_that_waits_no_more_gets_no_turn(readers: Readers) -> Non
 
 
 async def test_turns_begin_once_all_streams_are_in_their_queues(readers: Readers, clock: FakeClock) -> None:
-    turns, crowd = Turns(), [CountingWaiter("crowd") for _ in range(3 * QUEUEING_STEP)]
+    turns, crowd = Turns(MESSAGES_PER_TICK), [CountingWaiter("crowd") for _ in range(3 * QUEUEING_STEP)]
     other = CountingWaiter("other")
     turns.put(crowd[:1])
     clock.advance(TICK_SECONDS)

@@ -33,12 +33,14 @@ from croupier.engine.storage.writer import EntryWriter
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.entry_rate import EntryLimit
 from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.subscribers import SPECTATOR_MESSAGES_PER_TICK
 from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.tasks import TaskFactory, end_tasks
+from croupier.runtime.turns import Turns
 
 HOUR_MILLISECONDS = 3_600_000
 DAY_MILLISECONDS = 24 * HOUR_MILLISECONDS
@@ -177,6 +179,7 @@ def wire(
         limits=TableLimits(settings.max_table_entries, settings.max_table_rounds),
         entry_limit=EntryLimit(settings.table_entries_per_second, settings.table_entries_burst),
         entries=ports.entries,
+        spectator_turns=Turns(SPECTATOR_MESSAGES_PER_TICK),
     )
     tables = Tables(
         services,

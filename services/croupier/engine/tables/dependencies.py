@@ -15,13 +15,15 @@ from croupier.games.interface import RandomSource
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 from croupier.runtime.rate_limit import Budgets
+from croupier.runtime.turns import Turns
 
 
 @dataclass(frozen=True, slots=True)
 class TableDependencies:
     """The dependencies of a live table; `random` is the random source of computer players.
 
-    `entries` are the budgets of networks for entries.
+    `entries` are the budgets of networks for entries. The streams of spectators write in `spectator_turns`, so that
+    those of one table, up to 200, let the actions of other tables through.
     """
 
     store: TableStore
@@ -39,3 +41,4 @@ class TableDependencies:
     limits: TableLimits
     entry_limit: EntryLimit
     entries: Budgets
+    spectator_turns: Turns

@@ -11,10 +11,13 @@ from croupier.engine.tables.reactions import ReactionLimit, check_reaction
 from croupier.engine.tables.subscription import Encoder, Subscription, encode_transition, fan_out
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.runtime.errors import LimitReached, StaleSequence
+from croupier.runtime.turns import Turns
 from croupier_api.v1 import errors_pb2
 
 MAX_SPECTATOR_STREAMS = 200
 MAX_NETWORK_SPECTATOR_STREAMS = 100
+SPECTATOR_MESSAGES_PER_TICK = 16
+"""Of all spectators of an engine, every 5 ms: actions go through in between."""
 MAX_SEAT_STREAMS = 8
 """Beyond this a new stream of a seat replaces its oldest one, whose connection may be dead."""
 RETRY_SECONDS = 5
@@ -23,10 +26,11 @@ RETRY_SECONDS = 5
 class Subscribers:
     """The open streams of a table."""
 
-    def __init__(self, config: TableConfig, encoder: Encoder, metrics: EngineMetrics) -> None:
+    def __init__(self, config: TableConfig, encoder: Encoder, metrics: EngineMetrics, turns: Turns) -> None:
         self._config = config
         self._encoder = encoder
         self._metrics = metrics
+        self._turns = turns
         # A dict keeps the order in which they joined, so that runs of the simulation are reproducible.
         self._streams: dict[Subscription, None] = {}
         self.delayed: DelayedFanOut | None = None
@@ -71,7 +75,8 @@ class Subscribers:
             self._supersede(streams[0])
         elif viewer == SPECTATOR:
             _check_spectators(streams, network_id)
-        return Subscription(viewer, self._metrics.slow_readers.inc, network_id)
+        turns = self._turns if viewer == SPECTATOR else None
+        return Subscription(viewer, self._metrics.slow_readers.inc, network_id, turns)
 
     def _supersede(self, stream: Subscription) -> None:
         self.leave(stream)
@@ -164,7 +169,7 @@ class Subscribers:
 
 def _check_spectators(streams: Sequence[Subscription], network_id: str) -> None:
     """Raise LimitReached if the spectators of a table, or those of one network, have the maximum of streams."""
-    of_network = sum(bool(network_id) and stream.network_id == network_id for stream in streams)
+    of_network = sum(bool(network_id) and stream.network == network_id for stream in streams)
     for count, limit, scope in (
         (len(streams), MAX_SPECTATOR_STREAMS, ""),
         (of_network, MAX_NETWORK_SPECTATOR_STREAMS, " for one network"),

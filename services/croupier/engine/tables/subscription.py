@@ -13,6 +13,7 @@ from croupier.engine.core.fold import TableState, Transition
 from croupier.engine.core.log import TableConfig
 from croupier.games.facts import Fact, Seat, Viewer
 from croupier.runtime.errors import LimitReached
+from croupier.runtime.turns import Turns
 from croupier_api.v1 import errors_pb2
 
 MAX_QUEUE_MESSAGES = 256
@@ -51,14 +52,18 @@ class Encoder(Protocol):
 class Subscription:
     """One viewer's stream: a bounded queue of messages; `on_overflow` is called when it overflows.
 
-    `network_id` is the hash of the viewer's network, empty if it is not known.
+    `network` is the hash of the viewer's network, empty if it is not known. With `turns`, messages are written in the
+    turns of the stream.
     """
 
-    def __init__(self, viewer: Viewer, on_overflow: Callable[[], None], network_id: str = "") -> None:
+    def __init__(
+        self, viewer: Viewer, on_overflow: Callable[[], None], network: str = "", turns: Turns | None = None
+    ) -> None:
         self.viewer = viewer
-        self.network_id = network_id
+        self.network = network
         self.is_quiet = True
         self._on_overflow = on_overflow
+        self._turns = turns
         self._messages: deque[bytes] = deque()
         self._missed: Iterator[bytes] = iter(())
         self._taker: asyncio.Future[None] | None = None
@@ -142,8 +147,17 @@ class Subscription:
         return self._messages.popleft()
 
     def _wake(self) -> None:
-        if self._taker is not None and not self._taker.done():
-            self._taker.set_result(None)
+        if self._turns is None:
+            self.grant(MAX_QUEUE_MESSAGES)
+        elif self._taker is not None and not self._taker.done():
+            self._turns.put((self,))
+
+    def grant(self, max_messages: int) -> int:
+        """Let the writer go on; returns how many messages it has to write, and counts no more than allowed."""
+        if self._taker is None or self._taker.done():
+            return 0
+        self._taker.set_result(None)
+        return min(len(self._messages), max_messages)
 
 
 def fan_out(

@@ -8,8 +8,6 @@ from typing import Protocol
 from croupier.runtime.fair_queue import FairQueue
 
 TICK_SECONDS = 0.005
-MESSAGES_PER_TICK = 25
-"""At most 5,000 messages per second, which cost a fraction of a core with any number of streams."""
 MAX_TURN_MESSAGES = 8
 QUEUEING_STEP = 500
 """The streams that one step of the event loop adds to the queues of their networks."""
@@ -27,13 +25,14 @@ class Waiter(Protocol):
 
 
 class Turns:
-    """The waiting streams, first in, first out for each network."""
+    """The waiting streams, first in, first out for each network, and the messages that they may send per tick."""
 
-    def __init__(self) -> None:
+    def __init__(self, messages_per_tick: int) -> None:
+        self._messages_per_tick = messages_per_tick
         self._waiting: FairQueue[Waiter] = FairQueue()
         # Streams that are in no queue yet. While there are some, a step that adds more of them is to come.
         self._arrived: dict[Waiter, None] = {}
-        self._left = MESSAGES_PER_TICK
+        self._left = messages_per_tick
         self._is_ticking = False
 
     def put(self, waiters: Iterable[Waiter]) -> None:
@@ -61,11 +60,11 @@ class Turns:
         """Give turns until the messages of this tick are used up, and go on in the next ones while streams wait."""
         while self._waiting and self._left:
             self._left -= self._waiting.take().grant(min(self._left, MAX_TURN_MESSAGES))
-        if self._left < MESSAGES_PER_TICK and not self._is_ticking:
+        if self._left < self._messages_per_tick and not self._is_ticking:
             self._is_ticking = True
             asyncio.get_running_loop().call_later(TICK_SECONDS, self._next_tick)
 
     def _next_tick(self) -> None:
-        self._left, self._is_ticking = MESSAGES_PER_TICK, False
+        self._left, self._is_ticking = self._messages_per_tick, False
         if not self._arrived:
             self._grant()
