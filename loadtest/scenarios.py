@@ -239,19 +239,19 @@ _ALL = (
         service_flags={
             "": (
                 "--player-calls-per-second=15",
-                "--player-burst=200",
-                "--network-units-per-second=60",
-                "--network-burst=500",
+                "--player-burst=150",
+                "--network-units-per-second=30",
+                "--network-burst=300",
             ),
             "lobby": (
-                "--sign-in-burst=60",
-                "--tables-created-burst=40",
+                "--sign-in-burst=15",
+                "--tables-created-burst=10",
                 "--max-hosted-tables=12",
                 "--max-network-tables=20",
-                "--max-network-lobby-streams=60",
+                "--max-network-lobby-streams=40",
                 "--max-network-tickets=20",
             ),
-            "engine": ("--max-player-streams=30", "--table-entries-per-second=3", "--table-entries-burst=20"),
+            "engine": ("--max-player-streams=30", "--table-entries-per-second=2", "--table-entries-burst=20"),
         },
     ),
     Scenario(

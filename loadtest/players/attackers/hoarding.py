@@ -6,7 +6,7 @@ from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
 from loadtest.players.attackers.attacker import Attacker
 from loadtest.players.attackers.client import OK, AttackClient
 
-GUESTS = 40
+GUESTS = 6
 STREAMS_OF_A_GUEST = 11
 """More than a service allows by default."""
 SPECTATORS = 4
