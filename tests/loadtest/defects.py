@@ -1,7 +1,7 @@
 """A service with defects, which `python -m tests.loadtest.defects NAME+NAME SERVICE FLAGS` starts."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import islice
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -10,6 +10,7 @@ from croupier.cli.launcher.child import main as run_child
 from croupier.engine.core import fold
 from croupier.engine.core.clock import ClockState
 from croupier.engine.core.fold import TableState, Transition
+from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import ClockConfig, Entry, TableConfig
 from croupier.engine.tables import subscribers
 from croupier.engine.tables.cached_table import CachedTable
@@ -120,21 +121,20 @@ def store_another_action(transitions_of: Callable[..., list[Transition]]) -> obj
     return exchanging
 
 
-@defect(CachedTable, "_answered")
+@defect(FoldedTable, "answer_to")
 def forget_requests(_: object) -> object:
     """Request ids are forgotten: a repeated request is a new one."""
     return lambda *_: None
 
 
-@defect(CachedTable, "_answered")
-def count_repeats(answered: Callable[..., int | None]) -> object:
+@defect(CachedTable, "append_once")
+def count_repeats(append_once: Callable[..., Awaitable[int]]) -> object:
     """Repeated actions are counted as accepted again."""
 
-    def counting(one: CachedTable, request: Any, request_id: str) -> int | None:
-        known = answered(one, request, request_id)
-        if known is not None:
+    async def counting(one: CachedTable, request: Any, request_id: str, *others: Any) -> int:
+        if request_id in attrgetter("_folded.answers")(one)[request.seat]:
             attrgetter("_accepted")(one).inc()
-        return known
+        return await append_once(one, request, request_id, *others)
 
     return counting
 

@@ -12,13 +12,13 @@ from croupier.engine.cluster.catch_up import CatchUp
 from croupier.engine.core import clock, fold
 from croupier.engine.core.clock import NOT_WAITING, ClockState
 from croupier.engine.core.fold import Transition
+from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.limits import TableLimits
 from croupier.engine.core.log import Entry
 from croupier.engine.core.reports import Report
 from croupier.engine.storage import sqlite_writer
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables import subscription
-from croupier.engine.tables.cached_table import CachedTable
 from croupier.engine.tables.subscribers import Subscribers
 from croupier.games import facts
 from croupier.games.facts import EVERYONE, SPECTATOR, Fact, Viewer
@@ -54,7 +54,7 @@ def append_without_condition() -> AbstractContextManager[Any]:
 
 def forget_request_id() -> AbstractContextManager[Any]:
     """A repeated request is a new one."""
-    return patch.object(CachedTable, "_answered", lambda *_: None)
+    return patch.object(FoldedTable, "answer_to", lambda *_: None)
 
 
 def show_spectators_everything() -> AbstractContextManager[Any]:
