@@ -77,7 +77,7 @@ def _attacked(limits: Limits, collector: Collector) -> Check:
 
 
 def _refused_to_players(collector: Collector) -> Check:
-    """Check that the limits refused no call of a player who does not attack."""
+    """Check that limits refused calls of attackers only."""
     counts = {name: collector.counts_under_load[f"refused {name}"] for name in sorted(LIMITS)}
     refused = {name: times for name, times in counts.items() if times}
     measured = ", ".join(f"{name} {times}" for name, times in refused.items()) or "none"

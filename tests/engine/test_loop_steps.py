@@ -158,7 +158,7 @@ class Calls:
         self._control = EngineControlServicer(self.tables)
 
     async def watch_by_many(self) -> None:
-        """Open all streams that a table may have; nobody reads them."""
+        """Open all streams that a table may have, without readers."""
         table = await self.tables.get("running")
         for _ in range(SPECTATORS):
             table.subscribe(SPECTATOR, table.state.sequence)

@@ -77,7 +77,7 @@ async def tickets(attacker: Attacker) -> None:
 
 
 async def left_tables(attacker: Attacker) -> None:
-    """Create tables and leave them, by more hosts than one budget stops."""
+    """Create tables and leave them, with so many hosts that their network reaches its limit first."""
     async for client in attacker.turns(await attacker.sign_in(LEAVING_HOSTS)):
         answer = await attacker.call(client, lobby_pb2.CreateTableRequest(game=GAME, seat_count=2))
         if answer.message is not None:

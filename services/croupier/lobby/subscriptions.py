@@ -20,7 +20,7 @@ MAX_PAGE_VERSIONS = 4000
 MESSAGES_PER_TICK = 25
 """At most 5,000 messages per second, which cost a fraction of a core with any number of streams."""
 INTERVAL_SECONDS = 0.2
-"""Streams are told of changes at most so often: of the first one at once."""
+"""The least time between two wake-ups of the waiting streams; a change after a longer pause wakes them at once."""
 
 
 def draining() -> Unavailable:

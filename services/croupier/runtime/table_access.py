@@ -48,7 +48,7 @@ WATCH_POLICIES = {
 
 @dataclass(frozen=True, slots=True)
 class TableAccess:
-    """The access to a table; `removed_players` are those whom the host removed, `is_matched` tells of quick match."""
+    """The access to a table; `removed_players` were removed by the host, `is_matched` is true for quick match."""
 
     visibility: Visibility
     watch_policy: WatchPolicy

@@ -106,7 +106,7 @@ class ScoreSheet:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The ledger in a database; the clock tells when a table was last reported."""
+    """The ledger in a database; `clock` returns the time of reports."""
 
     database: AsyncEngine
     clock: Clock

@@ -117,7 +117,7 @@ class BotWorkerPool:
         return await asyncio.wrap_future(worker.submit(bot_request, max_seconds))
 
     def _pass_on(self, worker: "_Worker") -> None:
-        """Give the worker to the next request that waits; without any it is idle."""
+        """Assign the worker to the next waiting request; it is idle if there is none."""
         while self._waiting:
             turn = self._waiting.take()
             if not turn.cancelled():

@@ -38,7 +38,7 @@ from croupier.runtime.database import transaction
 from croupier.runtime.network import Network, decode_network
 
 _ROW = (ENTRIES.c.sequence, ENTRIES.c.at, ENTRIES.c.deadline, ENTRIES.c.body)
-# Statements that every refused action needs are built once: that takes longer than their execution.
+# Every refused action needs these statements. They are built once, since that takes as long as their execution.
 _OF_TABLE = bindparam("table_id", type_=String)
 _ROWS_AFTER = (
     select(*_ROW)

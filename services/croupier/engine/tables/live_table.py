@@ -108,7 +108,7 @@ class LiveTable(CachedTable):
     async def catch_up_to(self, sequence: int, viewer: Viewer | None = None) -> None:
         """Read the log if the table may have entries up to a sequence that this engine lacks; raises Unavailable.
 
-        With a viewer also for entries that they do not know yet: the time of the answer would tell that there are any.
+        With a viewer also for entries that they do not know yet: the time of the answer would reveal these.
         """
         if self.is_handed_over and not await self.services.liveness.is_alive():
             raise _moved()
@@ -121,7 +121,7 @@ class LiveTable(CachedTable):
     async def require_finished(self, viewer: Viewer) -> None:
         """Raise IllegalNow unless the game is over for a viewer, by the log: a replay shows all hands.
 
-        The log is read for spectators who do not know the end yet too: the time of the answer would tell it.
+        The log is read for spectators who do not know the end yet too: the time of the answer would reveal it.
         """
         if not self._is_over_for(viewer):
             await self.refresh()
