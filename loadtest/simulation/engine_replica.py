@@ -13,6 +13,7 @@ from croupier.engine.assembly import Engine, Ports, wire
 from croupier.engine.folding.inline import InlineFolder
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
+from croupier.runtime.database import Database
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
@@ -105,7 +106,7 @@ class EngineReplica(Replica):
             ENGINE_KEY, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, environment.loop.now_milliseconds
         )
         scoring = ScoringChannel(environment.network.channel(self.process, SCORING_CONTROL), issuer)
-        return wire(settings, database, scoring, ports, self.clock, logger)
+        return wire(settings, Database(database), scoring, ports, self.clock, logger)
 
     async def run(self) -> None:
         self.engine = engine = self._assemble()

@@ -21,20 +21,21 @@ from croupier.engine.storage.sqlite_writer import SqliteWriter
 from croupier.engine.storage.writer import EntryWriter
 from croupier.games.actions import Pass
 from croupier.games.interface import SeatActed
-from croupier.runtime.database import open_database
+from croupier.runtime.database import Database, open_database
 from tests.engine.fakes import START
 from tests.engine.play import make_config, within_timeout
 
 
-def writer_on(database: AsyncEngine, engine_id: str = "e1") -> EntryWriter:
+def writer_on(database: Database, engine_id: str = "e1") -> EntryWriter:
     """Return the writer for this kind of database."""
-    if database.dialect.name == "sqlite":
+    if database.engine.dialect.name == "sqlite":
         return SqliteWriter(database)
-    return PostgresWriter(database, engine_id)
+    return PostgresWriter(database.engine, engine_id)
 
 
-def store_on(database: AsyncEngine, engine_id: str = "e1", metrics: EngineMetrics | None = None) -> SqlTableStore:
+def store_on(engine: AsyncEngine, engine_id: str = "e1", metrics: EngineMetrics | None = None) -> SqlTableStore:
     """Return a store that does not commit before it runs."""
+    database = Database(engine)
     return SqlTableStore(database, writer_on(database, engine_id), metrics or EngineMetrics(CollectorRegistry()))
 
 

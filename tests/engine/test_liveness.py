@@ -17,7 +17,7 @@ from croupier.engine.cluster.liveness import (
 from croupier.engine.cluster.sql_liveness import SqlLivenessStore
 from croupier.engine.core.compensation import Outage
 from croupier.engine.storage.schema import OUTAGES
-from croupier.runtime.database import open_database
+from croupier.runtime.database import Database, open_database
 from tests.engine.fakes import START, FakeClock, FakeLivenessStore, RecordingLogger, StoreDown
 from tests.engine.play import within_timeout
 from tests.engine.timing import pass_time
@@ -26,7 +26,7 @@ from tests.waiting import settled
 
 @pytest.fixture
 def liveness_store(database: AsyncEngine) -> SqlLivenessStore:
-    return SqlLivenessStore(database)
+    return SqlLivenessStore(Database(database))
 
 
 def outage(began: int, noted: int) -> Outage:
@@ -91,7 +91,7 @@ async def test_outages_older_than_any_turn_are_deleted(liveness_store: SqlLivene
 
 async def test_an_outage_that_several_engines_notice_is_stored_once(database_url: str) -> None:
     databases = {name: open_database(database_url) for name in ("gone", "e1", "e2")}
-    stores = {name: SqlLivenessStore(database) for name, database in databases.items()}
+    stores = {name: SqlLivenessStore(Database(database)) for name, database in databases.items()}
     for name, store in stores.items():
         await store.record_heartbeat(name, START if name == "gone" else START + LATE - 1_000)
     reports = await within_timeout(
@@ -109,7 +109,7 @@ async def test_five_engines_never_deadlock(postgres_url: str, seed: int) -> None
 
     async def one(number: int) -> None:
         random, now = Random(f"{seed} {number}"), START
-        store = SqlLivenessStore(databases[number])
+        store = SqlLivenessStore(Database(databases[number]))
         for _ in range(20):
             now += random.choice((0, 1, 700, DEAD_AFTER_MILLISECONDS + 1, 2 * DEAD_AFTER_MILLISECONDS))
             if random.random() < 0.1:

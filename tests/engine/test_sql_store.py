@@ -6,6 +6,7 @@ from random import Random
 from unittest.mock import AsyncMock
 
 import pytest
+from prometheus_client import CollectorRegistry
 from sqlalchemy import insert, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -16,9 +17,9 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, TableChange
 from croupier.engine.storage.schema import ENTRIES
 from croupier.engine.storage.sql_store import SqlTableStore
-from croupier.runtime.database import is_reachable, open_database
+from croupier.runtime.database import Database, is_reachable, open_database
 from croupier.runtime.errors import Unavailable
-from tests.engine.databases import entries_of, entry, loaded, opened, running, sequences, without
+from tests.engine.databases import entries_of, entry, loaded, opened, running, sequences, without, writer_on
 from tests.engine.fakes import START
 from tests.engine.play import make_config, whole_log, within_timeout
 from tests.waiting import settled
@@ -137,3 +138,18 @@ async def test_commits_to_a_file_survive_a_loss_of_power(sqlite_url: str) -> Non
             assert (await connection.execute(text(f"PRAGMA {pragma}"))).scalar_one() == value
     assert await is_reachable(database)
     await database.dispose()
+
+
+async def test_an_append_to_sqlite_waits_for_its_turn_among_other_transactions(sqlite_url: str) -> None:
+    """A transaction that waits in SQLite itself polls, after ever longer pauses."""
+    database = Database(open_database(sqlite_url))
+    store = SqlTableStore(database, writer_on(database), EngineMetrics(CollectorRegistry()))
+    async with running(store):
+        await opened(store)
+        async with database.turn:
+            appending = asyncio.create_task(store.append("t1", [entry(2)], None))
+            for _ in range(10):
+                assert sequences(await loaded(store)) == [1]
+        await within_timeout(appending)
+        assert sequences(await loaded(store)) == [1, 2]
+    await database.engine.dispose()

@@ -15,7 +15,7 @@ from croupier.engine.storage.port import SequenceTaken, TableChange, log_parts
 from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore, append_of
 from croupier.engine.storage.writer import lost_races
-from croupier.runtime.database import open_database
+from croupier.runtime.database import Database, open_database
 from loadtest.postgres import PostgresServer
 from tests.engine.databases import entry, loaded, opened, sequences, writer_on
 from tests.engine.fakes import START
@@ -77,7 +77,9 @@ async def test_engines_that_append_to_the_same_tables_never_deadlock(
     async with other.connect() as connection:
         await connection.execute(insert(ENTRIES).values(held))
         orders = {"e1": batch, "e2": batch[::-1]}
-        writing = [asyncio.create_task(writer_on(database, name).write(each)) for name, each in orders.items()]
+        writing = [
+            asyncio.create_task(writer_on(Database(database), name).write(each)) for name, each in orders.items()
+        ]
         await run_sql(WAIT_FOR_LOCKS % 2)
         for rows in (TABLES, DEADLINES):
             free = select(rows).with_for_update(skip_locked=True, key_share=True)

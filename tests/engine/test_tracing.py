@@ -22,7 +22,7 @@ from croupier.engine.tasks import Background
 from croupier.games.actions import Pass
 from croupier.runtime.errors import IllegalNow
 from croupier.runtime.tracing import start_span
-from tests.engine.databases import loaded, running, writer_on
+from tests.engine.databases import loaded, running, store_on
 from tests.engine.fakes import START, EngineHarness, FakeClock, RecordingLogger
 from tests.engine.folds import folded_table
 from tests.engine.play import act_once, bots, make_config, people, within_timeout
@@ -59,7 +59,7 @@ class TracingHarness:
 
 @pytest.fixture
 def harness(engine: EngineHarness, database: AsyncEngine, metrics: EngineMetrics) -> Iterator[TracingHarness]:
-    store = SqlTableStore(database, writer_on(database), metrics)
+    store = store_on(database, metrics=metrics)
     with recorded_spans() as exporter:
         yield TracingHarness(exporter, store, replace(engine.services, store=store), engine.clock)
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
-from croupier.runtime.database import open_database
+from croupier.runtime.database import Database, open_database
 from croupier.runtime.program import SettingsError
 from croupier.runtime.schema_versions import migrate
 
@@ -63,3 +64,27 @@ async def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None
     with pytest.raises(SettingsError, match=r"text\.db cannot be used, file is not a database"):
         await migrate(database, "croupier.scoring")
     await database.dispose()
+
+
+async def test_transactions_that_write_take_turns_on_sqlite_while_others_read(tmp_path: Path) -> None:
+    database, begun = Database(open_database(f"sqlite:///{tmp_path}/x.db")), []
+
+    async def write() -> None:
+        async with database.writing() as connection:
+            begun.append(True)
+            await connection.execute(text("INSERT INTO numbers VALUES (2)"))
+
+    async def count() -> int:
+        async with database.reading() as connection:
+            return int((await connection.execute(text("SELECT count(*) FROM numbers"))).scalar_one())
+
+    async with database.writing() as connection:
+        await connection.execute(text("CREATE TABLE numbers (number INTEGER)"))
+    async with database.writing() as connection:
+        await connection.execute(text("INSERT INTO numbers VALUES (1)"))
+        later = asyncio.create_task(write())
+        assert [await count() for _ in range(10)] == [0] * 10
+        assert not begun
+    await later
+    assert await count() == 2
+    await database.engine.dispose()

@@ -36,6 +36,7 @@ from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscribers import SPECTATOR_MESSAGES_PER_TICK
 from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
+from croupier.runtime.database import Database
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 from croupier.runtime.rate_limit import Budgets
@@ -124,7 +125,7 @@ class Ports:
 
 def assemble(
     settings: EngineSettings,
-    database: AsyncEngine,
+    sql_engine: AsyncEngine,
     scoring: ScoringPort,
     new_seed: Callable[[int], bytes],
     local_clock: Clock,
@@ -133,13 +134,14 @@ def assemble(
 ) -> Engine:
     """Wire an engine with production ports; nothing runs yet."""
     engine_id, metrics = secrets.token_hex(8), EngineMetrics(CollectorRegistry())
+    database = Database(sql_engine)
     writer, notifier = _writer_and_notifier(database, engine_id, logger)
     ports = Ports(
         engine_id=engine_id,
         metrics=metrics,
         new_seed=new_seed,
         random=secrets.SystemRandom().randrange,
-        query_time=time_query(database, local_clock),
+        query_time=time_query(sql_engine, local_clock),
         writer=writer,
         notifier=notifier,
         bot_workers=BotWorkerPool(settings.bot_processes, metrics, logger),
@@ -151,7 +153,7 @@ def assemble(
 
 def wire(
     settings: EngineSettings,
-    database: AsyncEngine,
+    database: Database,
     scoring: ScoringPort,
     ports: Ports,
     local_clock: Clock,
@@ -202,11 +204,11 @@ def wire(
     )
 
 
-def _writer_and_notifier(database: AsyncEngine, engine_id: str, logger: Logger) -> tuple[EntryWriter, Notifier]:
+def _writer_and_notifier(database: Database, engine_id: str, logger: Logger) -> tuple[EntryWriter, Notifier]:
     # An engine on SQLite is the only one of its database.
-    if database.dialect.name == "sqlite":
+    if database.engine.dialect.name == "sqlite":
         return SqliteWriter(database), NullNotifier()
-    return PostgresWriter(database, engine_id), PostgresNotifier(database, engine_id, logger)
+    return PostgresWriter(database.engine, engine_id), PostgresNotifier(database.engine, engine_id, logger)
 
 
 def _retention(settings: EngineSettings) -> RetentionPolicy:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -140,6 +140,34 @@ async def transaction(database: AsyncEngine) -> AsyncIterator[AsyncConnection]:
             "the database does not answer: try again",
             retry_after_seconds=RETRY_SECONDS,
         ) from fault
+
+
+class Database:
+    """The transactions of one process on its database; those that write take turns on SQLite, which has one writer.
+
+    A turn is fair and ends with the transaction before it, while a transaction that waits in SQLite polls after pauses
+    of up to a tenth of a second.
+    """
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self.engine = engine
+        self.turn: AbstractAsyncContextManager[None] = (
+            asyncio.Lock() if engine.dialect.name == "sqlite" else nullcontext()
+        )
+        """Held by each transaction that writes."""
+
+    def reading(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """Open a connection to read with; raises Unavailable while the database cannot be used."""
+        return transaction(self.engine)
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncConnection]:
+        """Open a transaction, which is committed at the end of the block, and rolled back by any exception.
+
+        Raises Unavailable while the database cannot be used.
+        """
+        async with self.turn, transaction(self.engine) as connection:
+            yield connection
 
 
 async def is_reachable(engine: AsyncEngine, timeout_seconds: float = 2.0) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from croupier.engine.cluster.liveness import (
     DEAD_AFTER_MILLISECONDS,
@@ -13,18 +13,19 @@ from croupier.engine.cluster.liveness import (
 )
 from croupier.engine.core.compensation import Outage
 from croupier.engine.storage.schema import ENGINES, OUTAGES
+from croupier.runtime.database import Database
 from croupier.runtime.upsert import insert_into
 
 
 class SqlLivenessStore:
     """Each engine has a row while it is alive; another that finds the row too old records the outage."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
-        self._engine = engine
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def record_heartbeat(self, engine_id: str, now: int) -> LivenessReport:
         """Record an engine's heartbeat and the outages that it reveals; return all known outages."""
-        async with self._engine.begin() as connection:
+        async with self._database.writing() as connection:
             # Its own row first: engines wait for no other rows, so they never deadlock.
             before = await _record_heartbeat(connection, engine_id, now)
             dead = [(engine_id, before)] if before is not None and before < now - DEAD_AFTER_MILLISECONDS else []
@@ -36,7 +37,7 @@ class SqlLivenessStore:
 
     async def leave(self, engine_id: str, now: int) -> None:
         """Record that an engine stops."""
-        async with self._engine.begin() as connection:
+        async with self._database.writing() as connection:
             left = await connection.execute(delete(ENGINES).where(ENGINES.c.engine_id == engine_id))
             if left.rowcount:
                 await _record_outages(connection, [(engine_id, now)], now)

@@ -8,21 +8,24 @@ from sqlalchemy import (
     ARRAY,
     BigInteger,
     Integer,
+    LargeBinary,
     Row,
     Select,
     String,
     Text,
     and_,
     bindparam,
+    cast,
     func,
     insert,
     literal,
+    null,
     or_,
     select,
     update,
 )
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, decode_config, decode_entry, decode_log, encode_config, row_of
@@ -34,19 +37,21 @@ from croupier.engine.storage.port import StoredTable, TableChange
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.work_claims import claim
 from croupier.engine.storage.writer import Append, EntryWriter, open_table
-from croupier.runtime.database import transaction
+from croupier.runtime.database import Database
 from croupier.runtime.network import Network, decode_network
 
 _ROW = (ENTRIES.c.sequence, ENTRIES.c.at, ENTRIES.c.deadline, ENTRIES.c.body)
-# Every refused action needs these statements. They are built once, since that takes as long as their execution.
 _OF_TABLE = bindparam("table_id", type_=String)
-_ROWS_AFTER = (
-    select(*_ROW)
+# Every refused action needs this statement. It is built once, since that takes as long as its execution.
+_LOG_AFTER = (
+    select(*_ROW, cast(null(), LargeBinary).label("log"))
     .where(ENTRIES.c.table_id == _OF_TABLE, ENTRIES.c.sequence > bindparam("after", type_=BigInteger))
-    .order_by(ENTRIES.c.sequence)
+    .union_all(
+        select(*(cast(null(), column.type) for column in _ROW), ARCHIVE.c.log).where(ARCHIVE.c.table_id == _OF_TABLE)
+    )
+    .order_by("sequence")
     .limit(bindparam("max_rows", type_=Integer))
 )
-_ARCHIVED_LOG = select(ARCHIVE.c.log).where(ARCHIVE.c.table_id == _OF_TABLE)
 _CONFIG_OF_ARCHIVED = (ARCHIVE.c.table_id, ARCHIVE.c.game, ARCHIVE.c.rules_version, ARCHIVE.c.seed, ARCHIVE.c.config)
 
 
@@ -62,8 +67,8 @@ class SqlTableStore:
     All methods but append() raise Unavailable while the database is down.
     """
 
-    def __init__(self, engine: AsyncEngine, writer: EntryWriter, metrics: EngineMetrics) -> None:
-        self._engine = engine
+    def __init__(self, database: Database, writer: EntryWriter, metrics: EngineMetrics) -> None:
+        self._database = database
         self.commits = GroupCommit(writer, metrics)
         """Stores the appends while it runs."""
 
@@ -88,7 +93,7 @@ class SqlTableStore:
         if stored := await self.find(config.table_id):
             return stored.config
         try:
-            async with transaction(self._engine) as connection:
+            async with self._database.writing() as connection:
                 await connection.execute(insert(TABLES).values(values))
         except IntegrityError:
             stored = await self.find(config.table_id)
@@ -98,14 +103,14 @@ class SqlTableStore:
     async def open(self, config: TableConfig, entries: Sequence[Entry]) -> bool:
         """Open a prepared table with its first entries; return False if it is not prepared any more."""
         append = append_of(config.table_id, entries, None)
-        async with transaction(self._engine) as connection:
+        async with self._database.writing() as connection:
             return await connection.run_sync(open_table, append, encode_config(config))
 
     # Reading
 
     async def find(self, table_id: str) -> StoredTable | None:
         """Return a table without its log, None if there is none."""
-        async with transaction(self._engine) as connection:
+        async with self._database.reading() as connection:
             row = (await connection.execute(select(TABLES).where(TABLES.c.table_id == table_id))).one_or_none()
             if row is not None:
                 return StoredTable(row.status, _config(row), row.finished_at, decode_network(row.network or ""))
@@ -116,11 +121,12 @@ class SqlTableStore:
     async def log_after(self, table_id: str, sequence: int, limit: int) -> LogPart:
         """Return the first rows after a sequence, at most `limit`; an archived log is one part as a whole."""
         wanted = {"table_id": table_id, "after": sequence, "max_rows": limit}
-        async with transaction(self._engine) as connection:
-            if part := tuple([tuple(row) for row in await connection.execute(_ROWS_AFTER, wanted)]):
-                return LogPart(rows=part)
-            archived = await connection.execute(_ARCHIVED_LOG, {"table_id": table_id})
-            return LogPart(packed=tuple(archived.scalars()))
+        async with self._database.reading() as connection:
+            found = (await connection.execute(_LOG_AFTER, wanted)).all()
+        return LogPart(
+            packed=tuple([log for *_, log in found if log is not None]),
+            rows=tuple([(sequence, at, deadline, body) for sequence, at, deadline, body, log in found if log is None]),
+        )
 
     async def entries_beyond(self, heads: Mapping[str, int], limit: int) -> dict[str, tuple[Entry, ...]]:
         """Return the first entries after a sequence of each table, by table in order; omit tables without any.
@@ -130,7 +136,7 @@ class SqlTableStore:
         if not heads:
             return {}
         found: dict[str, tuple[Entry, ...]] = {}
-        async with transaction(self._engine) as connection:
+        async with self._database.reading() as connection:
             rows = (await connection.execute(_beyond(connection, heads).limit(limit))).all()
             for table_id, mine in groupby(rows, lambda row: row.table_id):
                 found[table_id] = tuple(_entry(row) for row in mine)
@@ -144,19 +150,19 @@ class SqlTableStore:
     async def find_replay(self, table_id: str) -> bytes | None:
         """Return the stored replay of an archived table, None if there is none."""
         query = select(ARCHIVE.c.replay).where(ARCHIVE.c.table_id == table_id)
-        async with transaction(self._engine) as connection:
+        async with self._database.reading() as connection:
             replay: bytes | None = (await connection.execute(query)).scalar()
             return replay
 
     async def store_replay(self, table_id: str, replay: bytes) -> None:
         """Store the replay of a table if it is archived."""
         change = update(ARCHIVE).where(ARCHIVE.c.table_id == table_id).values(replay=replay)
-        async with transaction(self._engine) as connection:
+        async with self._database.writing() as connection:
             await connection.execute(change)
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """Return the status of each table that exists."""
-        async with transaction(self._engine) as connection:
+        async with self._database.reading() as connection:
             archived = select(ARCHIVE.c.table_id).where(ARCHIVE.c.table_id.in_(table_ids))
             found = dict.fromkeys((await connection.execute(archived)).scalars(), "finished")
             query = select(TABLES.c.table_id, TABLES.c.status).where(TABLES.c.table_id.in_(table_ids))
@@ -167,30 +173,30 @@ class SqlTableStore:
         query = (
             select(TABLES.c.game, func.count().label("open")).where(TABLES.c.status == "open").group_by(TABLES.c.game)
         )
-        async with transaction(self._engine) as connection:
+        async with self._database.reading() as connection:
             return {row.game: row.open for row in await connection.execute(query)}
 
     # Claims and reports
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         """Claim open tables whose deadlines passed before `before`, oldest first, until `until`."""
-        return await claim(self._engine, DEADLINES.c.table_id, DEADLINES.c.at, DEADLINES.c.at < before, until, limit)
+        return await claim(self._database, DEADLINES.c.table_id, DEADLINES.c.at, DEADLINES.c.at < before, until, limit)
 
     async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
         """Claim tables whose reports were not delivered in time, until `until`."""
         is_due = and_(TABLES.c.reports_done < TABLES.c.reports_due, TABLES.c.reports_at < now)
-        return await claim(self._engine, TABLES.c.table_id, TABLES.c.reports_at, is_due, until, limit)
+        return await claim(self._database, TABLES.c.table_id, TABLES.c.reports_at, is_due, until, limit)
 
     async def reports_done(self, table_id: str) -> int:
         """Return the number of delivered reports of a table; 0 for an unknown one."""
         query = select(TABLES.c.reports_done).where(TABLES.c.table_id == table_id)
-        async with transaction(self._engine) as connection:
+        async with self._database.reading() as connection:
             return int((await connection.execute(query)).scalar() or 0)
 
     async def set_reports_done(self, table_id: str, count: int) -> None:
         """Record the number of delivered reports; it never decreases."""
         change = update(TABLES).where(TABLES.c.table_id == table_id, TABLES.c.reports_done < count)
-        async with transaction(self._engine) as connection:
+        async with self._database.writing() as connection:
             await connection.execute(change.values(reports_done=count))
 
     # Archive
@@ -202,26 +208,26 @@ class SqlTableStore:
             TABLES.c.reports_done >= TABLES.c.reports_due,
             TABLES.c.archive_at < now,
         )
-        return await claim(self._engine, TABLES.c.table_id, TABLES.c.archive_at, is_due, until, limit)
+        return await claim(self._database, TABLES.c.table_id, TABLES.c.archive_at, is_due, until, limit)
 
     async def archive(self, table_id: str, packed: PackedLog) -> None:
         """Move a table with its log to the archive, unless it is there; raises ValueError if its log is another."""
-        async with transaction(self._engine) as connection:
+        async with self._database.writing() as connection:
             await archive.archive(connection, table_id, packed)
 
     async def delete_archived(self, finished_before: int, limit: int) -> int:
         """Delete archived tables that ended before a moment; return their number."""
-        async with transaction(self._engine) as connection:
+        async with self._database.writing() as connection:
             return await archive.delete_archived(connection, finished_before, limit)
 
     async def delete_prepared(self, prepared_before: int, limit: int) -> int:
         """Delete tables that were prepared before a moment and never opened; return their number."""
-        async with transaction(self._engine) as connection:
+        async with self._database.writing() as connection:
             return await archive.delete_prepared(connection, prepared_before, limit)
 
     async def discard_prepared(self, table_ids: Sequence[str]) -> int:
         """Delete those of some tables that were never opened; return their number."""
-        async with transaction(self._engine) as connection:
+        async with self._database.writing() as connection:
             return await archive.discard_prepared(connection, table_ids)
 
 

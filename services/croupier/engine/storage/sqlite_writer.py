@@ -7,11 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from sqlalchemy import Connection, bindparam, case, delete, insert, update
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.writer import Append, ChangeRow, change_rows, lost_races
-from croupier.runtime.database import blocking_engine
+from croupier.runtime.database import Database, blocking_engine
 
 _UPSERT = sqlite.insert(DEADLINES)
 # Text for the driver, since a parameter of SQLAlchemy for each value costs as much as its storage.
@@ -38,13 +37,15 @@ class SqliteWriter:
     for the interpreter lock: a commit takes two to three times the CPU and the time.
     """
 
-    def __init__(self, engine: AsyncEngine) -> None:
-        self._engine = blocking_engine(engine)
+    def __init__(self, database: Database) -> None:
+        self._turn = database.turn
+        self._engine = blocking_engine(database.engine)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="entry-writer")
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all appends durably, or none; then return the indexes of those that lost a race."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transaction, appends)
+        async with self._turn:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._transaction, appends)
 
     def _transaction(self, appends: Sequence[Append]) -> Sequence[int]:
         try:

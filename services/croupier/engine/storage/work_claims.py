@@ -1,20 +1,19 @@
 """Work claims: all engines look for due work, and each piece is done by the engine that claims it first."""
 
 from sqlalchemy import Column, ColumnElement, select, update
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.runtime.database import transaction
+from croupier.runtime.database import Database
 
 
 async def claim(
-    engine: AsyncEngine, key: Column[str], at: Column[int], is_due: ColumnElement[bool], until: int, limit: int
+    database: Database, key: Column[str], at: Column[int], is_due: ColumnElement[bool], until: int, limit: int
 ) -> list[str]:
     """Claim due rows until `until`, and return their keys, oldest first; raises Unavailable.
 
     Column `at` has the time at which a row is due, which becomes `until`.
     """
     oldest = select(key).where(is_due).order_by(at).limit(limit).with_for_update(skip_locked=True)
-    async with transaction(engine) as connection:
+    async with database.writing() as connection:
         found = list((await connection.execute(oldest)).scalars())
         if not found:
             return []
