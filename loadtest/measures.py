@@ -52,6 +52,11 @@ class Measures:
             self._with_replay.add(violation.invariant)
             self._violations.append(as_json(violation, kept))
 
+    def add(self, batch: Batch) -> None:
+        """Add the counts and the violations of another process's batch."""
+        self.counts.update(batch["counts"])
+        self._violations += batch["violations"]
+
     def take(self) -> Batch:
         """Return the batch of everything since the last one."""
         batch: Batch = {

@@ -247,7 +247,7 @@ _ALL = (
                 "--sign-in-burst=15",
                 "--tables-created-burst=10",
                 "--max-hosted-tables=12",
-                "--max-network-tables=20",
+                "--max-network-tables=14",
                 "--max-network-lobby-streams=40",
                 "--max-network-tickets=20",
             ),

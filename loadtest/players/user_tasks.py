@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
 
-from loadtest.players.attackers.registry import attacker
+from loadtest.players.attackers.attack_process import attacker
 from loadtest.players.groups import group, matcher
 from loadtest.players.spectators import browser, opener, spectator
 from loadtest.players.user_context import UserContext

@@ -1,7 +1,6 @@
 """Queues records of tables for the judge, which works in a child process at a low priority."""
 
 import asyncio
-import os
 import pickle
 import zlib
 from collections.abc import Callable
@@ -13,13 +12,13 @@ from typing import NamedTuple
 from croupier.runtime.child_process import end_with_parent
 from loadtest.judge.verdict import Verdict, judge
 from loadtest.measures import MAX_REPLAY_CHARACTERS, SEEN_BY_ALL, Measures
+from loadtest.priority import LEAST_PRIORITY, lower_priority
 from loadtest.process.standings import judged_table
 from loadtest.record import TableRecord
 from loadtest.transcript import transcript_of
 
 MAX_WAITING = 500
 """The length of the queue; while it is full, players wait before their next table."""
-LEAST_PRIORITY = 19
 
 
 class JudgeQueue:
@@ -137,5 +136,5 @@ def _replay_or_transcript(record: TableRecord) -> str:
 
 def _start_judge(niceness: int) -> None:
     """Lower the priority of the judge's process, and end it with the parent."""
-    os.nice(niceness)
+    lower_priority(niceness)
     end_with_parent()

@@ -1,11 +1,9 @@
-"""Every attack by name, and the user who makes them."""
+"""Every attack by name."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from itertools import product
 from types import MappingProxyType
 
-from loadtest.players.attackers.attacker import Attack, Attacker, attack_until
+from loadtest.players.attackers.attacker import Attack
 from loadtest.players.attackers.hoarding import (
     bot_tables,
     left_tables,
@@ -28,7 +26,6 @@ from loadtest.players.attackers.reading import (
     running_replays,
 )
 from loadtest.players.attackers.snooping import private_tables
-from loadtest.players.user_context import UserContext
 
 CALLS = frozenset({"player_calls"})
 ATTACKS: Mapping[str, Attack] = MappingProxyType(
@@ -37,39 +34,19 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "cold_tables": Attack(cold_tables, CALLS, 5),
         "running_replays": Attack(running_replays, CALLS | {"TABLE_NOT_FINISHED"}, 1),
         "resumes": Attack(resumes, CALLS, 2),
-        "resumes_ahead": Attack(resumes_ahead, CALLS | {"SEQUENCE_AHEAD"}, 2.5),
-        "pages": Attack(pages, CALLS, 4),
+        "resumes_ahead": Attack(resumes_ahead, CALLS | {"SEQUENCE_AHEAD"}, 2),
+        "pages": Attack(pages, CALLS, 3),
         "pages_of_many_guests": Attack(pages_of_many_guests, frozenset({"network_calls"}), 6),
-        "forged_headers": Attack(forged_headers, CALLS, 2.5),
+        "forged_headers": Attack(forged_headers, CALLS, 2),
         "sign_ins": Attack(sign_ins, frozenset({"sign_ins"}), 1.5),
-        "lobby_streams": Attack(lobby_streams, frozenset({"streams"}), 4),
-        "unknown_games": Attack(unknown_games, frozenset({"UNKNOWN_GAME"}), 2),
-        "spectators": Attack(spectators, frozenset({"spectators"}), 5),
-        "table_streams": Attack(table_streams, frozenset({"streams"}), 3),
-        "tickets": Attack(tickets, frozenset({"tickets"}), 3),
+        "lobby_streams": Attack(lobby_streams, frozenset({"streams"}), 3),
+        "unknown_games": Attack(unknown_games, frozenset({"UNKNOWN_GAME"}), 1),
+        "spectators": Attack(spectators, frozenset({"spectators"}), 3),
+        "table_streams": Attack(table_streams, frozenset({"streams"}), 2),
+        "tickets": Attack(tickets, frozenset({"tickets"}), 2),
         "left_tables": Attack(left_tables, frozenset({"tables_created"}), 1.5),
         "bot_tables": Attack(bot_tables, frozenset({"hosted_tables", "network_tables"}), 1),
         "endless_games": Attack(endless_games, frozenset({"table_entries"}), 3),
         "private_tables": Attack(private_tables, frozenset({"UNKNOWN_TABLE", "INVALID_LINK"}), 0.5),
     }
 )
-
-
-async def attacker(context: UserContext, name: str) -> None:
-    """Make every chosen attack, from one network and from many, after the calm part of the run."""
-    settings = context.settings
-    await context.sleep(settings.calm_seconds)
-    paces = settings.attacks or dict.fromkeys(ATTACKS, 1)
-    attackers = [
-        Attacker(
-            attack,
-            replace(ATTACKS[attack], calls_per_second=ATTACKS[attack].calls_per_second * paces[attack]),
-            settings.endpoints,
-            context.measures,
-            context.random(f"{name} {attack} {has_one_network}"),
-            number=2 * index + has_one_network,
-            has_one_network=has_one_network,
-        )
-        for (index, attack), has_one_network in product(enumerate(paces), (True, False))
-    ]
-    await attack_until(attackers, context.until_stopping())
