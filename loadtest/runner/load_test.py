@@ -26,8 +26,6 @@ from loadtest.runner.worker import DRAIN, PLAN, REPORTS
 from loadtest.scenarios import UserKind
 
 EXIT_PASSED, EXIT_FAILED, EXIT_NOT_RUN = 0, 1, 2
-LOCAL_INTERVAL_SECONDS, MASTER_INTERVAL_SECONDS = 1.0, 3.0
-"""Workers report every three seconds."""
 POLL_SECONDS = 0.2
 
 
@@ -117,8 +115,7 @@ class LoadTest:
         workers = self._runner.worker_count if isinstance(self._runner, MasterRunner) else 0
         try:
             options = read_options(self._given, environment.host)
-            interval_seconds = MASTER_INTERVAL_SECONDS if workers else LOCAL_INTERVAL_SECONDS
-            self._run = LoadRun(options, workers or 1, interval_seconds, self._count)
+            self._run = LoadRun(options, workers or 1, self._count)
         except (ValueError, BackendUnavailable, ReportFault) as fault:
             self._refuse(str(fault))
             return

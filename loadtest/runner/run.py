@@ -28,7 +28,10 @@ from loadtest.runner.options import Options
 from loadtest.runner.stages import StagePlan
 from loadtest.scenarios import SCENARIOS
 
-MAX_INTERVALS = 240
+INTERVAL_SECONDS = 3.0
+"""The shortest time between samples; workers report as often."""
+MAX_INTERVALS = 60
+"""A sample delays the services: each writes all its metrics, for 12 ms in an engine under attack."""
 PROGRESS_SECONDS = 10.0
 MAX_PROGRESS = 60
 COMPARING_SECONDS = 300.0
@@ -43,12 +46,10 @@ LOCAL = "local"
 class LoadRun:
     """A run from its beginning to its result; raises BackendUnavailable or ReportFault if nothing can be tested.
 
-    `interval_seconds` is the period of samples; `on_report` gets the reports of this process's own load process.
+    `on_report` gets the reports of this process's own load process.
     """
 
-    def __init__(
-        self, options: Options, processes: int, interval_seconds: float, on_report: Callable[[Message], None]
-    ) -> None:
+    def __init__(self, options: Options, processes: int, on_report: Callable[[Message], None]) -> None:
         self.processes = processes
         self.collector = Collector()
         self.stages = StagePlan(
@@ -56,7 +57,7 @@ class LoadRun:
         )
         self._options = options
         self._scenario = options.plan.resolved()
-        self._interval_seconds = max(interval_seconds, options.seconds / MAX_INTERVALS)
+        self._interval_seconds = max(INTERVAL_SECONDS, options.seconds / MAX_INTERVALS)
         self._stack = ExitStack()
         check_folder(options.results)
         try:

@@ -116,7 +116,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 code = _code_name(failure, context)
             finally:
                 self._record_end(method, code)
-                self._metrics.seconds.labels(method, code).observe(time.perf_counter() - started)
+                self._metrics.seconds.labels(method).observe(time.perf_counter() - started)
             # It is counted before the answer is sent: a caller with an answer finds it in the metrics.
             return await _abort(failure, context)
 
