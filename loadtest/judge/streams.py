@@ -273,7 +273,9 @@ class _HistoryBuilder:
 
 def _before_the_first_entry(seats: int) -> ViewerState:
     """Return the state before the first entry, for a stream of the whole log."""
-    view = facts_pb2.TableView(phase="deal", seats=[facts_pb2.SeatView() for _ in range(seats)])
+    view = facts_pb2.TableView(
+        phase="deal", seats=[facts_pb2.SeatView() for _ in range(seats)], contract=facts_pb2.Contract()
+    )
     nothing = actions_pb2.LegalActions()
     return ViewerState(0, view, nothing, engine_pb2.TurnClock(), "", engine_pb2.Proposal(), NOTHING_KNOWN)
 

@@ -7,7 +7,7 @@ from random import Random
 
 from croupier.engine.api.scoring_channel import encode_result, encode_round
 from croupier.engine.api.stream_codec import StreamEncoder, encode_snapshot
-from croupier.engine.core.fold import Transition, advance, new_table
+from croupier.engine.core.fold import TableState, Transition, advance, new_table
 from croupier.engine.core.log import (
     ActedBy,
     ClockCompensated,
@@ -98,7 +98,7 @@ class PlayedTable:
 
     def snapshot(self, viewer: int, sequence: int) -> engine_pb2.Snapshot:
         """Return the answer of GetView at a sequence."""
-        return encode_snapshot(self.config, self.transitions[sequence - 1].after, viewer)
+        return encode_snapshot(self.config, self._state(sequence), viewer)
 
     def event(self, viewer: int, sequence: int, *, is_missed: bool = False) -> engine_pb2.TableEvent:
         """Return the event of an entry on a viewer's stream, live or among others that a resumed stream has missed."""
@@ -111,8 +111,11 @@ class PlayedTable:
 
     def turn_state(self, viewer: int, sequence: int) -> engine_pb2.TableEvent:
         """Return the event of a stream that has missed nothing since a sequence."""
-        encoded = StreamEncoder().turn_state(self.transitions[sequence - 1].after, viewer)
+        encoded = StreamEncoder().turn_state(self._state(sequence), viewer)
         return engine_pb2.PlayTableResponse.FromString(encoded).table_event
+
+    def _state(self, sequence: int) -> TableState:
+        return self.transitions[sequence - 1].after if sequence else new_table(self.config)
 
     @property
     def sheet(self) -> scoring_pb2.GetScoreSheetResponse:

@@ -113,6 +113,14 @@ def test_spectators_of_a_table_with_a_watch_delay_are_no_violation(game: str, vi
 
 
 @pytest.mark.parametrize("game", GAMES)
+def test_a_spectator_may_resume_before_they_see_the_first_entry(game: str) -> None:
+    table = played(game, 1, EVENTFUL)
+    record = stored_record(table)
+    add_delayed_spectator(record, table, begins_at=0, drops={0: 0})
+    assert_clean(judge(record))
+
+
+@pytest.mark.parametrize("game", GAMES)
 def test_a_table_without_a_replay_is_judged(game: str) -> None:
     verdict = judge(record_of(played(game, 1, replace(EVENTFUL, max_entries=6))))
     assert_clean(verdict)

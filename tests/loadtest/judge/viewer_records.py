@@ -71,8 +71,9 @@ def seat_record(
     one = SeatRecord(f"player-{viewer}" if is_seated else "spectator", viewer if is_seated else None)
     one.client_seed = table.config.client_seeds[viewer] if is_seated else b""
     _open(one, table, viewer, begins_at, None)
-    for sequence in range(begins_at + 1, len(table.transitions) + 1):
-        receive(one, table, sequence, table.event(viewer, sequence))
+    for sequence in range(begins_at, len(table.transitions) + 1):
+        if sequence > begins_at:
+            receive(one, table, sequence, table.event(viewer, sequence))
         if drops and sequence in drops:
             _open(one, table, viewer, sequence, drops[sequence])
     for accepted in table.accepted:
@@ -84,9 +85,11 @@ def seat_record(
     return one
 
 
-def add_delayed_spectator(record: TableRecord, table: PlayedTable) -> SeatRecord:
-    """Give the table of a record a watch delay and a spectator, whose record is returned."""
-    one, delay = seat_record(table, SPECTATOR, begins_at=5), DELAY_SECONDS * 1000
+def add_delayed_spectator(
+    record: TableRecord, table: PlayedTable, begins_at: int = 5, drops: dict[int, int | None] | None = None
+) -> SeatRecord:
+    """Give the table of a record a watch delay and a spectator, whose record is returned; see `seat_record`."""
+    one, delay = seat_record(table, SPECTATOR, begins_at, drops), DELAY_SECONDS * 1000
     one.opened = [opened._replace(at_milliseconds=opened.at_milliseconds + delay) for opened in one.opened]
     one.received = [received._replace(at_milliseconds=received.at_milliseconds + delay) for received in one.received]
     record.viewers.append(one)
@@ -120,7 +123,7 @@ def receive(viewer: SeatRecord, table: PlayedTable, sequence: int, event: engine
 
 
 def received_at(table: PlayedTable, sequence: int) -> int:
-    return table.transitions[sequence - 1].entry.at + CLOCK_OFFSET + RECEIVED_AFTER
+    return table.transitions[max(0, sequence - 1)].entry.at + CLOCK_OFFSET + RECEIVED_AFTER
 
 
 def add_views(viewer: SeatRecord, table: PlayedTable, step: int) -> None:
