@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import structlog
 from sqlalchemy import event, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -66,7 +67,7 @@ class StatementTimer:
 
 async def pages_of(database: AsyncEngine, results: int, random: Random) -> Mapping[str, Call]:
     """Return calls that read a page each, or store a result."""
-    standings, tables = StandingsStore(database), TableStore(Store(database))
+    standings, tables = StandingsStore(database), TableStore(Store(database, structlog.get_logger()))
     ledger = Ledger(database, now_milliseconds)
     middle = await _middle_of_board(database)
     half = (FIRST_END + results // 2 * 1000, "")

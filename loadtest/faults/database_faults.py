@@ -44,7 +44,7 @@ async def connections_terminated(context: FaultContext) -> None:
     """Let the database end all connections."""
     statement = (
         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
-        "WHERE datname = 'croupier' AND application_name = 'croupier'"
+        "WHERE datname = 'croupier' AND application_name LIKE 'croupier%'"
     )
     await asyncio.to_thread(_postgres(context).run_sql, "postgres", statement)
 
@@ -72,6 +72,20 @@ async def database_cut_off(context: FaultContext) -> None:
 async def database_half_open(context: FaultContext) -> None:
     """Make one engine's connections to the database half open: neither side is notified."""
     await context.deployment.proxy.execute(f"database:{context.random.choice(context.engines)}", "blackhole")
+
+
+async def notifications_lost(context: FaultContext) -> None:
+    """Lose all notifications between engines: each finds the entries of the others by its sweep."""
+    await context.deployment.proxy.execute("database:", "lose_notifications")
+    await context.wait(10)
+    await context.deployment.proxy.execute("database:", "heal")
+
+
+async def notifications_late(context: FaultContext) -> None:
+    """Delay all notifications between engines."""
+    await context.deployment.proxy.execute("database:", "delay_notifications", 0.6)
+    await context.wait(10)
+    await context.deployment.proxy.execute("database:", "heal")
 
 
 async def network_cut(context: FaultContext) -> None:

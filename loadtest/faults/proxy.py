@@ -9,10 +9,17 @@ import json
 import socket
 import struct
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Self
 
+from croupier.runtime.notifications import APPLICATION_NAME
+
 CHUNK_BYTES = 64 * 1024
+HEAD_BYTES = 5
+"""Of a message of PostgreSQL: its type, and the number of its bytes from that number on."""
+NOTIFICATION = b"A"
+"""The type of a notification."""
 ANSWER_SECONDS = 60.0
 RESET = struct.pack("ii", 1, 0)
 """SO_LINGER with no time: the connection ends with a reset."""
@@ -23,6 +30,8 @@ class Connection:
 
     def __init__(self, near: asyncio.StreamWriter, far: asyncio.StreamWriter) -> None:
         self.dead = False
+        self.notifications: PostgresMessages | None = None
+        """The messages of PostgreSQL on a connection for notifications; None on any other."""
         self._writers = (near, far)
 
     def reset(self) -> None:
@@ -33,12 +42,33 @@ class Connection:
             writer.transport.abort()
 
 
+class PostgresMessages:
+    """Splits the bytes that PostgreSQL sends into messages."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def complete(self, chunk: bytes) -> list[bytes]:
+        """Return the messages that are complete with a chunk."""
+        self._rest += chunk
+        messages = []
+        while len(self._rest) > HEAD_BYTES:
+            end = 1 + int.from_bytes(self._rest[1:HEAD_BYTES])
+            if len(self._rest) < end:
+                break
+            messages.append(self._rest[:end])
+            self._rest = self._rest[end:]
+        return messages
+
+
 class Route:
     """A route to one target, with its faults."""
 
     def __init__(self, host: str, port: int) -> None:
         self.target = (host, port)
         self.delay_seconds = 0.0
+        self.notification_delay_seconds = 0.0
+        self.loses_notifications = False
         self.flowing = asyncio.Event()
         self.flowing.set()
         self.connections: set[Connection] = set()
@@ -54,15 +84,21 @@ class Route:
         connection = Connection(writer, far_writer)
         self.connections.add(connection)
         forwarding = [
-            asyncio.create_task(self._forward(connection, reader, far_writer)),
-            asyncio.create_task(self._forward(connection, far_reader, writer)),
+            asyncio.create_task(self._forward(connection, reader, far_writer, self._recognized)),
+            asyncio.create_task(self._forward(connection, far_reader, writer, self._without_notifications)),
         ]
         try:
             await asyncio.gather(*forwarding)
         finally:
             self.connections.discard(connection)
 
-    async def _forward(self, connection: Connection, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def _forward(
+        self,
+        connection: Connection,
+        source: asyncio.StreamReader,
+        sink: asyncio.StreamWriter,
+        changed: Callable[[Connection, bytes], Awaitable[bytes]],
+    ) -> None:
         # uvloop raises RuntimeError for a connection that was aborted.
         with suppress(OSError, RuntimeError):
             while chunk := await source.read(CHUNK_BYTES):
@@ -71,15 +107,30 @@ class Route:
                 await self.flowing.wait()
                 if connection.dead:
                     continue
-                sink.write(chunk)
+                sink.write(await changed(connection, chunk))
                 await sink.drain()
         sink.close()
+
+    async def _recognized(self, connection: Connection, chunk: bytes) -> bytes:
+        if APPLICATION_NAME.encode() in chunk:
+            connection.notifications = PostgresMessages()
+        return chunk
+
+    async def _without_notifications(self, connection: Connection, chunk: bytes) -> bytes:
+        if connection.notifications is None:
+            return chunk
+        messages = connection.notifications.complete(chunk)
+        if self.loses_notifications:
+            messages = [message for message in messages if not message.startswith(NOTIFICATION)]
+        await asyncio.sleep(self.notification_delay_seconds)
+        return b"".join(messages)
 
     # Faults
 
     def heal(self) -> None:
         """Forward again, first what was held; dead connections stay dead."""
-        self.delay_seconds = 0.0
+        self.delay_seconds = self.notification_delay_seconds = 0.0
+        self.loses_notifications = False
         self.flowing.set()
 
     def hold(self) -> None:
@@ -89,6 +140,14 @@ class Route:
     def delay(self, seconds: float) -> None:
         """Delay every chunk."""
         self.delay_seconds = seconds
+
+    def delay_notifications(self, seconds: float) -> None:
+        """Delay every chunk that PostgreSQL sends on connections for notifications."""
+        self.notification_delay_seconds = seconds
+
+    def lose_notifications(self) -> None:
+        """Drop every notification, and nothing else."""
+        self.loses_notifications = True
 
     def reset(self) -> None:
         """Reset all current connections."""

@@ -59,6 +59,8 @@ POSTGRES = _by_name(
     FaultScenario(database_faults.database_cut_off, 2),
     FaultScenario(database_faults.database_half_open, 2),
     FaultScenario(database_faults.network_cut, 2),
+    FaultScenario(database_faults.notifications_lost, 2),
+    FaultScenario(database_faults.notifications_late, 1),
     FaultScenario(service_faults.scoring_down, 1),
     FaultScenario(service_faults.lobby_down, 1),
     FaultScenario(service_faults.clients_dropped, 2, impairs=True),
@@ -69,5 +71,12 @@ POSTGRES = _by_name(
 GATEWAY = _by_name(FaultScenario(service_faults.gateway_killed, 2), FaultScenario(service_faults.gateway_restarted, 2))
 """Additional faults of runs whose players connect to the gateway."""
 SHORT_SQLITE = ("engine_killed", "disk_full")
-SHORT_POSTGRES = ("engine_killed", "postgres_killed", "rolling_restart", "sent_twice", "reconnect_storm")
+SHORT_POSTGRES = (
+    "engine_killed",
+    "postgres_killed",
+    "rolling_restart",
+    "sent_twice",
+    "notifications_lost",
+    "reconnect_storm",
+)
 SHORT_GATEWAY = ("engine_killed", "rolling_restart", "gateway_restarted")

@@ -1,16 +1,16 @@
 """Simulated ports of an engine beside its network and database: the writer, the bot workers and the logger."""
 
 import asyncio
-import json
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.bots.worker import BotRequest
-from croupier.engine.storage.sqlite_writer import _write
+from croupier.engine.storage.sqlite_writer import execute_append
 from croupier.engine.storage.writer import Append, lost_races
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
@@ -24,18 +24,15 @@ _EXPLAINED = (ServiceError, OperationalError, TimeoutError)
 
 
 class SimulatedWriter:
-    """Appends in one transaction, as the production writers do, and publishes within that transaction.
+    """Appends in one transaction, as the production writers do.
 
     A transaction continues in the database after the death of the engine that sent it.
     """
 
-    def __init__(
-        self, engine: AsyncEngine, database: SimulatedDatabase, engine_id: str, lost: Callable[[int], None]
-    ) -> None:
+    def __init__(self, engine: AsyncEngine, database: SimulatedDatabase, lost: Callable[[int], None]) -> None:
         self._engine = engine
         self._lost = lost
         self._database = database
-        self._engine_id = engine_id
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all appends, or none; returns the indexes of those that came too late."""
@@ -47,9 +44,7 @@ class SimulatedWriter:
     async def _transaction(self, appends: Sequence[Append]) -> Sequence[int]:
         try:
             async with self._engine.connect() as connection:
-                await connection.run_sync(_write, appends)
-                heads = json.dumps({append.table_id: append.head for append in appends})
-                await connection.exec_driver_sql("SELECT record_change('notification', ?, ?)", (self._engine_id, heads))
+                await connection.run_sync(_execute, appends)
                 await connection.commit()
                 return ()
         except IntegrityError as conflict:
@@ -60,6 +55,10 @@ class SimulatedWriter:
 
     async def close(self) -> None:
         """Do nothing: there is nothing to close."""
+
+
+def _execute(connection: Connection, appends: Sequence[Append]) -> None:
+    execute_append(lambda statement, rows: connection.exec_driver_sql(statement, list(rows)), appends)
 
 
 class SimulatedBotWorkers:

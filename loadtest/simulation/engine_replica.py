@@ -96,7 +96,7 @@ class EngineReplica(Replica):
             new_seed=random.randbytes,
             random=random.randrange,
             query_time=self._query_time,
-            writer=SimulatedWriter(database, self.database, engine_id, self._lost_races),
+            writer=SimulatedWriter(database, self.database, self._lost_races),
             notifier=SimulatedNotifier(environment.hub, engine_id, random),
             bot_workers=SimulatedBotWorkers(random),
             folder=InlineFolder(),

@@ -1,6 +1,5 @@
 """The environment of a simulation: plan, network, databases, faults and observer."""
 
-import json
 from collections.abc import Mapping
 from random import Random
 from typing import cast
@@ -40,7 +39,9 @@ class Environment:
         self.network = SimulatedNetwork(self.observer, self.faults, self.random("routes"), trace)
         self.hub = NotificationHub(self.faults, self.random("hub"))
         self.databases = {
-            "engine": SimulatedDatabase("engine", schemas["engine"], ENGINE_TRIGGERS, self.faults, self._committed),
+            "engine": SimulatedDatabase(
+                "engine", schemas["engine"], ENGINE_TRIGGERS, self.faults, self.observer.committed
+            ),
             "lobby": SimulatedDatabase("lobby", schemas["lobby"], "", self.faults, lambda _: None),
             "scoring": SimulatedDatabase("scoring", schemas["scoring"], SCORING_TRIGGERS, self.faults, self._changed),
         }
@@ -50,12 +51,6 @@ class Environment:
     def random(self, name: str) -> Random:
         """Return the random source of one part of the environment."""
         return seeded_random(self.seed, name)
-
-    def _committed(self, changes: list[Change]) -> None:
-        for kind, *values in changes:
-            if kind == "notification":
-                self.hub.publish(kind, values[0], json.loads(values[1]))
-        self.observer.committed([change for change in changes if change[0] != "notification"])
 
     def _changed(self, changes: list[Change]) -> None:
         for kind, table_id in changes:

@@ -38,7 +38,9 @@ class FaultRates:
     duplicated_request: float
     """Requests that arrive at two servers."""
     lost_notification: float
-    """Notifications that are lost together with their connection."""
+    """Notifications that are lost, half of them together with their connection."""
+    late_notification: float
+    """Notifications that come later than those that follow them."""
     slow_reader: float
     """Streams whose client reads slowly."""
     lost_report: float
@@ -66,6 +68,7 @@ class FaultRates:
             silent_call=share(0.01),
             duplicated_request=share(0.5),
             lost_notification=share(0.3),
+            late_notification=share(0.3),
             slow_reader=share(0.3),
             lost_report=share(0.6),
         )

@@ -1,17 +1,21 @@
-"""Simulated notifications between engines, like LISTEN and NOTIFY: after a commit, delayed, or lost."""
+"""Simulated notifications between engines, like LISTEN and NOTIFY: after a commit, late, or lost."""
 
 import asyncio
 import json
 from collections.abc import Mapping
 from random import Random
+from typing import Any
 
 from croupier.engine.cluster.notifier import NotificationListener
-from croupier.engine.cluster.postgres_notifier import OWN_NOTIFICATION_DELAY_SECONDS
 from croupier.games.facts import Seat
 from croupier.runtime.notifications import CHECK_SECONDS
 from loadtest.simulation.calls import Pipe
 from loadtest.simulation.faults import Faults
 from loadtest.simulation.loop import PROCESS
+
+LATE_SECONDS = 2 * CHECK_SECONDS
+LOST = "lost"
+"""The last item of a lost connection."""
 
 
 class NotificationHub:
@@ -23,14 +27,21 @@ class NotificationHub:
         self._listening: list[Pipe] = []
 
     def publish(self, *values: object) -> None:
-        """Publish to every engine; a loss also ends the engine's connection, which it notices later."""
+        """Publish to every engine, unless that is lost: alone, or with the connection, which the engine notices later.
+
+        A late notification comes after those that follow it.
+        """
         payload = json.dumps(values)
         for pipe in list(self._listening):
-            if not pipe.receiver.alive:
+            receiver = pipe.receiver
+            if not receiver.alive:
                 self._listening.remove(pipe)
-            elif self._faults.occurs("lost_notification", pipe.receiver.name):
-                self._listening.remove(pipe)
-                pipe.receiver.later(self._random.uniform(0, CHECK_SECONDS), pipe.cut, "lost")
+            elif self._faults.occurs("lost_notification", receiver.name):
+                if self._random.random() < 0.5:
+                    self._listening.remove(pipe)
+                    receiver.later(self._random.uniform(0, CHECK_SECONDS), pipe.cut, LOST)
+            elif self._faults.occurs("late_notification", receiver.name):
+                receiver.later(self._random.uniform(0, LATE_SECONDS), pipe.send, payload)
             else:
                 pipe.send(payload)
 
@@ -49,27 +60,36 @@ class SimulatedNotifier:
         self._engine_id = engine_id
         self._random = random
 
-    async def notify_reaction(self, table_id: str, seat: Seat, reaction: str) -> None:
-        """Publish a reaction to the other engines."""
-        self._hub.publish("reaction", self._engine_id, table_id, seat, reaction)
+    def logs_extended(self, heads: Mapping[str, int]) -> None:
+        """Publish the heads of logs."""
+        self._hub.publish(self._engine_id, "logs_extended", heads)
+
+    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
+        """Publish a reaction."""
+        self._hub.publish(self._engine_id, "seat_reacted", table_id, seat, reaction)
 
     async def run(self, listener: NotificationListener) -> None:
         """Listen; runs until cancelled."""
         while True:
-            pipe = self._hub.listen()
-            listener.notifications_missed()
-            while (payload := await pipe.take()) != "lost":
-                self._receive(listener, *json.loads(payload))
+            await self._run_connection(listener, self._hub.listen())
             await asyncio.sleep(self._random.uniform(0.05, 0.5))
 
-    def _receive(self, listener: NotificationListener, kind: str, origin: str, *values: object) -> None:
-        if kind == "reaction":
-            table_id, seat, reaction = values
-            if origin != self._engine_id:
-                listener.seat_reacted(str(table_id), int(str(seat)), str(reaction))
-            return
-        heads: Mapping[str, int] = values[0]  # type: ignore[assignment]
-        if origin == self._engine_id:
-            asyncio.get_running_loop().call_later(OWN_NOTIFICATION_DELAY_SECONDS, listener.logs_extended, heads)
-        else:
-            listener.logs_extended(heads)
+    async def _run_connection(self, listener: NotificationListener, pipe: Pipe) -> None:
+        now = asyncio.get_running_loop().time
+        while True:
+            listener.notifications_missed()
+            checked = now()
+            while (payload := await _taken_until(checked + CHECK_SECONDS, pipe)) is not None:
+                if payload == LOST:
+                    return
+                origin, kind, *values = json.loads(payload)
+                if origin != self._engine_id:
+                    getattr(listener, kind)(*values)
+
+
+async def _taken_until(deadline: float, pipe: Pipe) -> Any:
+    try:
+        async with asyncio.timeout_at(deadline):
+            return await pipe.take()
+    except TimeoutError:
+        return None

@@ -190,7 +190,7 @@ def _contended(plan: SimulationPlan, random: Random) -> SimulationPlan:
     quick = replace(_behaviour(random), think_seconds=0.01, absent=0.1, random_cards=0.0, unary_calls=1.0)
     drawn = [_table(game, random) for game in random.sample(SHORT_GAMES[:3], k=2)]
     tables = tuple(_with_players(table, *(quick,) * table.seats) for table in drawn)
-    rates = replace(plan.rates, duplicated_request=0.5, slow_network=0.1, lost_notification=0.3)
+    rates = replace(plan.rates, duplicated_request=0.5, slow_network=0.1, lost_notification=0.3, late_notification=0.3)
     return replace(plan, tables=tables, engines=3, rates=rates)
 
 
@@ -208,7 +208,7 @@ def _bots(plan: SimulationPlan, random: Random) -> SimulationPlan:
     """Let bots think at several engines, whose notifications are late."""
     table = _table(random.choice(SHORT_GAMES[:2]), random)
     tables = (_with_players(table, _behaviour(random), bots=("search", "search")),)
-    rates = replace(plan.rates, slow_network=0.1, lost_notification=0.3)
+    rates = replace(plan.rates, slow_network=0.1, lost_notification=0.3, late_notification=0.3)
     scheduled_faults = ("break all streams",) * 4 + ("kill engine",)
     return replace(plan, tables=tables, engines=3, rates=rates, scheduled_faults=scheduled_faults)
 

@@ -1,7 +1,7 @@
 """Stores on real databases, SQLite and PostgreSQL."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
@@ -26,17 +26,25 @@ from tests.engine.fakes import START
 from tests.engine.play import make_config, within_timeout
 
 
-def writer_on(database: Database, engine_id: str = "e1") -> EntryWriter:
+def writer_on(database: Database) -> EntryWriter:
     """Return the writer for this kind of database."""
     if database.engine.dialect.name == "sqlite":
         return SqliteWriter(database)
-    return PostgresWriter(database.engine, engine_id)
+    return PostgresWriter(database.engine)
 
 
-def store_on(engine: AsyncEngine, engine_id: str = "e1", metrics: EngineMetrics | None = None) -> SqlTableStore:
+def ignore_stored(_heads: Mapping[str, int]) -> None:
+    """Notify no other engine."""
+
+
+def store_on(
+    engine: AsyncEngine,
+    metrics: EngineMetrics | None = None,
+    on_stored: Callable[[Mapping[str, int]], None] = ignore_stored,
+) -> SqlTableStore:
     """Return a store that does not commit before it runs."""
     database = Database(engine)
-    return SqlTableStore(database, writer_on(database, engine_id), metrics or EngineMetrics(CollectorRegistry()))
+    return SqlTableStore(database, writer_on(database), on_stored, metrics or EngineMetrics(CollectorRegistry()))
 
 
 @asynccontextmanager
@@ -51,11 +59,11 @@ async def running(store: SqlTableStore) -> AsyncIterator[SqlTableStore]:
 
 
 @asynccontextmanager
-async def another_store(url: str, engine_id: str) -> AsyncIterator[SqlTableStore]:
+async def another_store(url: str) -> AsyncIterator[SqlTableStore]:
     """Yield a running store of another engine, on its own connections."""
     database = open_database(url)
     try:
-        async with running(store_on(database, engine_id)) as store:
+        async with running(store_on(database)) as store:
             yield store
     finally:
         await database.dispose()

@@ -183,6 +183,11 @@ class MemoryTableStore:
             self.tables[table_id].due_at = until
         return due[:limit]
 
+    async def ended_after(self, position: tuple[int, str], limit: int) -> list[tuple[int, str]]:
+        self._read()
+        ended = [(kept.finished_at, table_id) for table_id, kept in self.tables.items() if kept.status == "finished"]
+        return [one for one in sorted(ended) if one > position][:limit]
+
     async def open_counts(self) -> dict[str, int]:
         return dict(Counter(kept.config.game for kept in self.tables.values() if kept.status == "open"))
 
@@ -246,7 +251,7 @@ class FakeLivenessStore:
         self.asked += 1
         if self.down:
             raise StoreDown
-        return LivenessReport(now if self.certain_until is None else self.certain_until, tuple(self.outages))
+        return LivenessReport(now if self.certain_until is None else self.certain_until, tuple(self.outages), engines=1)
 
     async def leave(self, engine_id: str, now: int) -> None:
         self.outages.append(Outage(now, now + RECONNECT_MILLISECONDS))

@@ -73,9 +73,16 @@ async def test_heartbeats_determine_certainty_and_outages(
         if certain_until is None:
             await liveness_store.leave(engine_id, START + at)
         else:
-            assert await liveness_store.record_heartbeat(engine_id, START + at) == LivenessReport(
-                START + certain_until, known
-            )
+            report = await liveness_store.record_heartbeat(engine_id, START + at)
+            assert (report.certain_until, report.outages) == (START + certain_until, known)
+
+
+async def test_living_engines_are_counted(liveness_store: SqlLivenessStore) -> None:
+    counts = [
+        (await liveness_store.record_heartbeat(engine_id, START + at)).engines
+        for engine_id, at in (("e1", 0), ("e2", 0), ("e2", 1_000), ("e2", DEAD_AFTER_MILLISECONDS + 1))
+    ]
+    assert counts == [1, 2, 2, 1]
 
 
 async def test_outages_older_than_any_turn_are_deleted(liveness_store: SqlLivenessStore, database: AsyncEngine) -> None:

@@ -184,6 +184,13 @@ class Calls:
         async with aclosing(stream):
             await read_all(stream, messages)
 
+    async def watch_ends(self) -> None:
+        """Receive the tables that have ended."""
+        set_caller(Caller("lobby", ""))
+        stream: Any = self._control.WatchEndedTables(control_pb.WatchEndedTablesRequest(), None)
+        async with aclosing(stream):
+            await read_all(stream, 1)
+
     async def _next_action(self) -> tuple[str, pb.SubmitActionRequest]:
         state = (await self.tables.get("running")).state
         seat, action = choice(state, Random(1))
@@ -286,6 +293,7 @@ def calls_of(calls: Calls) -> dict[str, dict[str, Call]]:
         "PrepareTable": {"": calls.prepare},
         "OpenTable": {"": calls.open},
         "DiscardTables": {"": asked(control_pb.DiscardTablesRequest(table_ids=ids), "lobby")},
+        "WatchEndedTables": {"": calls.watch_ends},
         "GetTableStatuses": {"": asked(control_pb.GetTableStatusesRequest(table_ids=ids), "lobby")},
     }
 

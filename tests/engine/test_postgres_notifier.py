@@ -4,28 +4,29 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.cluster.postgres_notifier import PostgresNotifier
-from croupier.engine.storage.log_notifications import MAX_PAYLOAD_BYTES, encode_heads
+from croupier.engine.cluster.postgres_notifier import MAX_PAYLOAD_BYTES, PostgresNotifier, encode_heads
 from croupier.engine.storage.port import SequenceTaken
-from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.games.facts import Seat
+from croupier.runtime.notifications import MAX_WAITING, Notifications
 from loadtest.postgres import PostgresServer
-from tests.engine.databases import entry, opened
+from tests.engine.databases import entry, opened, running, store_on
 from tests.engine.fakes import RecordingLogger
 from tests.engine.play import within_timeout
 
-TERMINATE_LISTENERS = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+TERMINATE_OTHERS = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND query NOT LIKE '%pg_terminate%'"""
 
 
 class FakeListener:
     """Records notifications."""
 
-    def __init__(self) -> None:
+    def __init__(self, engines: int = 2) -> None:
+        self.engines = engines
         self.received: asyncio.Queue[object] = asyncio.Queue()
         self.missed: asyncio.Queue[None] = asyncio.Queue()
 
@@ -45,47 +46,65 @@ def database_url(postgres_url: str) -> str:
     return postgres_url
 
 
+@dataclass
+class Replica:
+    """A notifier that is connected, and what it has received."""
+
+    notifier: PostgresNotifier
+    listener: FakeListener
+
+    async def received(self) -> object:
+        return await within_timeout(self.listener.received.get())
+
+
 @asynccontextmanager
-async def listening(database: AsyncEngine, engine_id: str) -> AsyncIterator[FakeListener]:
-    """Yield a listener that is connected."""
-    listener = FakeListener()
-    task = asyncio.create_task(PostgresNotifier(database, engine_id, RecordingLogger()).run(listener))
+async def connected(database: AsyncEngine, engine_id: str) -> AsyncIterator[Replica]:
+    """Yield the notifier of an engine that is connected."""
+    listener, notifier = FakeListener(), PostgresNotifier(database, engine_id, RecordingLogger())
+    task = asyncio.create_task(notifier.run(listener))
     try:
         await within_timeout(listener.missed.get())
-        yield listener
+        yield Replica(notifier, listener)
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def test_each_commit_is_one_notification_to_the_other_engines(
-    database: AsyncEngine, store: SqlTableStore
-) -> None:
-    async with listening(database, "e2") as listener:
-        for number in range(3):
-            await opened(store, f"t{number}")
-        appends = (store.append(f"t{number}", [entry(2), entry(3)], None) for number in range(3))
-        await asyncio.gather(*appends)
-        assert await within_timeout(listener.received.get()) == {"t0": 3, "t1": 3, "t2": 3}
-        with pytest.raises(SequenceTaken):
-            await store.append("t1", [entry(3)], None)
-        await store.append("t2", [entry(4)], None)
-        assert await within_timeout(listener.received.get()) == {"t2": 4}
-        assert listener.received.empty()
+async def test_commits_are_notified_to_the_other_engines_in_batches(database: AsyncEngine) -> None:
+    async with connected(database, "e1") as one, connected(database, "e2") as other:
+        store = store_on(database, on_stored=one.notifier.logs_extended)
+        async with running(store):
+            for number in range(3):
+                await opened(store, f"t{number}")
+            await asyncio.gather(*(store.append(f"t{number}", [entry(2), entry(3)], None) for number in range(3)))
+            assert await other.received() == {"t0": 3, "t1": 3, "t2": 3}
+            with pytest.raises(SequenceTaken):
+                await store.append("t1", [entry(3)], None)
+            await store.append("t2", [entry(4)], None)
+            assert await other.received() == {"t2": 4}
+            assert one.listener.received.empty()
 
 
-async def test_long_payloads_are_split(database: AsyncEngine, store: SqlTableStore) -> None:
-    names = [f"{number:064}" for number in range(120)]
-    for name in names:
-        await opened(store, name)
-    async with listening(database, "e2") as listener:
-        await asyncio.gather(*(store.append(name, [entry(2)], None) for name in names))
-        heads: dict[str, int] = {}
-        while len(heads) < len(names):
-            received = await within_timeout(listener.received.get())
-            assert isinstance(received, dict)
-            heads |= received
-        assert heads == dict.fromkeys(names, 2)
+async def test_the_only_engine_notifies_none_of_its_commits(database: AsyncEngine) -> None:
+    async with connected(database, "e1") as one, connected(database, "e2") as other:
+        one.listener.engines = 1
+        one.notifier.logs_extended({"t1": 2})
+        one.listener.engines = 2
+        one.notifier.logs_extended({"t2": 2})
+        assert await other.received() == {"t2": 2}
+
+
+async def test_the_heads_of_many_logs_have_several_payloads(database: AsyncEngine) -> None:
+    heads = {f"{number:064}": number for number in range(500)}
+    async with connected(database, "e1") as one, connected(database, "e2") as other:
+        one.notifier.logs_extended(heads)
+        received: dict[str, int] = {}
+        while len(received) < len(heads):
+            part = await other.received()
+            assert isinstance(part, dict)
+            assert len(part) < len(heads)
+            received |= part
+        assert received == heads
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 90, 91, 92, 93, 94, 95, 500])
@@ -100,36 +119,48 @@ def test_payloads_use_the_maximum_length(count: int, name: str) -> None:
     assert all(len(payload.encode()) > 0.95 * MAX_PAYLOAD_BYTES for payload in payloads[:-1])
 
 
-async def test_own_notifications_are_delayed(
-    store: SqlTableStore, database: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+async def test_notifications_wait_for_a_connection(
+    database: AsyncEngine, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    late_seconds = 0.2
-    monkeypatch.setattr("croupier.engine.cluster.postgres_notifier.OWN_NOTIFICATION_DELAY_SECONDS", late_seconds)
-    time = asyncio.get_running_loop().time
-    async with listening(database, "e1") as own, listening(database, "e2") as other:
-        await opened(store)
-        began = time()
-        await store.append("t1", [entry(2)], None)
-        assert await within_timeout(other.received.get()) == {"t1": 2}
-        assert await within_timeout(own.received.get()) == {"t1": 2}
-        assert time() - began >= late_seconds
+    monkeypatch.setattr("croupier.runtime.notifications.MIN_BACKOFF_SECONDS", 0.5)
+    async with connected(database, "e1") as one:
+        await asyncio.to_thread(postgres.run_sql, database.url.database or "", TERMINATE_OTHERS)
+        async with connected(database, "e2") as other:
+            one.notifier.logs_extended({"t1": 2})
+            assert await other.received() == {"t1": 2}
 
 
 async def test_after_a_lost_connection_an_engine_reconnects_and_reports_missed_notifications(
-    database: AsyncEngine, store: SqlTableStore, postgres: PostgresServer
+    database: AsyncEngine, postgres: PostgresServer
 ) -> None:
-    async with listening(database, "e2") as listener:
-        assert listener.missed.empty()
-        assert await asyncio.to_thread(postgres.run_sql, database.url.database or "", TERMINATE_LISTENERS) == "1"
-        await within_timeout(listener.missed.get())
-        await opened(store)
-        await store.append("t1", [entry(2)], None)
-        assert await within_timeout(listener.received.get()) == {"t1": 2}
+    async with connected(database, "e2") as other:
+        assert other.listener.missed.empty()
+        assert await asyncio.to_thread(postgres.run_sql, database.url.database or "", TERMINATE_OTHERS) == "1"
+        await within_timeout(other.listener.missed.get())
+        async with connected(database, "e1") as one:
+            one.notifier.logs_extended({"t1": 2})
+            assert await other.received() == {"t1": 2}
+
+
+async def test_notifications_may_always_have_been_lost(database: AsyncEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.runtime.notifications.CHECK_SECONDS", 0.05)
+    async with connected(database, "e1") as one:
+        for _ in range(3):
+            await within_timeout(one.listener.missed.get())
 
 
 async def test_reactions_are_received_by_the_other_engines_only(database: AsyncEngine) -> None:
-    notifier = PostgresNotifier(database, "e1", RecordingLogger())
-    async with listening(database, "e1") as own, listening(database, "e2") as other:
-        await notifier.notify_reaction("t1", 3, "wow")
-        assert await within_timeout(other.received.get()) == ("t1", 3, "wow")
-        assert own.received.empty()
+    async with connected(database, "e1") as one, connected(database, "e2") as other:
+        one.notifier.seat_reacted("t1", 3, "wow")
+        assert await other.received() == ("t1", 3, "wow")
+        assert one.listener.received.empty()
+
+
+async def test_of_too_many_waiting_notifications_the_oldest_are_dropped(database: AsyncEngine) -> None:
+    notifications = Notifications(database, RecordingLogger())
+    received: asyncio.Queue[str] = asyncio.Queue()
+    for number in range(MAX_WAITING + 5):
+        notifications.send("numbers", str(number))
+    sending = asyncio.create_task(notifications.run({"numbers": received.put_nowait}))
+    assert await within_timeout(received.get()) == "5"
+    sending.cancel()

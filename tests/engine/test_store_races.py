@@ -76,10 +76,8 @@ async def test_engines_that_append_to_the_same_tables_never_deadlock(
     held = {"table_id": NAMES[25], "sequence": 2, "at": START, "deadline": START, "body": "{}"}
     async with other.connect() as connection:
         await connection.execute(insert(ENTRIES).values(held))
-        orders = {"e1": batch, "e2": batch[::-1]}
-        writing = [
-            asyncio.create_task(writer_on(Database(database), name).write(each)) for name, each in orders.items()
-        ]
+        orders = (batch, batch[::-1])
+        writing = [asyncio.create_task(writer_on(Database(database)).write(each)) for each in orders]
         await run_sql(WAIT_FOR_LOCKS % 2)
         for rows in (TABLES, DEADLINES):
             free = select(rows).with_for_update(skip_locked=True, key_share=True)

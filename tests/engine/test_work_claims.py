@@ -26,7 +26,7 @@ either_claim = pytest.mark.parametrize("claim", [SqlTableStore.claim_overdue, Sq
 @pytest.fixture
 async def two_stores(postgres_url: str) -> AsyncIterator[tuple[SqlTableStore, SqlTableStore]]:
     """Yield the stores of two engines, with ten tables whose deadlines and reports are due."""
-    async with another_store(postgres_url, "e1") as first, another_store(postgres_url, "e2") as second:
+    async with another_store(postgres_url) as first, another_store(postgres_url) as second:
         for number in range(10):
             await opened(first, f"t{number}")
             await first.append(f"t{number}", [entry(2, at=START)], DUE)

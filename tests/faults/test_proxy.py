@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
+from croupier.runtime.notifications import APPLICATION_NAME
 from loadtest.faults.proxy import Proxy
 
 TIMEOUT_SECONDS = 60.0
@@ -122,3 +123,31 @@ async def test_a_prefix_breaks_several_routes(route: EchoRoute) -> None:
     await route.proxy.execute("group:", "hold")
     caller.send(b"one")
     assert await caller.receives_nothing()
+
+
+def message(kind: bytes, body: bytes) -> bytes:
+    """Return a message as PostgreSQL sends it."""
+    return kind + (4 + len(body)).to_bytes(4) + body
+
+
+async def test_notifications_are_lost_or_late_on_their_connections_alone(route: EchoRoute) -> None:
+    notification, other = message(b"A", b"channel"), message(b"D", b"row")
+    notified, plain = await ProxyClient.call(route), await ProxyClient.call(route)
+    name = message(b"S", APPLICATION_NAME.encode())
+    notified.send(name)
+    assert await notified.receives(name)
+    await route.proxy.execute("one", "lose_notifications")
+    # In parts, as they may come.
+    for part in (notification[:3], notification[3:] + other[:2], other[2:]):
+        notified.send(part)
+    assert await notified.receives(other)
+    plain.send(notification)
+    assert await plain.receives(notification)
+    await route.proxy.execute("one", "heal")
+    notified.send(notification)
+    assert await notified.receives(notification)
+    await route.proxy.execute("one", "delay_notifications", 3600)
+    notified.send(notification)
+    assert await notified.receives_nothing()
+    plain.send(other)
+    assert await plain.receives(other)

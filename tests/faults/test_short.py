@@ -63,7 +63,7 @@ async def test_a_short_run_has_no_violations(tmp_path: Path) -> None:
         missing(gateway.MISSING)
     code, result = await fault_run(tmp_path / "result.json")
     assert (code, result["problems"]) == (0, [])
-    assert len(names(result, gateway=False)) == 7
+    assert len(names(result, gateway=False)) == 8
     assert names(result, gateway=True) == ["engine_killed", "rolling_restart", "gateway_restarted"]
     assert result["acknowledged_moves"] > 500
     assert result["verified_tables"] > 0

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -50,7 +51,7 @@ async def database(database_url: str) -> AsyncIterator[AsyncEngine]:
 
 @pytest.fixture
 def store(database: AsyncEngine) -> Store:
-    return Store(database)
+    return Store(database, structlog.get_logger())
 
 
 @pytest.fixture

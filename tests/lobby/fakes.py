@@ -1,14 +1,15 @@
 """A fake clock, a fake engine, the same engine behind gRPC, players and tables."""
 
+import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from google.protobuf.json_format import MessageToDict
 
 from croupier.lobby import codec
-from croupier.lobby.engine_port import GameDescription, Preparation
+from croupier.lobby.engine_port import EndedTables, GameDescription, Preparation
 from croupier.lobby.players import Player
 from croupier.lobby.table_service import TableSpec
 from croupier.lobby.tables import FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
@@ -75,6 +76,9 @@ class FakeEngine:
         self.finished: set[str] = set()
         self.failure: ServiceError | None = None
         self.calls: list[str] = []
+        self.ended: asyncio.Queue[EndedTables | None] = asyncio.Queue()
+        """What the stream of ended tables yields; None ends it."""
+        self.resumed_at: list[int] = []
 
     async def describe_games(self) -> tuple[GameDescription, ...]:
         self._begin("describe_games")
@@ -123,6 +127,12 @@ class FakeEngine:
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, bool]:
         self._begin("table_statuses")
         return {table_id: table_id in self.finished for table_id in table_ids if table_id in self.opened}
+
+    async def watch_ended_tables(self, resume_at: int) -> AsyncGenerator[EndedTables, None]:
+        self._begin("watch_ended_tables")
+        self.resumed_at.append(resume_at)
+        while (ended := await self.ended.get()) is not None:
+            yield ended
 
     def _begin(self, call: str) -> None:
         self.calls.append(call)
@@ -181,6 +191,12 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
         return pb.GetTableStatusesResponse(
             statuses=[pb.TableStatus(table_id=table_id, is_finished=over) for table_id, over in statuses.items()]
         )
+
+    async def WatchEndedTables(
+        self, request: pb.WatchEndedTablesRequest, context: Any
+    ) -> AsyncIterator[pb.WatchEndedTablesResponse]:
+        async for ended in self._engine.watch_ended_tables(request.resume_unix_ms):
+            yield pb.WatchEndedTablesResponse(table_ids=ended.table_ids, resume_unix_ms=ended.resume_at)
 
 
 def player(number: int) -> Player:

@@ -2,6 +2,7 @@
 
 import json
 
+import structlog
 from sqlalchemy import text
 
 from croupier.lobby.player_store import PlayerStore
@@ -27,7 +28,7 @@ async def test_migrations_create_the_schema_of_the_code(empty_url: str) -> None:
 async def test_stored_players_count_as_such_who_have_played(empty_url: str) -> None:
     statement = text("INSERT INTO lobby_players VALUES (:player_id, :player_id, 'Ada', 1)")
     async with migrated_from(empty_url, "croupier.lobby", "0002", statement, [{"player_id": "a"}]) as database:
-        players = PlayerStore(Store(database))
+        players = PlayerStore(Store(database, structlog.get_logger()))
         assert await players.delete_unplayed(seen_before=1 << 60) == 0
         assert await players.get_by_device("a") == Player("a", "Ada")
 
@@ -39,5 +40,8 @@ async def test_private_tables_become_those_of_their_players_and_others_stay_publ
         {"table_id": "public", "time_control": control, "is_private": False, "code": None},
     ]
     async with migrated_from(empty_url, "croupier.lobby", "0001", TABLES_OF_0001, rows) as database:
-        tables = [await TableStore(Store(database)).get(table_id) for table_id in ("private", "public")]
+        tables = [
+            await TableStore(Store(database, structlog.get_logger())).get(table_id)
+            for table_id in ("private", "public")
+        ]
     assert [(table.access, table.invite_code) for table in tables if table] == [(SEATED, "ABCD2345"), (OPEN, "")]

@@ -48,8 +48,8 @@ def acknowledge_before_commit() -> AbstractContextManager[Any]:
 
 def append_without_condition() -> AbstractContextManager[Any]:
     """An append replaces the entry of another engine with the same sequence."""
-    text = sqlite_writer._INSERT_TEXT.replace("INSERT INTO", "INSERT OR REPLACE INTO")
-    return patch.object(sqlite_writer, "_INSERT_TEXT", text)
+    text = sqlite_writer._INSERT.replace("INSERT INTO", "INSERT OR REPLACE INTO")
+    return patch.object(sqlite_writer, "_INSERT", text)
 
 
 def forget_request_id() -> AbstractContextManager[Any]:

@@ -263,6 +263,58 @@ class DiscardTablesResponse(_message.Message):
 Global___DiscardTablesResponse: _TypeAlias = DiscardTablesResponse  # noqa: Y015
 
 @_typing.final
+class WatchEndedTablesRequest(_message.Message):
+    """A position in the stream of ended tables."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESUME_UNIX_MS_FIELD_NUMBER: _builtins.int
+    resume_unix_ms: _builtins.int
+    """The last resume_unix_ms that the lobby received; at first the time from which on ends are of interest, in
+    milliseconds since 1970-01-01 UTC.
+    """
+    def __init__(
+        self,
+        *,
+        resume_unix_ms: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["resume_unix_ms", b"resume_unix_ms"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchEndedTablesRequest: _TypeAlias = WatchEndedTablesRequest  # noqa: Y015
+
+@_typing.final
+class WatchEndedTablesResponse(_message.Message):
+    """Tables whose games are over."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_IDS_FIELD_NUMBER: _builtins.int
+    RESUME_UNIX_MS_FIELD_NUMBER: _builtins.int
+    resume_unix_ms: _builtins.int
+    """Where the stream resumes after this message."""
+    @_builtins.property
+    def table_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The tables; may be empty."""
+
+    def __init__(
+        self,
+        *,
+        table_ids: _abc.Iterable[_builtins.str] | None = ...,
+        resume_unix_ms: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["resume_unix_ms", b"resume_unix_ms", "table_ids", b"table_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchEndedTablesResponse: _TypeAlias = WatchEndedTablesResponse  # noqa: Y015
+
+@_typing.final
 class GetTableStatusesRequest(_message.Message):
     """Tables whose statuses are requested."""
 

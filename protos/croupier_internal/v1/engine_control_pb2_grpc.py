@@ -55,6 +55,11 @@ class EngineControlServiceStub:
                 request_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.DiscardTablesRequest.SerializeToString,
                 response_deserializer=croupier__internal_dot_v1_dot_engine__control__pb2.DiscardTablesResponse.FromString,
                 _registered_method=True)
+        self.WatchEndedTables = channel.unary_stream(
+                '/croupier_internal.v1.EngineControlService/WatchEndedTables',
+                request_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.WatchEndedTablesRequest.SerializeToString,
+                response_deserializer=croupier__internal_dot_v1_dot_engine__control__pb2.WatchEndedTablesResponse.FromString,
+                _registered_method=True)
         self.GetTableStatuses = channel.unary_unary(
                 '/croupier_internal.v1.EngineControlService/GetTableStatuses',
                 request_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.GetTableStatusesRequest.SerializeToString,
@@ -94,6 +99,14 @@ class EngineControlServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def WatchEndedTables(self, request, context):
+        """Streams the tables whose games end, at any engine, each within a second. Tables may be repeated. A message without
+        tables comes every 10 s, and the stream ends when the engine stops: then the lobby resumes it at another.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetTableStatuses(self, request, context):
         """Returns whether tables are finished.
         """
@@ -123,6 +136,11 @@ def add_EngineControlServiceServicer_to_server(servicer, server):
                     servicer.DiscardTables,
                     request_deserializer=croupier__internal_dot_v1_dot_engine__control__pb2.DiscardTablesRequest.FromString,
                     response_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.DiscardTablesResponse.SerializeToString,
+            ),
+            'WatchEndedTables': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchEndedTables,
+                    request_deserializer=croupier__internal_dot_v1_dot_engine__control__pb2.WatchEndedTablesRequest.FromString,
+                    response_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.WatchEndedTablesResponse.SerializeToString,
             ),
             'GetTableStatuses': grpc.unary_unary_rpc_method_handler(
                     servicer.GetTableStatuses,
@@ -239,6 +257,33 @@ class EngineControlService:
             '/croupier_internal.v1.EngineControlService/DiscardTables',
             croupier__internal_dot_v1_dot_engine__control__pb2.DiscardTablesRequest.SerializeToString,
             croupier__internal_dot_v1_dot_engine__control__pb2.DiscardTablesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchEndedTables(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/croupier_internal.v1.EngineControlService/WatchEndedTables',
+            croupier__internal_dot_v1_dot_engine__control__pb2.WatchEndedTablesRequest.SerializeToString,
+            croupier__internal_dot_v1_dot_engine__control__pb2.WatchEndedTablesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -41,6 +41,10 @@ class EngineControlServiceStub:
     """Opens a prepared table and deals. Idempotent by table."""
     DiscardTables: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.DiscardTablesRequest, _engine_control_pb2.DiscardTablesResponse]
     """Deletes tables that are prepared and not open, since their lobby tables closed. Idempotent; other tables stay."""
+    WatchEndedTables: _grpc.UnaryStreamMultiCallable[_engine_control_pb2.WatchEndedTablesRequest, _engine_control_pb2.WatchEndedTablesResponse]
+    """Streams the tables whose games end, at any engine, each within a second. Tables may be repeated. A message without
+    tables comes every 10 s, and the stream ends when the engine stops: then the lobby resumes it at another.
+    """
     GetTableStatuses: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.GetTableStatusesRequest, _engine_control_pb2.GetTableStatusesResponse]
     """Returns whether tables are finished."""
 
@@ -57,6 +61,10 @@ class EngineControlServiceAsyncStub(EngineControlServiceStub):
     """Opens a prepared table and deals. Idempotent by table."""
     DiscardTables: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.DiscardTablesRequest, _engine_control_pb2.DiscardTablesResponse]  # type: ignore[assignment]
     """Deletes tables that are prepared and not open, since their lobby tables closed. Idempotent; other tables stay."""
+    WatchEndedTables: _aio.UnaryStreamMultiCallable[_engine_control_pb2.WatchEndedTablesRequest, _engine_control_pb2.WatchEndedTablesResponse]  # type: ignore[assignment]
+    """Streams the tables whose games end, at any engine, each within a second. Tables may be repeated. A message without
+    tables comes every 10 s, and the stream ends when the engine stops: then the lobby resumes it at another.
+    """
     GetTableStatuses: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.GetTableStatusesRequest, _engine_control_pb2.GetTableStatusesResponse]  # type: ignore[assignment]
     """Returns whether tables are finished."""
 
@@ -94,6 +102,16 @@ class EngineControlServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_engine_control_pb2.DiscardTablesResponse, _abc.Awaitable[_engine_control_pb2.DiscardTablesResponse]]:
         """Deletes tables that are prepared and not open, since their lobby tables closed. Idempotent; other tables stay."""
+
+    @_abc_1.abstractmethod
+    def WatchEndedTables(
+        self,
+        request: _engine_control_pb2.WatchEndedTablesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_engine_control_pb2.WatchEndedTablesResponse], _abc.AsyncIterator[_engine_control_pb2.WatchEndedTablesResponse]]:
+        """Streams the tables whose games end, at any engine, each within a second. Tables may be repeated. A message without
+        tables comes every 10 s, and the stream ends when the engine stops: then the lobby resumes it at another.
+        """
 
     @_abc_1.abstractmethod
     def GetTableStatuses(

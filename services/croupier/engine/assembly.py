@@ -162,7 +162,7 @@ def wire(
     """Wire an engine to these ports; nothing runs yet."""
     metrics, writer = ports.metrics, ports.writer
     clock = DatabaseClock(local_clock, ports.query_time, logger)
-    store = SqlTableStore(database, writer, metrics)
+    store = SqlTableStore(database, writer, ports.notifier.logs_extended, metrics)
     outbox = Outbox(store, ports.folder, scoring, clock, metrics, logger)
     liveness = EngineLiveness(SqlLivenessStore(database), ports.engine_id, store.commits.is_responsive, clock, logger)
     services = TableDependencies(
@@ -208,7 +208,7 @@ def _writer_and_notifier(database: Database, engine_id: str, logger: Logger) -> 
     # An engine on SQLite is the only one of its database.
     if database.engine.dialect.name == "sqlite":
         return SqliteWriter(database), NullNotifier()
-    return PostgresWriter(database.engine, engine_id), PostgresNotifier(database.engine, engine_id, logger)
+    return PostgresWriter(database.engine), PostgresNotifier(database.engine, engine_id, logger)
 
 
 def _retention(settings: EngineSettings) -> RetentionPolicy:

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.lobby.auth import AuthService
 from croupier.lobby.change_feed import CatchUp
 from croupier.lobby.discards import Discards
+from croupier.lobby.ended_tables import EndFollower
 from croupier.lobby.engine_port import EnginePort
 from croupier.lobby.games import GameRegistry
 from croupier.lobby.housekeeping import Housekeeper, RetentionPolicy
@@ -32,6 +33,7 @@ from croupier.lobby.tables import TimeControl
 from croupier.lobby.ticket_store import TicketStore
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer
 from croupier.runtime.logs import Logger
+from croupier.runtime.notifications import Notifications
 from croupier.runtime.tasks import TaskFactory
 
 
@@ -46,8 +48,9 @@ class Lobby:
     housekeeper: Housekeeper
     feed: TableFeed
     catch_up_worker: CatchUp
+    end_follower: EndFollower
     servicer: LobbyServicer
-    database: AsyncEngine
+    notifications: Notifications | None
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register the service with a server."""
@@ -58,7 +61,8 @@ class Lobby:
         return {
             "matchmaking": self.matchmaker.run,
             "housekeeping": partial(self.housekeeper.run, self.settings.housekeeping_seconds),
-            "catch-up": partial(self.catch_up_worker.run, self.database),
+            "ended tables": self.end_follower.run,
+            "catch-up": partial(self.catch_up_worker.run, self.notifications),
         }
 
     def pending(self) -> Mapping[str, int]:
@@ -83,7 +87,7 @@ def assemble(
     logger: Logger,
 ) -> Lobby:
     """Wire a lobby on a database whose schema is up to date."""
-    store, feed, metrics = Store(database), TableFeed(), LobbyMetrics(registry)
+    store, feed, metrics = Store(database, logger), TableFeed(), LobbyMetrics(registry)
     players, tables, tickets = PlayerStore(store), TableStore(store), TicketStore(store)
     updater, games = TableUpdater(tables, feed, Discards(engine), clock), GameRegistry(engine, clock)
     opener = TableOpener(updater, players, engine, logger)
@@ -103,8 +107,9 @@ def assemble(
     service = TableService(tables, updater, feed, engine, opener, games, running, source, clock)
     matchmaker = Matchmaker(tickets, opener, games, time_control, source, clock, metrics, logger)
     catch_up = CatchUp(tables, feed, clock, logger)
-    housekeeper = Housekeeper(
-        tables, tickets, players, updater, opener, engine, catch_up, metrics, retention, clock, logger
-    )
+    housekeeper = Housekeeper(tables, tickets, players, updater, opener, engine, metrics, retention, clock, logger)
+    follower = EndFollower(engine, opener, clock, logger)
     servicer = LobbyServicer(auth, service, matchmaker, games, time_control, limits, metrics, clock)
-    return Lobby(settings, auth, service, matchmaker, housekeeper, feed, catch_up, servicer, database)
+    return Lobby(
+        settings, auth, service, matchmaker, housekeeper, feed, catch_up, follower, servicer, store.notifications
+    )

@@ -4,15 +4,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy.ext.asyncio import AsyncEngine
-
 from croupier.lobby.store import NOTIFICATION_CHANNEL
 from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import Table
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.logs import Logger
-from croupier.runtime.notifications import listen_for_notifications
+from croupier.runtime.notifications import CHECK_SECONDS, Notifications
 from croupier.runtime.steps import in_steps
 
 OVERLAP_MILLISECONDS = 15_000
@@ -26,7 +24,7 @@ MAX_NOTIFIED = 10_000
 
 @dataclass(slots=True)
 class CatchUp:
-    """Publishes the changes of all replicas: at once by notifications, and in any case by polling for update times."""
+    """Publishes the changes of all replicas: soon by notifications, and in any case by polling for update times."""
 
     tables: TableStore
     feed: TableFeed
@@ -34,27 +32,32 @@ class CatchUp:
     logger: Logger
     _notified: set[str] = field(default_factory=set)
     _wakeup: asyncio.Event = field(default_factory=asyncio.Event)
-    _has_missed_notifications: bool = False
+    _may_have_missed: bool = False
     _published_milliseconds: int | None = None
     """All changes before this time were published, in milliseconds since 1970 UTC."""
 
-    async def run(self, database: AsyncEngine) -> None:
-        """Receive notifications and publish the changed tables; runs until cancelled."""
-        if database.dialect.name != "postgresql":
-            await asyncio.Event().wait()
-        channels = {NOTIFICATION_CHANNEL: self._on_notification}
+    async def run(self, notifications: Notifications | None) -> None:
+        """Publish the changed tables; runs until cancelled. Without notifications it only polls."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(listen_for_notifications(database, channels, self._on_connection, self.logger))
+            if notifications is None:
+                tasks.create_task(self._poll())
+            else:
+                tasks.create_task(notifications.run({NOTIFICATION_CHANNEL: self._on_notification}, self._on_check))
             tasks.create_task(self._publish_notified())
+
+    async def _poll(self) -> None:
+        while True:
+            self._on_check()
+            await asyncio.sleep(CHECK_SECONDS)
+
+    def _on_check(self) -> None:
+        self._may_have_missed = True
+        self._wakeup.set()
 
     def _on_notification(self, table_id: str) -> None:
         if self.feed.has_subscribers and len(self._notified) < MAX_NOTIFIED:
             self._notified.add(table_id)
             self._wakeup.set()
-
-    def _on_connection(self) -> None:
-        self._has_missed_notifications = True
-        self._wakeup.set()
 
     async def _publish_notified(self) -> None:
         while True:
@@ -62,8 +65,8 @@ class CatchUp:
             self._wakeup.clear()
             notified, self._notified = self._notified, set()
             try:
-                if self._has_missed_notifications:
-                    self._has_missed_notifications = False
+                if self._may_have_missed:
+                    self._may_have_missed = False
                     await self.catch_up()
                 if notified:
                     await self._publish(await self.tables.list_by_ids(notified))

@@ -1,14 +1,15 @@
 """The engine over gRPC, with the lobby's token and a deadline for each call."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeVar
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import grpc
 import structlog
 from grpc_status import rpc_status
 
 from croupier.lobby import codec
-from croupier.lobby.engine_port import GameDescription, Preparation
+from croupier.lobby.engine_port import EndedTables, GameDescription, Preparation
 from croupier.lobby.tables import OptionValue, Seat, TimeControl
 from croupier.runtime.errors import (
     AlreadyExists,
@@ -33,6 +34,9 @@ SUBJECT = "lobby"
 FORWARDED_ERRORS = (MalformedRequest, IllegalNow, NotFound, AlreadyExists, LimitReached, Unavailable)
 """Errors that concern the player; any other is a fault between lobby and engine."""
 Response = TypeVar("Response")
+Metadata: TypeAlias = list[tuple[str, str]]
+SILENCE_SECONDS = 30.0
+"""A stream without message for so long has failed: the engine sends one every 10 s."""
 
 
 class KeyRefused(Unavailable):
@@ -95,20 +99,47 @@ class EngineChannel:
         response = await self._call(self._stub.GetTableStatuses, request)
         return {status.table_id: status.is_finished for status in response.statuses}
 
+    async def watch_ended_tables(self, resume_at: int) -> AsyncGenerator[EndedTables, None]:
+        """Yield tables whose games end at or after a time; ends or raises when the stream has to be resumed."""
+        request = pb.WatchEndedTablesRequest(resume_unix_ms=resume_at)
+        stream = self._stub.WatchEndedTables(request, metadata=self._metadata())
+        responses = aiter(stream)
+        try:
+            while (response := await _next(responses)) is not None:
+                yield EndedTables(list(response.table_ids), response.resume_unix_ms)
+        except grpc.aio.AioRpcError as error:
+            raise self._failure(error) from None
+        finally:
+            stream.cancel()
+
     async def _call(self, method: Callable[..., Awaitable[Response]], request: Any, table_id: str = "") -> Response:
+        try:
+            return await method(request, metadata=self._metadata(table_id), timeout=self._timeout_seconds)
+        except grpc.aio.AioRpcError as error:
+            raise self._failure(error) from None
+
+    def _metadata(self, table_id: str = "") -> Metadata:
         token, _ = self._issuer.issue(SUBJECT)
         metadata = [("authorization", f"Bearer {token}")]
         if request_id := structlog.contextvars.get_contextvars().get("request_id"):
             metadata.append(("x-request-id", request_id))
         if table_id:
             metadata.append(("x-table-id", table_id))
-        try:
-            return await method(request, metadata=metadata, timeout=self._timeout_seconds)
-        except grpc.aio.AioRpcError as error:
-            failure = service_error(error)
-            if isinstance(failure, Unavailable):
-                self._logger.warning("the engine failed", code=error.code().name, details=error.details())
-            raise failure from None
+        return metadata
+
+    def _failure(self, error: grpc.aio.AioRpcError) -> ServiceError:
+        failure = service_error(error)
+        if isinstance(failure, Unavailable):
+            self._logger.warning("the engine failed", code=error.code().name, details=error.details())
+        return failure
+
+
+async def _next(responses: AsyncIterator[Response]) -> Response | None:
+    try:
+        async with asyncio.timeout(SILENCE_SECONDS):
+            return await anext(responses, None)
+    except TimeoutError:
+        raise _unavailable() from None
 
 
 def service_error(error: grpc.aio.AioRpcError) -> ServiceError:
@@ -116,7 +147,10 @@ def service_error(error: grpc.aio.AioRpcError) -> ServiceError:
     decoded = _decode_error(error)
     if isinstance(decoded, FORWARDED_ERRORS):
         return decoded
-    kind = KeyRefused if error.code() is grpc.StatusCode.UNAUTHENTICATED else Unavailable
+    return _unavailable(KeyRefused if error.code() is grpc.StatusCode.UNAUTHENTICATED else Unavailable)
+
+
+def _unavailable(kind: type[Unavailable] = Unavailable) -> Unavailable:
     return kind(
         errors_pb2.ERROR_REASON_SERVICE_UNAVAILABLE, "the engine does not answer: try again", retry_after_seconds=1
     )

@@ -1,8 +1,8 @@
 """The port to the engine's control service, with plain values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from croupier.lobby.tables import OptionValue, Seat, TimeControl
 from croupier.runtime.network import Network
@@ -33,6 +33,13 @@ class Preparation:
     teams: tuple[tuple[int, ...], ...] = ()
 
 
+class EndedTables(NamedTuple):
+    """Tables whose games are over, and the time at which the stream resumes, in milliseconds since 1970 UTC."""
+
+    table_ids: Sequence[str]
+    resume_at: int
+
+
 class EnginePort(Protocol):
     """The engine's control service.
 
@@ -61,3 +68,6 @@ class EnginePort(Protocol):
 
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, bool]:
         """Return whether the game is over, for each of at most 500 tables that the engine knows."""
+
+    def watch_ended_tables(self, resume_at: int) -> AsyncGenerator[EndedTables, None]:
+        """Yield tables whose games end at or after a time; ends or raises when the stream has to be resumed."""

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from croupier.lobby.change_feed import CatchUp
 from croupier.lobby.engine_port import MAX_TABLE_IDS, EnginePort
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.player_store import PlayerStore
@@ -18,6 +17,7 @@ from croupier.runtime.errors import ServiceError
 from croupier.runtime.logs import Logger
 
 BATCH_SIZE = 200
+REPAIR_MILLISECONDS = 60_000
 UNOPENED = frozenset({TableState.PREPARING, TableState.FORMING, TableState.OPENING})
 OPENING_GRACE_MILLISECONDS = 2_000
 """The call that updated a table just now probably still opens it. Replicas whose clocks differ come sooner or later
@@ -50,11 +50,12 @@ class Housekeeper:
     updater: TableUpdater
     opener: TableOpener
     engine: EnginePort
-    catch_up_worker: CatchUp
     metrics: LobbyMetrics
     retention: RetentionPolicy
     clock: Callable[[], int]
     logger: Logger
+    _repaired_milliseconds: int = 0
+    """The time at which the engine was last asked about all games."""
     _cursors: dict[str, str] = field(default_factory=dict)
 
     async def run(self, pause_seconds: float) -> None:
@@ -71,9 +72,8 @@ class Housekeeper:
 
     def _steps(self) -> Mapping[str, Callable[[], Awaitable[None]]]:
         return {
-            "catch_up": self.catch_up_worker.catch_up,
             "open_tables": self.open_tables,
-            "finish_tables": self.finish_tables,
+            "finish_tables": self.repair_finished,
             "close_idle_tables": self.close_idle_tables,
             "discard_tables": self.updater.discards.send,
             "delete_expired": self.delete_expired,
@@ -93,14 +93,22 @@ class Housekeeper:
 
         await asyncio.gather(*(advance(table) for table in batch))
 
-    async def finish_tables(self) -> None:
-        """Ask the engine which games are over, and store it."""
+    async def repair_finished(self) -> None:
+        """Ask the engine about all games, a batch at a time and then not for a while: its stream names most ends."""
+        if self.clock() < self._repaired_milliseconds + REPAIR_MILLISECONDS:
+            return
+        if await self.finish_tables() < MAX_TABLE_IDS:
+            self._repaired_milliseconds = self.clock()
+
+    async def finish_tables(self) -> int:
+        """Ask the engine which of the next games are over, and store it; return the number of these games."""
         batch = await self._next_batch({TableState.PLAYING}, MAX_TABLE_IDS)
         if not batch:
-            return
+            return 0
         for table_id, is_finished in (await self.engine.table_statuses([table.table_id for table in batch])).items():
             if is_finished:
                 await self.opener.finish(table_id)
+        return len(batch)
 
     async def close_idle_tables(self) -> None:
         """Close forming tables without a change for the retention time, and those that form for too long.

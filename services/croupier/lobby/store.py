@@ -6,6 +6,8 @@ from sqlalchemy import BigInteger, Column, ColumnElement, Select, cast, func, li
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.runtime.database import Database
+from croupier.runtime.logs import Logger
+from croupier.runtime.notifications import Notifications
 
 NOTIFICATION_CHANNEL = "croupier_lobby_table"
 """The channel of PostgreSQL on which lobbies send the ids of changed tables to each other."""
@@ -18,9 +20,11 @@ class Store(Database):
     locks them in one order, or skips those that are locked.
     """
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, logger: Logger) -> None:
         super().__init__(engine)
         self._is_postgresql = engine.dialect.name == "postgresql"
+        self.notifications = Notifications(engine, logger) if self._is_postgresql else None
+        """Those of changed tables, between the replicas of the lobby; None on SQLite, which has one."""
 
     async def acquire_advisory_lock(self, connection: AsyncConnection, *key: str | int) -> None:
         """Wait for a lock and hold it until the transaction ends.
@@ -33,11 +37,10 @@ class Store(Database):
             number = int.from_bytes(digest[:8], signed=True)
             await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": number})
 
-    async def notify(self, connection: AsyncConnection, table_id: str) -> None:
-        """Notify the other replicas of a changed table, once this transaction is committed."""
-        if self._is_postgresql:
-            notification = {"channel": NOTIFICATION_CHANNEL, "table_id": table_id}
-            await connection.execute(text("SELECT pg_notify(:channel, :table_id)"), notification)
+    def notify(self, table_id: str) -> None:
+        """Notify the other replicas soon of a changed table, after the commit; the notification may get lost."""
+        if self.notifications is not None:
+            self.notifications.send(NOTIFICATION_CHANNEL, table_id)
 
     def arrival_time(self, now: int) -> ColumnElement[int]:
         """Return the time in milliseconds since 1970 UTC, by one clock for all replicas."""

@@ -72,10 +72,10 @@ class TableStore:
                     await self._store.acquire_advisory_lock(connection, "network", table.network)
                 if (await connection.execute(_insert_within(table, limits))).rowcount == 0:
                     return await _running_of(connection, table.host_player_id, table.network)
-                await self._store.notify(connection, table.table_id)
-                return None
         except IntegrityError:
             raise InviteCodeTaken from None
+        self._store.notify(table.table_id)
+        return None
 
     async def count_running_of(self, host_player_id: str, network: str) -> RunningTables:
         """Return the numbers of running tables of a host and a network."""
@@ -95,11 +95,11 @@ class TableStore:
         try:
             async with self._store.writing() as connection:
                 is_stored = (await connection.execute(statement)).rowcount == 1
-                if is_stored:
-                    await self._store.notify(connection, table.table_id)
-                return is_stored
         except IntegrityError:
             raise InviteCodeTaken from None
+        if is_stored:
+            self._store.notify(table.table_id)
+        return is_stored
 
     async def get(self, table_id: str) -> Table | None:
         """Return a table, or None."""

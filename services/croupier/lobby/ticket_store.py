@@ -108,8 +108,8 @@ class TicketStore:
                 # SQLite locks no rows: another process has changed one of them in between.
                 await connection.rollback()
                 return None
-            await self._store.notify(connection, table.table_id)
-            return table
+        self._store.notify(table.table_id)
+        return table
 
     async def outcomes(self, stream_ids: Collection[str]) -> dict[str, Table | None]:
         """Return the streams whose wait is over: with a table that plays or has ended, or None without a ticket."""

@@ -55,7 +55,9 @@ class PostgresConnection(asyncpg.Connection):  # type: ignore[misc]  # The drive
             asyncio.get_running_loop().call_soon(self.terminate)
 
 
-async def connect_postgresql(url: URL, command_seconds: float | None = COMMAND_SECONDS) -> asyncpg.Connection:
+async def connect_postgresql(
+    url: URL, command_seconds: float | None = COMMAND_SECONDS, settings: Mapping[str, str] = SERVER_SETTINGS
+) -> asyncpg.Connection:
     """Connect with the driver itself, without a pool; `url` is that of the engine."""
     dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
     # The driver parses sslmode, several hosts and session settings in the URL, as libpq does.
@@ -63,9 +65,46 @@ async def connect_postgresql(url: URL, command_seconds: float | None = COMMAND_S
         dsn,
         timeout=CONNECT_SECONDS,
         command_timeout=command_seconds,
-        server_settings=dict(SERVER_SETTINGS),
+        server_settings={**SERVER_SETTINGS, **settings},
         connection_class=PostgresConnection,
     )
+
+
+class ConstraintViolated(Exception):
+    """A statement violates a constraint and changed nothing."""
+
+
+class PreparedStatement:
+    """A statement of PostgreSQL, prepared on a connection of its own, which is opened again after a failure."""
+
+    def __init__(self, url: URL, statement: str, command_seconds: float) -> None:
+        self._url = url
+        self._text = statement
+        self._command_seconds = command_seconds
+        self._connection: asyncpg.Connection | None = None
+        self._prepared: Any = None
+
+    async def execute(self, *values: object) -> None:
+        """Execute the statement in a transaction of its own; raises ConstraintViolated, or what the driver raises."""
+        try:
+            if self._connection is None:
+                self._connection = await connect_postgresql(self._url, self._command_seconds)
+                self._prepared = await self._connection.prepare(self._text)
+            await self._prepared.fetch(*values)
+        except asyncpg.IntegrityConstraintViolationError as violation:
+            raise ConstraintViolated(violation.constraint_name) from None
+        except BaseException as fault:
+            self.close()
+            if isinstance(fault, asyncpg.PostgresError):
+                # It may quote a row.
+                fault.detail = None
+            raise
+
+    def close(self) -> None:
+        """End the connection."""
+        if self._connection is not None:
+            self._connection.terminate()
+        self._connection = None
 
 
 class SqliteConnection(aiosqlite.Connection):

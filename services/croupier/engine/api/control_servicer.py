@@ -1,5 +1,6 @@
 """The engine's control service, for the lobby only."""
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
@@ -33,6 +34,8 @@ from croupier_internal.v1.engine_control_pb2 import (
     OpenTableResponse,
     PrepareTableRequest,
     PrepareTableResponse,
+    WatchEndedTablesRequest,
+    WatchEndedTablesResponse,
 )
 
 SERVICE_NAME: str = engine_control_pb2.DESCRIPTOR.services_by_name["EngineControlService"].full_name
@@ -94,6 +97,14 @@ class EngineControlServicer(engine_control_pb2_grpc.EngineControlServiceServicer
         _only_the_lobby()
         await self._tables.discard(_decode_table_ids(request))
         return DiscardTablesResponse()
+
+    async def WatchEndedTables(
+        self, request: WatchEndedTablesRequest, context: Any
+    ) -> AsyncIterator[WatchEndedTablesResponse]:
+        """Follow the ends of games."""
+        _only_the_lobby()
+        async for ended in self._tables.ended(request.resume_unix_ms):
+            yield WatchEndedTablesResponse(table_ids=ended.table_ids, resume_unix_ms=ended.resume_at)
 
     async def GetTableStatuses(self, request: GetTableStatusesRequest, context: Any) -> GetTableStatusesResponse:
         """Return whether tables are finished."""

@@ -34,6 +34,11 @@ class CatchUp:
         """The number of logs to read."""
         return len(self._behind)
 
+    @property
+    def engines(self) -> int:
+        """The number of living engines."""
+        return self._services.liveness.engines
+
     def logs_extended(self, heads: Mapping[str, int]) -> None:
         """Logs of tables have entries up to these sequences."""
         for table_id, head in heads.items():
@@ -42,8 +47,9 @@ class CatchUp:
                 self._enqueue([table_id])
 
     def notifications_missed(self) -> None:
-        """Any log may have grown."""
-        self._enqueue([*self._tables.in_memory, *self._tables.loading])
+        """Any log may have grown, but for those of finished games."""
+        playing = [table_id for table_id, table in self._tables.in_memory.items() if not table.state.is_over]
+        self._enqueue([*playing, *self._tables.loading])
 
     def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
         """A seat reacted at another engine."""

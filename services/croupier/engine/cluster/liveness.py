@@ -23,10 +23,14 @@ OUTAGE_RETENTION_MILLISECONDS = 2 * 86_400_000
 
 
 class LivenessReport(NamedTuple):
-    """The known outages; those before `certain_until` (milliseconds since 1970 UTC) are complete."""
+    """The known outages, and the number of living engines.
+
+    The outages before `certain_until` (milliseconds since 1970 UTC) are complete.
+    """
 
     certain_until: int
     outages: tuple[Outage, ...]
+    engines: int
 
 
 class LivenessStore(Protocol):
@@ -53,12 +57,17 @@ class EngineLiveness:
         self._lock = asyncio.Lock()
         self._has_left = False
         self._heartbeat_at = -DEAD_AFTER_MILLISECONDS
-        self.report = LivenessReport(0, ())
+        self.report = LivenessReport(0, (), 1)
 
     @property
     def outages(self) -> tuple[Outage, ...]:
         """The outages known so far, in no order."""
         return self.report.outages
+
+    @property
+    def engines(self) -> int:
+        """The number of living engines at the last heartbeat."""
+        return self.report.engines
 
     async def is_certain_of(self, moment: int) -> bool:
         """Return whether every outage before a moment is known; raises what the store raises."""

@@ -10,6 +10,10 @@ from croupier.games.facts import Seat
 class NotificationListener(Protocol):
     """Receives notifications."""
 
+    @property
+    def engines(self) -> int:
+        """The number of living engines."""
+
     def logs_extended(self, heads: Mapping[str, int]) -> None:
         """Logs of tables have entries up to these sequences."""
 
@@ -21,21 +25,27 @@ class NotificationListener(Protocol):
 
 
 class Notifier(Protocol):
-    """The port. The store itself sends the notifications of its appends."""
+    """The port. Its notifications may come late or get lost, but for that it reports regularly that some may be."""
+
+    def logs_extended(self, heads: Mapping[str, int]) -> None:
+        """Notify the other engines soon that this one has stored entries up to these sequences."""
+
+    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
+        """Notify the other engines of a reaction."""
 
     async def run(self, listener: NotificationListener) -> None:
-        """Pass notifications to the listener; runs until cancelled."""
-
-    async def notify_reaction(self, table_id: str, seat: Seat, reaction: str) -> None:
-        """Notify the other engines of a reaction; the notification may get lost."""
+        """Send notifications, and pass those of other engines to the listener; runs until cancelled."""
 
 
 class NullNotifier:
     """The notifier of the only engine of a database."""
 
+    def logs_extended(self, heads: Mapping[str, int]) -> None:
+        """Do nothing."""
+
+    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
+        """Do nothing."""
+
     async def run(self, listener: NotificationListener) -> None:  # noqa: ARG002
         """Receive nothing; runs until cancelled."""
         await asyncio.Event().wait()
-
-    async def notify_reaction(self, table_id: str, seat: Seat, reaction: str) -> None:
-        """Do nothing."""

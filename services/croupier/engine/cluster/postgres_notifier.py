@@ -2,58 +2,82 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.cluster.notifier import NotificationListener
-from croupier.engine.storage.log_notifications import LOG_CHANNEL
 from croupier.games.facts import Seat
 from croupier.runtime.logs import Logger
-from croupier.runtime.notifications import listen_for_notifications
+from croupier.runtime.notifications import Notifications
 
+LOG_CHANNEL = "croupier_log"
 REACTION_CHANNEL = "croupier_reaction"
-OWN_NOTIFICATION_DELAY_SECONDS = 0.5
-"""An engine usually knows its own appends; after this long it checks that it does."""
+BATCH_SECONDS = 0.01
+"""Times the number of engines: the stored entries of this time have one notification.
+
+So all engines together send at most a hundred a second, each of which wakes all of them.
+"""
+MAX_PAYLOAD_BYTES = 7_900
+"""PostgreSQL accepts less than 8,000."""
 
 
 class PostgresNotifier:
-    """Listens on its own connection; after a loss it reconnects and reports that notifications were missed."""
+    """Sends and receives on its own connection."""
 
-    def __init__(self, engine: AsyncEngine, engine_id: str, logger: Logger) -> None:
-        self._engine = engine
+    def __init__(self, database: AsyncEngine, engine_id: str, logger: Logger) -> None:
+        self._notifications = Notifications(database, logger)
         self._engine_id = engine_id
-        self._logger = logger
+        self._listener: NotificationListener | None = None
+        self._heads: dict[str, int] = {}
+        """The heads of logs that wait for the end of their batch."""
 
-    async def notify_reaction(self, table_id: str, seat: Seat, reaction: str) -> None:
-        """Notify the other engines of a reaction; the notification may get lost."""
-        payload = json.dumps([self._engine_id, table_id, seat, reaction])
-        async with self._engine.begin() as connection:
-            await connection.execute(
-                text("SELECT pg_notify(:channel, :payload)"), {"channel": REACTION_CHANNEL, "payload": payload}
-            )
+    def logs_extended(self, heads: Mapping[str, int]) -> None:
+        """Notify the other engines soon, if there are any, that this one has stored entries up to these sequences."""
+        engines = self._listener.engines if self._listener is not None else 1
+        if engines == 1:
+            return
+        if not self._heads:
+            asyncio.get_running_loop().call_later(BATCH_SECONDS * engines, self._send_heads)
+        self._heads.update(heads)
+
+    def _send_heads(self) -> None:
+        heads, self._heads = self._heads, {}
+        for payload in encode_heads(self._engine_id, heads, MAX_PAYLOAD_BYTES):
+            self._notifications.send(LOG_CHANNEL, payload)
+
+    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
+        """Notify the other engines of a reaction."""
+        self._notifications.send(REACTION_CHANNEL, json.dumps([self._engine_id, table_id, seat, reaction]))
 
     async def run(self, listener: NotificationListener) -> None:
-        """Pass notifications to the listener; runs until cancelled."""
-        handlers = {LOG_CHANNEL: self._log_handler(listener), REACTION_CHANNEL: self._reaction_handler(listener)}
-        await listen_for_notifications(self._engine, handlers, listener.notifications_missed, self._logger)
+        """Send notifications, and pass those of other engines to the listener; runs until cancelled."""
+        self._listener = listener
+        handlers = {
+            LOG_CHANNEL: self._of_others(listener.logs_extended),
+            REACTION_CHANNEL: self._of_others(listener.seat_reacted),
+        }
+        await self._notifications.run(handlers, listener.notifications_missed)
 
-    def _log_handler(self, listener: NotificationListener) -> Callable[[str], None]:
+    def _of_others(self, notified: Callable[..., None]) -> Callable[[str], None]:
         def handle(payload: str) -> None:
-            origin, heads = json.loads(payload)
-            if origin == self._engine_id:
-                # If the answer to a commit was lost, the engine learns of the commit by this.
-                asyncio.get_running_loop().call_later(OWN_NOTIFICATION_DELAY_SECONDS, listener.logs_extended, heads)
-            else:
-                listener.logs_extended(heads)
-
-        return handle
-
-    def _reaction_handler(self, listener: NotificationListener) -> Callable[[str], None]:
-        def handle(payload: str) -> None:
-            origin, table_id, seat, reaction = json.loads(payload)
+            origin, *values = json.loads(payload)
             if origin != self._engine_id:
-                listener.seat_reacted(table_id, seat, reaction)
+                notified(*values)
 
         return handle
+
+
+def encode_heads(engine_id: str, heads: Mapping[str, int], max_bytes: int) -> Iterator[str]:
+    """Yield payloads with the heads of logs, each of at most `max_bytes` bytes."""
+    frame = len(json.dumps([engine_id, {}]))
+    part: dict[str, int] = {}
+    size = frame
+    for table_id, sequence in heads.items():
+        grown = len(json.dumps({table_id: sequence})) + 1
+        if part and size + grown > max_bytes:
+            yield json.dumps([engine_id, part])
+            part, size = {}, frame
+        part[table_id] = sequence
+        size += grown
+    yield json.dumps([engine_id, part])

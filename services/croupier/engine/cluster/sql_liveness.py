@@ -30,10 +30,11 @@ class SqlLivenessStore:
             before = await _record_heartbeat(connection, engine_id, now)
             dead = [(engine_id, before)] if before is not None and before < now - DEAD_AFTER_MILLISECONDS else []
             await _record_outages(connection, [*dead, *await _remove_dead_engines(connection, engine_id, now)], now)
-            earliest = (await connection.execute(select(func.min(ENGINES.c.heartbeat_at)))).scalar_one()
+            living = select(func.min(ENGINES.c.heartbeat_at), func.count())
+            earliest, engines = (await connection.execute(living)).one()
             known = select(OUTAGES.c.began, OUTAGES.c.ended)
             rows = await connection.execute(known.where(OUTAGES.c.ended > now - OUTAGE_RETENTION_MILLISECONDS))
-            return LivenessReport(min(now, earliest), tuple(Outage(*row) for row in rows))
+            return LivenessReport(min(now, earliest), tuple(Outage(*row) for row in rows), engines)
 
     async def leave(self, engine_id: str, now: int) -> None:
         """Record that an engine stops."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from opentelemetry.trace import Span
@@ -26,8 +26,11 @@ class _Waiting(NamedTuple):
 class GroupCommit:
     """The appends that wait, and the task that commits them together."""
 
-    def __init__(self, writer: EntryWriter, metrics: EngineMetrics) -> None:
+    def __init__(
+        self, writer: EntryWriter, on_stored: Callable[[Mapping[str, int]], None], metrics: EngineMetrics
+    ) -> None:
         self._writer = writer
+        self._on_stored = on_stored
         self._metrics = metrics
         self._waiting: list[_Waiting] = []
         self._wake = asyncio.Event()
@@ -103,6 +106,7 @@ class GroupCommit:
             if not losers:
                 self._metrics.commit_rows.observe(sum(len(waiting.append.rows) for waiting in batch))
                 _settle(batch, None)
+                self._on_stored({waiting.append.table_id: waiting.append.head for waiting in batch})
                 return
             # Nothing was stored: appends that lost a race fail, and the others are written without them.
             _settle([batch[index] for index in losers], SequenceTaken())

@@ -76,6 +76,9 @@ class TableStore(Protocol):
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """Return the status of each table that exists."""
 
+    async def ended_after(self, position: tuple[int, str], limit: int) -> list[tuple[int, str]]:
+        """Return the next tables in the order of the times at which their games ended, each after this time."""
+
     async def open_counts(self) -> dict[str, int]:
         """Return the number of open tables of each game."""
 

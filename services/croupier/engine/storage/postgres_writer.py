@@ -1,13 +1,11 @@
-"""Appends to PostgreSQL, with notifications to all engines."""
+"""Appends to PostgreSQL."""
 
 from collections.abc import Iterator, Sequence
 
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.storage.log_notifications import LOG_CHANNEL, MAX_PAYLOAD_BYTES, encode_heads
 from croupier.engine.storage.writer import Append, change_rows, lost_races
-from croupier.runtime.database import open_database
+from croupier.runtime.database_drivers import ConstraintViolated, PreparedStatement
 
 COMMIT_SECONDS = 4.0
 """An engine gives up a commit that takes longer."""
@@ -33,51 +31,42 @@ WITH appended AS (
     FROM unnest($8::text[], $9::text[], $10::int[], $11::bigint[], $12::bigint[])
         AS change (table_id, status, due, at, ended)
     WHERE tables.table_id = change.table_id AND (SELECT count(*) FROM appended) > 0
-), ended AS (
-    DELETE FROM deadlines WHERE table_id = ANY($13::text[]) AND (SELECT count(*) FROM appended) > 0
 )
-SELECT pg_notify($14, payload) FROM unnest($15::text[]) AS payload
+DELETE FROM deadlines WHERE table_id = ANY($13::text[]) AND (SELECT count(*) FROM appended) > 0
 """
 
 
 class PostgresWriter:
     """Stores appends. Engines that append to the same log wait for each other at its key.
 
-    It has a single connection, and opens another after a failure. With a pool, commits would find out one by one that
-    its connections are dead.
+    It has a single connection. With a pool, commits would find out one by one that its connections are dead.
     """
 
-    def __init__(self, engine: AsyncEngine, engine_id: str) -> None:
-        url = engine.url.render_as_string(hide_password=False)
-        opened = open_database(url, pool_size=1, command_seconds=COMMIT_SECONDS, pre_ping=False)
-        self._engine = opened.execution_options(isolation_level="AUTOCOMMIT")
-        self._engine_id = engine_id
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+        self._statement = PreparedStatement(engine.url, _WRITE, COMMIT_SECONDS)
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all appends durably, or none; then return the indexes of those that lost a race."""
-        async with self._engine.connect() as connection:
-            try:
-                await connection.exec_driver_sql(_WRITE, self._values(appends))
-            except IntegrityError as conflict:
+        try:
+            await self._statement.execute(*_values(appends))
+        except ConstraintViolated as conflict:
+            async with self._engine.connect() as connection:
                 return await connection.run_sync(lost_races, appends, conflict)
-            except BaseException as fault:
-                await connection.invalidate(fault)
-                raise
         return ()
-
-    def _values(self, appends: Sequence[Append]) -> tuple[object, ...]:
-        # Always in the order of tables, so that two engines cannot deadlock.
-        ordered = sorted(appends, key=lambda append: append.table_id)
-        rows = [row for append in ordered for row in append.rows]
-        due = [(append.table_id, append.deadline) for append in ordered if not append.ends_game]
-        ended = [append.table_id for append in ordered if append.ends_game]
-        heads = {append.table_id: append.head for append in ordered}
-        payloads = list(encode_heads(self._engine_id, heads, MAX_PAYLOAD_BYTES))
-        return (*_columns(rows, 5), *_columns(due, 2), *_columns(change_rows(ordered), 5), ended, LOG_CHANNEL, payloads)
 
     async def close(self) -> None:
         """Close the connection."""
-        await self._engine.dispose()
+        self._statement.close()
+
+
+def _values(appends: Sequence[Append]) -> tuple[object, ...]:
+    # Always in the order of tables, so that two engines cannot deadlock.
+    ordered = sorted(appends, key=lambda append: append.table_id)
+    rows = [row for append in ordered for row in append.rows]
+    due = [(append.table_id, append.deadline) for append in ordered if not append.ends_game]
+    ended = [append.table_id for append in ordered if append.ends_game]
+    return (*_columns(rows, 5), *_columns(due, 2), *_columns(change_rows(ordered), 5), ended)
 
 
 def _columns(rows: Sequence[tuple[object, ...]], width: int) -> Iterator[list[object]]:

@@ -1,12 +1,13 @@
 """The store of logs in a database, through SQLAlchemy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from sqlalchemy import (
     ARRAY,
     BigInteger,
+    CompoundSelect,
     Integer,
     LargeBinary,
     Row,
@@ -22,6 +23,7 @@ from sqlalchemy import (
     null,
     or_,
     select,
+    union_all,
     update,
 )
 from sqlalchemy.exc import IntegrityError
@@ -67,9 +69,16 @@ class SqlTableStore:
     All methods but append() raise Unavailable while the database is down.
     """
 
-    def __init__(self, database: Database, writer: EntryWriter, metrics: EngineMetrics) -> None:
+    def __init__(
+        self,
+        database: Database,
+        writer: EntryWriter,
+        on_stored: Callable[[Mapping[str, int]], None],
+        metrics: EngineMetrics,
+    ) -> None:
+        """`on_stored` is called after each commit with the last sequences of its tables."""
         self._database = database
-        self.commits = GroupCommit(writer, metrics)
+        self.commits = GroupCommit(writer, on_stored, metrics)
         """Stores the appends while it runs."""
 
     async def append(self, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
@@ -168,6 +177,12 @@ class SqlTableStore:
             query = select(TABLES.c.table_id, TABLES.c.status).where(TABLES.c.table_id.in_(table_ids))
             return found | {row.table_id: row.status for row in await connection.execute(query)}
 
+    async def ended_after(self, position: tuple[int, str], limit: int) -> list[tuple[int, str]]:
+        """Return the next tables in the order of the times at which their games ended, each after this time."""
+        async with self._database.reading() as connection:
+            rows = await connection.execute(_ended_after(*position).limit(limit))
+            return [(row.finished_at, row.table_id) for row in rows]
+
     async def open_counts(self) -> dict[str, int]:
         """Return the number of open tables of each game."""
         query = (
@@ -241,6 +256,16 @@ def _beyond(connection: AsyncConnection, heads: Mapping[str, int]) -> Select[Any
     sequences = literal(list(heads.values()), ARRAY(Integer))
     known = func.unnest(table_ids, sequences).table_valued("table_id", "sequence").render_derived()
     return ordered.join(known, and_(ENTRIES.c.table_id == known.c.table_id, ENTRIES.c.sequence > known.c.sequence))
+
+
+def _ended_after(at: int, table_id: str) -> CompoundSelect[Any]:
+    parts = [
+        select(rows.c.finished_at, rows.c.table_id).where(
+            rows.c.finished_at >= at, or_(rows.c.finished_at > at, rows.c.table_id > table_id)
+        )
+        for rows in (TABLES, ARCHIVE)
+    ]
+    return union_all(*parts).order_by("finished_at", "table_id")
 
 
 def _entry(row: Row[Any]) -> Entry:

@@ -1,33 +1,20 @@
 """Appends to SQLite, on their own thread."""
 
 import asyncio
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, case, delete, insert, update
-from sqlalchemy.dialects import sqlite
-from sqlalchemy.exc import IntegrityError
-
-from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
-from croupier.engine.storage.writer import Append, ChangeRow, change_rows, lost_races
+from croupier.engine.storage.writer import Append, change_rows, lost_races
 from croupier.runtime.database import Database, blocking_engine
 
-_UPSERT = sqlite.insert(DEADLINES)
-# Text for the driver, since a parameter of SQLAlchemy for each value costs as much as its storage.
-_INSERT_TEXT = str(insert(ENTRIES).compile(dialect=sqlite.dialect()))
-_DEADLINE_TEXT = str(
-    _UPSERT.on_conflict_do_update(index_elements=["table_id"], set_={"at": _UPSERT.excluded.at}).compile(
-        dialect=sqlite.dialect()
-    )
-)
-
-
-_CHANGE = (
-    update(TABLES)
-    .where(TABLES.c.table_id == bindparam("changed_table"))
-    .values({name: bindparam(name) for name in ChangeRow._fields if name != "changed_table"})
-    .values(network=case((bindparam("finished_at").is_(None), TABLES.c.network)))
-)
+# Text for the driver: SQLAlchemy needs as long for its part of a small transaction as SQLite for all of it.
+_INSERT = "INSERT INTO entries (table_id, sequence, at, deadline, body) VALUES (?, ?, ?, ?, ?)"
+_SCHEDULE = "INSERT INTO deadlines (table_id, at) VALUES (?, ?) ON CONFLICT (table_id) DO UPDATE SET at = excluded.at"
+_CHANGE = """UPDATE tables SET status = ?2, reports_due = ?3, reports_at = ?4, finished_at = ?5,
+    network = CASE WHEN ?5 IS NULL THEN network END WHERE table_id = ?1"""
+_END = "DELETE FROM deadlines WHERE table_id = ?"
 
 
 class SqliteWriter:
@@ -41,6 +28,7 @@ class SqliteWriter:
         self._turn = database.turn
         self._engine = blocking_engine(database.engine)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="entry-writer")
+        self._connection: Any = None
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all appends durably, or none; then return the indexes of those that lost a race."""
@@ -48,25 +36,39 @@ class SqliteWriter:
             return await asyncio.get_running_loop().run_in_executor(self._thread, self._transaction, appends)
 
     def _transaction(self, appends: Sequence[Append]) -> Sequence[int]:
+        if self._connection is None:
+            pooled = self._engine.raw_connection()
+            self._connection = pooled.driver_connection
+            # It leaves the pool, and stays open.
+            pooled.detach()
         try:
-            with self._engine.begin() as connection:
-                _write(connection, appends)
-        except IntegrityError as conflict:
-            with self._engine.connect() as connection:
-                return lost_races(connection, appends, conflict)
+            # It commits, or rolls back after an exception.
+            with self._connection as connection:
+                execute_append(connection.executemany, appends)
+        except sqlite3.IntegrityError as conflict:
+            with self._engine.connect() as reading:
+                return lost_races(reading, appends, conflict)
         return ()
 
     async def close(self) -> None:
-        """Close the connection and end the thread."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.dispose)
+        """Close the connections and end the thread."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
         self._thread.shutdown()
 
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._engine.dispose()
 
-def _write(connection: Connection, appends: Sequence[Append]) -> None:
-    connection.exec_driver_sql(_INSERT_TEXT, [row for append in appends for row in append.rows])
+
+def execute_append(
+    execute_many: Callable[[str, Sequence[tuple[object, ...]]], object], appends: Sequence[Append]
+) -> None:
+    """Execute the statements of an append within a transaction."""
+    execute_many(_INSERT, [row for append in appends for row in append.rows])
     if deadlines := [(append.table_id, append.deadline) for append in appends if not append.ends_game]:
-        connection.exec_driver_sql(_DEADLINE_TEXT, deadlines)
+        execute_many(_SCHEDULE, deadlines)
     if changes := change_rows(appends):
-        connection.execute(_CHANGE, [change._asdict() for change in changes])
-    if ended := [append.table_id for append in appends if append.ends_game]:
-        connection.execute(delete(DEADLINES).where(DEADLINES.c.table_id.in_(ended)))
+        execute_many(_CHANGE, changes)
+    if ended := [(append.table_id,) for append in appends if append.ends_game]:
+        execute_many(_END, ended)

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 from sqlalchemy import Connection, and_, insert, or_, select, update
-from sqlalchemy.exc import IntegrityError
 
 from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
@@ -74,7 +73,7 @@ class EntryWriter(Protocol):
         """Release all resources."""
 
 
-def lost_races(connection: Connection, appends: Sequence[Append], conflict: IntegrityError) -> list[int]:
+def lost_races(connection: Connection, appends: Sequence[Append], conflict: Exception) -> list[int]:
     """Return the indexes of appends whose first sequence is taken, or whose table was archived.
 
     Raises `conflict` if there are none, since it is then unexplained.

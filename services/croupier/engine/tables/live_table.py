@@ -202,7 +202,7 @@ class LiveTable(CachedTable):
         seat = self.seat_of(player_id)
         self._refuse_if_over()
         self.subscribers.react(seat, reaction, self.services.clock())
-        self.services.background.start(self.services.notifier.notify_reaction(self.config.table_id, seat, reaction))
+        self.services.notifier.seat_reacted(self.config.table_id, seat, reaction)
 
     def _refuse_if_over(self) -> None:
         if self.state.is_over:

@@ -22,6 +22,10 @@ class Liveness(Protocol):
     def outages(self) -> Sequence[Outage]:
         """The outages known so far, in no order."""
 
+    @property
+    def engines(self) -> int:
+        """The number of living engines at the last heartbeat."""
+
     async def is_certain_of(self, moment: int) -> bool:
         """Return whether every outage before a moment is known, in milliseconds since 1970 UTC; raises Unavailable."""
 
@@ -32,5 +36,5 @@ class Liveness(Protocol):
 class ReactionNotifier(Protocol):
     """Notifies the other engines of reactions."""
 
-    async def notify_reaction(self, table_id: str, seat: Seat, reaction: str) -> None:
+    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
         """Notify the other engines of a reaction; the notification may get lost."""

@@ -1,7 +1,7 @@
 """The registry of an engine's tables: preparation, opening and look-up."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -15,6 +15,7 @@ from croupier.engine.core.shuffles import SEED_BYTES
 from croupier.engine.folding.inline import InlineFolder
 from croupier.engine.storage.port import StoredTable, log_parts
 from croupier.engine.tables.dependencies import TableDependencies
+from croupier.engine.tables.ended_tables import EndedTables, ended_tables
 from croupier.engine.tables.live_table import LiveTable, not_finished
 from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.memory import TablesInMemory
@@ -261,6 +262,10 @@ class Tables:
     async def discard(self, table_ids: Sequence[str]) -> None:
         """Delete those of some tables that are prepared; repeats change nothing."""
         await self._services.store.discard_prepared(table_ids)
+
+    def ended(self, resume_at: int) -> AsyncGenerator[EndedTables, None]:
+        """Return the stream of tables that end at or after a time; it ends when the engine stops."""
+        return ended_tables(self._services.store, resume_at, lambda: self.is_draining)
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """Return the status of each of these tables that exists: "prepared", "open" or "finished"."""

@@ -1,0 +1,44 @@
+"""Following the ends of games at the engine."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+
+from croupier.lobby.engine_port import EnginePort
+from croupier.lobby.table_opener import TableOpener
+from croupier.runtime.errors import NotFound, ServiceError
+from croupier.runtime.logs import Logger
+
+RETRY_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class EndFollower:
+    """Stores that tables are finished as soon as the engine streams their ends; housekeeping repairs what it misses."""
+
+    engine: EnginePort
+    opener: TableOpener
+    clock: Callable[[], int]
+    logger: Logger
+
+    async def run(self) -> None:
+        """Follow the stream, and resume it whenever it ends; runs until cancelled."""
+        resume_at = self.clock()
+        while True:
+            try:
+                async with aclosing(self.engine.watch_ended_tables(resume_at)) as stream:
+                    async for ended in stream:
+                        await self._finish(ended.table_ids)
+                        resume_at = ended.resume_at
+            except ServiceError as failure:
+                self.logger.warning("the stream of ended tables is resumed", reason=failure.reason_name)
+            except Exception as error:
+                self.logger.error("the stream of ended tables is resumed", exc_info=error)
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def _finish(self, table_ids: Iterable[str]) -> None:
+        for table_id in table_ids:
+            # A table of the engine may be deleted here, and comes with every resumption.
+            with suppress(NotFound):
+                await self.opener.finish(table_id)
