@@ -48,7 +48,7 @@ proto: $(STAMP)
 	$(BIN)/python protos/generate.py
 
 bench: $(STAMP)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(PART)
 
 load: $(STAMP)
 	$(BIN)/locust -f loadtest/locustfile.py --headless --only-summary --tags $(SCENARIO) $(if $(TABLES),--tables $(TABLES)) \

@@ -182,8 +182,10 @@ async def _play_on_bare_server(channel: grpc.aio.Channel, table: bytes, run: Mea
 # The comparisons
 
 
-async def compare_with_bare_server() -> None:
+async def compare_engine() -> None:
     """Measure engine and baselines in turn, and print the ratios round by round."""
+    os.sched_setaffinity(0, DRIVER_CORES)
+    print("\nEngine: random play over real streams, compared with grpc.aio that only fans the same bytes out")
     print(f"{FULL_LOAD.tables} tables of Thulla, {SEATS} seats watching each over PlayTable, the engine on one core")
     print("SQLite with synchronous FULL; PostgreSQL with fsync, on the core of the driver")
     runs: dict[str, list[Measurement]] = defaultdict(list)
@@ -216,6 +218,13 @@ async def compare_with_bare_server() -> None:
 
 async def compare_gateway() -> None:
     """Measure players through Envoy, with and without TLS, in turn with players connected to the engine."""
+    os.sched_setaffinity(0, DRIVER_CORES)
+    print("\nGateway: cost of an action, compared with players connected to the engine")
+    try:
+        find_envoy()
+    except ValueError as missing:
+        print(f"  skipped: {missing}")
+        return
     print(f"{LIGHT_LOAD.tables} tables of Thulla, think time {LIGHT_LOAD.think_seconds} s;")
     print("the engine on SQLite on one core, Envoy on that of the driver")
     for title, flags in {"gateway": [], "gateway, TLS": ["--tls"]}.items():
@@ -239,17 +248,3 @@ async def compare_gateway() -> None:
         report_ratios(f"{title} to direct, p50", p50)
         cpu = [a.cpu_microseconds("Envoy") / b.cpu_microseconds("engine") for a, b in pairs]
         report_ratios(f"{title}, CPU of Envoy to CPU of the engine without a gateway", cpu)
-
-
-async def compare() -> None:
-    """Print the comparisons of the engine with a bare fan-out, and with and without a gateway if Envoy is installed."""
-    os.sched_setaffinity(0, DRIVER_CORES)
-    print("\nEngine: random play over real streams, compared with grpc.aio that only fans the same bytes out")
-    await compare_with_bare_server()
-    print("\nGateway: cost of an action, compared with players connected to the engine")
-    try:
-        find_envoy()
-    except ValueError as missing:
-        print(f"  skipped: {missing}")
-        return
-    await compare_gateway()

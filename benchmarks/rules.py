@@ -51,8 +51,9 @@ def _random_action(game: Game, state: State, seat: int, random: Random) -> SeatA
     return SeatActed(seat, random_of(legal, random.randrange))
 
 
-def main() -> None:
+async def compare() -> None:
     """Print a table of all games and numbers of seats."""
+    print("\nRules: random play with legal actions and facts, one core")
     print(f"{'game':<12}{'seats':>5}{'actions/s':>12}")
     for game in GAMES.values():
         for seats in game.seats:
