@@ -52,7 +52,7 @@ class PostgresMessages:
         """Return the messages that are complete with a chunk."""
         self._rest += chunk
         messages = []
-        while len(self._rest) > HEAD_BYTES:
+        while len(self._rest) >= HEAD_BYTES:
             end = 1 + int.from_bytes(self._rest[1:HEAD_BYTES])
             if len(self._rest) < end:
                 break

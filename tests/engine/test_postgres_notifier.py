@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.engine.cluster.postgres_notifier import MAX_PAYLOAD_BYTES, PostgresNotifier, encode_heads
 from croupier.engine.storage.port import SequenceTaken
 from croupier.games.facts import Seat
+from croupier.runtime.database import open_database
 from croupier.runtime.notifications import MAX_WAITING, Notifications
 from loadtest.postgres import PostgresServer
 from tests.engine.databases import entry, opened, running, store_on
@@ -147,6 +148,15 @@ async def test_notifications_may_always_have_been_lost(database: AsyncEngine, mo
     async with connected(database, "e1") as one:
         for _ in range(3):
             await within_timeout(one.listener.missed.get())
+
+
+async def test_notifications_may_have_been_lost_while_there_is_no_connection() -> None:
+    listener, nowhere = FakeListener(), open_database("postgresql://nobody@127.0.0.1:1/nowhere")
+    task = asyncio.create_task(PostgresNotifier(nowhere, "e1", RecordingLogger()).run(listener))
+    for _ in range(2):
+        await within_timeout(listener.missed.get())
+    task.cancel()
+    await nowhere.dispose()
 
 
 async def test_reactions_are_received_by_the_other_engines_only(database: AsyncEngine) -> None:

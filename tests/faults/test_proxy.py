@@ -136,6 +136,9 @@ async def test_notifications_are_lost_or_late_on_their_connections_alone(route: 
     name = message(b"S", APPLICATION_NAME.encode())
     notified.send(name)
     assert await notified.receives(name)
+    empty = message(b"1", b"")
+    notified.send(empty)
+    assert await notified.receives(empty)
     await route.proxy.execute("one", "lose_notifications")
     # In parts, as they may come.
     for part in (notification[:3], notification[3:] + other[:2], other[2:]):

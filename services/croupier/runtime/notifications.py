@@ -19,7 +19,7 @@ from croupier.runtime.logs import Logger
 CHECK_SECONDS = 2.0
 """The time between checks of the connection, which find a half-open one."""
 MIN_BACKOFF_SECONDS = 0.1
-MAX_BACKOFF_SECONDS = 2.0
+MAX_BACKOFF_SECONDS = 1.0
 MAX_WAITING = 1_000
 """Of more notifications that wait to be sent the oldest are dropped."""
 APPLICATION_NAME = "croupier notifications"
@@ -46,7 +46,8 @@ class Notifications:
     async def run(self, handlers: NotificationHandlers, on_check: Callable[[], None] = lambda: None) -> None:
         """Send notifications, and pass those that arrive to the handlers; runs until cancelled.
 
-        Calls `on_check` when earlier ones may have been lost: with each connection, and then every CHECK_SECONDS.
+        Calls `on_check` when earlier ones may have been lost: with each connection, then every CHECK_SECONDS, and with
+        each failure.
         """
         backoff_seconds = MIN_BACKOFF_SECONDS
         while True:
@@ -59,6 +60,8 @@ class Notifications:
                     channels=list(handlers),
                     fault=type(fault).__name__,
                 )
+                # There may be no other for long.
+                on_check()
             was_connected = asyncio.get_running_loop().time() - started > CHECK_SECONDS
             backoff_seconds = MIN_BACKOFF_SECONDS if was_connected else min(2 * backoff_seconds, MAX_BACKOFF_SECONDS)
             await asyncio.sleep(backoff_seconds)
