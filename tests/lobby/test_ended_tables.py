@@ -19,7 +19,8 @@ from tests.waiting import until
 @pytest.fixture
 async def following(lobby: Lobby, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
     """Follow the ends in the background."""
-    monkeypatch.setattr(ended_tables, "RETRY_SECONDS", 0.001)
+    for name in ("RESUME_SECONDS", "RETRY_SECONDS"):
+        monkeypatch.setattr(ended_tables, name, 0.001)
     task = asyncio.create_task(lobby.end_follower.run())
     yield
     task.cancel()

@@ -10,6 +10,7 @@ from croupier.lobby.table_opener import TableOpener
 from croupier.runtime.errors import NotFound, ServiceError
 from croupier.runtime.logs import Logger
 
+RESUME_SECONDS = 0.1
 RETRY_SECONDS = 1.0
 
 
@@ -26,16 +27,18 @@ class EndFollower:
         """Follow the stream, and resume it whenever it ends; runs until cancelled."""
         resume_at = self.clock()
         while True:
+            seconds = RETRY_SECONDS
             try:
                 async with aclosing(self.engine.watch_ended_tables(resume_at)) as stream:
                     async for ended in stream:
                         await self._finish(ended.table_ids)
                         resume_at = ended.resume_at
+                seconds = RESUME_SECONDS
             except ServiceError as failure:
                 self.logger.warning("the stream of ended tables is resumed", reason=failure.reason_name)
             except Exception as error:
                 self.logger.error("the stream of ended tables is resumed", exc_info=error)
-            await asyncio.sleep(RETRY_SECONDS)
+            await asyncio.sleep(seconds)
 
     async def _finish(self, table_ids: Iterable[str]) -> None:
         for table_id in table_ids:

@@ -37,6 +37,8 @@ Response = TypeVar("Response")
 Metadata: TypeAlias = list[tuple[str, str]]
 SILENCE_SECONDS = 30.0
 """A stream without message for so long has failed: the engine sends one every 10 s."""
+STREAM_SECONDS = 50.0
+"""The time until a stream is resumed by a new call, which the key and the certificate of that time protect."""
 
 
 class KeyRefused(Unavailable):
@@ -102,13 +104,14 @@ class EngineChannel:
     async def watch_ended_tables(self, resume_at: int) -> AsyncGenerator[EndedTables, None]:
         """Yield tables whose games end at or after a time; ends or raises when the stream has to be resumed."""
         request = pb.WatchEndedTablesRequest(resume_unix_ms=resume_at)
-        stream = self._stub.WatchEndedTables(request, metadata=self._metadata())
+        stream = self._stub.WatchEndedTables(request, metadata=self._metadata(), timeout=STREAM_SECONDS)
         responses = aiter(stream)
         try:
             while (response := await _next(responses)) is not None:
                 yield EndedTables(list(response.table_ids), response.resume_unix_ms)
         except grpc.aio.AioRpcError as error:
-            raise self._failure(error) from None
+            if error.code() is not grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise self._failure(error) from None
         finally:
             stream.cancel()
 

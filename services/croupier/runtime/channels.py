@@ -43,7 +43,7 @@ _OPTIONS: tuple[tuple[str, int | str], ...] = (
 )
 Interceptors: TypeAlias = Sequence[grpc.aio.ClientInterceptor]
 MAX_CALL_SECONDS = 60.0
-"""More than any call of one service to another may take."""
+"""More than any call of one service to another takes, streams included."""
 
 
 def target_of(text: str) -> str:
@@ -72,7 +72,7 @@ def open_channel(
 ) -> grpc.aio.Channel:
     """Open a channel to all replicas of a service, which calls them in turn and skips those that do not answer.
 
-    With TLS it is for unary calls only, and the certificate of each replica has to name the `service`. Raises
+    With TLS it is for calls with one request, and the certificate of each replica has to name the `service`. Raises
     ValueError for invalid addresses.
     """
     target = target_of(addresses)
@@ -82,7 +82,10 @@ def open_channel(
 
 
 class RenewedChannel:
-    """A channel for unary calls, reopened after a change of the certificate; running calls end on the old one."""
+    """A channel for calls with one request, reopened after a change of the certificate.
+
+    Running calls end on the old one, within MAX_CALL_SECONDS.
+    """
 
     def __init__(self, target: str, tls: Tls, service: str, interceptors: Interceptors = ()) -> None:
         self._target, self._tls, self._service, self._interceptors = target, tls, service, interceptors
@@ -97,10 +100,15 @@ class RenewedChannel:
 
     def unary_unary(self, *method: Any, **options: Any) -> Callable[..., Any]:
         """Return a method for a stub, which uses the current channel for each call."""
+        return self._renewed(lambda channel: channel.unary_unary(*method, **options))
 
+    def unary_stream(self, *method: Any, **options: Any) -> Callable[..., Any]:
+        """Return a method for a stub, which uses the current channel for each stream."""
+        return self._renewed(lambda channel: channel.unary_stream(*method, **options))
+
+    def _renewed(self, method_of: Callable[[grpc.aio.Channel], Any]) -> Callable[..., Any]:
         def call(*request: Any, **arguments: Any) -> Any:
-            multicallable: Any = self._current().unary_unary(*method, **options)
-            return multicallable(*request, **arguments)
+            return method_of(self._current())(*request, **arguments)
 
         return call
 
