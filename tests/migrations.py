@@ -10,8 +10,9 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, MetaData, TextClause
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from croupier.runtime.alembic_migrations import alembic_config
 from croupier.runtime.database import open_database
-from croupier.runtime.schema_versions import alembic_config, check_schema, migrate
+from croupier.runtime.schema_versions import check_schema, migrate
 
 
 @asynccontextmanager

@@ -5,9 +5,9 @@ import json
 import structlog
 from sqlalchemy import text
 
+from croupier.lobby.migrations import METADATA, VERSION_TABLE
 from croupier.lobby.player_store import PlayerStore
 from croupier.lobby.players import Player
-from croupier.lobby.schema import METADATA, VERSION_TABLE
 from croupier.lobby.store import Store
 from croupier.lobby.table_store import TableStore
 from croupier.runtime.table_access import OPEN, SEATED

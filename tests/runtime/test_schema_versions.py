@@ -6,15 +6,18 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from alembic.script import ScriptDirectory
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 from structlog.testing import CapturingLogger
 
+from croupier.runtime.alembic_migrations import alembic_config
 from croupier.runtime.database import open_database, transaction
 from croupier.runtime.program import DatabaseUnreachable, SettingsError
 from croupier.runtime.schema_versions import (
     check_durability,
     check_schema,
+    known_revisions,
     migrate_database,
 )
 from loadtest.postgres import PostgresServer
@@ -54,6 +57,16 @@ async def test_services_share_a_database(empty_url: str) -> None:
     async with opened(empty_url) as database:
         for package in ALL:
             await check_schema(database, package)
+
+
+@pytest.mark.parametrize("package", ALL)
+async def test_the_revisions_are_those_of_alembic(empty_url: str, package: str) -> None:
+    async with opened(empty_url) as database, database.connect() as connection:
+        config = await connection.run_sync(alembic_config, package)
+    script = ScriptDirectory.from_config(config)
+    known = known_revisions(package)
+    assert known == {migration.revision for migration in script.walk_revisions()}
+    assert script.get_heads() == [max(known)]
 
 
 async def test_two_migrations_at_once_migrate_once(new_database: Callable[..., str]) -> None:

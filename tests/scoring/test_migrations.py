@@ -5,8 +5,8 @@ from alembic import command
 from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import IntegrityError
 
+from croupier.runtime.alembic_migrations import alembic_config
 from croupier.runtime.database import open_database
-from croupier.runtime.schema_versions import alembic_config
 from croupier.runtime.service import now_milliseconds
 from croupier.runtime.table_access import SEATED
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet

@@ -17,7 +17,6 @@ from sqlalchemy import (
 )
 
 METADATA = MetaData()
-VERSION_TABLE = "lobby_schema_version"
 
 # Guests who have not played, and were not seen for long, are deleted; a player is seen by a sign-in or a refresh.
 _UNPLAYED = text("played_milliseconds IS NULL")

@@ -2,16 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.environment import EnvironmentContext
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, MetaData, text
+from sqlalchemy import Connection, String, TableClause, column, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -76,7 +71,10 @@ def _upgrade(connection: Connection, package: str) -> bool:
     state = _state(connection, package)
     if state.is_newer:
         raise SettingsError(f"the database cannot be brought up to date: {_newer(package)}")
-    command.upgrade(alembic_config(connection, package), "head")
+    # Imported here: services only check their schema, and Alembic with its templates takes over 6 MiB of each process.
+    from croupier.runtime.alembic_migrations import upgrade
+
+    upgrade(connection, package)
     return not state.is_current
 
 
@@ -136,20 +134,19 @@ async def check_durability(database: AsyncEngine, logger: Logger) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SchemaState:
-    """The revisions of a service's schema in a database, those that the code knows, its newest, and its tables.
+    """The revisions of a service's schema in a database, those that the code knows, and its tables.
 
     `version_table` has the revisions.
     """
 
     revisions: tuple[str, ...]
     known: frozenset[str]
-    head: str
     tables: tuple[str, ...]
     version_table: str
 
     @property
     def is_current(self) -> bool:
-        return self.revisions == (self.head,)
+        return self.revisions == (max(self.known),)
 
     @property
     def is_newer(self) -> bool:
@@ -157,27 +154,18 @@ class SchemaState:
 
 
 def _state(connection: Connection, package: str) -> SchemaState:
-    config = alembic_config(connection, package)
-    script = ScriptDirectory.from_config(config)
-    found: list[tuple[tuple[str, ...], MetaData, str]] = []
-
-    def record(revisions: tuple[str, ...], context: MigrationContext) -> list[Any]:
-        found.append((revisions, context.opts["target_metadata"], context.version_table))
-        return []
-
-    # As `alembic current` does: the environment of the migrations knows the version table.
-    with EnvironmentContext(config, script, fn=record, dont_mutate=True):
-        script.run_env()
-    revisions, metadata, version_table = found[0]
-    known = frozenset(revision.revision for revision in script.walk_revisions())
-    return SchemaState(tuple(revisions), known, script.get_current_head() or "", tuple(metadata.tables), version_table)
+    schema = import_module(f"{package}.migrations")
+    revisions: Sequence[str] = ()
+    if inspect(connection).has_table(schema.VERSION_TABLE):
+        version = column("version_num", String)
+        revisions = connection.scalars(select(version).select_from(TableClause(schema.VERSION_TABLE, version))).all()
+    return SchemaState(tuple(revisions), known_revisions(package), tuple(schema.METADATA.tables), schema.VERSION_TABLE)
 
 
-def alembic_config(connection: Connection, package: str) -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(files(package) / "migrations").replace("%", "%%"))
-    config.attributes["connection"] = connection
-    return config
+def known_revisions(package: str) -> frozenset[str]:
+    """Return the revisions of a service's schema, which are in one line: the numbers that its migrations begin with."""
+    names = [migration.name for migration in files(package).joinpath("migrations", "versions").iterdir()]
+    return frozenset(name.partition("_")[0] for name in names if name.endswith(".py"))
 
 
 def _check_rights(connection: Connection, tables: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
-"""Alembic's entry into the engine's migrations."""
+"""Alembic's entry into the migrations."""
 
-from croupier.engine.storage.schema import METADATA
-from croupier.runtime.migration_environment import run_migrations
+from croupier.engine.migrations import METADATA, VERSION_TABLE
+from croupier.runtime.alembic_migrations import run_migrations
 
-run_migrations(METADATA, "engine_schema_version")
+run_migrations(METADATA, VERSION_TABLE)

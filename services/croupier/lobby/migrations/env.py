@@ -1,6 +1,6 @@
-"""The entry point of Alembic into the lobby's migrations."""
+"""Alembic's entry into the migrations."""
 
-from croupier.lobby.schema import METADATA, VERSION_TABLE
-from croupier.runtime.migration_environment import run_migrations
+from croupier.lobby.migrations import METADATA, VERSION_TABLE
+from croupier.runtime.alembic_migrations import run_migrations
 
 run_migrations(METADATA, VERSION_TABLE)

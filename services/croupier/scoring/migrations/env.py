@@ -1,6 +1,6 @@
-"""The entry point of Alembic into scoring's migrations."""
+"""Alembic's entry into the migrations."""
 
-from croupier.runtime.migration_environment import run_migrations
-from croupier.scoring.schema import METADATA
+from croupier.runtime.alembic_migrations import run_migrations
+from croupier.scoring.migrations import METADATA, VERSION_TABLE
 
-run_migrations(METADATA, "scoring_schema_version")
+run_migrations(METADATA, VERSION_TABLE)
