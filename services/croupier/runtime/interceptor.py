@@ -68,6 +68,8 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         self._logger = logger
         self._budgets = budgets
         self._refusals = RefusalLog(logger, time.monotonic_ns)
+        self._wrapped: dict[str, Handler] = {}
+        """The wrapped handlers by method, made once: those of each call would stay in memory as long as its stream."""
 
     async def intercept_service(
         self,
@@ -76,12 +78,18 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     ) -> Handler:
         """Return the wrapped handler of a method, or one that refuses an unknown method."""
         method = handler_call_details.method
-        # The stubs describe handlers of the threaded server; those here are coroutines and asynchronous iterators.
-        handler: Any = await continuation(handler_call_details)
+        if (known := self._wrapped.get(method)) is not None:
+            return known
+        handler = await continuation(handler_call_details)
         if handler is None:
             # A stream handler refuses unary calls and streams alike, before it reads a message.
             refuse = self._wrap_stream(UNKNOWN_METHOD, _refuse_unknown, None)
             return grpc.stream_stream_rpc_method_handler(refuse)
+        self._wrapped[method] = wrapped = self._wrap(method, handler)
+        return wrapped
+
+    # The stubs describe handlers of the threaded server; those here are coroutines and asynchronous iterators.
+    def _wrap(self, method: str, handler: Any) -> Handler:
         if method.startswith(OPEN_SERVICES):
             open_handler: Handler = handler
             return open_handler

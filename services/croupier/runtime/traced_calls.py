@@ -53,8 +53,7 @@ def traced_handler(method: str, serve: Serve) -> Serve:
     name = _name(method)
 
     async def trace_call(raw: Any, context: ServicerContext) -> Any:
-        parent = _caller_context(context)
-        span = TRACER.start_span(name, parent, SpanKind.SERVER, _attributes(name))
+        span = TRACER.start_span(name, _caller_context(context), SpanKind.SERVER, _attributes(name))
         if not span.get_span_context().is_valid:
             return await serve(raw, context)
         with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):

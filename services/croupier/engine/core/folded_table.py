@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TypeAlias
 
-from croupier.engine.core.fold import TableState, Transition, new_table, transition_of, transitions_from
+from croupier.engine.core.fold import Transition, new_table, transition_of, transitions_from
 from croupier.engine.core.history import History
 from croupier.engine.core.log import LoggedEvent, Proposed, TableConfig, Voted
 from croupier.engine.core.log_codec import Row, decode_entry
@@ -23,6 +23,7 @@ CHECKPOINT_ENTRIES = 16
 
 To keep the transitions themselves would take five times the memory of a table.
 """
+MAX_CHECKPOINTS = MAX_RESUMED_ENTRIES // CHECKPOINT_ENTRIES + 1
 
 Request: TypeAlias = SeatActed | Proposed | Voted
 """A request of a seat; the expiry of a proposal is not part of it, and 0."""
@@ -45,7 +46,7 @@ class FoldedTable:
         """The sequences of stored requests, by seat and request id."""
         self.proposed_at: defaultdict[Seat, deque[int]] = defaultdict(_last_proposals)
         """The times of the last MAX_PROPOSALS proposals, by seat."""
-        self._checkpoints: deque[TableState] = deque([self.state], maxlen=MAX_RESUMED_ENTRIES // CHECKPOINT_ENTRIES + 1)
+        self._checkpoints = [self.state]
 
     @property
     def table_id(self) -> str:
@@ -66,7 +67,7 @@ class FoldedTable:
         if isinstance(entry.event, Proposed):
             self.proposed_at[entry.event.seat].append(entry.at)
         if entry.sequence % CHECKPOINT_ENTRIES == 0:
-            self._checkpoints.append(self.state)
+            self._checkpoints = [*self._checkpoints[-MAX_CHECKPOINTS + 1 :], self.state]
         if transition.reports:
             self.reports += reports_of_transition(self.config, transition)
         if entry.request_id and isinstance(entry.event, Request):
