@@ -1,8 +1,9 @@
-"""The number of idle tables that new services hold: `make capacity`.
+"""The memory of idle services, and the number of idle tables that they hold: `make capacity`.
 
-Two parts: `idle`, tables in memory with seated players and open streams, opened in waves until the engine's memory is
-full; `evicted`, tables in the log alone, some of which are loaded again. Exit code 0, 1 if a table had changed, 2 if
-nothing could be tested.
+The memory of each process is its part of the RAM (RSS) and its proportional share (PSS), because services share
+libraries. Two parts: `idle`, tables in memory with seated players and open streams, opened in waves until the engine's
+memory is full, of which the first is not counted; `evicted`, tables in the log alone, some of which are loaded again.
+Exit code 0, 1 if a table had changed, 2 if nothing could be tested.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from typing import Any
 
 import grpc
 
-from benchmarks.capacity_harness import TABLES_PER_HOST, CapacityHarness, OpenTable
+from benchmarks.capacity_harness import TABLES_PER_HOST, CapacityHarness, OpenTable, memory_of_services
 from benchmarks.clients import POLL_SECONDS, TIMEOUT_SECONDS, BenchmarkClient, Stream
 from croupier_api.v1 import engine_pb2
 from croupier_client import CroupierError, FollowedTable, choose_random_action
@@ -54,7 +55,7 @@ async def idle(harness: CapacityHarness) -> dict[str, Any]:
     """Open tables and streams until memory is full, time is over or there are enough; raises errors of `_streams`."""
     options, began, streams = harness.options, time.monotonic(), list[Stream]()
     limit, memory = options.memory_mebibytes * MEBIBYTE, await harness.memory()
-    tables = bytes_of_tables = bytes_of_streams = 0
+    tables = counted = bytes_of_tables = bytes_of_streams = 0
     try:
         while memory < limit and tables < options.max_tables and time.monotonic() < began + options.limit_seconds:
             size = min(options.wave, options.max_tables - tables)
@@ -62,9 +63,11 @@ async def idle(harness: CapacityHarness) -> dict[str, Any]:
             with_tables = await harness.memory()
             streams += await _streams(opened)
             with_streams = await harness.memory()
+            if tables:  # The first wave also fills caches, whose size does not depend on the number of tables.
+                counted += size
+                bytes_of_tables += with_tables - memory
+                bytes_of_streams += with_streams - with_tables
             tables += size
-            bytes_of_tables += with_tables - memory
-            bytes_of_streams += with_streams - with_tables
             memory = with_streams
     finally:
         for stream in streams:
@@ -75,8 +78,9 @@ async def idle(harness: CapacityHarness) -> dict[str, Any]:
         "seconds": round(time.monotonic() - began, 1),
         "memory_bytes": memory,
         "limit_reached": memory >= limit,
-        "bytes_per_table": bytes_of_tables / max(1, tables),
-        "bytes_per_stream": bytes_of_streams / max(1, tables * SEATS),
+        "bytes_per_table": bytes_of_tables / max(1, counted),
+        "bytes_per_stream": bytes_of_streams / max(1, counted * SEATS),
+        "bytes_per_table_with_streams": (bytes_of_tables + bytes_of_streams) / max(1, counted),
     }
 
 
@@ -214,6 +218,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         for part in options.parts:
             with started_backend(extra_flags=flags[part]) as backend:
+                result["services"] = memory_of_services()
                 result[part] = asyncio.run(_with_connections(backend, options, measure[part]))
     except (BackendUnavailable, CroupierError, grpc.RpcError, TimeoutError) as fault:
         print(f"capacity: {str(fault) or 'not within --limit-seconds'}", file=sys.stderr)

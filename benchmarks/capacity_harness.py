@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from random import Random
 from typing import TypeAlias
 
+import psutil  # type: ignore[import-untyped]
 from google.protobuf.duration_pb2 import Duration
 
 from benchmarks.clients import BenchmarkClient, open_table
@@ -21,10 +22,23 @@ TABLES_PER_HOST = 100
 MAX_CONCURRENT_OPENINGS = 32
 DAY = tables_pb2.TimeControl(action_time=Duration(seconds=86_400), reserve_time=Duration())
 SETTLING_SECONDS = 1.0
+CHILD = "croupier.cli.launcher.child"
+"""The program of a service that was started with others."""
 
 
 OpenTable: TypeAlias = tuple[str, Sequence[BenchmarkClient]]
 """The id of a table in play, and its players."""
+
+
+def memory_of_services() -> dict[str, dict[str, int]]:
+    """Return the RSS and PSS in bytes of each service that this process has started, after a pause."""
+    time.sleep(SETTLING_SECONDS)
+    memory = {}
+    for process in psutil.Process().children(recursive=True):
+        if CHILD in (command := process.cmdline()):
+            measured = process.memory_full_info()
+            memory[command[command.index(CHILD) + 1]] = {"rss_bytes": measured.rss, "pss_bytes": measured.pss}
+    return memory
 
 
 class CapacityHarness:

@@ -45,24 +45,26 @@ class FakeClient(BenchmarkClient):
 
 
 @pytest.mark.parametrize(
-    ("memory", "most", "seconds", "readings", "tables", "of_tables", "of_streams"),
+    ("memory", "most", "seconds", "readings", "tables", "counted"),
     [
-        (300, 90, 60, [100, 120, 200, 210, 300], 20, 20 + 10, 80 + 90),
-        (301, 15, 60, [100, 120, 200, 210, 300], 15, 20 + 10, 80 + 90),
-        (301, 90, 0, [100], 0, 0, 0),
-        (100, 90, 60, [100], 0, 0, 0),
+        (300, 90, 60, [100, 120, 200, 210, 300], 20, 10),
+        (301, 15, 60, [100, 120, 200, 210, 300], 15, 5),
+        (301, 90, 0, [100], 0, 0),
+        (100, 90, 60, [100], 0, 0),
     ],
     ids=["memory is full", "enough tables", "time is over", "full before the first"],
 )
-async def test_waves_are_opened_until_a_limit_with_memory_of_tables_and_streams_apart(
-    memory: int, most: int, seconds: float, readings: list[int], tables: int, of_tables: int, of_streams: int
+async def test_waves_are_opened_until_a_limit_and_all_but_the_first_count_with_tables_and_streams_apart(
+    memory: int, most: int, seconds: float, readings: list[int], tables: int, counted: int
 ) -> None:
     options = Namespace(memory_mebibytes=memory, wave=10, max_tables=most, limit_seconds=seconds)
     figures = await capacity.idle(PlannedHarness(options, readings))
     assert (figures["tables"], figures["streams"]) == (tables, tables * SEATS)
     assert figures["limit_reached"] == (readings[-1] >= memory)
-    assert figures["bytes_per_table"] * max(1, tables) == pytest.approx(of_tables * MEBIBYTE)
-    assert figures["bytes_per_stream"] * max(1, tables * SEATS) == pytest.approx(of_streams * MEBIBYTE)
+    of_tables, of_streams = (10 * MEBIBYTE, 90 * MEBIBYTE) if counted else (0, 0)
+    assert figures["bytes_per_table"] * counted == pytest.approx(of_tables)
+    assert figures["bytes_per_stream"] * counted * SEATS == pytest.approx(of_streams)
+    assert figures["bytes_per_table_with_streams"] * counted == pytest.approx(of_tables + of_streams)
 
 
 @pytest.mark.parametrize(("views", "is_different"), [((5, 5), False), ((6, 5), True), ((5, 4), True)])
@@ -94,6 +96,7 @@ def test_tables_are_evicted_and_loaded_unchanged(tmp_path: Path, monkeypatch: py
     result = json.loads((tmp_path / "capacity.json").read_text())
     assert (result["idle"]["tables"], result["idle"]["streams"]) == (4, 16)
     assert result["idle"]["memory_bytes"] > 0
+    assert result["services"]["engine"]["rss_bytes"] > result["services"]["engine"]["pss_bytes"] > 0
     assert (result["evicted"]["tables"], result["evicted"]["different"]) == (6, [])
     counts = {one["name"]: one["count"] for one in result["evicted"]["milliseconds"]}
     assert counts == {capacity.EVICTED_VIEW: 4, capacity.CACHED_VIEW: 4, capacity.EVICTED_ACTION: 2}
