@@ -8,40 +8,51 @@ from dataclasses import dataclass
 import pytest
 from prometheus_client import CollectorRegistry
 
-from croupier.runtime.loop_monitor import PROBE_SECONDS, WINDOW_SECONDS, LoopMonitor
-from tests.waiting import until
+from croupier.runtime.loop_monitor import (
+    LONG_STEP_SECONDS,
+    MAX_PROBE_SECONDS,
+    PROBE_SECONDS,
+    WINDOW_SECONDS,
+    LoopMonitor,
+)
+from tests.waiting import SettlingLoop, settled
 
 
 @dataclass
 class Clock:
-    """A clock in seconds that counts its readings."""
+    """A clock in seconds."""
 
     now: float = 1_000.0
-    readings: int = 0
 
     def __call__(self) -> float:
-        self.readings += 1
         return self.now
 
 
 @dataclass
 class Probe:
-    """A running monitor with its clocks."""
+    """A running monitor with its clocks; the loop's time is that of the first."""
 
     registry: CollectorRegistry
     clock: Clock
     cpu: Clock
 
     async def pass_time(self, seconds: float, cpu_seconds: float) -> None:
-        """Let a callback of the loop take this long, and wait until the monitor has measured it."""
+        """Let a callback of the loop take this long, and run the timers that are due then."""
         self.clock.now += seconds
         self.cpu.now += cpu_seconds
-        # The reading that may be under way, and two of a whole probe.
-        after = self.clock.readings + 3
-        await until(lambda: self.clock.readings >= after)
+        await settled()
+
+    async def be_quiet(self, seconds: int) -> None:
+        """Pass time in short callbacks that need little CPU."""
+        for _ in range(1000 * seconds):
+            await self.pass_time(0.001, 0.00001)
 
     def value(self, name: str, **labels: str) -> float:
         return self.registry.get_sample_value(name, labels) or 0.0
+
+    @property
+    def timers(self) -> float:
+        return self.value("croupier_loop_step_seconds_count")
 
     @property
     def longest(self) -> float:
@@ -60,8 +71,11 @@ async def running(monitor: LoopMonitor) -> AsyncIterator[None]:
 @pytest.fixture
 async def probe() -> AsyncIterator[Probe]:
     registry, clock, cpu = CollectorRegistry(), Clock(), Clock()
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, SettlingLoop)
+    loop.follow(clock)
     async with running(LoopMonitor(registry, clock, cpu)):
-        await until(lambda: clock.readings > 0)
+        await settled()
         yield Probe(registry, clock, cpu)
 
 
@@ -90,3 +104,28 @@ async def test_a_step_is_exported_for_one_window_at_least_and_two_at_most(probe:
     assert probe.longest == pytest.approx(0.020)
     await probe.pass_time(WINDOW_SECONDS, 0.0)
     assert probe.longest == 0
+
+
+async def test_a_quiet_loop_is_seldom_woken_until_it_has_a_long_step(probe: Probe) -> None:
+    await probe.be_quiet(15)
+    before = probe.timers
+    await probe.be_quiet(2)
+    assert probe.timers - before == pytest.approx(2 / MAX_PROBE_SECONDS, abs=1)
+    await probe.pass_time(MAX_PROBE_SECONDS, LONG_STEP_SECONDS)
+    await probe.pass_time(PROBE_SECONDS + 0.020, 0.020)
+    assert probe.longest == pytest.approx(0.020)
+
+
+async def test_steps_that_repeat_each_second_are_measured_by_short_timers(probe: Probe) -> None:
+    await probe.be_quiet(15)
+    for _ in range(3):
+        await probe.pass_time(0.040, 0.040)
+        await probe.be_quiet(1)
+    assert 0.040 - 2 * PROBE_SECONDS <= probe.longest <= 0.040
+
+
+async def test_a_loop_with_half_a_core_of_short_callbacks_keeps_short_timers(probe: Probe) -> None:
+    for _ in range(2000):
+        await probe.pass_time(0.001, 0.0006)
+    assert probe.timers > 0.8 * 2 / PROBE_SECONDS
+    assert probe.longest <= 0.001
