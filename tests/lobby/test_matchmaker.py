@@ -1,8 +1,11 @@
 """Matchmaking seats every player exactly once, also after faults between any two steps."""
 
+import asyncio
+
 import pytest
 
 from croupier.lobby.assembly import Lobby
+from croupier.lobby.matchmaker import Matchmaker
 from croupier.lobby.table_service import FORMING
 from croupier.lobby.tables import TableState
 from croupier.lobby.ticket_store import TicketStore
@@ -13,6 +16,7 @@ from tests.databases import on_both_databases
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import ENGINE_UNAVAILABLE, FakeClock, FakeEngine
 from tests.lobby.matches import ADA, BOB, EVE, TWO, match_all, next_message, running, seated, waiting
+from tests.waiting import SettlingLoop, settled
 
 
 @on_both_databases
@@ -209,3 +213,40 @@ async def test_streams_end_when_the_server_stops_and_tickets_stay(deployment: Lo
         await lobby.matchmaker.tick()
     async with deployment.lobby() as lobby:
         assert (await next_message(lobby.matchmaker.find_match(ADA, TWO, b""))).ticket_id == ticket_id
+
+
+async def test_a_lobby_where_nobody_waits_does_not_tick(lobby: Lobby, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks: list[float] = []
+    now, loop = [0.0], asyncio.get_running_loop()
+
+    async def tick(_: Matchmaker) -> None:
+        ticks.append(now[0])
+
+    [ada] = await waiting(lobby, ADA)
+    await ada.aclose()
+    await lobby.matchmaker.tick()
+    assert isinstance(loop, SettlingLoop)
+    with monkeypatch.context() as counted:
+        counted.setattr(Matchmaker, "tick", tick)
+        loop.follow(lambda: now[0])
+        async with running(lobby):
+            # The wake-up by the stream that has ended.
+            await settled()
+            for now[0] in (10.0, 20.0):
+                await settled()
+            assert ticks == [0.0]
+            [bob] = await waiting(lobby, BOB)
+            await settled()
+            for now[0] in (21.0, 22.0):
+                await settled()
+    assert ticks == [0.0, 20.0, 21.0, 22.0]
+    await bob.aclose()
+
+
+async def test_a_pause_without_streams_is_no_missed_heartbeat(lobby: Lobby, clock: FakeClock) -> None:
+    clock.advance(HEARTBEAT_TIMEOUT_SECONDS)
+    older, newer = (lobby.matchmaker.find_match(ADA, TWO, b"") for _ in range(2))
+    assert (await next_message(older)).ticket_id == (await next_message(newer)).ticket_id
+    await lobby.matchmaker.tick()
+    with pytest.raises(StaleSequence):
+        await next_message(older)

@@ -95,6 +95,8 @@ class Matchmaker:
         self._logger = logger
         self._streams: dict[str, WaitingStream] = {}
         self._disconnected: set[str] = set()
+        self._waiting: Mapping[MatchCriteria, int] = {}
+        """The number of tickets by criteria at the last tick."""
         self._openings: set[asyncio.Task[None]] = set()
         self._opening_slots = asyncio.Semaphore(MAX_CONCURRENT_OPENINGS)
         self._heartbeat_milliseconds = clock()
@@ -157,6 +159,9 @@ class Matchmaker:
     def _register(self, stream_id: str, ticket: Ticket) -> WaitingStream:
         if self._is_closed:
             raise draining()
+        if not self._streams:
+            # Until now there was none to miss.
+            self._heartbeat_milliseconds = self._clock()
         stream = self._streams[stream_id] = WaitingStream(ticket)
         self._wakeup.set()
         return stream
@@ -168,12 +173,12 @@ class Matchmaker:
             stream.fail(draining())
 
     async def run(self) -> None:
-        """Tick at every change of the streams and every second; runs until cancelled."""
+        """Tick at every change of the streams, and every second while a player waits; runs until cancelled."""
         try:
             while True:
                 # Not wait_for: in Python 3.11 that can swallow a cancellation.
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(TICK_SECONDS):
+                    async with asyncio.timeout(TICK_SECONDS if self._is_needed else None):
                         await self._wakeup.wait()
                 self._wakeup.clear()
                 try:
@@ -188,16 +193,23 @@ class Matchmaker:
             for task in self._openings:
                 task.cancel()
 
+    @property
+    def _is_needed(self) -> bool:
+        """Whether a player waits here, or one waited at the last tick. Replicas with other streams match theirs."""
+        return bool(self._streams or self._disconnected or self._waiting)
+
     async def tick(self) -> None:
         """Write heartbeats, match players, and publish the outcome to the streams."""
         now = self._clock()
         # If the database was away for long, other replicas may have deleted the tickets of these streams.
         self._has_missed_heartbeat |= now - self._heartbeat_milliseconds >= HEARTBEAT_TIMEOUT_SECONDS * 1000
         await self._write_heartbeats(now)
-        await self._match(await self._store.count_waiting(now), now)
-        waiting = await self._store.count_waiting(now)
-        self._metrics.show_tickets(waiting)
-        await self._publish(waiting, _ticket_lost() if self._has_missed_heartbeat else _superseded())
+        self._waiting = await self._store.count_waiting(now)
+        if any(count >= criteria.seat_count for criteria, count in self._waiting.items()):
+            await self._match(self._waiting, now)
+            self._waiting = await self._store.count_waiting(now)
+        self._metrics.show_tickets(self._waiting)
+        await self._publish(self._waiting, _ticket_lost() if self._has_missed_heartbeat else _superseded())
         self._has_missed_heartbeat = False
 
     async def settled(self) -> None:
