@@ -43,7 +43,7 @@ def store_on(
     on_stored: Callable[[Mapping[str, int]], None] = ignore_stored,
 ) -> SqlTableStore:
     """Return a store that does not commit before it runs."""
-    database = Database(engine)
+    database = Database(engine, is_shared=engine.dialect.name != "sqlite")
     return SqlTableStore(database, writer_on(database), on_stored, metrics or EngineMetrics(CollectorRegistry()))
 
 

@@ -106,6 +106,8 @@ class MemoryTableStore:
         self.gate.set()
         self._order = asyncio.Lock()
 
+    version = None
+
     async def append(self, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
         outcome = self.outcomes.popleft() if self.outcomes else AppendOutcome.STORES
         committing = asyncio.ensure_future(self._commit(table_id, entries, change, outcome))

@@ -1,12 +1,15 @@
 """The heartbeats of engines in real databases, and the outages that follow from them."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
 from random import Random
 
 import pytest
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from croupier.engine.assembly import Engine, assemble
 from croupier.engine.cluster.liveness import (
     DEAD_AFTER_MILLISECONDS,
     OUTAGE_RETENTION_MILLISECONDS,
@@ -16,9 +19,13 @@ from croupier.engine.cluster.liveness import (
 )
 from croupier.engine.cluster.sql_liveness import SqlLivenessStore
 from croupier.engine.core.compensation import Outage
-from croupier.engine.storage.schema import OUTAGES
+from croupier.engine.settings import EngineSettings
+from croupier.engine.storage.port import TableChange
+from croupier.engine.storage.schema import ENGINES, OUTAGES
 from croupier.runtime.database import Database, open_database
-from tests.engine.fakes import START, FakeClock, FakeLivenessStore, RecordingLogger, StoreDown
+from croupier.runtime.rate_limit import Budgets
+from tests.engine.databases import entry, opened, running
+from tests.engine.fakes import START, FakeClock, FakeLivenessStore, FakeScoring, RecordingLogger, StoreDown
 from tests.engine.play import within_timeout
 from tests.engine.timing import pass_time
 from tests.waiting import settled
@@ -128,6 +135,96 @@ async def test_five_engines_never_deadlock(postgres_url: str, seed: int) -> None
         await asyncio.gather(*(one(number) for number in range(5) for _ in range(2)))
     for database in databases:
         await database.dispose()
+
+
+# The only engine of a database
+
+
+class OnlyEngine:
+    """An engine as it is wired for SQLite, with only its store running."""
+
+    def __init__(self, url: str) -> None:
+        self.settings = EngineSettings(
+            database=url, lobby_public_key=Path(), signing_key=Path(), scoring_control="a:1", bot_processes=0
+        )
+        self.database, self.clock = open_database(url), FakeClock()
+        self._engine = self._assembled()
+        self.tables = self._engine.store
+
+    def _assembled(self) -> Engine:
+        parts = (FakeScoring(), bytes, self.clock, Budgets(), RecordingLogger())
+        return assemble(self.settings, self.database, *parts)
+
+    def die(self) -> None:
+        """Let another process be the engine."""
+        self._engine = self._assembled()
+
+    async def heartbeat(self, at: int) -> LivenessReport:
+        """Send a heartbeat at a time since START."""
+        self.clock.now = START + at
+        await self._engine.liveness.send_heartbeat()
+        return self._engine.liveness.report
+
+    async def recorded(self) -> int:
+        """Return the time of the recorded heartbeat since START."""
+        async with self.database.connect() as connection:
+            return int((await connection.execute(select(ENGINES.c.heartbeat_at))).scalar_one()) - START
+
+
+@pytest.fixture
+async def only_engine(sqlite_url: str) -> AsyncIterator[OnlyEngine]:
+    engine = OnlyEngine(sqlite_url)
+    async with running(engine.tables):
+        yield engine
+    await engine.database.dispose()
+
+
+async def test_the_only_engine_records_heartbeats_while_a_table_is_open(only_engine: OnlyEngine) -> None:
+    for at in (0, 1_000, 2_000):
+        assert await only_engine.heartbeat(at) == LivenessReport(START + at, (), 1)
+    assert await only_engine.recorded() == 0
+    await opened(only_engine.tables)
+    for at in (3_000, 4_000):
+        assert (await only_engine.heartbeat(at)).outages == ()
+        assert await only_engine.recorded() == at
+    await only_engine.tables.append("t1", [entry(2)], TableChange(0, finished=True))
+    assert await only_engine.heartbeat(5_000) == LivenessReport(START + 5_000, (), 1)
+    assert await only_engine.recorded() == 4_000
+
+
+async def test_a_table_that_opens_after_hours_without_one_has_no_outage(only_engine: OnlyEngine) -> None:
+    for at in (0, 7_200_000):
+        await only_engine.heartbeat(at)
+    await opened(only_engine.tables)
+    assert (await only_engine.heartbeat(7_201_000)).outages == ()
+
+
+async def test_an_engine_held_up_before_the_first_heartbeat_of_its_table_has_an_outage(
+    only_engine: OnlyEngine,
+) -> None:
+    for at in (0, 60_000):
+        await only_engine.heartbeat(at)
+    await opened(only_engine.tables)
+    assert (await only_engine.heartbeat(60_000 + LATE)).outages == (outage(START + 60_000, START + 60_000 + LATE),)
+
+
+async def test_an_engine_that_died_before_the_first_heartbeat_of_its_table_has_an_outage(
+    only_engine: OnlyEngine,
+) -> None:
+    for at in (0, 60_000):
+        await only_engine.heartbeat(at)
+    await opened(only_engine.tables)
+    only_engine.die()
+    assert (await only_engine.heartbeat(70_000)).outages == (outage(START, START + 70_000),)
+
+
+async def test_an_engine_records_heartbeats_until_its_predecessor_is_gone(only_engine: OnlyEngine) -> None:
+    await only_engine.heartbeat(0)
+    only_engine.die()
+    assert [(await only_engine.heartbeat(at)).engines for at in (1_000, 2_000, LATE)] == [2, 2, 1]
+    known = (await only_engine.heartbeat(LATE + 1_000)).outages
+    assert [began for began, _ in known] == [START]
+    assert await only_engine.recorded() == LATE
 
 
 # The liveness of one engine

@@ -158,7 +158,7 @@ async def test_an_append_to_sqlite_waits_for_its_turn_among_other_transactions(s
     store = SqlTableStore(database, writer_on(database), ignore_stored, EngineMetrics(CollectorRegistry()))
     async with running(store):
         await opened(store)
-        async with database.turn:
+        async with database.turn():
             appending = asyncio.create_task(store.append("t1", [entry(2)], None))
             for _ in range(10):
                 assert sequences(await loaded(store)) == [1]

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 from sqlalchemy import event, select
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import DEADLINES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.writer import REPORT_MILLISECONDS
 from croupier.runtime.database import open_database
-from tests.engine.databases import another_store, entry, opened, store_on
+from tests.engine.databases import another_store, entry, opened, running, store_on
 from tests.engine.fakes import START
 from tests.engine.play import within_timeout
 
@@ -114,3 +115,33 @@ async def test_a_claim_skips_locked_rows(
         assert sorted(claimed) == [f"t{number}" for number in range(10) if number != 2]
     assert "t2" in await claim(two_stores[0], LATE, LATE, 10)
     await changing.dispose()
+
+
+def queries_of(database: AsyncEngine) -> list[str]:
+    """Return the list of the statements that will be executed."""
+    statements: list[str] = []
+    event.listen(
+        database.sync_engine,
+        "before_cursor_execute",
+        lambda _connection, _cursor, statement, *_: statements.append(statement),
+    )
+    return statements
+
+
+@either_claim
+async def test_the_only_engine_asks_once_for_each_change(sqlite_url: str, claim: Claim) -> None:
+    database = open_database(sqlite_url)
+    async with running(store_on(database)) as store:
+        await opened(store, "t1")
+        await store.append("t1", [entry(2, at=START, deadline=LATE - 1)], DUE)
+        assert await claim(store, START, START, 10) == []
+        queries = queries_of(database)
+        for now in (START + 1, LATE - 1):
+            assert await claim(store, now, now, 10) == []
+        assert queries == []
+        assert await claim(store, LATE, LATE + 100, 10) == ["t1"]
+        assert await claim(store, LATE + 100, LATE + 100, 10) == []
+        await opened(store, "t2")
+        await store.append("t2", [entry(2, at=START, deadline=LATE - 1)], DUE)
+        assert await claim(store, LATE + 100, LATE + 200, 10) == ["t2"]
+    await database.dispose()

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from croupier.runtime.database import Database, open_database
+from croupier.runtime.database import BUSY_TIMEOUT_MILLISECONDS, Database, open_database
 from croupier.runtime.program import SettingsError
 from croupier.runtime.schema_versions import migrate
+from tests.waiting import SettlingLoop, settled
 
 
 @pytest.mark.parametrize(
@@ -88,3 +89,35 @@ async def test_transactions_that_write_take_turns_on_sqlite_while_others_read(tm
     await later
     assert await count() == 2
     await database.engine.dispose()
+
+
+async def test_each_turn_to_write_changes_the_version_of_a_database_that_is_not_shared(tmp_path: Path) -> None:
+    shared, own = (Database(open_database(f"sqlite:///{tmp_path}/x.db"), is_shared=each) for each in (True, False))
+    versions = [own.version]
+    for write in (own.writing, own.turn, own.reading, own.writing_heartbeats):
+        async with write():
+            assert own.version == versions[-1]
+        versions.append(own.version)
+    assert versions == [0, 1, 2, 2, 2]
+    assert shared.version is None
+    await shared.engine.dispose()
+    await own.engine.dispose()
+
+
+async def test_a_write_that_is_cancelled_changes_the_version_also_when_its_commit_must_have_ended() -> None:
+    own, now, loop = Database(open_database("sqlite:////unused"), is_shared=False), [0.0], asyncio.get_running_loop()
+    assert isinstance(loop, SettlingLoop)
+    loop.follow(lambda: now[0])
+
+    async def write() -> None:
+        async with own.turn():
+            await asyncio.Event().wait()
+
+    writing = asyncio.create_task(write())
+    await settled()
+    writing.cancel()
+    await settled()
+    assert own.version == 1
+    now[0] = BUSY_TIMEOUT_MILLISECONDS / 1000
+    await settled()
+    assert own.version == 2

@@ -134,7 +134,8 @@ def assemble(
 ) -> Engine:
     """Wire an engine with production ports; nothing runs yet."""
     engine_id, metrics = secrets.token_hex(8), EngineMetrics(CollectorRegistry())
-    database = Database(sql_engine)
+    # An engine on SQLite is the only one of its database.
+    database = Database(sql_engine, is_shared=sql_engine.dialect.name != "sqlite")
     writer, notifier = _writer_and_notifier(database, engine_id, logger)
     ports = Ports(
         engine_id=engine_id,
@@ -205,7 +206,6 @@ def wire(
 
 
 def _writer_and_notifier(database: Database, engine_id: str, logger: Logger) -> tuple[EntryWriter, Notifier]:
-    # An engine on SQLite is the only one of its database.
     if database.engine.dialect.name == "sqlite":
         return SqliteWriter(database), NullNotifier()
     return PostgresWriter(database.engine), PostgresNotifier(database.engine, engine_id, logger)

@@ -149,12 +149,38 @@ class Database:
     of up to a tenth of a second.
     """
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, *, is_shared: bool = True) -> None:
+        """`is_shared` is whether other processes write to the database too."""
         self.engine = engine
-        self.turn: AbstractAsyncContextManager[None] = (
+        self._turn: AbstractAsyncContextManager[None] = (
             asyncio.Lock() if engine.dialect.name == "sqlite" else nullcontext()
         )
-        """Held by each transaction that writes."""
+        self._is_shared = is_shared
+        self._writes = 0
+
+    @property
+    def version(self) -> int | None:
+        """A number that changes with each transaction that writes; None if the database is shared.
+
+        As long as it is the same, a query has the same answer.
+        """
+        return None if self._is_shared else self._writes
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Hold the turn to write."""
+        async with self._turn:
+            try:
+                yield
+            except asyncio.CancelledError:
+                # SQLite's thread may still commit, within its busy timeout.
+                asyncio.get_running_loop().call_later(BUSY_TIMEOUT_MILLISECONDS / 1000, self._count_write)
+                raise
+            finally:
+                self._count_write()
+
+    def _count_write(self) -> None:
+        self._writes += 1
 
     def reading(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """Open a connection to read with; raises Unavailable while the database cannot be used."""
@@ -166,7 +192,13 @@ class Database:
 
         Raises Unavailable while the database cannot be used.
         """
-        async with self.turn, transaction(self.engine) as connection:
+        async with self.turn(), transaction(self.engine) as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def writing_heartbeats(self) -> AsyncIterator[AsyncConnection]:
+        """Open such a transaction for rows on the state of processes, which leaves the version as it is."""
+        async with self._turn, transaction(self.engine) as connection:
             yield connection
 
 

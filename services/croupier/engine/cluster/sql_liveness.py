@@ -12,9 +12,11 @@ from croupier.engine.cluster.liveness import (
     LivenessReport,
 )
 from croupier.engine.core.compensation import Outage
-from croupier.engine.storage.schema import ENGINES, OUTAGES
+from croupier.engine.storage.schema import DEADLINES, ENGINES, OUTAGES
 from croupier.runtime.database import Database
 from croupier.runtime.upsert import insert_into
+
+_ANY_OPEN = select(DEADLINES.c.table_id).limit(1)
 
 
 class SqlLivenessStore:
@@ -22,12 +24,43 @@ class SqlLivenessStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._report = LivenessReport(0, (), 0)
+        self._omitted_at = 0
+        """The time of the last heartbeat that was not needed."""
+        self._version: int | None = None
+        """The version of the database for which `_has_open_tables` holds."""
+        self._has_open_tables = True
 
     async def record_heartbeat(self, engine_id: str, now: int) -> LivenessReport:
         """Record an engine's heartbeat and the outages that it reveals; return all known outages."""
-        async with self._database.writing() as connection:
+        if await self._is_needed():
+            self._report = await self._record_heartbeat(engine_id, now)
+        else:
+            self._omitted_at = now
+            self._report = self._report._replace(certain_until=now)
+        return self._report
+
+    async def _is_needed(self) -> bool:
+        """Return whether a clock may run: not if the only engine of a database has no open tables.
+
+        If that engine dies, the outage begins at its last recorded heartbeat, but counts for a seat only since its turn
+        began. So the heartbeats before a table was opened need no record.
+        """
+        version = self._database.version
+        if version is None or self._report.engines != 1:
+            return True
+        if version != self._version:
+            async with self._database.reading() as connection:
+                self._has_open_tables = (await connection.execute(_ANY_OPEN)).scalar() is not None
+            self._version = version
+        return self._has_open_tables
+
+    async def _record_heartbeat(self, engine_id: str, now: int) -> LivenessReport:
+        async with self._database.writing_heartbeats() as connection:
             # Its own row first: engines wait for no other rows, so they never deadlock.
             before = await _record_heartbeat(connection, engine_id, now)
+            if before is not None:
+                before = max(before, self._omitted_at)
             dead = [(engine_id, before)] if before is not None and before < now - DEAD_AFTER_MILLISECONDS else []
             await _record_outages(connection, [*dead, *await _remove_dead_engines(connection, engine_id, now)], now)
             living = select(func.min(ENGINES.c.heartbeat_at), func.count())
@@ -38,7 +71,7 @@ class SqlLivenessStore:
 
     async def leave(self, engine_id: str, now: int) -> None:
         """Record that an engine stops."""
-        async with self._database.writing() as connection:
+        async with self._database.writing_heartbeats() as connection:
             left = await connection.execute(delete(ENGINES).where(ENGINES.c.engine_id == engine_id))
             if left.rowcount:
                 await _record_outages(connection, [(engine_id, now)], now)

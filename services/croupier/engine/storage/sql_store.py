@@ -23,6 +23,7 @@ from sqlalchemy import (
     null,
     or_,
     select,
+    true,
     union_all,
     update,
 )
@@ -37,7 +38,7 @@ from croupier.engine.storage import archive
 from croupier.engine.storage.group_commit import GroupCommit
 from croupier.engine.storage.port import StoredTable, TableChange
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
-from croupier.engine.storage.work_claims import claim
+from croupier.engine.storage.work_claims import DueRows, claim
 from croupier.engine.storage.writer import Append, EntryWriter, open_table
 from croupier.runtime.database import Database
 from croupier.runtime.network import Network, decode_network
@@ -78,8 +79,16 @@ class SqlTableStore:
     ) -> None:
         """`on_stored` is called after each commit with the last sequences of its tables."""
         self._database = database
+        self._overdue = DueRows(database, DEADLINES.c.table_id, DEADLINES.c.at, true())
+        is_unreported = TABLES.c.reports_done < TABLES.c.reports_due
+        self._unreported = DueRows(database, TABLES.c.table_id, TABLES.c.reports_at, is_unreported)
         self.commits = GroupCommit(writer, on_stored, metrics)
         """Stores the appends while it runs."""
+
+    @property
+    def version(self) -> int | None:
+        """A number that changes with each change of the tables; None if other engines change them too."""
+        return self._database.version
 
     async def append(self, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
         """Store entries durably, all or none; raises SequenceTaken, or what the database raises."""
@@ -195,12 +204,11 @@ class SqlTableStore:
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         """Claim open tables whose deadlines passed before `before`, oldest first, until `until`."""
-        return await claim(self._database, DEADLINES.c.table_id, DEADLINES.c.at, DEADLINES.c.at < before, until, limit)
+        return await self._overdue.claim(before, until, limit)
 
     async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
         """Claim tables whose reports were not delivered in time, until `until`."""
-        is_due = and_(TABLES.c.reports_done < TABLES.c.reports_due, TABLES.c.reports_at < now)
-        return await claim(self._database, TABLES.c.table_id, TABLES.c.reports_at, is_due, until, limit)
+        return await self._unreported.claim(now, until, limit)
 
     async def reports_done(self, table_id: str) -> int:
         """Return the number of delivered reports of a table; 0 for an unknown one."""

@@ -25,14 +25,14 @@ class SqliteWriter:
     """
 
     def __init__(self, database: Database) -> None:
-        self._turn = database.turn
+        self._database = database
         self._engine = blocking_engine(database.engine)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="entry-writer")
         self._connection: Any = None
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all appends durably, or none; then return the indexes of those that lost a race."""
-        async with self._turn:
+        async with self._database.turn():
             return await asyncio.get_running_loop().run_in_executor(self._thread, self._transaction, appends)
 
     def _transaction(self, appends: Sequence[Append]) -> Sequence[int]:
