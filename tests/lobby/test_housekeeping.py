@@ -9,6 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby import housekeeping
 from croupier.lobby.assembly import Lobby
+from croupier.lobby.player_store import PlayerStore
+from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import TableState
 from croupier.runtime.errors import LimitReached, ServiceError, Unauthenticated, Unavailable
 from tests.databases import on_both_databases
@@ -177,3 +179,27 @@ async def test_tables_are_counted_by_game_and_state(lobby: Lobby) -> None:
     assert [await counted("PLAYING"), await counted("FORMING")] == [1, 1]
     await lobby.tables.leave(ADA.player_id, table.table_id)
     assert await counted("FORMING") is None
+
+
+async def test_old_rows_are_deleted_twice_a_minute(
+    lobby: Lobby, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, deletions = [], []
+    count_running, delete_expired = TableStore.count_running, PlayerStore.delete_expired
+
+    async def counted(store: TableStore) -> dict[tuple[str, TableState], int]:
+        runs.append(True)
+        clock.advance(3)
+        return await count_running(store)
+
+    async def deleting(store: PlayerStore, now: int) -> None:
+        deletions.append(len(runs))
+        await delete_expired(store, now)
+
+    monkeypatch.setattr(TableStore, "count_running", counted)
+    monkeypatch.setattr(PlayerStore, "delete_expired", deleting)
+    task = asyncio.create_task(lobby.housekeeper.run(pause_seconds=0))
+    await until(lambda: len(deletions) >= 3)
+    task.cancel()
+    await asyncio.wait([task])
+    assert deletions[:3] == [1, 11, 21]

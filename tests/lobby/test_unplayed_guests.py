@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from croupier.lobby import housekeeping, player_store
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.player_store import PlayerStore
 from croupier.lobby.store import Store
@@ -140,3 +141,13 @@ async def test_a_guest_who_is_deleted_during_a_sign_in_is_a_new_player(
     assert (is_new, again.player_id == guest.player_id) == (True, False)
     await lobby.auth.refresh(tokens.refresh_token)
     assert await rows(database) == [1, 1]
+
+
+async def test_guests_beyond_one_batch_are_deleted_too(
+    lobby: Lobby, clock: FakeClock, database: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (player_store, housekeeping):
+        monkeypatch.setattr(module, "MAX_DELETED", 2)
+    for number in range(5):
+        await lobby.auth.sign_in(f"{SECRET} {number}", "Ada")
+    assert await guests_after(lobby, clock, DAY + 1, database) == [0, 0]

@@ -1,12 +1,12 @@
 """Housekeeping: finishing what crashes, engine outages and departed players left behind."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 
 from croupier.lobby.engine_port import MAX_TABLE_IDS, EnginePort
 from croupier.lobby.metrics import LobbyMetrics
-from croupier.lobby.player_store import PlayerStore
+from croupier.lobby.player_store import MAX_DELETED, PlayerStore
 from croupier.lobby.table_opener import MAX_CONCURRENT_OPENINGS, TableOpener
 from croupier.lobby.table_store import TableStore
 from croupier.lobby.table_updater import TableUpdater
@@ -18,6 +18,8 @@ from croupier.runtime.logs import Logger
 
 BATCH_SIZE = 200
 REPAIR_MILLISECONDS = 60_000
+DELETION_MILLISECONDS = 30_000
+"""The time between two deletions of old rows: each of them is a transaction that writes, also if it finds none."""
 UNOPENED = frozenset({TableState.PREPARING, TableState.FORMING, TableState.OPENING})
 OPENING_GRACE_MILLISECONDS = 2_000
 """The call that updated a table just now probably still opens it. Replicas whose clocks differ come sooner or later
@@ -56,12 +58,14 @@ class Housekeeper:
     logger: Logger
     _repaired_milliseconds: int = 0
     """The time at which the engine was last asked about all games."""
+    _deleted_milliseconds: int = 0
+    """The time at which old rows were last deleted."""
     _cursors: dict[str, str] = field(default_factory=dict)
 
     async def run(self, pause_seconds: float) -> None:
         """Run all steps again and again, with a pause between; runs until cancelled."""
         while True:
-            for name, step in self._steps().items():
+            for name, step in (self._steps() | self._deletions()).items():
                 try:
                     await step()
                 except ServiceError as failure:
@@ -70,16 +74,22 @@ class Housekeeper:
                     self.logger.error("step is retried later", step=name, exc_info=error)
             await asyncio.sleep(pause_seconds)
 
-    def _steps(self) -> Mapping[str, Callable[[], Awaitable[None]]]:
+    def _steps(self) -> dict[str, Callable[[], Awaitable[None]]]:
         return {
             "open_tables": self.open_tables,
             "finish_tables": self.repair_finished,
             "close_idle_tables": self.close_idle_tables,
             "discard_tables": self.updater.discards.send,
-            "delete_expired": self.delete_expired,
-            "delete_unplayed_guests": self.delete_unplayed_guests,
             "count_tables": self.count_tables,
         }
+
+    def _deletions(self) -> dict[str, Callable[[], Awaitable[None]]]:
+        """Return the steps that delete old rows, if it is time for them."""
+        now = self.clock()
+        if now < self._deleted_milliseconds + DELETION_MILLISECONDS:
+            return {}
+        self._deleted_milliseconds = now
+        return {"delete_expired": self.delete_expired, "delete_unplayed_guests": self.delete_unplayed_guests}
 
     async def open_tables(self) -> None:
         """Open tables whose opening was interrupted."""
@@ -144,7 +154,10 @@ class Housekeeper:
         seen_before = self.clock() - max(self.retention.unplayed_guest, self.retention.access_token)
         created_before = seen_before + self.retention.access_token
         if not await self.tables.list_in_states(UNOPENED, "", 1, created_before=created_before):
-            self.metrics.guests_deleted.inc(await self.players.delete_unplayed(seen_before))
+            deleted = MAX_DELETED
+            while deleted == MAX_DELETED:
+                deleted = await self.players.delete_unplayed(seen_before)
+                self.metrics.guests_deleted.inc(deleted)
 
     async def count_tables(self) -> None:
         """Set the metric of running tables."""
