@@ -1,34 +1,26 @@
-"""`make bench`: the rules, the engine beside a bare fan-out, the gateway, and several writers on one database."""
+"""`make bench`: all figures beside baselines of the same run, in one table; PART names a part."""
 
-import asyncio
 import os
 import platform
 import sys
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
-import uvloop
-
-from benchmarks import actions, rules, scale
-
-PARTS: Mapping[str, Callable[[], Coroutine[Any, Any, None]]] = {
-    "rules": rules.compare,
-    "engine": actions.compare_engine,
-    "gateway": actions.compare_gateway,
-    "scale": scale.compare,
-}
+from benchmarks.parts import PARTS, measure
+from benchmarks.rows import format_table
 
 
-async def main(parts: list[str]) -> None:
-    """Print the benchmarks of these parts with their conditions; all parts if none are named."""
-    print(f"Python {platform.python_version()}, {platform.machine()}, {len(os.sched_getaffinity(0))} cores")
-    for name in parts or PARTS:
-        await PARTS[name]()
+def main(parts: Sequence[str]) -> None:
+    """Measure these parts, or all if none are named, and print their rows."""
+    if unknown := set(parts) - set(PARTS):
+        raise SystemExit(f"invalid part {min(unknown)!r}: expected {', '.join(PARTS)}")
+    # Each part has a process of its own, because it changes the cores and the scheduling of its process.
+    with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as pool:
+        rows = [row for found in pool.map(measure, parts or PARTS) for row in found]
+    print(f"\nPython {platform.python_version()}, {platform.machine()}, {len(os.sched_getaffinity(0))} cores")
+    print(format_table(rows))
 
 
 if __name__ == "__main__":
-    if unknown := set(sys.argv[1:]) - set(PARTS):
-        raise SystemExit(f"invalid part {min(unknown)!r}: expected {', '.join(PARTS)}")
-    # The driver represents many clients elsewhere, so it has none of the services' tuning for throughput.
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -1,76 +1,125 @@
-"""Measurements of actions by latency and CPU, and their printed lines."""
+"""Measurements of moves: their latencies, and what the processes used."""
 
-import asyncio
+import re
 import statistics
-import time
 from collections import Counter
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
-WARM_UP_SECONDS = 2.0
+EVENT_LOOP, TRANSPORT, OTHER_THREADS = "event loop", "transport", "writer and poller"
+"""Python does not name its threads for the kernel: the writer of SQLite cannot be told from the poller of grpc.aio."""
+PYTHON_THREAD = "python"
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The CPU seconds of a process and of its kinds of threads, and the voluntary context switches of all threads."""
+
+    cpu_seconds: float
+    thread_seconds: Counter[str]
+    switches: int
+
+    def since(self, before: "Usage") -> "Usage":
+        """Return what was used after an earlier reading; threads that ended since then are left out."""
+        return Usage(
+            self.cpu_seconds - before.cpu_seconds,
+            self.thread_seconds - before.thread_seconds,
+            self.switches - before.switches,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Measurement:
-    """The counts of one run: seconds from each action to its answer, duration, and CPU seconds by process."""
+    """One round: seconds from each move to its answer, duration in seconds, and the usage of each process."""
 
-    latencies: list[float] = field(default_factory=list)
-    seconds: float = 0.0
-    cpu_seconds: Counter[str] = field(default_factory=Counter)
-    is_counting: bool = False
-
-    def count_action(self, sent: float) -> None:
-        """Count an action that was sent at `sent` and is answered now."""
-        if self.is_counting:
-            self.latencies.append(time.perf_counter() - sent)
+    latencies: Sequence[float]
+    seconds: float
+    used: Mapping[str, Usage]
 
     @property
-    def per_second(self) -> float:
+    def moves_per_second(self) -> float:
         return len(self.latencies) / self.seconds
 
-    def percentile_milliseconds(self, percent: int) -> float:
-        return statistics.quantiles(self.latencies, n=100)[percent - 1] * 1000
+    @property
+    def p50_milliseconds(self) -> float:
+        return statistics.median(self.latencies) * 1000
+
+    @property
+    def p99_milliseconds(self) -> float:
+        return statistics.quantiles(self.latencies, n=100)[98] * 1000
 
     def cpu_microseconds(self, process: str) -> float:
-        """Return the CPU time of a process for each action."""
-        return self.cpu_seconds[process] / len(self.latencies) * 1e6
+        """Return the CPU time of a process for each move."""
+        return self.used[process].cpu_seconds / len(self.latencies) * 1e6
+
+    def thread_microseconds(self, process: str, kind: str) -> float:
+        """Return the CPU time of a kind of threads for each move."""
+        return self.used[process].thread_seconds[kind] / len(self.latencies) * 1e6
+
+    def switches(self, process: str) -> float:
+        """Return the voluntary context switches of a process for each move."""
+        return self.used[process].switches / len(self.latencies)
+
+    def core_percent(self, process: str) -> float:
+        """Return the CPU of a process in percent of a core."""
+        return self.used[process].cpu_seconds / self.seconds * 100
 
 
-async def measure_tables(
-    run: Measurement, driving: Iterable[Coroutine[Any, Any, None]], pids: Mapping[str, int], seconds: float
-) -> Measurement:
-    """Drive the tables, and count for `seconds` after a warm-up; raises errors of drivers."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one) for one in driving]
-        await asyncio.sleep(WARM_UP_SECONDS)
-        began, before = time.perf_counter(), _cpu_seconds(pids)
-        run.is_counting = True
-        await asyncio.sleep(seconds)
-        run.is_counting = False
-        run.seconds, run.cpu_seconds = time.perf_counter() - began, _cpu_seconds(pids) - before
-        for task in tasks:
-            task.cancel()
-    return run
+def merged(rounds: Sequence[Measurement]) -> Measurement:
+    """Return one measurement of all rounds."""
+    used = {
+        name: Usage(
+            sum(one.used[name].cpu_seconds for one in rounds),
+            sum((one.used[name].thread_seconds for one in rounds), Counter()),
+            sum(one.used[name].switches for one in rounds),
+        )
+        for name in rounds[0].used
+    }
+    return Measurement([one for each in rounds for one in each.latencies], sum(one.seconds for one in rounds), used)
 
 
-def _cpu_seconds(pids: Mapping[str, int]) -> Counter[str]:
-    return Counter({name: sum(psutil.Process(pid).cpu_times()[:2]) for name, pid in pids.items()})
+def ratios(
+    of: Callable[[Measurement], float], measured: Sequence[Measurement], baseline: Sequence[Measurement]
+) -> list[float]:
+    """Return the ratio of a figure to that of the baseline, for each round."""
+    return [of(one) / of(base) for one, base in zip(measured, baseline, strict=True)]
 
 
-def report(name: str, runs: Sequence[Measurement]) -> None:
-    """Print a line for all runs of a kind."""
-    run = Measurement([one for run in runs for one in run.latencies], sum(run.seconds for run in runs))
-    for one in runs:
-        run.cpu_seconds += one.cpu_seconds
-    latencies = "  ".join(f"p{percent} {run.percentile_milliseconds(percent):6.2f}" for percent in (50, 95, 99))
-    cpu = ", ".join(f"{process} {run.cpu_microseconds(process):4.0f} µs" for process in run.cpu_seconds)
-    print(f"  {name:<11}{run.per_second:7.0f} actions/s   {latencies} ms   CPU each: {cpu}", flush=True)
+def latencies(measured: Measurement) -> str:
+    """Return the text of two percentiles."""
+    return f"p50 {measured.p50_milliseconds:5.2f}, p99 {measured.p99_milliseconds:6.2f} ms"
 
 
-def report_ratios(title: str, ratios: Sequence[float]) -> None:
-    """Print ratios round by round, and their median."""
-    listed = ", ".join(f"{ratio:.2f}" for ratio in ratios)
-    print(f"  {title}: median {statistics.median(ratios):.2f} of {listed}")
+def usage(pid: int) -> Usage:
+    """Return what a process has used so far."""
+    process = psutil.Process(pid)
+    threads, switches = Counter[str](), 0
+    times = {thread.id: thread.user_time + thread.system_time for thread in process.threads()}
+    for thread, name, status in _threads(pid):
+        threads[kind_of_thread(name, is_main=thread == pid)] += times.get(thread, 0.0)
+        switches += voluntary_switches(status)
+    return Usage(sum(process.cpu_times()[:2]), threads, switches)
+
+
+def kind_of_thread(name: str, *, is_main: bool) -> str:
+    """Return the kind of a thread of a service by its name in the kernel."""
+    if is_main:
+        return EVENT_LOOP
+    return OTHER_THREADS if name.startswith(PYTHON_THREAD) else TRANSPORT
+
+
+def voluntary_switches(status: str) -> int:
+    """Return the voluntary context switches of a thread by its file `status` in /proc."""
+    found = re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def _threads(pid: int) -> Iterator[tuple[int, str, str]]:
+    """Yield the number, the name and the status of each thread that has not ended."""
+    for folder in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):
+            yield int(folder.name), (folder / "comm").read_text().strip(), (folder / "status").read_text()

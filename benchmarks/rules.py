@@ -1,8 +1,10 @@
 """The speed of the rules: actions of random play a second on one core."""
 
+from collections.abc import Sequence
 from random import Random
 from time import process_time
 
+from benchmarks.rows import Row
 from croupier.games.bots import random_of
 from croupier.games.interface import (
     CardsShuffled,
@@ -16,7 +18,7 @@ from croupier.games.interface import (
 )
 from croupier.games.registry import GAMES
 
-SECONDS = 1.0
+SECONDS = 0.2
 SEED = 1
 MAX_ACTIONS = 5_000
 """Tables end after this many actions, because random play of some games hardly ends."""
@@ -51,11 +53,18 @@ def _random_action(game: Game, state: State, seat: int, random: Random) -> SeatA
     return SeatActed(seat, random_of(legal, random.randrange))
 
 
-async def compare() -> None:
-    """Print a table of all games and numbers of seats."""
-    print("\nRules: random play with legal actions and facts, one core")
-    print(f"{'game':<12}{'seats':>5}{'actions/s':>12}")
-    for game in GAMES.values():
-        for seats in game.seats:
-            rate = actions_per_second(game, seats, SECONDS)
-            print(f"{game.id:<12}{seats:>5}{rate:>12,.0f}")
+async def compare() -> list[Row]:
+    """Measure all games with each number of seats."""
+    return [_row(game) for game in GAMES.values()]
+
+
+def _row(game: Game) -> Row:
+    print(f"  {game.id}", flush=True)
+    rates = [actions_per_second(game, seats, SECONDS) for seats in game.seats]
+    return Row("rules", f"{game.id}, seats: {extent(game.seats)}", f"{extent(rates)} actions a second of CPU")
+
+
+def extent(numbers: Sequence[float]) -> str:
+    """Return the lowest and the highest number, or the only one."""
+    low, high = f"{min(numbers):,.0f}", f"{max(numbers):,.0f}"
+    return low if low == high else f"{low} to {high}"

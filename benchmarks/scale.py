@@ -1,16 +1,19 @@
 """Writers of several engines on one PostgreSQL: commits a second, with and without a slow disk."""
 
 import asyncio
-import os
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import chain, product
+from typing import TypeAlias
 
 import structlog
 from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from benchmarks.actions import CORES
+from benchmarks.rows import Row
 from croupier.engine.cluster.postgres_notifier import PostgresNotifier
 from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.schema import TABLES
@@ -27,8 +30,10 @@ COMMIT_DELAYS_MILLISECONDS = (0, 3)
 """The time that PostgreSQL adds to each commit, as a synchronous standby or a disk of a cloud does."""
 TABLES_OF_WRITER = 5
 """So few that two cores carry 16 writers: the measurement is that of waits, not of CPU."""
-WARM_UP_SECONDS, SECONDS = 0.5, 3.0
+ROUNDS, WARM_UP_SECONDS, SECONDS = 3, 0.4, 1.0
 BODY = '{"t":"act","v":1,"seat":1,"action":{"type":"play","card":"QH"},"request":"b1946ac92492d234"}'
+Variant: TypeAlias = tuple[int, int]
+"""The delay of commits in milliseconds, and the number of writers."""
 
 
 class _Ignoring:
@@ -77,9 +82,9 @@ class WriterInstance:
         return Append(table_id, [(table_id, sequence, sequence, sequence, BODY)], sequence, sequence, None)
 
 
-async def measure(database: AsyncEngine, writers: int) -> list[float]:
-    """Return the durations of all commits of some writers, which run at once, after a warm-up."""
-    instances = [WriterInstance(database, f"{writers} {number}", writers) for number in range(writers)]
+async def measure(database: AsyncEngine, writers: int, name: str) -> list[float]:
+    """Return the durations of all commits of some writers, which run at once, after a warm-up; `name` is a new one."""
+    instances = [WriterInstance(database, f"{name} {number}", writers) for number in range(writers)]
     rows = [
         {
             "table_id": table_id,
@@ -103,37 +108,41 @@ async def measure(database: AsyncEngine, writers: int) -> list[float]:
     return [seconds for one, start in zip(instances, before, strict=True) for seconds in one.seconds[start:]]
 
 
-async def compare() -> None:
-    """Print the commits a second of one writer and of several, for each delay of commits."""
-    os.sched_setaffinity(0, CORES)
+async def compare() -> list[Row]:
+    """Measure one writer and several, with each delay of commits, in turn."""
     tune_process(gc_thresholds="10000,20,100", scheduling="batch")
-    print("\nScale: writers of engines on one PostgreSQL with fsync; each commits an entry of five tables at a time")
-    for delay in COMMIT_DELAYS_MILLISECONDS:
-        settings = {"commit_delay": str(delay * 1000), "commit_siblings": "0"}
-        with postgres_server(settings=settings) as postgres:
-            url = postgres.create_database("scale")
-            await migrate_database(url, ["croupier.engine"])
-            database = open_database(url)
-            try:
-                await _compare_writers(database, delay)
-            finally:
-                await database.dispose()
+    found: dict[Variant, list[list[float]]] = defaultdict(list)
+    async with _databases() as databases:
+        for number in range(ROUNDS):
+            print(f"  round {number + 1}", flush=True)
+            for delay, writers in product(databases, WRITERS):
+                found[delay, writers].append(await measure(databases[delay], writers, f"{number} {writers}"))
+    return [row(variant, found) for variant in found]
 
 
-async def _compare_writers(database: AsyncEngine, delay: int) -> None:
-    alone: float | None = None
-    for writers in WRITERS:
-        seconds = await measure(database, writers)
-        rate = len(seconds) / SECONDS
-        alone = alone or rate
-        p50, p99 = _percentiles(seconds)
-        print(
-            f"  commit delay {delay} ms, {writers:2} writers {rate:6.0f} commits/s, {rate / alone:5.1f} times one"
-            f"   p50 {p50:5.2f}  p99 {p99:6.2f} ms",
-            flush=True,
-        )
+@asynccontextmanager
+async def _databases() -> AsyncIterator[dict[int, AsyncEngine]]:
+    """Open a database on one PostgreSQL with fsync for each delay of commits."""
+    with postgres_server(settings={"commit_siblings": "0"}) as postgres:
+        async with AsyncExitStack() as stack:
+            databases = {}
+            for delay in COMMIT_DELAYS_MILLISECONDS:
+                url = postgres.create_database(f"delay_{delay}")
+                postgres.run_sql("postgres", f"ALTER DATABASE delay_{delay} SET commit_delay = {delay * 1000}")
+                await migrate_database(url, ["croupier.engine"])
+                databases[delay] = open_database(url)
+                stack.push_async_callback(databases[delay].dispose)
+            yield databases
 
 
-def _percentiles(seconds: Sequence[float]) -> tuple[float, float]:
-    cuts = statistics.quantiles(seconds, n=100)
-    return cuts[49] * 1000, cuts[98] * 1000
+def row(variant: Variant, found: Mapping[Variant, Sequence[Sequence[float]]]) -> Row:
+    """Return the row of a delay and a number of writers, by the durations of commits in each round."""
+    (delay, writers), rounds, alone = variant, found[variant], found[variant[0], WRITERS[0]]
+    p50 = statistics.median(chain.from_iterable(rounds)) * 1000
+    rate = sum(map(len, rounds)) / len(rounds) / SECONDS
+    figures = f"{rate:5.0f} commits/s, p50 {p50:5.2f} ms"
+    name = f"commit delay {delay} ms, writers: {writers}"
+    if rounds is alone:
+        return Row("scale", name, figures)
+    ratios = [len(one) / len(base) for one, base in zip(rounds, alone, strict=True)]
+    return Row("scale", name, figures, ratios, "commits/s to one writer")

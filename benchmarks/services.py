@@ -1,0 +1,58 @@
+"""The services under test, and the cores of servers and players."""
+
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+
+from croupier.cli.launcher.background import BackgroundServices, started_services
+from croupier.runtime.schema_versions import migrate_database
+from loadtest.postgres import postgres_server
+
+NO_LIMITS = ("--player-calls-per-second=0", "--network-units-per-second=0", "--log-level=error")
+FLAGS = {
+    "lobby": (
+        *NO_LIMITS,
+        "--max-hosted-tables=10000",
+        "--sign-ins-per-second=0",
+        "--tables-created-per-second=0",
+        "--max-network-tables=10000",
+    ),
+    "engine": NO_LIMITS,
+    "gateway": (
+        "--address-requests-per-second=0",
+        "--network-requests-per-second=0",
+        "--max-streams-per-connection=1000",
+    ),
+}
+PACKAGES = ("croupier.lobby", "croupier.engine", "croupier.scoring")
+CORES = sorted(os.sched_getaffinity(0))
+SERVER_CORES, DRIVER_CORES = CORES[:1], CORES[1:] or CORES
+
+
+def pin(pid: int, cores: Sequence[int]) -> None:
+    """Let all threads of a process run on these cores only."""
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(ProcessLookupError):
+            os.sched_setaffinity(int(thread.name), cores)
+
+
+@contextmanager
+def services(database: str = "", gateway: Sequence[str] | None = None) -> Iterator[BackgroundServices]:
+    """Run new services on the cores of this process, on SQLite unless a database is named."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        started_services(Path(folder), database=database, extra_flags=FLAGS, gateway=gateway) as started,
+    ):
+        yield started
+
+
+@asynccontextmanager
+async def services_on_postgres() -> AsyncIterator[BackgroundServices]:
+    """Run new services on a new PostgreSQL with fsync, on the cores of this process."""
+    with postgres_server(settings={}) as postgres:
+        url = postgres.create_database("croupier")
+        await migrate_database(url, PACKAGES)
+        with services(url) as started:
+            yield started
