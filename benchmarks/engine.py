@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from benchmarks.bare_load import bare_load, bare_server
-from benchmarks.loads import SEATS, SERVER, Level, Load, engine_load, in_turn, sample_messages, use_driver_cores
+from benchmarks.loads import SEATS, SERVER, Level, Load, engine_load, in_turn, sample_messages
 from benchmarks.measurement import EVENT_LOOP, OTHER_THREADS, TRANSPORT, Measurement, latencies, merged, ratios
 from benchmarks.rows import Row
 from benchmarks.services import services, services_on_postgres
@@ -80,7 +80,6 @@ def _switches(measured: Measurement) -> float:
 @asynccontextmanager
 async def _loads(level: Level, connections: Mapping[str, int]) -> AsyncIterator[dict[tuple[str, str], Load]]:
     """Open the tables of engines and of the bare server, with each number of connections."""
-    use_driver_cores()
     async with AsyncExitStack() as stack:
         sqlite = stack.enter_context(services())
         postgres = await stack.enter_async_context(services_on_postgres())

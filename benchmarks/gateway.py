@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
-from benchmarks.loads import SERVER, Level, Load, engine_load, in_turn, use_driver_cores
+from benchmarks.loads import SERVER, Level, Load, engine_load, in_turn
 from benchmarks.measurement import Measurement, latencies, merged, ratios
 from benchmarks.rows import Row
 from benchmarks.services import services
@@ -26,7 +26,6 @@ async def compare() -> list[Row]:
         find_envoy()
     except ValueError as missing:
         return [Row("gateway", "skipped", str(missing))]
-    use_driver_cores()
     async with _loads() as loads:
         measured = await in_turn(loads)
     direct = measured[DIRECT]

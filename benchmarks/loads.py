@@ -1,7 +1,6 @@
 """Tables of players that play in turn: while one load is measured the others pause, with open streams."""
 
 import asyncio
-import os
 import random
 import time
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
@@ -15,7 +14,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from benchmarks.clients import BenchmarkClient, open_table
 from benchmarks.measurement import Measurement, usage
-from benchmarks.services import DRIVER_CORES, SERVER_CORES, pin
+from benchmarks.services import DRIVER_CORES, SERVER_CORES, free_server_cores, pin
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_client import Endpoints
 from loadtest.players.client import Connections
@@ -99,23 +98,19 @@ async def in_turn(loads: Mapping[str, Load]) -> dict[str, list[Measurement]]:
     """Measure loads of the same level in turn, in alternating order; raises errors of players."""
     found: dict[str, list[Measurement]] = {name: [] for name in loads}
     print("  tables are open", flush=True)
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one) for load in loads.values() for one in load.driving]
-        for load in loads.values():
-            await load.play(load.level.settling_seconds)
-            load.pause()
-        for number in range(max(load.level.rounds for load in loads.values())):
-            print(f"  round {number + 1}", flush=True)
-            for name in list(loads)[:: -1 if number % 2 else 1]:
-                found[name].append(await loads[name].measure())
-        for task in tasks:
-            task.cancel()
+    with free_server_cores():
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one) for load in loads.values() for one in load.driving]
+            for load in loads.values():
+                await load.play(load.level.settling_seconds)
+                load.pause()
+            for number in range(max(load.level.rounds for load in loads.values())):
+                print(f"  round {number + 1}", flush=True)
+                for name in list(loads)[:: -1 if number % 2 else 1]:
+                    found[name].append(await loads[name].measure())
+            for task in tasks:
+                task.cancel()
     return found
-
-
-def use_driver_cores() -> None:
-    """Leave the core of servers to them; programs that are started later stay on the other cores too."""
-    os.sched_setaffinity(0, DRIVER_CORES)
 
 
 @asynccontextmanager

@@ -1,6 +1,6 @@
 """The CPU of lobby and scoring beside the engine, while people play short games and open new tables after them."""
 
-from benchmarks.loads import SERVER, SHORT_GAME, Level, engine_load, in_turn, use_driver_cores
+from benchmarks.loads import SERVER, SHORT_GAME, Level, engine_load, in_turn
 from benchmarks.measurement import merged
 from benchmarks.rows import Row
 from benchmarks.services import services
@@ -14,7 +14,6 @@ OTHERS = ("lobby", "scoring")
 
 async def compare() -> list[Row]:
     """Measure all services with tables at random points of their games."""
-    use_driver_cores()
     with services() as started:
         pids = {SERVER: started.pids["engine"], **{name: started.pids[name] for name in OTHERS}}
         endpoints = endpoints_of(started.addresses)

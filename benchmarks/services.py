@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
+
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier.runtime.schema_versions import migrate_database
 from loadtest.postgres import postgres_server
@@ -32,15 +34,32 @@ SERVER_CORES, DRIVER_CORES = CORES[:1], CORES[1:] or CORES
 
 
 def pin(pid: int, cores: Sequence[int]) -> None:
-    """Let all threads of a process run on these cores only."""
-    for thread in Path(f"/proc/{pid}/task").iterdir():
-        with suppress(ProcessLookupError):
-            os.sched_setaffinity(int(thread.name), cores)
+    """Let all threads of a process run on these cores only; one that has ended is left out."""
+    with suppress(FileNotFoundError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(ProcessLookupError):
+                os.sched_setaffinity(int(thread.name), cores)
+
+
+@contextmanager
+def free_server_cores() -> Iterator[None]:
+    """Leave the core of servers to those that are pinned to it: this process and all others that it started move."""
+    _pin_all(DRIVER_CORES)
+    try:
+        yield
+    finally:
+        _pin_all(CORES)
+
+
+def _pin_all(cores: Sequence[int]) -> None:
+    own = psutil.Process()
+    for process in [own, *own.children(recursive=True)]:
+        pin(process.pid, cores)
 
 
 @contextmanager
 def services(database: str = "", gateway: Sequence[str] | None = None) -> Iterator[BackgroundServices]:
-    """Run new services on the cores of this process, on SQLite unless a database is named."""
+    """Run new services, on SQLite unless a database is named."""
     with (
         tempfile.TemporaryDirectory() as folder,
         started_services(Path(folder), database=database, extra_flags=FLAGS, gateway=gateway) as started,
@@ -50,7 +69,7 @@ def services(database: str = "", gateway: Sequence[str] | None = None) -> Iterat
 
 @asynccontextmanager
 async def services_on_postgres() -> AsyncIterator[BackgroundServices]:
-    """Run new services on a new PostgreSQL with fsync, on the cores of this process."""
+    """Run new services on a new PostgreSQL with fsync."""
     with postgres_server(settings={}) as postgres:
         url = postgres.create_database("croupier")
         await migrate_database(url, PACKAGES)
