@@ -7,12 +7,12 @@ bound is raised, `tests/runtime/test_database_drivers.py` has to pass with the n
 import asyncio
 import os
 import sqlite3
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import aiosqlite
 import asyncpg
@@ -20,6 +20,7 @@ from sqlalchemy import URL
 
 from croupier.runtime.permissions import open_private
 
+Result = TypeVar("Result")
 CONNECT_SECONDS = 5.0
 COMMAND_SECONDS = 8.0
 SERVER_SETTINGS: Mapping[str, str] = MappingProxyType(
@@ -33,8 +34,6 @@ SERVER_SETTINGS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Settings of each session of PostgreSQL."""
-FETCH_ROWS = 64
-"""The number of rows that the SQLite driver fetches from its thread at once."""
 THREAD_END_SECONDS = 1.0
 
 
@@ -107,14 +106,83 @@ class PreparedStatement:
         self._connection = None
 
 
+class SqliteCursor:
+    """A cursor that executes a statement and fetches its rows in one step of the connection's thread.
+
+    A step costs more than most statements; the driver's own cursor takes four.
+    """
+
+    def __init__(self, connection: "SqliteConnection") -> None:
+        self._connection = connection
+        self._rows: list[Any] = []
+        self.description: Any = None
+        self.rowcount = -1
+        self.lastrowid: int | None = None
+        self.arraysize = 1
+
+    async def __aenter__(self) -> "SqliteCursor":
+        return self
+
+    async def execute(self, statement: str, parameters: Sequence[Any] = ()) -> None:
+        """Execute a statement."""
+        await self._run(sqlite3.Cursor.execute, statement, parameters)
+
+    async def executemany(self, statement: str, parameters: Iterable[Sequence[Any]]) -> None:
+        """Execute a statement for each row of parameters."""
+        await self._run(sqlite3.Cursor.executemany, statement, parameters)
+
+    async def fetchall(self) -> list[Any]:
+        """Return all rows."""
+        return self._rows
+
+    async def close(self) -> None:
+        """Do nothing: the cursor of SQLite is closed."""
+
+    async def _run(self, execute: Callable[..., Any], *arguments: Any) -> None:
+        self._rows, self.description, self.rowcount, self.lastrowid = await self._connection.run(
+            partial(_fetched, execute, *arguments)
+        )
+
+
 class SqliteConnection(aiosqlite.Connection):
-    """A connection whose thread is stopped once, and does not keep the process from ending."""
+    """A connection whose thread is stopped once, does not keep the process from ending, and runs no idle steps."""
 
     def __init__(self, connector: partial[sqlite3.Connection]) -> None:
-        super().__init__(connector, FETCH_ROWS)
+        # The number of rows of a step concerns cursors that this connection does not have.
+        super().__init__(connector, iter_chunk_size=1)
         self._is_stopped = False
+        self._is_interrupted = False
         # SQLAlchemy does the same to connections that it makes itself.
         self._thread.daemon = True
+
+    # aiosqlite takes a step to make one.
+    def cursor(self) -> SqliteCursor:  # type: ignore[override]
+        """Return a cursor."""
+        return SqliteCursor(self)
+
+    async def run(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Return what a function returns that the thread calls with the connection of SQLite."""
+        try:
+            result: Result = await self._execute(function, self._conn)  # type: ignore[no-untyped-call]
+        except asyncio.CancelledError:
+            self._is_interrupted = True
+            raise
+        return result
+
+    async def commit(self) -> None:
+        """Commit the transaction, if there is one."""
+        if self._has_transaction():
+            await super().commit()
+
+    async def rollback(self) -> None:
+        """Roll back the transaction, if there is one."""
+        if self._has_transaction():
+            await super().rollback()
+            self._is_interrupted = False
+
+    def _has_transaction(self) -> bool:
+        # The thread may still begin one for a statement whose caller was cancelled.
+        return self._is_interrupted or self.in_transaction
 
     def stop(self) -> asyncio.Future[Any] | None:
         """Stop the thread; returns None if it was stopped before.
@@ -141,6 +209,16 @@ class SqliteConnection(aiosqlite.Connection):
 async def connect_sqlite(file: str | Path, **options: Any) -> SqliteConnection:
     """Connect with the driver itself, with the arguments of `sqlite3.connect`; a new file is its owner's only."""
     return await SqliteConnection(partial(_connect_sqlite, file, **options)).connected()
+
+
+def _fetched(
+    execute: Callable[..., Any], statement: str, parameters: Any, connection: sqlite3.Connection
+) -> tuple[list[Any], Any, int, int | None]:
+    with closing(connection.cursor()) as cursor:
+        execute(cursor, statement, parameters)
+        rows = cursor.fetchall() if cursor.description else []
+        # Only now: a statement that returns rows counts them as they are fetched.
+        return rows, cursor.description, cursor.rowcount, cursor.lastrowid
 
 
 def _connect_sqlite(file: str | Path, **options: Any) -> sqlite3.Connection:

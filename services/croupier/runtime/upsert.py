@@ -6,7 +6,6 @@ from typing import TypeAlias
 
 from sqlalchemy import Table
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 Upsert: TypeAlias = sqlite.Insert | postgresql.Insert
 
@@ -15,6 +14,6 @@ _KINDS: Mapping[str, Callable[[Table], Upsert]] = MappingProxyType(
 )
 
 
-def insert_into(connection: AsyncConnection, table: Table) -> Upsert:
-    """Return an insert with on_conflict_do_nothing() and on_conflict_do_update()."""
-    return _KINDS[connection.dialect.name](table)
+def insert_into(dialect: str, table: Table) -> Upsert:
+    """Return an insert with on_conflict_do_nothing() and on_conflict_do_update() for a dialect, by its name."""
+    return _KINDS[dialect](table)

@@ -8,10 +8,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, RowMapping, Table, select
+from sqlalchemy import Row, RowMapping, String, Table, bindparam, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.sql.dml import ReturningInsert
 
 from croupier.runtime.costs import sheet_cost
 from croupier.runtime.database import transaction
@@ -20,7 +22,7 @@ from croupier.runtime.identity import Clock
 from croupier.runtime.rate_limit import charge
 from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
-from croupier.runtime.upsert import insert_into
+from croupier.runtime.upsert import Upsert, insert_into
 from croupier.scoring import standings_writer
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
 from croupier.scoring.standings import MIN_RANKED_PLAYERS, places
@@ -141,16 +143,16 @@ class Ledger:
     ) -> ScoreSheet:
         """Return the score sheet of a table; raises NotFound if it has no entry, or `is_shown` returns false."""
         async with transaction(self.database) as connection:
-            row = (await connection.execute(select(SHEETS).filter_by(table_id=table_id))).one_or_none()
-            result_row = (await connection.execute(select(RESULTS).filter_by(table_id=table_id))).one_or_none()
+            wanted = {"table_id": table_id}
+            row = (await connection.execute(_SHEET, wanted)).one_or_none()
+            result_row = (await connection.execute(_RESULT, wanted)).one_or_none()
             sheet, result = decode_sheet(row) if row else None, decode_result(result_row) if result_row else None
             if sheet is None or not (is_shown is None or is_shown(sheet, result)):
                 raise NotFound(
                     errors_pb2.ERROR_REASON_NO_SCORE_SHEET,
                     "no score sheet: no round of this table has ended, or this player has no access to it",
                 )
-            of_table = select(ROUNDS).filter_by(table_id=table_id).order_by(ROUNDS.c.round)
-            rows = (await connection.execute(of_table)).all()
+            rows = (await connection.execute(_ROUNDS, wanted)).all()
             # Before they are decoded, so that calls that come meanwhile are refused.
             charge(sheet_cost(len(rows)))
             rounds = [_decode_round(row) async for row in in_steps(rows, ROUNDS_STEP)]
@@ -169,18 +171,17 @@ async def _record_sheet(connection: AsyncConnection, sheet: Sheet, now: int) -> 
         "removed_players": json.dumps(access.removed_players),
         "is_matched": access.is_matched,
     }
-    insert = insert_into(connection, SHEETS).values(table_id=sheet.table_id, reported_milliseconds=now, **columns)
-    reported = {"reported_milliseconds": now}
-    upsert = insert.on_conflict_do_update(index_elements=SHEETS.primary_key, set_=reported).returning(SHEETS)
-    _check_same((await connection.execute(upsert)).mappings().one(), columns, "game, seats or access")
+    row = {"table_id": sheet.table_id, "reported_milliseconds": now, **columns}
+    recorded = await connection.execute(_upsert_sheet(connection.dialect.name), row)
+    _check_same(recorded.mappings().one(), columns, "game, seats or access")
 
 
 async def _insert_once(
     connection: AsyncConnection, table: Table, key: dict[str, Any], columns: dict[str, Any], description: str
 ) -> bool:
     # The insert comes first because it locks the key or waits for its lock: the row that is read afterwards is final.
-    insert = insert_into(connection, table).values(**key, **columns).on_conflict_do_nothing()
-    if (await connection.execute(insert)).rowcount:
+    insert = _insert_if_absent(connection.dialect.name, table)
+    if (await connection.execute(insert, key | columns)).rowcount:
         return True
     stored = (await connection.execute(select(table).filter_by(**key).with_for_update())).mappings().one()
     _check_same(stored, columns, description)
@@ -212,9 +213,25 @@ async def _add_counts(connection: AsyncConnection, table_id: str, sums: Counter[
         {"table_id": table_id, "seat": seat, "name": name, "amount": amount}
         for (seat, name), amount in sorted(sums.items())
     ]
-    insert = insert_into(connection, SEAT_COUNTS).values(rows)
-    increased = {"amount": SEAT_COUNTS.c.amount + insert.excluded.amount}
-    await connection.execute(insert.on_conflict_do_update(index_elements=SEAT_COUNTS.primary_key, set_=increased))
+    await connection.execute(standings_writer.add_amounts(connection.dialect.name, SEAT_COUNTS), rows)
+
+
+# The statements have their values as parameters: building one takes longer than its execution.
+_SHEET = select(SHEETS).where(SHEETS.c.table_id == bindparam("table_id", type_=String))
+_RESULT = select(RESULTS).where(RESULTS.c.table_id == bindparam("table_id", type_=String))
+_ROUNDS = select(ROUNDS).where(ROUNDS.c.table_id == bindparam("table_id", type_=String)).order_by(ROUNDS.c.round)
+
+
+@cache
+def _upsert_sheet(dialect: str) -> ReturningInsert[Any]:
+    insert = insert_into(dialect, SHEETS)
+    reported = {"reported_milliseconds": insert.excluded.reported_milliseconds}
+    return insert.on_conflict_do_update(index_elements=SHEETS.primary_key, set_=reported).returning(SHEETS)
+
+
+@cache
+def _insert_if_absent(dialect: str, table: Table) -> Upsert:
+    return insert_into(dialect, table).on_conflict_do_nothing()
 
 
 _UNKNOWN_CONDUCT = json.dumps(())

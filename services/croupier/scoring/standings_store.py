@@ -1,12 +1,26 @@
 """Statistics, leaderboards and lists of results: each page is a range of an index, however many results there are."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Row, Select, literal, select, tuple_, union_all
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Float,
+    Integer,
+    Row,
+    Select,
+    String,
+    bindparam,
+    literal,
+    select,
+    tuple_,
+    union_all,
+)
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.runtime.database import transaction
 from croupier.runtime.steps import in_steps
@@ -37,11 +51,10 @@ class StandingsStore:
 
     async def statistics(self, player_id: str, scope: Scope) -> tuple[Statistics, ...]:
         """Return a player's statistics of each game with results in a scope, ordered by the game's id."""
-        query = select(STANDINGS).filter_by(player_id=player_id, scope=scope.value).order_by(STANDINGS.c.game)
-        of_player = (STANDING_COUNTS.c.player_id == player_id, STANDING_COUNTS.c.scope == scope.value)
+        wanted = {"player_id": player_id, "scope": scope.value}
         async with transaction(self.database) as connection:
-            rows = (await connection.execute(query)).all()
-            counts = await _counts(connection, of_player)
+            rows = (await connection.execute(_OF_PLAYER, wanted)).all()
+            counts = _counts((await connection.execute(_COUNTS_OF_PLAYER, wanted)).all())
         return tuple(_statistics(row, counts) for row in rows)
 
     async def leaderboard(self, game: str, after: LeaderboardEntry | None, limit: int) -> tuple[LeaderboardEntry, ...]:
@@ -49,12 +62,12 @@ class StandingsStore:
 
         They count ranked results only.
         """
+        wanted = {"game": game, "max_rows": limit} | (_position(after) if after else {})
         async with transaction(self.database) as connection:
-            rows = (await connection.execute(_leaderboard(game, after, limit))).all()
+            rows = (await connection.execute(_leaderboard(is_first=after is None), wanted)).all()
             # The order does not depend on counts, so those of the page suffice.
-            shown = STANDING_COUNTS.c.player_id.in_([row.player_id for row in rows])
-            ranked = (STANDING_COUNTS.c.scope == Scope.RANKED.value, STANDING_COUNTS.c.game == game)
-            counts = await _counts(connection, (shown, *ranked))
+            shown = {"game": game, "player_ids": [row.player_id for row in rows]}
+            counts = _counts((await connection.execute(_COUNTS_OF_PAGE, shown)).all()) if rows else {}
         return tuple(LeaderboardEntry(row.player_id, row.name, _statistics(row, counts)) for row in rows)
 
     async def results(
@@ -65,15 +78,15 @@ class StandingsStore:
         They are those of public tables; all those of a player if that is the caller.
         """
         scopes = (True, False) if player_id and player_id == caller_id else (True,)
+        query = _results(is_of_game=bool(game), is_of_player=bool(player_id), scopes=scopes, is_first=after is None)
+        end, table_id = after or (0, "")
+        wanted = {"game": game, "player_id": player_id, "end": end, "table_id": table_id, "max_rows": limit}
         async with transaction(self.database) as connection:
-            rows = (await connection.execute(_results(game, player_id, scopes, after, limit))).all()
+            rows = (await connection.execute(query, wanted)).all()
         return tuple([(decode_sheet(row), decode_result(row)) async for row in in_steps(rows, DECODING_STEP)])
 
 
-async def _counts(connection: AsyncConnection, conditions: Iterable[ColumnElement[bool]]) -> _Counts:
-    columns = STANDING_COUNTS.c
-    query = select(STANDING_COUNTS).where(*conditions).order_by(columns.player_id, columns.game, columns.name)
-    rows = (await connection.execute(query)).all()
+def _counts(rows: Sequence[Row[Any]]) -> _Counts:
     return {
         group: tuple((row.name, row.amount) for row in sums)
         for group, sums in groupby(rows, lambda row: (row.player_id, row.game))
@@ -85,10 +98,41 @@ def _statistics(row: Row[Any], counts: _Counts) -> Statistics:
     return Statistics(row.game, -row.minus_games, -row.minus_wins, row.place_sum, sums)
 
 
-def _leaderboard(game: str, after: LeaderboardEntry | None, limit: int) -> Select[Any]:
-    query = select(STANDINGS).filter_by(scope=Scope.RANKED.value, game=game)
-    if after is not None:
-        query = query.where(tuple_(*_order(STANDINGS.c)) > _position(after))
+# The queries have their values as parameters: building one takes longer than its execution.
+_OF_PLAYER = (
+    select(STANDINGS)
+    .where(
+        STANDINGS.c.player_id == bindparam("player_id", type_=String),
+        STANDINGS.c.scope == bindparam("scope", type_=STANDINGS.c.scope.type),
+    )
+    .order_by(STANDINGS.c.game)
+)
+_COUNTS = select(STANDING_COUNTS).order_by(STANDING_COUNTS.c.player_id, STANDING_COUNTS.c.game, STANDING_COUNTS.c.name)
+_COUNTS_OF_PLAYER = _COUNTS.where(
+    STANDING_COUNTS.c.player_id == bindparam("player_id", type_=String),
+    STANDING_COUNTS.c.scope == bindparam("scope", type_=STANDING_COUNTS.c.scope.type),
+)
+_COUNTS_OF_PAGE = _COUNTS.where(
+    STANDING_COUNTS.c.player_id.in_(bindparam("player_ids", expanding=True)),
+    STANDING_COUNTS.c.scope == Scope.RANKED.value,
+    STANDING_COUNTS.c.game == bindparam("game", type_=String),
+)
+
+
+@cache
+def _leaderboard(*, is_first: bool) -> Select[Any]:
+    limit = bindparam("max_rows", type_=Integer)
+    query = select(STANDINGS).where(
+        STANDINGS.c.scope == Scope.RANKED.value, STANDINGS.c.game == bindparam("game", type_=String)
+    )
+    if not is_first:
+        position = (
+            bindparam("minus_wins", type_=Integer),
+            bindparam("average_place", type_=Float),
+            bindparam("minus_games", type_=Integer),
+            bindparam("player_id", type_=String),
+        )
+        query = query.where(tuple_(*_order(STANDINGS.c)) > tuple_(*position))
     page = query.order_by(*_order(STANDINGS.c)).limit(limit).subquery()
     named = select(page, PLAYER_NAMES.c.name).join(PLAYER_NAMES, PLAYER_NAMES.c.player_id == page.c.player_id)
     return named.order_by(*_order(page.c))
@@ -98,33 +142,36 @@ def _order(columns: Any) -> tuple[ColumnElement[Any], ...]:
     return columns.minus_wins, columns.average_place, columns.minus_games, columns.player_id
 
 
-def _position(entry: LeaderboardEntry) -> tuple[int, float, int, str]:
+def _position(entry: LeaderboardEntry) -> dict[str, Any]:
     statistics = entry.statistics
-    average = statistics.average_place or 0.0
-    return -statistics.games_won, average, -statistics.games_finished, entry.player_id
+    return {
+        "minus_wins": -statistics.games_won,
+        "average_place": statistics.average_place or 0.0,
+        "minus_games": -statistics.games_finished,
+        "player_id": entry.player_id,
+    }
 
 
-def _results(
-    game: str, player_id: str, scopes: Iterable[bool], after: tuple[int, str] | None, limit: int
-) -> Select[Any]:
-    pages = [_keys(game, player_id, is_public, after, limit).subquery() for is_public in scopes]
+@cache
+def _results(*, is_of_game: bool, is_of_player: bool, scopes: tuple[bool, ...], is_first: bool) -> Select[Any]:
+    pages = [_keys(is_of_game, is_of_player, is_public, is_first).subquery() for is_public in scopes]
     keys = union_all(*(select(page) for page in pages)).subquery()
     query = select(RESULTS, SHEETS).join(keys, keys.c.table_id == RESULTS.c.table_id)
     query = query.join(SHEETS, SHEETS.c.table_id == RESULTS.c.table_id)
+    limit = bindparam("max_rows", type_=Integer)
     return query.order_by(keys.c.end_milliseconds.desc(), keys.c.table_id.desc()).limit(limit)
 
 
-def _keys(
-    game: str, player_id: str, is_public: bool, after: tuple[int, str] | None, limit: int
-) -> Select[tuple[int, str]]:
+def _keys(is_of_game: bool, is_of_player: bool, is_public: bool, is_first: bool) -> Select[tuple[int, str]]:
     """Return a page of ends and tables: one range of an index, whose columns all others have one value."""
-    table = RESULT_PLAYERS if player_id else RESULTS
+    table = RESULT_PLAYERS if is_of_player else RESULTS
     end, table_id = table.c.end_milliseconds, table.c.table_id
     query = select(end, table_id).where(table.c.is_public == literal(is_public))
-    if player_id:
-        query = query.where(RESULT_PLAYERS.c.player_id == player_id)
-    if game:
-        query = query.where(table.c.game == game)
-    if after is not None:
+    if is_of_player:
+        query = query.where(RESULT_PLAYERS.c.player_id == bindparam("player_id", type_=String))
+    if is_of_game:
+        query = query.where(table.c.game == bindparam("game", type_=String))
+    if not is_first:
+        after = tuple_(bindparam("end", type_=BigInteger), bindparam("table_id", type_=String))
         query = query.where(tuple_(end, table_id) < after)
-    return query.order_by(end.desc(), table_id.desc()).limit(limit)
+    return query.order_by(end.desc(), table_id.desc()).limit(bindparam("max_rows", type_=Integer))

@@ -6,12 +6,13 @@ players are changed table by table and in the order of their keys, so that two t
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Double, Row, cast, select, tuple_
+from sqlalchemy import Double, Row, String, Table, bindparam, cast, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from croupier.runtime.upsert import insert_into
+from croupier.runtime.upsert import Upsert, insert_into
 from croupier.scoring.schema import PLAYER_NAMES, RESULT_PLAYERS, RESULTS, SEAT_COUNTS, STANDING_COUNTS, STANDINGS
 from croupier.scoring.standings import Scope
 
@@ -36,23 +37,15 @@ async def add_round(connection: AsyncConnection, table_id: str, counts: SeatCoun
 
 async def set_names(connection: AsyncConnection, players: Iterable[Mapping[str, Any]]) -> None:
     """Set the names of a result's players, except those who were at a later table."""
-    columns = ("player_id", "name", "end_milliseconds", "table_id")
-    insert = insert_into(connection, PLAYER_NAMES)
-    new, old = insert.excluded, PLAYER_NAMES.c
-    is_later = tuple_(new.end_milliseconds, new.table_id) > tuple_(old.end_milliseconds, old.table_id)
-    changes = {name: new[name] for name in columns[1:]}
-    rows = [{name: player[name] for name in columns} for player in players]
-    await connection.execute(
-        insert.on_conflict_do_update(index_elements=[old.player_id], set_=changes, where=is_later),
-        sorted(rows, key=lambda row: str(row["player_id"])),
-    )
+    rows = [{name: player[name] for name in PLAYER_NAMES.c.keys()} for player in players]  # noqa: SIM118 - no mapping
+    statement = _set_names(connection.dialect.name)
+    await connection.execute(statement, sorted(rows, key=lambda row: str(row["player_id"])))
 
 
 async def _counted_players(connection: AsyncConnection, table_id: str) -> list[Row[Any]]:
     """Return the rows of a result's players, by id; none without a result, or for a void one."""
-    query = select(RESULT_PLAYERS).join(RESULTS, RESULTS.c.table_id == RESULT_PLAYERS.c.table_id)
-    query = query.where(RESULT_PLAYERS.c.table_id == table_id, RESULTS.c.is_void.is_(False))
-    return sorted(await connection.execute(query), key=lambda row: str(row.player_id))
+    players = await connection.execute(_COUNTED_PLAYERS, {"table_id": table_id})
+    return sorted(players, key=lambda row: str(row.player_id))
 
 
 def _scopes(player: Row[Any]) -> list[Scope]:
@@ -61,10 +54,6 @@ def _scopes(player: Row[Any]) -> list[Scope]:
 
 
 async def _add_games(connection: AsyncConnection, players: Iterable[Row[Any]]) -> None:
-    insert = insert_into(connection, STANDINGS)
-    new, old = insert.excluded, STANDINGS.c
-    sums = {name: old[name] + new[name] for name in ("minus_wins", "minus_games", "place_sum")}
-    average = cast(sums["place_sum"], Double) / -sums["minus_games"]
     rows = [
         {
             "player_id": player.player_id,
@@ -78,8 +67,7 @@ async def _add_games(connection: AsyncConnection, players: Iterable[Row[Any]]) -
         for player in players
         for scope in _scopes(player)
     ]
-    added = insert.on_conflict_do_update(index_elements=STANDINGS.primary_key, set_=sums | {"average_place": average})
-    await connection.execute(added, rows)
+    await connection.execute(_add_to_standings(connection.dialect.name), rows)
 
 
 async def _add_counts(connection: AsyncConnection, players: Iterable[Row[Any]], counts: SeatCounts) -> None:
@@ -93,7 +81,39 @@ async def _add_counts(connection: AsyncConnection, players: Iterable[Row[Any]], 
         for name, amount in sorted(by_seat[player.seat].items())
     ]
     if rows:
-        insert = insert_into(connection, STANDING_COUNTS)
-        increased = {"amount": STANDING_COUNTS.c.amount + insert.excluded.amount}
-        key = STANDING_COUNTS.primary_key
-        await connection.execute(insert.on_conflict_do_update(index_elements=key, set_=increased), rows)
+        await connection.execute(add_amounts(connection.dialect.name, STANDING_COUNTS), rows)
+
+
+# The statements have their values as parameters: building one takes longer than its execution.
+_COUNTED_PLAYERS = (
+    select(RESULT_PLAYERS)
+    .join(RESULTS, RESULTS.c.table_id == RESULT_PLAYERS.c.table_id)
+    .where(RESULT_PLAYERS.c.table_id == bindparam("table_id", type_=String), RESULTS.c.is_void.is_(False))
+)
+
+
+@cache
+def _set_names(dialect: str) -> Upsert:
+    insert = insert_into(dialect, PLAYER_NAMES)
+    new, old = insert.excluded, PLAYER_NAMES.c
+    is_later = tuple_(new.end_milliseconds, new.table_id) > tuple_(old.end_milliseconds, old.table_id)
+    changes = {name: new[name] for name in ("name", "end_milliseconds", "table_id")}
+    return insert.on_conflict_do_update(index_elements=[old.player_id], set_=changes, where=is_later)
+
+
+@cache
+def _add_to_standings(dialect: str) -> Upsert:
+    insert = insert_into(dialect, STANDINGS)
+    new, old = insert.excluded, STANDINGS.c
+    sums = {name: old[name] + new[name] for name in ("minus_wins", "minus_games", "place_sum")}
+    average = cast(sums["place_sum"], Double) / -sums["minus_games"]
+    changes = sums | {"average_place": average}
+    return insert.on_conflict_do_update(index_elements=STANDINGS.primary_key, set_=changes)
+
+
+@cache
+def add_amounts(dialect: str, table: Table) -> Upsert:
+    """Return a statement that inserts rows, or adds the amounts of those that exist."""
+    insert = insert_into(dialect, table)
+    increased = {"amount": table.c.amount + insert.excluded.amount}
+    return insert.on_conflict_do_update(index_elements=table.primary_key, set_=increased)

@@ -81,7 +81,7 @@ async def _record_heartbeat(connection: AsyncConnection, engine_id: str, now: in
     """Record a heartbeat, and return the time of the one before."""
     query = select(ENGINES.c.heartbeat_at).where(ENGINES.c.engine_id == engine_id)
     before = (await connection.execute(query)).scalar()
-    heartbeat = insert_into(connection, ENGINES).values(engine_id=engine_id, heartbeat_at=now)
+    heartbeat = insert_into(connection.dialect.name, ENGINES).values(engine_id=engine_id, heartbeat_at=now)
     await connection.execute(
         heartbeat.on_conflict_do_update(
             index_elements=["engine_id"], set_={"heartbeat_at": heartbeat.excluded.heartbeat_at}
@@ -105,7 +105,7 @@ async def _record_outages(connection: AsyncConnection, dead: Sequence[tuple[str,
     if not dead:
         return
     rows = [{"engine_id": name, "began": since, "ended": now + RECONNECT_MILLISECONDS} for name, since in dead]
-    outages = insert_into(connection, OUTAGES).values(rows)
+    outages = insert_into(connection.dialect.name, OUTAGES).values(rows)
     await connection.execute(outages.on_conflict_do_nothing())
     old = OUTAGES.c.ended < now - OUTAGE_RETENTION_MILLISECONDS
     await connection.execute(delete(OUTAGES).where(old))
