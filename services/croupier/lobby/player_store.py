@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import delete, exists, insert, select, update
+from sqlalchemy import String, bindparam, delete, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.players import Player
@@ -22,24 +22,29 @@ class PlayerStore:
 
     async def see(self, player_id: str, now: int) -> Player | None:
         """Record that a player was seen, and return them, or None."""
-        seen = update(PLAYERS).where(PLAYERS.c.player_id == player_id).values(seen_milliseconds=now)
         async with self._store.writing() as connection:
-            row = (await connection.execute(seen.returning(PLAYERS.c.player_id, PLAYERS.c.name))).one_or_none()
+            seen = await connection.execute(_SEEN_PLAYER, {"seen_player": player_id, "seen_milliseconds": now})
+            row = seen.one_or_none()
         return Player(row.player_id, row.name) if row else None
 
     async def get_by_device(self, device_hash: str) -> Player | None:
         """Return the player of a device, or None."""
-        query = select(PLAYERS.c.player_id, PLAYERS.c.name).where(PLAYERS.c.device_hash == device_hash)
         async with self._store.reading() as connection:
-            row = (await connection.execute(query)).one_or_none()
+            row = (await connection.execute(_BY_DEVICE, {"device_hash": device_hash})).one_or_none()
         return Player(row.player_id, row.name) if row else None
 
     async def add(self, player: Player, device_hash: str, now: int) -> bool:
         """Store a new player; returns False if the device has one already."""
-        values = {"device_hash": device_hash, "created_milliseconds": now, "seen_milliseconds": now}
+        row = {
+            "player_id": player.player_id,
+            "name": player.name,
+            "device_hash": device_hash,
+            "created_milliseconds": now,
+            "seen_milliseconds": now,
+        }
         try:
             async with self._store.writing() as connection:
-                await connection.execute(insert(PLAYERS).values(player_id=player.player_id, name=player.name, **values))
+                await connection.execute(insert(PLAYERS), row)
         except IntegrityError:
             return False
         return True
@@ -52,24 +57,19 @@ class PlayerStore:
 
     async def add_sign_in(self, family: str, player_id: str, token_hash: str, expires: int, now: int) -> bool:
         """Store a new sign-in; the player's oldest ends if there are too many. Returns False if the player is gone."""
-        own = SIGN_INS.c.player_id == player_id
-        newest = (
-            select(SIGN_INS.c.family)
-            .where(own)
-            .order_by(SIGN_INS.c.expires_milliseconds.desc(), SIGN_INS.c.family)
-            .limit(MAX_SIGN_INS - 1)
-        )
+        row = {
+            "family": family,
+            "player_id": player_id,
+            "token_hash": token_hash,
+            "expires_milliseconds": expires,
+        }
         async with self._store.writing() as connection:
             await self._store.acquire_advisory_lock(connection, "sign in", player_id)
-            seen = update(PLAYERS).where(PLAYERS.c.player_id == player_id).values(seen_milliseconds=now)
-            if (await connection.execute(seen)).rowcount == 0:
+            seen = await connection.execute(_SEEN, {"seen_player": player_id, "seen_milliseconds": now})
+            if seen.rowcount == 0:
                 return False
-            await connection.execute(delete(SIGN_INS).where(own, SIGN_INS.c.family.not_in(newest)))
-            await connection.execute(
-                insert(SIGN_INS).values(
-                    family=family, player_id=player_id, token_hash=token_hash, expires_milliseconds=expires
-                )
-            )
+            await connection.execute(_DELETE_OLDEST_SIGN_INS, {"of_player": player_id})
+            await connection.execute(insert(SIGN_INS), row)
         return True
 
     async def rotate_token(self, family: str, used_hash: str, new_hash: str, expires: int, now: int) -> str | None:
@@ -123,3 +123,19 @@ class PlayerStore:
         keys = select_unlocked(SIGN_INS.c.family, SIGN_INS.c.expires_milliseconds <= now)
         async with self._store.writing() as connection:
             await connection.execute(delete(SIGN_INS).where(SIGN_INS.c.family.in_(keys)))
+
+
+# The statements have their values as parameters: building one takes longer than its execution.
+_BY_DEVICE = select(PLAYERS.c.player_id, PLAYERS.c.name).where(
+    PLAYERS.c.device_hash == bindparam("device_hash", type_=String)
+)
+_SEEN = update(PLAYERS).where(PLAYERS.c.player_id == bindparam("seen_player", type_=String))
+_SEEN_PLAYER = _SEEN.returning(PLAYERS.c.player_id, PLAYERS.c.name)
+_OF_PLAYER = SIGN_INS.c.player_id == bindparam("of_player", type_=String)
+_NEWEST_SIGN_INS = (
+    select(SIGN_INS.c.family)
+    .where(_OF_PLAYER)
+    .order_by(SIGN_INS.c.expires_milliseconds.desc(), SIGN_INS.c.family)
+    .limit(MAX_SIGN_INS - 1)
+)
+_DELETE_OLDEST_SIGN_INS = delete(SIGN_INS).where(_OF_PLAYER, SIGN_INS.c.family.not_in(_NEWEST_SIGN_INS))

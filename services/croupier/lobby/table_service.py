@@ -107,9 +107,9 @@ class TableService:
     async def get(self, viewer_id: str, table_id: str) -> Table:
         """Return a table that a player may see."""
         table = await self.store.get(table_id)
-        if table is None or not table.is_shown_to(viewer_id):
+        if table is None:
             raise unknown_table()
-        return table
+        return _shown(table, viewer_id)
 
     async def list_public(
         self, game: str, states: Collection[TableState], before: tuple[int, str] | None, limit: int
@@ -124,8 +124,7 @@ class TableService:
 
     async def join(self, player: Player, table_id: str) -> Table:
         """Take a seat of a table that the player may see."""
-        await self.get(player.player_id, table_id)
-        return await self.updater.update(table_id, lambda table: tables.join(table, player))
+        return await self._update(player.player_id, table_id, lambda table: tables.join(table, player))
 
     async def join_by_invite_code(self, player: Player, invite_code: str) -> Table:
         """Take a seat by invite code, in upper or lower case."""
@@ -136,30 +135,31 @@ class TableService:
 
     async def leave(self, player_id: str, table_id: str) -> None:
         """Give up a seat."""
-        await self.get(player_id, table_id)
-        await self.updater.update(table_id, lambda table: tables.leave(table, player_id))
+        await self._update(player_id, table_id, lambda table: tables.leave(table, player_id))
 
     async def set_ready(self, player_id: str, table_id: str, is_ready: bool, client_seed: bytes) -> Table:
         """Set whether a player is ready; the last one opens the table."""
-        await self.get(player_id, table_id)
         return await self.opener.advance(
-            await self.updater.update(table_id, lambda table: tables.set_ready(table, player_id, is_ready, client_seed))
+            await self._update(
+                player_id, table_id, lambda table: tables.set_ready(table, player_id, is_ready, client_seed)
+            )
         )
 
     async def add_bot(self, player_id: str, table_id: str, bot: str, seat: int | None = None) -> Table:
         """Fill a seat with a bot, which opens the table if only its ready host plays; idempotent by seat if given."""
         kind = await self.games.choose_bot((await self.get(player_id, table_id)).game, bot)
         return await self.opener.advance(
-            await self.updater.update(table_id, lambda table: tables.add_bot(table, player_id, kind, seat))
+            await self._update(player_id, table_id, lambda table: tables.add_bot(table, player_id, kind, seat))
         )
 
     async def clear_seat(self, player_id: str, table_id: str, seat: int) -> Table:
         """Free a seat; a player who had it loses access to the table."""
-        await self.get(player_id, table_id)
 
         async def clear() -> Table:
             code = self._invite_code()
-            return await self.updater.update(table_id, lambda table: tables.clear_seat(table, player_id, seat, code))
+            return await self._update(
+                player_id, table_id, lambda table: tables.clear_seat(table, player_id, seat, code)
+            )
 
         return await _with_free_invite_code(clear)
 
@@ -174,9 +174,7 @@ class TableService:
             if table.state in ENDED:
                 return
             async for changed in subscription.changes():
-                if not changed.is_shown_to(viewer_id):
-                    raise unknown_table()
-                yield changed
+                yield _shown(changed, viewer_id)
                 if changed.state in ENDED:
                     return
 
@@ -201,6 +199,9 @@ class TableService:
                 if changed.is_shown_to(viewer_id):
                     yield changed
 
+    async def _update(self, player_id: str, table_id: str, change: Callable[[Table], Table]) -> Table:
+        return await self.updater.update(table_id, lambda table: change(_shown(table, player_id)))
+
     async def _read_page(self, game: str, before: tuple[int, str] | None) -> list[Table]:
         async with self.page_reads:
             return await self.store.list_public(game, FORMING, before, PAGE_SIZE)
@@ -223,6 +224,13 @@ class TableService:
                     retry_after_seconds=HOSTED_RETRY_SECONDS,
                     metadata={"limit": name},
                 )
+
+
+def _shown(table: Table, viewer_id: str) -> Table:
+    """Return a table; raises NotFound unless a player may see it."""
+    if not table.is_shown_to(viewer_id):
+        raise unknown_table()
+    return table
 
 
 async def _with_free_invite_code(store: Callable[[], Awaitable[Table]]) -> Table:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
-    ColumnElement,
     Integer,
     Row,
     ScalarSelect,
@@ -18,7 +17,6 @@ from sqlalchemy import (
     delete,
     func,
     insert,
-    literal,
     or_,
     select,
     tuple_,
@@ -70,7 +68,7 @@ class TableStore:
                 await self._store.acquire_advisory_lock(connection, "host", table.host_player_id)
                 if table.network:
                     await self._store.acquire_advisory_lock(connection, "network", table.network)
-                if (await connection.execute(_insert_within(table, limits))).rowcount == 0:
+                if (await connection.execute(_INSERT_WITHIN, _row_within(table, limits))).rowcount == 0:
                     return await _running_of(connection, table.host_player_id, table.network)
         except IntegrityError:
             raise InviteCodeTaken from None
@@ -87,14 +85,10 @@ class TableStore:
 
         Raises InviteCodeTaken if another table has its code.
         """
-        statement = (
-            update(TABLES)
-            .where(TABLES.c.table_id == table.table_id, TABLES.c.version == table.version - 1)
-            .values(to_row(table))
-        )
+        row = {"id_before": table.table_id, "version_before": table.version - 1, **to_row(table)}
         try:
             async with self._store.writing() as connection:
-                is_stored = (await connection.execute(statement)).rowcount == 1
+                is_stored = (await connection.execute(_UPDATE, row)).rowcount == 1
         except IntegrityError:
             raise InviteCodeTaken from None
         if is_stored:
@@ -103,11 +97,11 @@ class TableStore:
 
     async def get(self, table_id: str) -> Table | None:
         """Return a table, or None."""
-        return await self._one(TABLES.c.table_id == table_id)
+        return await self._one(_BY_ID, table_id=table_id)
 
     async def get_by_invite_code(self, invite_code: str) -> Table | None:
         """Return the table with an invite code, or None."""
-        return await self._one(TABLES.c.invite_code == invite_code)
+        return await self._one(_BY_INVITE_CODE, invite_code=invite_code)
 
     async def list_public(
         self, game: str, states: Collection[TableState], before: tuple[int, str] | None, limit: int
@@ -180,13 +174,13 @@ class TableStore:
         if len(self._listed) > MAX_LISTED:
             self._listed.popitem(last=False)
 
-    async def _one(self, condition: ColumnElement[bool]) -> Table | None:
-        found = await self._many(select(TABLES).where(condition))
+    async def _one(self, query: Select[Any], **wanted: str) -> Table | None:
+        found = await self._many(query, wanted)
         return found[0] if found else None
 
-    async def _many(self, query: Any) -> list[Table]:
+    async def _many(self, query: Select[Any], wanted: Mapping[str, str] | None = None) -> list[Table]:
         async with self._store.reading() as connection:
-            return await _decoded(await connection.execute(query))
+            return await _decoded(await connection.execute(query, wanted))
 
 
 async def _decoded(rows: Iterable[Row[Any]]) -> list[Table]:
@@ -211,25 +205,45 @@ def _newest_public(states: tuple[TableState, ...], *, is_of_game: bool, is_first
     return select(keys).order_by(keys.c.created_milliseconds.desc(), keys.c.table_id.desc()).limit(limit)
 
 
-def _counts(host_player_id: str, network: str) -> tuple[ScalarSelect[int], ScalarSelect[int]]:
+def _counts() -> tuple[ScalarSelect[int], ScalarSelect[int]]:
     """Return the queries of the numbers of RunningTables; ended tables have no network."""
-    is_hosted = (TABLES.c.host_player_id == host_player_id) & TABLES.c.state.in_(RUNNING)
+    is_hosted = (TABLES.c.host_player_id == bindparam("of_host", type_=String)) & TABLES.c.state.in_(RUNNING)
     return (
         select(func.count()).where(is_hosted).scalar_subquery(),
-        select(func.count()).where(TABLES.c.network == network).scalar_subquery(),
+        select(func.count()).where(TABLES.c.network == bindparam("of_network", type_=String)).scalar_subquery(),
     )
 
 
 async def _running_of(connection: AsyncConnection, host_player_id: str, network: str) -> RunningTables:
-    return RunningTables(*(await connection.execute(select(*_counts(host_player_id, network)))).one())
+    counts = await connection.execute(_COUNTS, {"of_host": host_player_id, "of_network": network})
+    return RunningTables(*counts.one())
 
 
-def _insert_within(table: Table, limits: RunningTables) -> Insert:
-    row = to_row(table)
-    values = [literal(value, TABLES.c[name].type) for name, value in row.items()]
-    counts = _counts(table.host_player_id, table.network)
-    is_within = [count < limit for count, limit in zip(counts, limits, strict=True)]
-    return insert(TABLES).from_select(list(row), select(*values).where(*is_within))
+def _insert_within() -> Insert:
+    values = [bindparam(column.name, type_=column.type) for column in TABLES.c]
+    limits = (bindparam("max_of_host", type_=Integer), bindparam("max_of_network", type_=Integer))
+    is_within = [count < limit for count, limit in zip(_counts(), limits, strict=True)]
+    return insert(TABLES).from_select(list(TABLES.c), select(*values).where(*is_within))
+
+
+def _row_within(table: Table, limits: RunningTables) -> dict[str, Any]:
+    return to_row(table) | {
+        "of_host": table.host_player_id,
+        "of_network": table.network,
+        "max_of_host": limits.of_host,
+        "max_of_network": limits.of_network,
+    }
+
+
+# The statements have their values as parameters: building one takes longer than its execution.
+_BY_ID = select(TABLES).where(TABLES.c.table_id == bindparam("table_id", type_=String))
+_BY_INVITE_CODE = select(TABLES).where(TABLES.c.invite_code == bindparam("invite_code", type_=String))
+_COUNTS = select(*_counts())
+_INSERT_WITHIN = _insert_within()
+_UPDATE = update(TABLES).where(
+    TABLES.c.table_id == bindparam("id_before", type_=String),
+    TABLES.c.version == bindparam("version_before", type_=Integer),
+)
 
 
 def to_row(table: Table) -> dict[str, Any]:
