@@ -1,8 +1,6 @@
-# Everything runs inside .venv, which any target makes if it is missing or older than the lock.
-PYTHON ?= python3
-VENV := .venv
-BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+# Everything runs inside .venv, which a target makes first if it is missing. PYTHON=/usr/bin/python3.12 names another
+# Python than the first supported one.
+BIN := .venv/bin
 CHECKOV := build/checkov/bin/checkov
 SCENARIO ?= smoke
 SEEDS ?= 1000
@@ -16,21 +14,35 @@ LAST_TAG = $(shell git describe --tags --abbrev=0 2>/dev/null)
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 IMAGE ?= localhost/croupier:$(VERSION)
 
-.PHONY: demo test test-all check format proto bench load ceiling capacity faults simulate image image-test cluster dashboards checkov clean install lock
+export PYTHON
 
-demo: $(STAMP)
+.PHONY: help install install-dev demo test test-all check format proto bench load ceiling capacity faults simulate \
+	image image-test cluster dashboards lock checkov clean
+
+help: ## lists the targets
+	@echo 'make TARGET, of these:'
+	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r target purpose; do \
+		printf '  %-12s %s\n' "$$target" "$$purpose"; done
+
+install: ## .venv with `croupier`, its services and the gateway
+	@./install.sh requirements.lock
+
+install-dev: ## .venv with everything for load tests, tests and checks too
+	@./install.sh requirements-dev.lock
+
+demo: install ## bots play whole games on real services, and a judge checks them
 	$(BIN)/croupier demo
 
-test: $(STAMP)
+test: install-dev ## every layer on real components, in a few minutes
 	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal -q -m "not slow and not image"
 
 test-all: export CROUPIER_TEST_TABLES ?= 6
 # Whole load tests and fault runs use two cores by themselves.
 test-all: TEST_PROCESSES = 2
-test-all: $(STAMP) $(CHECKOV)
+test-all: install-dev $(CHECKOV) ## every test
 	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal -q -m "not image"
 
-check: $(STAMP)
+check: install-dev ## linters, types, imports, the contract and its generated code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -40,69 +52,58 @@ check: $(STAMP)
 	$(BIN)/python protos/generate.py --check
 	$(BIN)/hadolint Dockerfile
 
-format: $(STAMP)
+format: install-dev ## the format and the fixes of ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-proto: $(STAMP)
+proto: install-dev ## the code that is generated from the contract
 	$(BIN)/python protos/generate.py
 
-bench: $(STAMP)
+bench: install-dev ## speed, beside baselines of the same run; PART=engine for one part
 	$(BIN)/python -m benchmarks $(PART)
 
-load: $(STAMP)
+load: install-dev ## a load test with a judge; SCENARIO=evening TABLES=200 SECONDS=60 and more
 	$(BIN)/locust -f loadtest/locustfile.py --headless --only-summary --tags $(SCENARIO) $(if $(TABLES),--tables $(TABLES)) \
 		$(if $(SECONDS),--run-time $(SECONDS)) $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(MIX),--mix $(MIX)) \
 		$(if $(SEED),--seed $(SEED)) $(ARGS)
 
-ceiling: $(STAMP)
+ceiling: install-dev ## the highest load with 100 ms for 99 of 100 actions
 	$(BIN)/python -m benchmarks.ceiling $(ARGS)
 
-capacity: $(STAMP)
+capacity: install-dev ## memory for tables and streams
 	$(BIN)/python -m benchmarks.capacity $(ARGS)
 
-faults: $(STAMP)
+faults: install-dev ## kills, pauses and cuts of connections while a judge checks every table
 	$(BIN)/python -m loadtest.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(GATEWAY),--gateway) --result faults.json
 
-simulate: $(STAMP)
+simulate: install-dev ## the engine in simulated time with faults, from many seeds
 	$(BIN)/python -m loadtest.simulation --seeds $(SEEDS) --first $(FIRST_SEED) --jobs $(JOBS) --quiet
 
 # BASE_IMAGE, INDEX_URL, EXTRAS: see docs/image.md. These two need root on Debian; with Docker use docker build.
-image:
+image: ## the image, as an archive of OCI
 	VERSION=$(VERSION) image/build.sh $(IMAGE)
 
-image-test: $(STAMP)
+image-test: install-dev ## plays against containers of the image
 	CROUPIER_IMAGE=$(IMAGE) $(BIN)/python -m pytest -q -m image tests/image
 
 # On kubectl's current cluster, such as kind or minikube: docs/kubernetes.md.
-cluster: $(STAMP)
+cluster: install-dev ## croupier on kubectl's current cluster
 	PATH="$(CURDIR)/$(BIN):$$PATH" k8s/laptop
 
-dashboards: $(STAMP)
+dashboards: install-dev ## the dashboards of Grafana, from the metrics
 	$(BIN)/python -m k8s.dashboards
 
-install: $(STAMP)
-
-PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
-
-# Every file is compared with its hash. The project itself needs no other file, so it is built without isolation.
-$(STAMP): pyproject.toml requirements.lock
-	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP_INSTALL) --require-hashes --requirement requirements.lock
-	$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
-	touch $(STAMP)
-
-# After a change of the dependencies in pyproject.toml. UPGRADE=--upgrade takes the newest versions.
-lock:
+# After a change of the dependencies in pyproject.toml.
+lock: ## versions and hashes of all packages; UPGRADE=--upgrade takes the newest ones
 	.ci/lock $(UPGRADE)
 
 # The linter of manifests, which a slow test runs too (docs/decisions/0015).
-checkov: $(CHECKOV)
+checkov: $(CHECKOV) ## the linter of manifests, for a slow test
 
-$(CHECKOV): .ci/checkov.lock
-	$(PYTHON) -m venv --clear build/checkov
-	build/checkov/bin/python $(PIP_INSTALL) --require-hashes --requirement .ci/checkov.lock
+$(CHECKOV): .ci/checkov.lock | install-dev
+	$(BIN)/python -m venv --clear build/checkov
+	build/checkov/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement .ci/checkov.lock
 	touch $@
 
-clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+clean: ## removes .venv, build and caches
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -3,7 +3,8 @@
 import io
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from importlib.metadata import version
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -14,8 +15,24 @@ from croupier.cli.commands.player_options import play, replay_app
 from croupier.cli.commands.report_options import report_app
 from croupier.cli.faults import FAILED, CommandFault
 
+
+def show_version(is_wanted: bool) -> None:
+    """Print the version and end the command, if that is wanted."""
+    if is_wanted:
+        print(f"croupier {version('croupier')}")
+        raise typer.Exit
+
+
+def croupier(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Multiplayer card games: run the services, watch bots play, play yourself."""
+
+
 app = typer.Typer(
-    help="Multiplayer card games: run the services, watch bots play, play yourself.",
+    callback=croupier,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

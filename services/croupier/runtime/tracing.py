@@ -88,7 +88,7 @@ def exported_spans(settings: TracesSettings, service: str) -> Iterator[None]:
         from croupier.runtime.span_export import exporting
     except ModuleNotFoundError as missing:
         raise SettingsError(
-            f"--traces-endpoint needs {missing.name}, which is not installed: pip install 'croupier[traces]'"
+            f"--traces-endpoint needs {missing.name}, which the extra `traces` of this project installs"
         ) from None
     with exporting(settings.endpoint, settings.ratio, service):
         yield

