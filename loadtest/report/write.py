@@ -31,8 +31,11 @@ class ReportFault(Exception):
 def check_folder(folder: Path) -> None:
     """Check before a run that plots can be drawn and that results fit into the folder; raises ReportFault."""
     if find_spec("matplotlib") is None:
-        raise ReportFault("the plots of a run need matplotlib, which is not installed: install croupier[load]")
+        raise ReportFault("the plots of a run need matplotlib, which the extra `load` of this project installs")
+    is_new = not folder.exists()
     write_text(folder, "trial", " " * NEEDED_BYTES).unlink()
+    if is_new:
+        folder.rmdir()
 
 
 def write_results(result: Result, folder: Path) -> Mapping[str, Path]:

@@ -137,6 +137,11 @@ class Collector:
         measured = f"{last.actions_per_second:.0f} actions/s, p99 {last.p99:.0f} ms, {broken} violations"
         return f"{last.seconds:6.0f} s  {users}, {measured}"
 
+    def left(self) -> str:
+        """Return the work that is left while the run drains."""
+        tables, waiting = (round(self.gauge(name)) for name in ("tables", "waiting"))
+        return f"{tables} tables are played, {waiting} wait for the judge, {self.counts['tables judged']} are judged"
+
     def end_warm_up(self) -> None:
         """Discard all measurements so far: the warm-up is over."""
         self.histograms.clear()

@@ -1,6 +1,7 @@
 """Load tests, one after another, of a Locust process that plays alone or is the master of workers."""
 
 import atexit
+import os
 import signal
 import sys
 import time
@@ -56,6 +57,7 @@ class LoadTest:
         self._result: Result | None = None
         self._over = Event()
         self._is_ending = False
+        self._is_interrupted = False
         self._drained: dict[str, bool] = {}
         self._statistics = LocustStatistics(environment.stats)
         atexit.register(self._close)
@@ -81,7 +83,7 @@ class LoadTest:
         events.quit.add_listener(self._print_verdict)
         # Locust itself listens to this only after a run without the web page.
         gevent.signal_handler(signal.SIGTERM, self._runner.quit)
-        gevent.signal_handler(signal.SIGINT, _interrupt)
+        gevent.signal_handler(signal.SIGINT, self._interrupt)
 
     @property
     def violations(self) -> tuple[ViolationSummary, ...]:
@@ -185,16 +187,22 @@ class LoadTest:
         if run is not None:
             run.close()
 
+    def _interrupt(self) -> None:
+        """End Locust as Ctrl-C does, in a greenlet of its own; the second time, end all processes at once.
+
+        Python could raise it in any greenlet, such as the one that reads the reports of the load process; the run would
+        then wait for reports forever.
+        """
+        if self._is_interrupted:
+            print("loadtest: stopped, without a result", file=sys.stderr, flush=True)
+            if self._run is not None:
+                self._run.kill()
+            os._exit(EXIT_NOT_RUN)
+        self._is_interrupted = True
+        print("loadtest: the run ends early; Ctrl-C once more stops it at once", file=sys.stderr, flush=True)
+        raise KeyboardInterrupt
+
     def _print_verdict(self, **_: Any) -> None:
         """Print the verdict again, below Locust's own tables."""
         if self._result is not None:
             print(f"verdict     {verdict(self._result)}", flush=True)
-
-
-def _interrupt() -> None:
-    """End Locust as Ctrl-C does, in a greenlet of its own.
-
-    Python could raise it in any greenlet, such as the one that reads the reports of the load process; the run would
-    then wait for reports forever.
-    """
-    raise KeyboardInterrupt

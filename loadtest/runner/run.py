@@ -2,14 +2,16 @@
 
 import os
 import platform
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
 
 import gevent
+import psutil  # type: ignore[import-untyped]
 
 from croupier.cli.launcher.replicas import Replicas, service_of
 from loadtest.backend import Backend, BackendUnavailable, started_backend
@@ -34,6 +36,7 @@ MAX_INTERVALS = 60
 """A sample delays the services: each writes all its metrics, for 12 ms in an engine under attack."""
 PROGRESS_SECONDS = 10.0
 MAX_PROGRESS = 60
+DRAINING_PROGRESS_SECONDS = 5.0
 COMPARING_SECONDS = 300.0
 COUNTED_SECONDS = 20.0
 """Engines count their tables every 15 seconds."""
@@ -114,9 +117,18 @@ class LoadRun:
         seconds = time.monotonic() - self._began
         warm_up = self.stages.warm_up_seconds
         self._seconds = seconds - warm_up if seconds > warm_up else seconds
+        self._is_interrupted = seconds < warm_up + self._options.seconds
         self.collector.begin_draining()
         gevent.killall([self._sampling, *self._phases])
         _print_progress("draining: games are played to their ends, and the judge finishes its queue")
+        self._stack.callback(gevent.spawn(self._show_draining).kill)
+
+    def _show_draining(self) -> None:
+        deadline = time.monotonic() + self.drain_timeout_seconds
+        while True:
+            gevent.sleep(DRAINING_PROGRESS_SECONDS)
+            seconds = max(0.0, deadline - time.monotonic())
+            _print_progress(f"draining: {self.collector.left()}; at most {seconds:.0f} s more")
 
     @property
     def drain_timeout_seconds(self) -> float:
@@ -140,6 +152,14 @@ class LoadRun:
     def close(self) -> None:
         """End the load process, and the services that the run has started."""
         self._stack.close()
+
+    def kill(self) -> None:
+        """Kill all processes that the run has started, and remove the data of its services."""
+        for child in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+        if self._backend.folder is not None:
+            shutil.rmtree(self._backend.folder, ignore_errors=True)
 
     def _compare_standings(self) -> Check:
         reason = self._reason_not_compared()
@@ -211,6 +231,8 @@ class LoadRun:
 
     def _verdicts(self, failed_processes: list[str]) -> Iterator[Check]:
         limits = self._scenario.limits
+        measured = f"{'interrupted after ' if self._is_interrupted else ''}{self._seconds:.0f} s"
+        yield Check("time under load", f"{self._options.seconds:g} s", measured, passed=not self._is_interrupted)
         yield from checks(limits, self.collector, failed_processes)
         if self._backend.metrics:
             yield self._monitor.check()

@@ -11,8 +11,10 @@ from loadtest.report.result import ViolationSummary
 from loadtest.runner.collector import Collector
 
 
-def report(measures: Measures, *, users: int = 0, tables: int = 0, cpu: float = 0.0) -> dict[str, Any]:
-    return {"batch": measures.take(), "gauges": {"users": users, "tables": tables, "waiting": 0, "cpu": cpu}}
+def report(
+    measures: Measures, *, users: int = 0, tables: int = 0, waiting: int = 0, cpu: float = 0.0
+) -> dict[str, Any]:
+    return {"batch": measures.take(), "gauges": {"users": users, "tables": tables, "waiting": waiting, "cpu": cpu}}
 
 
 @pytest.fixture
@@ -112,3 +114,9 @@ def test_a_table_of_several_processes_has_one_outcome(collector: Collector, meas
     ]
     assert [table["table_id"] for table in collector.outcomes] == ["t1"]
     assert collector.processes == {"0", "1"}
+
+
+def test_the_work_that_is_left_while_the_run_drains(collector: Collector, measures: Measures) -> None:
+    measures.count("tables judged", 3)
+    collector.receive("0", report(measures, tables=4, waiting=2))
+    assert collector.left() == "4 tables are played, 2 wait for the judge, 3 are judged"

@@ -28,6 +28,7 @@ from tests.loadtest.running import (
     services_with,
 )
 from tests.programs import missing
+from tests.waiting import until
 
 NO_SERVICES = "--host=127.0.0.1:9"
 POLL_SECONDS = 0.5
@@ -141,6 +142,43 @@ async def test_a_run_without_a_finished_game_fails(tmp_path: Path) -> None:
     outcome = await run_load_test(["--tables=1", "--run-time=2", "--think=5", "--grace=0"], tmp_path, "evening")
     assert outcome.code == 1, str(outcome)
     assert (outcome.result["tables_finished"], outcome.result["violations"]) == (0, [])
+
+
+@pytest.mark.slow
+async def test_an_interrupted_run_is_not_fit_to_ship(tmp_path: Path) -> None:
+    run = [*SMALL, BEHAVIOURS, "--run-time=600", "--headless", f"--results={tmp_path / 'results'}"]
+    async with asyncio.timeout(RUN_SECONDS), locust(run) as process:
+        await _until_printed(process, " judged, ")
+        process.send_signal(signal.SIGINT)
+        output, _ = await process.communicate()
+    assert process.returncode == 1
+    assert b"not fit to ship: time under load interrupted after" in output
+
+
+@pytest.mark.slow
+async def test_a_second_interrupt_ends_all_processes_at_once(tmp_path: Path) -> None:
+    run = [*SMALL, BEHAVIOURS, "--run-time=600", "--headless", f"--results={tmp_path / 'results'}"]
+    async with asyncio.timeout(RUN_SECONDS), locust(run) as process:
+        await _until_printed(process, "to repeat")
+        started = psutil.Process(process.pid).children(recursive=True)
+        for player in started:
+            if "loadtest.process" in player.cmdline():
+                # The run would otherwise be over before the second interrupt.
+                player.suspend()
+        process.send_signal(signal.SIGINT)
+        await _until_printed(process, "draining: ")
+        process.send_signal(signal.SIGINT)
+        _, errors = await process.communicate()
+        await until(lambda: not any(map(psutil.Process.is_running, started)), "every process ends")
+    assert (process.returncode, len(started) > 1) == (2, True)
+    assert (b"loadtest: stopped, without a result" in errors, b"Traceback" in errors) == (True, False)
+    assert not (tmp_path / "results").exists()
+
+
+async def _until_printed(process: asyncio.subprocess.Process, text: str) -> None:
+    assert process.stderr
+    while text not in (line := (await process.stderr.readline()).decode()):
+        assert line, f"{text!r} was not printed"
 
 
 # The web page, and the gateway
