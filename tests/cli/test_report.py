@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from croupier.cli.commands import load_result
-from croupier.cli.commands.load_result import CPU, FORMAT, read_result
+from croupier.cli.commands.load_result import CPU, FORMAT, LoadResult, read_result
 from croupier.cli.commands.report import ACKNOWLEDGED, better, compare
 from croupier.cli.faults import MISUSED, CommandFault
 from loadtest.report.encoding import to_json
@@ -121,7 +121,7 @@ NOT_WORSE = "B is not worse by more than 10 percent"
     ("one", "other", "percent", "expected", "message"),
     [
         (PASSED, slower(1.11), 10, 1, f"{ACKNOWLEDGED}: worse by 11.0 percent, 10 are allowed"),
-        (PASSED, slower(1.01), 0, 1, f"{ACKNOWLEDGED}: worse by 1.0 percent, 0 are allowed"),
+        (PASSED, slower(1.01), 0, 0, "B is not worse by more than 0 percent"),
         (PASSED, hungrier(4_890.0), 10, 1, f"{CPU}: worse by 50.0 percent"),
         (PASSED, VIOLATED, 1_000, 1, "violations: 0 before, 3 now"),
         (PASSED, replace(PASSED, latencies=LATENCIES[1:]), 10, 1, f"{ACKNOWLEDGED}: not measured in both"),
@@ -160,7 +160,30 @@ def test_a_figure_that_is_worse_by_more_than_allowed_fails(
     ],
 )
 def test_the_better_of_two_figures(name: str, before: float | None, after: float | None, expected: str) -> None:
-    assert better(name, before, after) == expected
+    one, other = ({name: value} if value is not None else {} for value in (before, after))
+    assert better(name, LoadResult({}, one, {}), LoadResult({}, other, {})) == expected
+
+
+@pytest.mark.parametrize(
+    ("samples", "after", "expected"),
+    [
+        ((9, 10_000), 300.0, "too few samples"),
+        ((9, 9), 100.0, "same"),
+        ((800, 800), 109.0, "same"),
+        ((800, 800), 111.0, "A"),
+        ((800, 800), 89.0, "B"),
+        ((20_000, 20_000), 101.9, "same"),
+        ((200, 20_000), 111.0, "same"),
+    ],
+)
+def test_a_difference_counts_only_if_it_is_more_than_chance(
+    samples: tuple[float, float], after: float, expected: str
+) -> None:
+    one, other = (
+        LoadResult({}, {ACKNOWLEDGED: value}, {ACKNOWLEDGED: number})
+        for value, number in zip((100.0, after), samples, strict=True)
+    )
+    assert better(ACKNOWLEDGED, one, other) == expected
 
 
 def test_texts_of_a_file_cannot_control_the_terminal(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from croupier.cli.faults import CommandFault, misused
@@ -12,7 +13,8 @@ from croupier.cli.faults import CommandFault, misused
 FORMAT = 1
 FILE = "result.json"
 MAX_BYTES = 64 * 2**20
-PERCENTILES = ("p50", "p95", "p99", "p999")
+PERCENTILES: Mapping[str, float] = MappingProxyType({"p50": 0.5, "p95": 0.05, "p99": 0.01, "p999": 0.001})
+"""The shares of samples beyond them."""
 CONDITIONS = ("scenario", "seed", "command", "machine", "cores", "backend", "processes")
 TABLES, ACTIONS, SECONDS = "tables finished", "actions a second", "seconds of load"
 CPU, VIOLATIONS, FAILURES = "CPU per thousand actions, ms", "violations", "calls that failed"
@@ -21,10 +23,14 @@ MEMORY = "memory of services, MiB"
 
 @dataclass(frozen=True, slots=True)
 class LoadResult:
-    """The conditions and figures of a run by name; a figure that was not measured is missing."""
+    """The conditions and figures of a run by name; a figure that was not measured is missing.
+
+    `samples` has the number of samples that a figure rests on: for a percentile those beyond it.
+    """
 
     conditions: Mapping[str, str]
     figures: Mapping[str, float]
+    samples: Mapping[str, float]
 
 
 def percentile(latency: str, which: str) -> str:
@@ -44,6 +50,7 @@ def read_result(path: Path) -> LoadResult:
     return LoadResult(
         conditions=dict(_conditions(body["conditions"])),
         figures={name: value for name, value in measured if value is not None},
+        samples={name: number for name, value in _samples(body) if (number := _number(value)) is not None},
     )
 
 
@@ -88,6 +95,15 @@ def _figures(body: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     yield MEMORY, memory_bytes / 2**20 if memory_bytes else None
     yield VIOLATIONS, _sum(body, "violations", "count")
     yield FAILURES, _sum(body, "failures", "count")
+
+
+def _samples(body: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    yield TABLES, body.get("tables_finished")
+    yield ACTIONS, body.get("actions")
+    for latency in _objects(body, "latencies"):
+        count = _number(latency.get("count")) or 0.0
+        for which, share in PERCENTILES.items():
+            yield percentile(str(latency.get("name")), which), count * share
 
 
 def _objects(body: Mapping[str, Any], name: str) -> list[dict[str, Any]]:

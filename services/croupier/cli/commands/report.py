@@ -1,7 +1,7 @@
 """`croupier report compare`: two load tests side by side, the better figures, and whether the second one is worse."""
 
 from collections.abc import Iterator
-from math import inf, isfinite
+from math import inf, isfinite, sqrt
 from pathlib import Path
 
 from rich.console import Console
@@ -27,7 +27,9 @@ EXACT = (VIOLATIONS, FAILURES)
 """Figures of which every difference counts."""
 SAME_PERCENT = 2.0
 """Other figures that differ by no more are the same, as those of two runs of one program."""
-UNKNOWN = "–"
+MIN_SAMPLES = 10
+"""With fewer samples a figure is not compared."""
+UNKNOWN, FEW = "–", "too few samples"
 
 
 def compare(first: Path, second: Path, fail_above_percent: float | None, console: Console) -> int:
@@ -52,14 +54,15 @@ def compare(first: Path, second: Path, fail_above_percent: float | None, console
 def worse(one: LoadResult, other: LoadResult, percent: float) -> Iterator[str]:
     """Yield a line for each figure of the second result that is worse by more than so many percent.
 
-    A figure that only one of them has counts as worse, and so does a pair without the latency of actions.
+    A figure that only one of them has counts as worse, and so does a pair without the latency of actions. A difference
+    that may be chance does not.
     """
     for name in (ACKNOWLEDGED, CPU):
         before, after = one.figures.get(name), other.figures.get(name)
         if before is None or after is None:
             if name == ACKNOWLEDGED or before is not after:
                 yield f"{name}: not measured in both, so B cannot be called as good"
-        elif grown(before, after) > percent:
+        elif grown(before, after) > max(percent, chance_percent(name, one, other)):
             yield f"{name}: worse by {grown(before, after):.1f} percent, {percent:g} are allowed"
     if other.figures.get(VIOLATIONS, inf) > one.figures.get(VIOLATIONS, 0.0):
         yield f"{VIOLATIONS}: {_written(one, VIOLATIONS)} before, {_written(other, VIOLATIONS)} now"
@@ -72,13 +75,27 @@ def grown(before: float, after: float) -> float:
     return (after - before) / abs(before) * 100 if before else inf if after > 0 else -inf
 
 
-def better(name: str, before: float | None, after: float | None) -> str:
-    """Return the better result in this figure, A or B, or that they are the same; a dash if neither can be."""
+def chance_percent(name: str, one: LoadResult, other: LoadResult) -> float:
+    """Return by how many percent a figure may differ by chance; infinity with too few samples.
+
+    That is twice the standard error of the difference of two figures whose own is 1/sqrt(samples): of a rate, and, with
+    a long tail, of a percentile with so many samples beyond it.
+    """
+    samples = [result.samples[name] for result in (one, other) if name in result.samples]
+    if any(number < MIN_SAMPLES for number in samples):
+        return inf
+    return 200 * sqrt(sum(1 / number for number in samples))
+
+
+def better(name: str, one: LoadResult, other: LoadResult) -> str:
+    """Return the better result in this figure, A or B, or that they are the same or cannot be compared."""
+    before, after = one.figures.get(name), other.figures.get(name)
     if before is None or after is None or name == SECONDS:
         return UNKNOWN
     by = grown(before, after)
-    if abs(by) <= (0 if name in EXACT else SAME_PERCENT):
-        return "same"
+    chance = 0 if name in EXACT else max(SAME_PERCENT, chance_percent(name, one, other))
+    if abs(by) <= chance:
+        return FEW if by and chance == inf else "same"
     return "B" if (by > 0) == (name in MORE_IS_BETTER) else "A"
 
 
@@ -101,7 +118,7 @@ def _table(one: LoadResult, other: LoadResult) -> Table:
     for name in _names(one, other):
         before, after = one.figures.get(name), other.figures.get(name)
         difference = UNKNOWN if before is None or after is None else _percent(grown(before, after))
-        winner = _coloured(better(name, before, after))
+        winner = _coloured(better(name, one, other))
         table.add_row(_plain(name), _written(one, name), _written(other, name), difference, winner)
     return table
 
