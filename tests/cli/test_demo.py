@@ -66,9 +66,9 @@ def test_a_demonstration_from_end_to_end(croupier: Command, tmp_path: Path) -> N
     assert json.loads(replay.read_text().splitlines()[0])["options"]["best_of"] == 3
     forged = tmp_path / "forged.jsonl"
     forged.write_text(replay.read_text().replace('"seats":3', '"seats":4', 1))
-    verified = croupier("replay", "verify", str(replay), str(forged), str(tmp_path / "missing.jsonl"))
-    true, untrue, missing = verified.out.splitlines()
-    assert verified.code == 1
+    verified = croupier("replay", "verify", str(tmp_path / "kept"), str(forged), str(tmp_path / "missing.jsonl"))
+    true, untrue, missing, summary = verified.out.splitlines()
+    assert (verified.code, summary) == (1, "3 replays, 2 of them not true")
     assert f"{replay}: true, thulla" in true
     assert f"{forged}: line 1: " in untrue
     assert "cannot be read" in missing
@@ -140,6 +140,6 @@ def test_all_randomness_follows_from_the_seed(tables: int) -> None:
 
 async def test_missing_services_are_reported_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reach, "SIGN_IN_SECONDS", 0.3)
-    with pytest.raises(CommandFault, match=r"no services answer at 127\.0\.0\.1:1"):
+    with pytest.raises(CommandFault, match=r"no services answer at 127\.0\.0\.1:1$"):
         async with signed_in_client(gateway("127.0.0.1:1"), "a device of this test", ""):
             pass

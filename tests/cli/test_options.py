@@ -60,3 +60,9 @@ def test_the_default_number_of_seats_fits_the_game() -> None:
     assert seats_of(THULLA, 3, usual=4) == 3
     with pytest.raises(CommandFault, match="Thulla has 2 to 6 seats, not 7"):
         seats_of(THULLA, 7, usual=4)
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES.keys())
+def test_a_game_is_found_by_id_and_display_name_in_any_case(game: Game) -> None:
+    for text in (game.id, game.id.upper(), game.name, game.name.upper(), game.name.lower()):
+        assert game_named(text) is game

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import struct
 import subprocess
 import sys
@@ -109,12 +110,12 @@ def person_in(
         os.close(person.terminal)
 
 
-def exported(folder: Path, arguments: list[str]) -> str:
-    """Return the replay that the printed command exports."""
-    output = folder / "replay.jsonl"
-    command = [sys.executable, "-m", "croupier.cli", *arguments, "--data-dir", str(folder), "--output", str(output)]
-    subprocess.run(command, check=True, timeout=DEADLINE_SECONDS)
-    return output.read_text()
+def exported(command: str) -> str:
+    """Return the replay that a printed command exports."""
+    # As a person pastes it.
+    shell = ["sh", "-c", f"{command} --output -"]
+    ended = subprocess.run(shell, check=True, timeout=DEADLINE_SECONDS, capture_output=True, text=True)
+    return ended.stdout
 
 
 def exported_by_another_player(folder: Path, table_id: str) -> str:
@@ -124,10 +125,11 @@ def exported_by_another_player(folder: Path, table_id: str) -> str:
     secret = folder / "player.secret"
     own = secret.read_text()
     secret.unlink()
+    of_folder = f"--data-dir {shlex.quote(str(folder))}"
     try:
         with pytest.raises(subprocess.CalledProcessError):
-            exported(folder, ["replay", "export", table_id])
-        return exported(folder, printed.rpartition("croupier ")[2].split())
+            exported(f"{shlex.join(command[:3])} replay export {table_id} {of_folder}")
+        return exported(f"{printed.partition(': ')[2].strip()} {of_folder}")
     finally:
         secret.write_text(own)
 
@@ -153,9 +155,9 @@ def test_a_person_plays_a_whole_game(folder: Path) -> None:
         person.play_to_the_end()
         assert "Score sheet" in person.seen
         assert all(sign in person.seen for sign in ("♠", "\x1b[31m"))
-        export = person.seen.rpartition("Replay: croupier ")[2].split()
-        assert exported(folder, export).startswith('{"replay":1,')
-        assert exported_by_another_player(folder, export[2]).startswith('{"replay":1,')
+        export = " ".join(person.seen.rpartition("Replay: ")[2].split())
+        assert exported(export).startswith('{"replay":1,')
+        assert exported_by_another_player(folder, export.split()[5]).startswith('{"replay":1,')
 
 
 TABLES = {
@@ -176,7 +178,9 @@ def test_every_game_can_be_played_by_a_person(folder: Path, game: str) -> None:
         assert ("Score sheet after section 1" in person.seen) == (game == "jossing")
         assert "You so far: won " in " ".join(person.seen.split())
         assert not any(sign in person.seen for sign in ("♠", "\x1b[31m"))
-        assert not [line for line in person.seen.splitlines() if len(line) > 80]
+        # The command is one line, so that it can be pasted.
+        lines = [line for line in person.seen.splitlines() if not line.startswith("Replay: ")]
+        assert not [line for line in lines if len(line) > 80]
 
 
 @pytest.mark.slow
@@ -200,6 +204,6 @@ def test_services_are_started_if_none_run_and_the_player_may_leave(tmp_path: Pat
     with person_in(tmp_path, {}) as person:
         person.read_until("you may")
         person.type("/quit")
-        person.read_until("croupier play --table ")
+        person.read_until(" play --table ")
         person.process.wait(DEADLINE_SECONDS)
         assert person.process.returncode == 0

@@ -65,6 +65,7 @@ def test_a_recorded_replay_is_valid_and_has_the_end_of_its_log(recorded: Recorde
 def test_the_command_line_accepts_the_recorded_replays() -> None:
     notes: list[str] = []
     assert verify([FOLDER / f"{name}.jsonl" for name in names()], notes.append) == 0
+    assert notes.pop() == f"{len(names())} replays, 0 of them not true"
     assert len(notes) == len(names())
 
 

@@ -95,6 +95,13 @@ def test_the_header_has_the_documented_format() -> None:
     assert header["commitment"] == commitment(bytes.fromhex(header["seed"]))
 
 
+def test_a_modified_header_names_the_field(seed: int) -> None:
+    header, *lines = written(make_config("thulla", seats=people(2)), seed)
+    changed = json.loads(header) | {"commitment": "00"}
+    with pytest.raises(ReplayFault, match='line 1: \'commitment\' is "00", but should be "'):
+        verify_replay("\n".join([json.dumps(changed), *lines]))
+
+
 def others(value: Any) -> list[Any]:
     """Return changes of a value; the first are of the same type."""
     match value:

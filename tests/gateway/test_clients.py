@@ -17,6 +17,7 @@ import pytest
 from croupier.cli.faults import CommandFault
 from croupier.cli.services import gateway, signed_in_client, trust
 from croupier.gateway.bindings import call_path
+from croupier.runtime.addresses import free_port
 from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_client import Client, choose_random_action, play_game
 from tests.gateway.conftest import GatewayDeployment, another_gateway
@@ -76,7 +77,21 @@ def test_the_lines_of_the_readme_in_python(deployment: GatewayDeployment) -> Non
     script = "from croupier_client import Tls\n" + lines.replace('"127.0.0.1:7700"', with_tls)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=DEADLINE_SECONDS)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("(("), "a ranking is one group of seats after the other"
+    assert done.stdout.startswith("place 1: ")
+    assert "Kari" in done.stdout
+
+
+def test_samples_report_in_one_line_and_soon_that_nothing_listens(tmp_path: Path) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    [python] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    curl = "".join(re.findall(r"```sh curl\n(.*?)```", (ROOT / "docs/clients.md").read_text(), re.DOTALL))
+    program("curl", install="apt-get install curl")
+    for command, text in (([sys.executable, "-c"], python), (["bash", "-euc"], f"TOKEN=; {curl}")):
+        sample = [*command, text.replace("127.0.0.1:7700", address)]
+        done = subprocess.run(sample, capture_output=True, text=True, cwd=tmp_path, timeout=DEADLINE_SECONDS)
+        assert done.returncode != 0
+        (line,) = done.stderr.splitlines()
+        assert address in line or address.replace(":", " port ") in line
 
 
 async def test_a_command_trusts_the_authority_of_its_flag(deployment: GatewayDeployment, tmp_path: Path) -> None:

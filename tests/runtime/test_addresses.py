@@ -1,17 +1,18 @@
 """Addresses are parsed, and free ports are found without listening on them for long."""
 
+import errno
 import socket
 
 import pytest
 
-from croupier.runtime.addresses import addresses_of, free_port, is_free, is_loopback
+from croupier.runtime.addresses import addresses_of, free_port, is_loopback, listen_fault
 
 
 def test_a_port_is_free_until_a_program_listens_on_it() -> None:
     port = free_port()
-    assert is_free(f"127.0.0.1:{port}")
+    assert listen_fault(f"127.0.0.1:{port}") == ""
     with socket.create_server(("127.0.0.1", port)):
-        assert not is_free(f"127.0.0.1:{port}")
+        assert listen_fault(f"127.0.0.1:{port}") == "is in use"
 
 
 def test_a_free_port_is_reserved_for_a_server_that_names_it() -> None:
@@ -20,12 +21,29 @@ def test_a_free_port_is_reserved_for_a_server_that_names_it() -> None:
         # The system checks a port in this way before it returns it as a free one.
         other.bind(("127.0.0.1", port))
     with socket.create_server(("127.0.0.1", port)):
-        assert not is_free(f"127.0.0.1:{port}")
+        assert listen_fault(f"127.0.0.1:{port}") == "is in use"
 
 
-@pytest.mark.parametrize("address", ["here:1", "192.0.2.1:0", "127.0.0.1:many", "127.0.0.1:99999", "127.0.0.1"])
-def test_an_address_that_is_not_of_this_machine_is_not_free(address: str) -> None:
-    assert not is_free(address)
+@pytest.mark.parametrize(
+    ("address", "fault"),
+    [
+        ("192.0.2.1:1", "is no address of this machine"),
+        ("127.0.0.1:many", "has no port from 1 to 65535"),
+        ("127.0.0.1:99999", "has no port from 1 to 65535"),
+        ("127.0.0.1", "has no port from 1 to 65535"),
+        ("here:1", "cannot be listened on (Name or service not known)"),
+    ],
+)
+def test_the_reason_why_no_server_can_listen_is_named(address: str, fault: str) -> None:
+    assert listen_fault(address) == fault
+
+
+def test_a_port_that_is_not_permitted_is_not_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(socket.socket, "bind", refuse)
+    assert listen_fault("127.0.0.1:80") == "is not permitted for this user"
 
 
 def test_loopback_is_this_machine_only() -> None:

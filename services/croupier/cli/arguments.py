@@ -6,12 +6,22 @@ from typing import Annotated
 
 import typer
 
+from croupier.cli.faults import misused
 from croupier.cli.launcher.data_folder import default_data_folder
+
+
+def _folder(text: str) -> Path:
+    # As a path it would be the current folder.
+    if not text:
+        raise misused("--data-dir is empty: expected a folder")
+    return Path(text)
+
 
 DataDir = Annotated[
     Path | None,
     typer.Option(
         "--data-dir",
+        parser=_folder,
         metavar="DIR",
         help="The folder of keys, databases and logs.",
         show_default="~/.local/share/croupier",

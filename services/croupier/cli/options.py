@@ -8,12 +8,17 @@ from croupier.games.registry import GAMES
 from croupier_api.v1 import games_pb2
 
 
-def game_named(game_id: str) -> Game:
-    """Return the game with this id; raises CommandFault with the known ones."""
-    game = GAMES.get(game_id)
-    if game is None:
-        raise misused(f"there is no game {game_id!r}: choose one of {', '.join(GAMES)}")
-    return game
+def game_named(text: str) -> Game:
+    """Return the game with this id or display name, in upper or lower case; raises CommandFault with the known ones."""
+    return GAMES[game_id(text, {known: game.name for known, game in GAMES.items()})]
+
+
+def game_id(text: str, names: Mapping[str, str]) -> str:
+    """Return the id of a game by its id or display name; `names` are by id. Raises CommandFault with the known ones."""
+    for known, name in names.items():
+        if text.casefold() in (known, name.casefold()):
+            return known
+    raise misused(f"there is no game {text!r}: choose one of {', '.join(names)}")
 
 
 def seats_of(game: Game, wanted: int | None, usual: int) -> int:

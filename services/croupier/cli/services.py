@@ -1,19 +1,25 @@
 """The services of a command: those of a gateway, those that run in the data folder, or its own."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+import grpc
 
 from croupier.cli.faults import CommandFault, misused
 from croupier.cli.launcher.addresses import joined
 from croupier.cli.launcher.data_folder import running_in
 from croupier.cli.launcher.supervisor import Note, SupervisorSettings, running_services
-from croupier.runtime.addresses import check_address
+from croupier.cli.printed_command import printed_command
+from croupier.runtime.addresses import host_and_port, is_address
 from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints, Tls
+from croupier_client.errors import CroupierError, Unavailable
 
-SIGN_IN_SECONDS = 8.0
+SIGN_IN_SECONDS = 5.0
+PROBE_SECONDS = 2.0
 
 
 def endpoints_of(addresses: Mapping[str, Mapping[str, str]]) -> Endpoints:
@@ -45,21 +51,33 @@ async def reachable_services(
     if running is not None:
         yield running
         return
-    say("starting services for this session (croupier up keeps some running)")
+    say(f"starting services for this session ({printed_command('up')} keeps some running)")
     async with running_services(folder, settings=SupervisorSettings(note=say)) as services:
         yield endpoints_of(services.addresses)
 
 
 @asynccontextmanager
 async def signed_in_client(endpoints: Endpoints, device_secret: str, name: str) -> AsyncIterator[Client]:
-    """Yield a client whose player has signed in; raises CommandFault if no service answers soon, or CroupierError."""
-    async with Client(endpoints, device_secret, name) as client:
-        try:
-            async with asyncio.timeout(SIGN_IN_SECONDS):
-                await client.sign_in()
-        except TimeoutError:
-            raise CommandFault(f"no services answer at {endpoints.lobby}") from None
-        yield client
+    """Yield a client whose player has signed in; raises CommandFault if no gateway answers soon, or CroupierError."""
+    try:
+        async with Client(endpoints, device_secret, name) as client:
+            await _sign_in(client, endpoints)
+            yield client
+    except CroupierError as error:
+        if error.code is not grpc.StatusCode.UNIMPLEMENTED:
+            raise
+        raise CommandFault(f"{endpoints.lobby} is the address of one service: use that of the gateway") from None
+
+
+async def _sign_in(client: Client, endpoints: Endpoints) -> None:
+    try:
+        async with asyncio.timeout(SIGN_IN_SECONDS):
+            await client.sign_in()
+    except (TimeoutError, Unavailable) as fault:
+        # A reason is that of a service or gateway which answers.
+        if isinstance(fault, Unavailable) and fault.reason_name:
+            raise
+        raise CommandFault(await _connection_fault(endpoints)) from None
 
 
 def trust(tls: bool, authority: Path | None) -> Tls | None:
@@ -74,8 +92,33 @@ def trust(tls: bool, authority: Path | None) -> Tls | None:
 
 def gateway(server: str, tls: Tls | None = None) -> Endpoints:
     """Return the endpoints of a gateway; raises CommandFault unless its address is host:port."""
-    try:
-        check_address(server)
-    except ValueError:
-        raise misused(f"--server {server} cannot be read: write HOST:PORT") from None
+    if "://" in server:
+        raise misused(f"--server {server}: leave out {server.partition('://')[0]}://, and name the port")
+    if not is_address(server):
+        raise misused(f"--server {server}: expected HOST:PORT, with a port from 1 to 65535")
     return Endpoints.single(server, tls)
+
+
+async def _connection_fault(endpoints: Endpoints) -> str:
+    """Return the reason why no call succeeds at a gateway, as a probe by TLS finds it."""
+    address = endpoints.lobby.partition(",")[0]
+    host, port = host_and_port(address)
+    unverified = ssl.create_default_context()
+    unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            _, writer = await asyncio.open_connection(host, port, ssl=unverified)
+    except (ssl.SSLError, ConnectionResetError):
+        speaks_tls = False
+    except (OSError, TimeoutError):
+        return f"no services answer at {address}"
+    else:
+        writer.transport.abort()
+        speaks_tls = True
+    if speaks_tls and endpoints.tls is None:
+        return f"{address} needs TLS: add --tls, or --ca-file with the certificate of its authority"
+    if endpoints.tls is not None and not speaks_tls:
+        return f"{address} has no TLS: leave --tls and --ca-file out"
+    if speaks_tls:
+        return f"no trusted service answers at {address}: is --ca-file the authority of its certificate?"
+    return f"no services of croupier answer at {address}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from croupier.gateway.network_key import check_network_key
 from croupier.gateway.settings import GatewaySettings
-from croupier.runtime.addresses import is_free, is_loopback
+from croupier.runtime.addresses import is_loopback, listen_fault
 from croupier.runtime.program import SettingsError
 from croupier.runtime.tls import checked_pair, content
 
@@ -19,10 +19,8 @@ def check(settings: GatewaySettings, now: datetime) -> None:
         )
     for address in filter(None, (settings.listen, settings.admin_listen, settings.metrics_listen)):
         # Envoy would share a port with other programs of the same user.
-        if not is_free(address):
-            raise SettingsError(
-                f"{address} cannot be listened on: is it in use, or not an IP address and port of this machine?"
-            )
+        if fault := listen_fault(address):
+            raise SettingsError(f"{address} {fault}: expected an IP address of this machine with a free port")
     check_files(settings, now)
 
 

@@ -1,7 +1,18 @@
 """Addresses, host:port: parsed from settings, and checked before a program listens on them."""
 
+import errno
 import ipaddress
 import socket
+from collections.abc import Mapping
+from types import MappingProxyType
+
+_LISTEN_FAULTS: Mapping[int | None, str] = MappingProxyType(
+    {
+        errno.EADDRINUSE: "is in use",
+        errno.EACCES: "is not permitted for this user",
+        errno.EADDRNOTAVAIL: "is no address of this machine",
+    }
+)
 
 
 def addresses_of(text: str) -> tuple[str, ...]:
@@ -45,16 +56,18 @@ def is_loopback(address: str) -> bool:
     return address.rpartition(":")[0] == "localhost" if ip is None else ip.is_loopback
 
 
-def is_free(address: str) -> bool:
-    """Return whether a server can listen on host:port now: an IP address of this machine and an unused port.
+def listen_fault(address: str) -> str:
+    """Return the reason why no server can listen on host:port now, such as "is in use"; empty if one can.
 
     A port whose last connections are in TIME_WAIT counts as free.
     """
     try:
         with _bound(*host_and_port(address)):
-            return True
-    except (OSError, ValueError, OverflowError):
-        return False
+            return ""
+    except OSError as fault:
+        return _LISTEN_FAULTS.get(fault.errno, f"cannot be listened on ({fault.strerror})")
+    except (ValueError, OverflowError):
+        return "has no port from 1 to 65535"
 
 
 def free_port(host: str = "127.0.0.1") -> int:

@@ -5,7 +5,7 @@ import contextlib
 import os
 import secrets
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +13,9 @@ from google.protobuf.duration_pb2 import Duration
 from rich.console import Console
 from rich.text import Text
 
-from croupier.cli.faults import CommandFault, misused
-from croupier.cli.options import described_options
+from croupier.cli.faults import CommandFault
+from croupier.cli.options import described_options, game_id
+from croupier.cli.printed_command import printed_command
 from croupier.cli.terminal.console import opened_screen
 from croupier.cli.terminal.game_session import TICK_SECONDS, GameSession
 from croupier.cli.terminal.lines import folded
@@ -44,6 +45,8 @@ class TableChoice:
     options: Mapping[str, str]
     bot_delay_milliseconds: int
     table_id: str | None
+    connection: Sequence[str] = ()
+    """The options by which another command reaches the same services."""
 
 
 def device_secret(folder: Path) -> str:
@@ -78,14 +81,15 @@ async def play(client: Client, choice: TableChoice, console: Console) -> None:
             await GameSession(client, table, game, words, screen).run()
     if table.is_finished:
         await _show_result(client, table, words, console)
+        export = printed_command("replay", "export", table_id, *choice.connection)
+        console.print(f"\nReplay: {export}", markup=False, soft_wrap=True)
     else:
-        console.print(f"Come back with: croupier play --table {table_id}", highlight=False)
+        back = printed_command("play", "--table", table_id, *choice.connection)
+        console.print(f"Come back with: {back}", markup=False, soft_wrap=True)
 
 
 async def _new_table(client: Client, games: Mapping[str, games_pb2.GameDescription], choice: TableChoice) -> str:
-    if choice.game not in games:
-        raise misused(f"there is no game {choice.game!r}: choose one of {', '.join(games)}")
-    game = games[choice.game]
+    game = games[game_id(choice.game, {known: game.name for known, game in games.items()})]
     seats = choice.seats or min(max(USUAL_SEATS, game.min_seats), game.max_seats)
     bot_delay = Duration()
     bot_delay.FromMilliseconds(choice.bot_delay_milliseconds)
@@ -110,7 +114,6 @@ async def _show_result(client: Client, table: AsyncTable, words: Words, console:
     console.print("\nScore sheet", *sheet_lines(words, sheet.rounds if sheet else table.round_scores), sep="\n")
     if sheet is not None:
         await _show_statistics(client, table.table.game, words, console)
-    console.print(f"\nReplay: croupier replay export {table.table_id}", markup=False)
 
 
 async def _finished_sheet(client: Client, table_id: str) -> scoring_pb2.GetScoreSheetResponse | None:

@@ -13,6 +13,7 @@ from rich.console import Console
 from croupier.cli.arguments import Authority, DataDir, Options, Server, WithTls, folder_of, say
 from croupier.cli.faults import FAILED
 from croupier.cli.options import split_options
+from croupier.cli.printed_command import connection_options
 
 if TYPE_CHECKING:
     from croupier_client.aio import Client
@@ -39,7 +40,8 @@ def play(
     from croupier.cli.commands.play import play as run_play
 
     folder = folder_of(data_dir)
-    choice = TableChoice(game, seats, split_options(option or ()), bot_delay, table)
+    connection = connection_options(data_dir, server, tls, ca_file)
+    choice = TableChoice(game, seats, split_options(option or ()), bot_delay, table, connection)
 
     async def run() -> None:
         shown_name = name if name is not None else _login_name()
@@ -56,19 +58,23 @@ def replay_export(
     server: Server = None,
     tls: WithTls = False,
     ca_file: Authority = None,
-    output: Annotated[Path | None, typer.Option("--output", metavar="FILE", help="TABLE_ID.jsonl if left out.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE", help="TABLE_ID.jsonl if left out, - for standard output.")
+    ] = None,
     link: Annotated[str, typer.Option(help="A link by a player of the table.", show_default=False)] = "",
 ) -> None:
     """Write the replay of a finished table as JSON lines."""
-    from croupier.cli.commands.replay import export
+    from croupier.cli.commands.replay import write
 
-    folder = folder_of(data_dir)
+    folder, file = folder_of(data_dir), output if output is not None else Path(f"{table_id}.jsonl")
 
-    async def run() -> Path:
+    async def run() -> str:
         async with _signed_in_client(folder, server, tls, ca_file) as client:
-            return await export(client, table_id, output, link)
+            return (await client.get_replay(table_id=table_id, link=link)).replay
 
-    say(f"{asyncio.run(run())} written")
+    write(asyncio.run(run()), file)
+    if file != Path("-"):
+        say(f"{file} written")
 
 
 @replay_app.command("link")
@@ -86,13 +92,15 @@ def replay_link(
 
     async def run() -> str:
         async with _signed_in_client(folder, server, tls, ca_file) as client:
-            return await share(client, table_id)
+            return await share(client, table_id, connection_options(None, server, tls, ca_file))
 
     typer.echo(asyncio.run(run()))
 
 
 @replay_app.command("verify")
-def replay_verify(files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Replay files.")]) -> None:
+def replay_verify(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Replay files, or folders of them.")],
+) -> None:
     """Play replays again and check every line of them, every deal against its seed."""
     from croupier.cli.commands.replay import verify
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.data_folder import DataFolder
 from croupier.cli.launcher.replicas import GATEWAY, ONE_OF_EACH, START_ORDER, Replicas, number_of, service_of
-from croupier.runtime.addresses import is_free
+from croupier.runtime.addresses import listen_fault
 
 HOST = "127.0.0.1"
 USUAL_PORT = 7700
@@ -55,13 +55,13 @@ def _known(addresses: Mapping[str, Addresses], service: str, kind: str) -> Itera
 
 
 def check_free(wanted: Mapping[str, Addresses]) -> None:
-    """Raise CommandFault with the first address that is in use."""
+    """Raise CommandFault with the first address on which no program can listen."""
     for instance, addresses in wanted.items():
         for address in addresses.values():
-            if not is_free(address):
+            if fault := listen_fault(address):
                 raise CommandFault(
-                    f"{address}, where the {instance} is to listen, is in use: stop what runs there, "
-                    "or choose other ports with --port (0 for any that are free)"
+                    f"{address}, where the {instance} is to listen, {fault}: "
+                    "choose other ports with --port (0 for any that are free)"
                 )
 
 

@@ -215,9 +215,13 @@ class _Verifier:
         return self._lines[self._next - 1]
 
     def _expect(self, line: dict[str, Any], expected: dict[str, Any]) -> None:
-        # Values that are equal in Python, such as 1, 1.0 and true, differ in JSON.
-        if line != expected or json.dumps(line, sort_keys=True) != json.dumps(expected, sort_keys=True):
-            self._fault(f"this should be {json.dumps(expected)}")
+        for name in dict.fromkeys((*expected, *line)):
+            # Values that are equal in Python, such as 1, 1.0 and true, differ in JSON.
+            found, wanted = (
+                json.dumps(fields[name], sort_keys=True) if name in fields else "missing" for fields in (line, expected)
+            )
+            if found != wanted:
+                self._fault(f"{name!r} is {found}, but should be {wanted}")
 
     def _fault(self, message: str) -> NoReturn:
         self._fault_at(self._next, message)

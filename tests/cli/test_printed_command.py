@@ -1,0 +1,33 @@
+"""Printed commands can be pasted."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from croupier.cli.printed_command import connection_options, printed_command
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """Return an installed program in a folder with a blank."""
+    program = tmp_path / "a folder" / "croupier"
+    program.parent.mkdir()
+    program.touch(mode=0o700)
+    return program
+
+
+def test_the_program_has_its_path_unless_the_shell_finds_it(monkeypatch: pytest.MonkeyPatch, program: Path) -> None:
+    monkeypatch.setattr(sys, "argv", [str(program)])
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert printed_command("play", "--table", "t") == f"'{program}' play --table t"
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert printed_command("play") == "croupier play"
+    monkeypatch.setattr(sys, "argv", ["/somewhere/croupier/cli/__main__.py"])
+    assert printed_command("play") == f"{sys.executable} -m croupier.cli play"
+
+
+def test_the_options_of_the_connection_are_repeated() -> None:
+    assert connection_options(None, None, False, None) == ()
+    given = connection_options(Path("my data"), "here:1", True, Path("ca.pem"))
+    assert given == ("--data-dir", "my data", "--server", "here:1", "--ca-file", "ca.pem", "--tls")

@@ -1,0 +1,55 @@
+"""The reasons why no gateway answers at the address that a command names."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import grpc
+import pytest
+
+import croupier.cli.services as reach
+from croupier.cli.faults import CommandFault
+from croupier.cli.services import gateway, signed_in_client
+from croupier_client.endpoints import Tls
+from tests.certificates import Authority
+
+AUTHORITY = Authority()
+TRUSTED = Tls(AUTHORITY.authority.certificate)
+
+
+@asynccontextmanager
+async def server_without_lobby(*, has_tls: bool) -> AsyncIterator[str]:
+    """Run a server without any service; yields its address."""
+    server, issued = grpc.aio.server(), AUTHORITY.issue("a service")
+    if has_tls:
+        credentials = grpc.ssl_server_credentials([(issued.key, issued.certificate)])
+        port = server.add_secure_port("127.0.0.1:0", credentials)
+    else:
+        port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    try:
+        yield f"127.0.0.1:{port}"
+    finally:
+        await server.stop(0)
+
+
+@pytest.mark.parametrize(
+    ("has_tls", "tls", "message"),
+    [
+        (True, None, "needs TLS: add --tls, or --ca-file with the certificate of its authority"),
+        (False, TRUSTED, "has no TLS: leave --tls and --ca-file out"),
+        (True, Tls(Authority().authority.certificate), "is --ca-file the authority of its certificate?"),
+        (False, None, "is the address of one service: use that of the gateway"),
+        (True, TRUSTED, "is the address of one service: use that of the gateway"),
+    ],
+    ids=["TLS is missing", "TLS at a plain port", "another authority", "a service", "a service with TLS"],
+)
+async def test_the_reason_is_named(
+    monkeypatch: pytest.MonkeyPatch, has_tls: bool, tls: Tls | None, message: str
+) -> None:
+    monkeypatch.setattr(reach, "SIGN_IN_SECONDS", 1.0)
+    async with server_without_lobby(has_tls=has_tls) as address:
+        with pytest.raises(CommandFault) as refused:
+            async with signed_in_client(gateway(address, tls), "a device of this test", ""):
+                pass
+    assert address in refused.value.message
+    assert message in refused.value.message
