@@ -40,7 +40,7 @@ def test_options_override_the_scenario() -> None:
 def test_the_command_repeats_the_run_with_its_seed() -> None:
     options = read("--think=0", "--results=my results", users=9, host="h:1")
     assert options.command == (
-        "locust -f loadtest/locustfile.py --headless --tags smoke -u 9 -r 20 -t 20 --host h:1 "
+        "locust -f loadtest/locustfile.py --headless --tags smoke -u 9 -r 20 -t 12 --host h:1 "
         f"--seed {options.plan.seed} --think 0 --results 'my results'"
     )
 
