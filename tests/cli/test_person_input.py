@@ -12,10 +12,12 @@ from croupier.cli.terminal.person_input import (
     Propose,
     Quit,
     React,
+    ShowRules,
     ShowSheet,
     Vote,
     read_input,
 )
+from croupier.cli.terminal.typed_cards import in_notation
 from croupier.cli.terminal.words import Words
 from croupier_api.v1 import actions_pb2 as pb
 from croupier_api.v1.cards_pb2 import (
@@ -125,10 +127,52 @@ CONTRACTS = pb.LegalActions(
         ("solo_clubs", CONTRACTS, CONTRACTS.actions[1]),
         ("solo in clubs", CONTRACTS, CONTRACTS.actions[1]),
         ("fool as H", KEEPS, keep([CARD_JOKER, CARD_ACE_OF_SPADES], SUIT_HEARTS)),
+        ("/rules", NOTHING, ShowRules()),
+        *((word, PLAYS, Help()) for word in ("?", "help")),
+        *((word, PLAYS, Quit()) for word in ("q", "quit", "exit", "/exit", "Q")),
     ],
 )
 def test_input_is_understood(typed: str, legal: pb.LegalActions, expected: object) -> None:
     assert read_input(typed, legal, DESCRIPTION) == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "legal", "expected"),
+    [
+        ("as", PLAYS, play(CARD_ACE_OF_SPADES)),
+        ("play as", PLAYS, play(CARD_ACE_OF_SPADES)),
+        ("1", BIDS, bid(1)),
+        ("bid 70", BIDS, bid(70)),
+    ],
+)
+def test_a_card_or_a_bid_that_is_not_legal_is_for_the_engine_to_refuse(
+    typed: str, legal: pb.LegalActions, expected: pb.Action
+) -> None:
+    assert read_input(typed, legal, DESCRIPTION) == expected
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *("5h", "H5", "5♥", "♥5", "five of hearts", "5 of hearts", "Five Hearts", "five h", "5 of ♥", "play 5♥"),
+        "play five of hearts",
+    ],
+)
+def test_cards_are_written_as_people_write_them(typed: str) -> None:
+    assert read_input(typed, PLAYS, DESCRIPTION) == play(CARD_FIVE_OF_HEARTS)
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("10h ♣J joker jack of clubs", "TH JC JK JC"),
+        ("h10 jC queen spades ace of ♠ Q s", "TH JC QS AS Q s"),
+        ("keep all but 10s hearts 10 of", "keep all but TS hearts 10 of"),
+        ("", ""),
+    ],
+)
+def test_other_words_than_cards_stay_as_they_are(typed: str, expected: str) -> None:
+    assert in_notation(typed.split()) == expected.split()
 
 
 @pytest.mark.parametrize(
@@ -138,7 +182,8 @@ def test_input_is_understood(typed: str, legal: pb.LegalActions, expected: objec
         ("", PLAYS, "write what you do"),
         ("9", PLAYS, "9 is not possible now"),
         ("0", PLAYS, "0 is not possible now"),
-        ("as", PLAYS, "as is not possible now: choose one of the numbered"),
+        ("xyzzy", PLAYS, "xyzzy is not possible now: choose one of the actions above"),
+        ("bid 9", PLAYS, "bid 9 is not possible now"),
         ("8h", PLAYS, "could be play 8H, clubs ordered or play 8H, spades ordered"),
         ("h", TRUMPS, "could be name hearts trump or name hearts trump and all tricks"),
         ("5h 6c", KEEPS, "keep 2 to 3 cards, and end with the suit: one of hearts, spades"),
@@ -204,8 +249,8 @@ BID_BY_AMOUNT = pb.LegalActions(
         ("1 r6 R7", LAYS, lay([R6, R7])),
         ("2 red", LAYS, lay([R6], owner=1)),
         ("2 all but red", LAYS, lay([R7], owner=1)),
-        ("declare R7 4 1", LAYS, boast(cards=[R7], amount=4, seat=1)),
-        ("declare R7 0 1", LAYS, boast(cards=[R7], amount=0, seat=1)),
+        ("declare R7 4 2", LAYS, boast(cards=[R7], amount=4, seat=1)),
+        ("declare R7 0 2", LAYS, boast(cards=[R7], amount=0, seat=1)),
         ("bid -5", BID_BY_AMOUNT, bid(-5)),
         ("60", BID_BY_AMOUNT, bid(60)),
         ("1", BID_BY_AMOUNT, PASS),
@@ -221,8 +266,8 @@ def test_choices_of_unknown_games_are_completed(typed: str, legal: pb.LegalActio
         ("R6", LAYS, "begin with 1 or 2 or declare"),
         ("1", LAYS, "lay 1 to 2 cards, not 0"),
         ("1 5H", LAYS, "5♥ is not there to choose, or not so often: R6 \\(the Red\\) R7 are"),
-        ("declare R7 1 1", LAYS, "invalid amount '1': expected 0 to 4"),
-        ("declare R7 2 0", LAYS, "invalid seat '0': expected 1"),
+        ("declare R7 1 2", LAYS, "invalid amount '1': expected 0 to 4"),
+        ("declare R7 2 1", LAYS, "invalid seat '1': expected 2"),
         ("bid", BID_BY_AMOUNT, "invalid amount '': expected -5 to 60"),
         ("bid ten", BID_BY_AMOUNT, "invalid amount 'ten': expected -5 to 60"),
     ],

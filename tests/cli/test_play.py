@@ -31,7 +31,9 @@ def answer(table: str) -> str:
     """Return a line for the first legal action; of a choice, with as few cards as allowed."""
     asked = CHOICE.findall(table)
     if not asked:
-        return "1"
+        # A bid is its own number.
+        bids = re.findall(r"you may(?: bid:|: bid) (\d+)", table)
+        return bids[-1] if bids and table.rpartition("you may")[2].lstrip(": ").startswith("bid") else "1"
     verb, count = asked[-1]
     hand = table.rpartition("your hand: ")[2].partition("you may")[0]
     cards = re.findall(r"[2-9TJQKA][CDHS]|JK", hand)
@@ -149,6 +151,8 @@ def test_a_person_plays_a_whole_game(folder: Path) -> None:
             ("/help", "/react NAME sends a reaction"),
             ("/react clap", "reacts: clap"),
             ("xyzzy", "xyzzy is not possible now"),
+            ("joker", "joker: play a card of your own hand (THU-PLAY-2); you may play "),
+            ("/rules", "THU-PLAY-2"),
         ):
             person.type(typed)
             person.read_until(shown)

@@ -6,11 +6,12 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+import pytest
 from rich.cells import cell_len
 
 from croupier.cli.terminal.facts import fact_lines
 from croupier.cli.terminal.game_session import compensation_text
-from croupier.cli.terminal.legal import legal_lines
+from croupier.cli.terminal.legal import legal_lines, possible_text
 from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
 from croupier.cli.terminal.words import Words, can_write_symbols, printable, words_of
 from croupier.engine.api.action_codec import encode_legal
@@ -74,8 +75,8 @@ def test_the_whole_view_is_shown() -> None:
     shown = rows(SYMBOLS)
     assert shown[0].startswith("thulla, round 2, first bid")
     assert shown[0].endswith("60 s left")
-    assert shown[2].split() == [">", "0", "Ada", "(you)", "3", "-12", "2"]
-    assert shown[3].split()[-6:] == ["14", "107", "away,", "last", "card", "said"]
+    assert shown[2].split() == [">", "1", "Ada", "(you)", "3", "-12", "2"]
+    assert shown[3].split()[-6:] == ["14", "107", "away,", "last", "card:", "said"]
     assert shown[4].endswith("out, place 1, dealer")
     text = "\n".join(shown)
     for line in (
@@ -84,7 +85,7 @@ def test_the_whole_view_is_shown() -> None:
         "(40 cards)",
         "contract: solo, trump ♥, by Ben",
         "calls: Ben with a name that goes on and on bid 60, Cleo has decided",
-        "marks: stall 4",
+        "marks: stall: 4",
         "your hand: 2♣   5♥   A♠",
     ):
         assert line in text
@@ -138,7 +139,7 @@ def test_terms_of_the_game_are_used() -> None:
     terms = {"2C": "the Low", "solo": "playing alone", "first_bid": "the auction", "trick": "table", "stall": "idle"}
     words = Words(NAMES, symbols=True, terms=terms)
     text = "\n".join(rows(words))
-    for part in ("2, the auction", "table: K♣", "contract: playing alone, trump", "marks: idle 4", "2♣ (the Low)"):
+    for part in ("2, the auction", "table: K♣", "contract: playing alone, trump", "marks: idle: 4", "2♣ (the Low)"):
         assert part in text
     assert words.action(actions_pb2.Action(play=actions_pb2.PlayAction(card=CARD_TWO_OF_CLUBS))) == "play 2♣ (the Low)"
     assert words.action(actions_pb2.Action(bid=actions_pb2.BidAction(contract="solo"))) == "bid playing alone"
@@ -223,7 +224,7 @@ def test_a_game_with_its_own_deck_piles_and_teams_is_shown() -> None:
     shown = {line for seed in range(20) for line in shown_of_the_toy(seed)}
     card = "[RB][0-9]+"
     for pattern in (
-        "  3 Dan  .* team 2, boast [1-3]",
+        "  4 Dan  .* team 2, boast: [1-3]",
         "face down: reserve of Ben 1, reserve of Cleo 1, reserve of Dan 1, stock 7",
         f"reserve of Ada, face down: {card}",
         f"melds of Dan: {card} Dan",
@@ -250,3 +251,34 @@ def test_terms_of_a_deck_are_the_labels_of_its_cards() -> None:
     words = words_of(GameDescription(deck=[CardFace(number=64, notation="S7", suit="stars", label="star 7")]), (), True)
     assert words.cards([Card.ValueType(64), CARD_FIVE_OF_HEARTS]) == "S7 (star 7) 5♥"
     assert words.prose("led with S7, then 5H") == "led with S7, then 5♥"
+
+
+def test_bids_have_no_numbers_but_their_own() -> None:
+    bids = [actions_pb2.Action(bid=actions_pb2.BidAction(amount=amount)) for amount in (0, 1, 2)]
+    legal = actions_pb2.LegalActions(actions=bids)
+    assert legal_lines(SYMBOLS, legal)[0].plain == "you may bid: 0   1   2"
+    legal.actions.append(actions_pb2.Action(pass_turn=actions_pb2.PassAction()))
+    assert legal_lines(SYMBOLS, legal)[0].plain == "you may: bid 0   bid 1   bid 2   pass"
+
+
+@pytest.mark.parametrize(
+    ("cards", "expected"),
+    [
+        (1, "you may play 2♣"),
+        (2, "you may play 2♣ or 3♣"),
+        (3, "you may play 2♣, 3♣ or 4♣"),
+        (13, "you may play 2♣, 3♣, 4♣, 5♣, 6♣, 7♣ and more"),
+    ],
+)
+def test_what_is_possible_instead_is_one_half_of_a_sentence(cards: int, expected: str) -> None:
+    numbers = range(Card.CARD_TWO_OF_CLUBS, Card.CARD_TWO_OF_CLUBS + cards)
+    legal = [actions_pb2.Action(play=actions_pb2.PlayAction(card=Card.ValueType(number))) for number in numbers]
+    assert possible_text(SYMBOLS, actions_pb2.LegalActions(actions=legal)) == expected
+
+
+def test_a_mark_of_a_seat_is_its_name() -> None:
+    view = facts_pb2.TableView()
+    view.CopyFrom(VIEW)
+    view.marks.add(name="starter", value="2")
+    shown = "\n".join(line.plain for line in table_lines(SYMBOLS, replace(SEEN, view=view), now=0))
+    assert "starter: Cleo" in shown

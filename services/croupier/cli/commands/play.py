@@ -13,6 +13,7 @@ from google.protobuf.duration_pb2 import Duration
 from rich.console import Console
 from rich.text import Text
 
+from croupier.cli.commands.rules import rules_page
 from croupier.cli.faults import CommandFault
 from croupier.cli.options import described_options, game_id
 from croupier.cli.printed_command import printed_command
@@ -78,7 +79,7 @@ async def play(client: Client, choice: TableChoice, console: Console) -> None:
         names = [printable(seat.name) for seat in table.table.seats]
         words = words_of(game, names, can_write_symbols(console.encoding))
         with opened_screen(console) as screen:
-            await GameSession(client, table, game, words, screen).run()
+            await GameSession(client, table, game, words, screen, rules_page(table.table.game)).run()
     if table.is_finished:
         await _show_result(client, table, words, console)
         export = printed_command("replay", "export", table_id, *choice.connection)

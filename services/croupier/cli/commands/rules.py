@@ -7,6 +7,7 @@ from rich.markdown import Markdown
 
 from croupier.cli.faults import CommandFault
 from croupier.games.interface import Game
+from croupier.games.registry import GAMES
 
 WIDTH = 80
 _PACKAGE = Path(__file__).parents[2]
@@ -23,9 +24,15 @@ def rules_text(game: Game) -> str:
     raise CommandFault(f"there is no rules page of {game.name} in this installation")
 
 
+def rules_page(game_id: str) -> Markdown:
+    """Return the rules page of a game, or a sentence for a game that only the services know."""
+    game = GAMES.get(game_id)
+    return Markdown(rules_text(game) if game else "This installation has no rules page of the game.", hyperlinks=False)
+
+
 def show_rules(console: Console, game: Game) -> None:
     """Print the rules of a game: laid out on a terminal, and without blanks at the ends of lines elsewhere."""
-    page = Markdown(rules_text(game), hyperlinks=False)
+    page = rules_page(game.id)
     if console.is_terminal:
         console.print(page, width=WIDTH)
         return

@@ -4,14 +4,26 @@ import asyncio
 import time
 from collections.abc import Iterable
 
+from rich.console import RenderableType
 from rich.text import Text
 
 from croupier.cli.terminal.console import Screen, keys
 from croupier.cli.terminal.facts import fact_lines
-from croupier.cli.terminal.legal import legal_lines
+from croupier.cli.terminal.legal import legal_lines, possible_text
 from croupier.cli.terminal.line_editor import LineEditor
 from croupier.cli.terminal.lines import folded
-from croupier.cli.terminal.person_input import HELP, Help, InputFault, Propose, Quit, React, ShowSheet, Vote, read_input
+from croupier.cli.terminal.person_input import (
+    HELP,
+    Help,
+    InputFault,
+    Propose,
+    Quit,
+    React,
+    ShowRules,
+    ShowSheet,
+    Vote,
+    read_input,
+)
 from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
 from croupier.cli.terminal.sheets import sheet_lines
 from croupier.cli.terminal.words import Words
@@ -29,7 +41,13 @@ class GameSession:
     """One session of a person at one table."""
 
     def __init__(
-        self, client: Client, table: AsyncTable, game: games_pb2.GameDescription, words: Words, screen: Screen
+        self,
+        client: Client,
+        table: AsyncTable,
+        game: games_pb2.GameDescription,
+        words: Words,
+        screen: Screen,
+        rules: RenderableType,
     ) -> None:
         self._client = client
         self._table = table
@@ -37,6 +55,7 @@ class GameSession:
         self._meanings = {proposal.name: proposal.meaning for proposal in game.proposals}
         self._words = words
         self._screen = screen
+        self._rules = rules
         self._editor = LineEditor()
         self._proposal = table.proposal
         self._notice = "/help lists what you can type"
@@ -149,9 +168,16 @@ class GameSession:
         except InputFault as fault:
             self._show_fault(str(fault))
         except CroupierError as error:
-            rule = f" ({error.rule})" if error.rule else ""
-            self._show_fault(f"{error.message}{rule}")
+            self._show_fault(self._refusal(line, error))
         return True
+
+    def _refusal(self, line: str, error: CroupierError) -> str:
+        """Return the refusal of a typed line, with the rule and what is possible instead."""
+        if not error.rule:
+            return error.message
+        legal = self._table.legal_actions
+        possible = f"; {possible_text(self._words, legal)}" if legal.actions else ""
+        return f"{line.strip()}: {self._words.prose(error.message)} ({error.rule}){possible}"
 
     async def _carry_out(self, line: str) -> bool:
         match read_input(line, self._table.legal_actions, self._words):
@@ -161,6 +187,8 @@ class GameSession:
                 self._say_lines(folded("", text) for text in HELP)
             case ShowSheet():
                 await self._show_sheet()
+            case ShowRules():
+                self._screen.say(self._rules)
             case React(reaction):
                 await self._client.send_reaction(table_id=self._table.table_id, reaction=reaction)
             case Propose(name):

@@ -11,22 +11,47 @@ from croupier.cli.terminal.words import Words
 from croupier_api.v1 import actions_pb2
 from croupier_client.cards import CardValue
 
+MAX_POSSIBLE = 6
+"""The number of actions that a refusal names."""
+
 
 def legal_lines(
     words: Words, legal: actions_pb2.LegalActions, hand: Sequence[CardValue] = (), order: Sequence[CardValue] = ()
 ) -> list[Text]:
-    """Return the legal actions with the numbers to type; `hand` is the viewer's, `order` as TableView.card_order."""
+    """Return the legal actions, with the numbers to type unless they are bids.
+
+    `hand` is the viewer's, `order` as TableView.card_order.
+    """
     texts = [words.action(action) for action in legal.actions]
     verbs = {text.partition(" ")[0] for text in texts}
     # If all actions have the same verb, as when a card is to be played, it is shown once.
     verb = f" {verbs.pop()}" if len(verbs) == 1 and len(texts) > 1 else ""
-    numbered = [f"{number} {text.removeprefix(verb[1:]).strip()}" for number, text in enumerate(texts, start=1)]
-    lines = [listed(f"you may{verb}: ", numbered, "   ")] if numbered else []
+    shown = [text.removeprefix(verb[1:]).strip() for text in texts]
+    if is_numbered(legal):
+        shown = [f"{number} {text}" for number, text in enumerate(shown, start=1)]
+    lines = [listed(f"you may{verb}: ", shown, "   ")] if shown else []
     for label, choice in zip(choice_labels(words, legal), legal.choices, strict=True):
         text = choice_text(words, choice, hand, order)
         number = f"{label} " if label.isdecimal() else ""
         lines += [folded("you may: ", number + text), _how_to_write(words, label, choice)]
     return lines
+
+
+def possible_text(words: Words, legal: actions_pb2.LegalActions) -> str:
+    """Return the first legal actions as half a sentence, for example "you may play 5♠ or 8♠"."""
+    texts = [words.action(action) for action in legal.actions]
+    verbs = {text.partition(" ")[0] for text in texts}
+    # One verb is written once, as in "play 5♠ or 8♠".
+    rest = [text.partition(" ")[2] for text in texts[1:]] if len(verbs) == 1 else texts[1:]
+    named = [*texts[:1], *rest][:MAX_POSSIBLE]
+    if len(named) < len(texts):
+        return f"you may {', '.join(named)} and more"
+    return f"you may {' or '.join(filter(None, (', '.join(named[:-1]), named[-1])))}"
+
+
+def is_numbered(legal: actions_pb2.LegalActions) -> bool:
+    """Return whether actions have numbers to type: not where a number is a bid."""
+    return not any(action.bid.HasField("amount") for action in legal.actions)
 
 
 def choice_labels(words: Words, legal: actions_pb2.LegalActions) -> list[str]:
@@ -59,7 +84,7 @@ def choice_text(
         step = f" in steps of {choice.amount.step}" if choice.amount.step > 1 else ""
         parts.append(f"an amount from {choice.amount.min_amount} to {choice.amount.max_amount}{step}")
     if choice.seats:
-        parts.append(f"a seat of {' '.join(map(str, choice.seats))}")
+        parts.append(f"a seat of {' '.join(str(seat + 1) for seat in choice.seats)}")
     return ", and ".join(parts)
 
 

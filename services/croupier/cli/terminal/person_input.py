@@ -1,10 +1,12 @@
 """Input of a person at a table: an action by number, by its cards or in words, or a command."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from croupier.cli.terminal.legal import choice_labels, count_text, verb_text
+from croupier.cli.terminal.legal import choice_labels, count_text, is_numbered, verb_text
+from croupier.cli.terminal.typed_cards import in_notation
 from croupier.cli.terminal.words import JOKER, Words
 from croupier_api.v1 import actions_pb2
 from croupier_client.cards import CardValue, SuitValue, action_text, card_from_text, suit_from_text, suit_text
@@ -12,15 +14,20 @@ from croupier_client.choices import complete_choice
 
 REACTIONS = ("thumbs_up", "thumbs_down", "laugh", "cry", "wow", "angry", "clap", "heart", "think", "sleep")
 HELP = (
-    "Act by the number of an action, by its card (5H, or QH S to order spades), or in words (bid 60, pass).",
+    "Act by the number of an action, by its card (5H, or QH S to order spades), or in words (bid 60, pass). Where "
+    "you bid, a number is the bid.",
     "For a choice write its verb or number, the cards, and what else is asked for: keep 5H JK AS H, or swap 2C 3D.",
     "Or write the cards that you do not choose: keep all but 2C 3D H. With none you choose no card.",
-    "Cards are rank (2-9 T J Q K A) and suit (C D H S), unless the game has its own; JK is the joker. Names of cards "
-    "will do as well.",
+    "Cards are rank (2-10 J Q K A) and suit (C D H S), as in 10h, ♣J or jack of clubs, unless the game has its own; JK "
+    "is the joker. Names of cards will do as well.",
     "propose NAME asks all seats for something that the game knows; agree and refuse answer what is proposed.",
     f"/react NAME sends a reaction: {', '.join(REACTIONS)}.",
-    "/sheet shows the score sheet, /help this, /quit leaves; you can come back.",
+    "/sheet shows the score sheet, /rules the rules, /help this, /quit leaves; you can come back.",
 )
+
+
+MAX_BID = 1_000_000
+"""No game has such a bid; the contract has 32 bits for it."""
 
 
 class InputFault(ValueError):
@@ -54,6 +61,11 @@ class ShowSheet:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowRules:
+    """Show the rules of the game."""
+
+
+@dataclass(frozen=True, slots=True)
 class Help:
     """Show the help."""
 
@@ -63,12 +75,15 @@ class Quit:
     """Leave."""
 
 
-Request: TypeAlias = actions_pb2.Action | React | Propose | Vote | ShowSheet | Help | Quit
+Request: TypeAlias = actions_pb2.Action | React | Propose | Vote | ShowSheet | ShowRules | Help | Quit
 PLAIN_WORDS = Words((), symbols=False)
 
 
 def read_input(text: str, legal: actions_pb2.LegalActions, words: Words = PLAIN_WORDS) -> Request:
-    """Return the request of a line of input, in notation or in the words of the game; raises InputFault."""
+    """Return the request of a line of input, in notation or in the words of the game; raises InputFault.
+
+    A card or a bid that is not among the legal actions is returned all the same: the engine knows the violated rule.
+    """
     typed = text.replace(",", " ").split()
     command = _command(typed)
     if command is not None:
@@ -77,7 +92,9 @@ def read_input(text: str, legal: actions_pb2.LegalActions, words: Words = PLAIN_
         raise InputFault("it is not your turn")
     if not typed:
         raise InputFault("write what you do, or /help")
-    if len(typed) == 1 and typed[0].isdecimal() and 1 <= int(typed[0]) <= len(legal.actions):
+    if not words.deck:
+        typed = in_notation(typed)
+    if is_numbered(legal) and typed[0].isdecimal() and typed[1:] == [] and 1 <= int(typed[0]) <= len(legal.actions):
         return legal.actions[int(typed[0]) - 1]
     matching = _matching(typed, legal.actions, words)
     if len(matching) == 1:
@@ -86,7 +103,23 @@ def read_input(text: str, legal: actions_pb2.LegalActions, words: Words = PLAIN_
         raise InputFault(f"that could be {' or '.join(words.action(action) for action in matching[:4])}: write more")
     if legal.choices:
         return _chosen(typed, legal, words)
-    raise InputFault(f"{text.strip()} is not possible now: choose one of the numbered actions, or write /help")
+    if attempt := _attempt(typed, legal, words):
+        return attempt
+    raise InputFault(f"{text.strip()} is not possible now: choose one of the actions above, or write /help")
+
+
+def _attempt(typed: Sequence[str], legal: actions_pb2.LegalActions, words: Words) -> actions_pb2.Action | None:
+    """Return the play of a card, or the bid, that a person means although it is not legal; None for anything else."""
+    verb, rest = (typed[0].lower(), typed[1:]) if len(typed) == 2 else ("", typed)
+    verbs = {action.WhichOneof("verb") for action in legal.actions}
+    if len(rest) != 1 or verb not in ("", "play", "bid"):
+        return None
+    if rest[0].isdecimal() and not is_numbered(legal) and int(rest[0]) <= MAX_BID and verb != "play":
+        return actions_pb2.Action(bid=actions_pb2.BidAction(amount=int(rest[0])))
+    with suppress(ValueError):
+        if "play" in verbs and verb != "bid":
+            return actions_pb2.Action(play=actions_pb2.PlayAction(card=card_from_text(rest[0], words.deck)))
+    return None
 
 
 def _command(typed: Sequence[str]) -> Request | None:
@@ -100,16 +133,18 @@ def _command(typed: Sequence[str]) -> Request | None:
             return Vote(agree=False)
         case ["/sheet"]:
             return ShowSheet()
-        case ["/help"]:
+        case ["/rules"]:
+            return ShowRules()
+        case ["/help" | "help" | "?"]:
             return Help()
-        case ["/quit"]:
+        case ["/quit" | "/exit" | "quit" | "exit" | "q"]:
             return Quit()
         case ["/react", reaction] if reaction in REACTIONS:
             return React(reaction)
         case ["/react", *_]:
             raise InputFault(f"/react needs one of {', '.join(REACTIONS)}")
         case [word, *_] if word.startswith("/"):
-            raise InputFault(f"there is no {word}: there are /sheet, /react NAME, /help and /quit")
+            raise InputFault(f"there is no {word}: there are /sheet, /rules, /react NAME, /help and /quit")
         case _:
             return None
 
@@ -160,7 +195,9 @@ def _chosen(typed: Sequence[str], legal: actions_pb2.LegalActions, words: Words)
 
 def _completed(typed: Sequence[str], choice: actions_pb2.ActionChoice, words: Words) -> actions_pb2.Action:
     """Return the action of a choice with the typed cards, suit, amount and seat, in this order; raises InputFault."""
-    rest, seat = _without_number(typed, "seat", choice.seats)
+    # People count seats from 1.
+    rest, number = _without_number(typed, "seat", [seat + 1 for seat in choice.seats])
+    seat = None if number is None else number - 1
     rest, amount = _without_number(rest, "amount", _amounts(choice))
     rest, suit = _without_suit(rest, choice, words)
     cards = _cards(rest, choice.cards, words)

@@ -12,6 +12,8 @@ from croupier_api.v1 import engine_pb2, facts_pb2, games_pb2
 from croupier_client.cards import CardValue
 
 MAX_PILE_CARDS = 8
+SEAT_MARKS = frozenset({"starter"})
+"""The marks whose value is a seat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def _seat_line(words: Words, table: DisplayedTable, seat: int) -> Text:
     to_act = seat in table.view.seats_to_act
     name = words.name(seat) + (" (you)" if seat == table.seat else " (bot)" if seat in table.bots else "")
     tricks = str(shown.tricks_taken) if shown.tricks_taken else ""
-    line = f"{'>' if to_act else ' '} {seat} {name:22.22} {shown.card_count:5} {shown.score:7} {tricks:>7}  "
+    line = f"{'>' if to_act else ' '} {seat + 1} {name:22.22} {shown.card_count:5} {shown.score:7} {tricks:>7}  "
     return folded("", line + ", ".join(_remarks(words, table, seat)), style="bold" if to_act else "")
 
 
@@ -78,7 +80,8 @@ def _remarks(words: Words, table: DisplayedTable, seat: int) -> Iterable[str]:
 
 
 def _mark_text(words: Words, mark: facts_pb2.Mark) -> str:
-    return f"{words.term(mark.name)} {words.value(mark.value)}"
+    value = words.name(int(mark.value)) if mark.name in SEAT_MARKS else words.value(mark.value)
+    return f"{words.term(mark.name)}: {value}"
 
 
 def _rows(words: Words, view: facts_pb2.TableView) -> Iterable[tuple[str, str]]:

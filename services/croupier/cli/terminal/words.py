@@ -43,7 +43,7 @@ class Words:
 
     def name(self, seat: int) -> str:
         """Return the name of a seat."""
-        return self.names[seat] if seat < len(self.names) else f"seat {seat}"
+        return self.names[seat] if seat < len(self.names) else f"seat {seat + 1}"
 
     def notation(self, card: CardValue) -> str:
         """Return a card in notation, for example 5H."""
