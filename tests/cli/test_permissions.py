@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from croupier.cli.commands.play import device_secret
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.background import started_services
 from croupier.cli.launcher.data_folder import PUBLIC, prepare_data_folder
+from croupier.cli.local_player import LocalPlayer
 
 
 @pytest.fixture
@@ -39,12 +39,14 @@ def test_running_services_open_nothing_to_other_users(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("without_umask")
 def test_the_secret_of_a_player_is_theirs_only(tmp_path: Path) -> None:
     folder = tmp_path / "data"
-    secret = device_secret(folder)
+    player = LocalPlayer(folder)
+    secret = player.secret()
+    player.remember("t1")
     assert open_to_others(folder) == []
-    assert device_secret(folder) == secret
+    assert player.secret() == secret
     (folder / "player.secret").chmod(0o640)
     with pytest.raises(CommandFault, match=r"player.secret is open to other users \(mode 640\): .* chmod 600 /"):
-        device_secret(folder)
+        player.secret()
 
 
 @pytest.mark.parametrize("name", [".", "keys", "keys/lobby.private.pem", "keys/tls/engine/tls.key", "engine.db"])

@@ -9,9 +9,10 @@ from croupier.cli.terminal.person_input import (
     REACTIONS,
     Help,
     InputFault,
+    Leave,
     Propose,
-    Quit,
     React,
+    ShowActions,
     ShowRules,
     ShowSheet,
     Vote,
@@ -118,7 +119,8 @@ CONTRACTS = pb.LegalActions(
         ("refuse", NOTHING, Vote(agree=False)),
         ("/sheet", NOTHING, ShowSheet()),
         ("/help", NOTHING, Help()),
-        ("/quit", NOTHING, Quit()),
+        ("/leave", NOTHING, Leave()),
+        ("/actions", NOTHING, ShowActions()),
         *((f"/react {name}", NOTHING, React(name)) for name in REACTIONS),
         ("the old clubs", PLAYS, play(CARD_EIGHT_OF_HEARTS, SUIT_CLUBS)),
         ("play old s", PLAYS, play(CARD_EIGHT_OF_HEARTS, SUIT_SPADES)),
@@ -129,7 +131,6 @@ CONTRACTS = pb.LegalActions(
         ("fool as H", KEEPS, keep([CARD_JOKER, CARD_ACE_OF_SPADES], SUIT_HEARTS)),
         ("/rules", NOTHING, ShowRules()),
         *((word, PLAYS, Help()) for word in ("?", "help")),
-        *((word, PLAYS, Quit()) for word in ("q", "quit", "exit", "/exit", "Q")),
     ],
 )
 def test_input_is_understood(typed: str, legal: pb.LegalActions, expected: object) -> None:
@@ -193,7 +194,7 @@ def test_other_words_than_cards_stay_as_they_are(typed: str, expected: str) -> N
         ("6c xx hearts", KEEPS, "invalid card 'xx'"),
         ("6c", BOTH, "begin with keep or swap"),
         ("/react smile", NOTHING, "/react needs one of thumbs_up"),
-        ("/leave", NOTHING, "there is no /leave"),
+        ("/depart", NOTHING, "there is no /depart"),
     ],
 )
 def test_impossible_input_is_explained(typed: str, legal: pb.LegalActions, message: str) -> None:

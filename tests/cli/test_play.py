@@ -15,13 +15,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyte
 import pytest
 
 from croupier.cli.launcher.background import started_services
 
 DEADLINE_SECONDS = 90.0
 PAUSE_SECONDS = 0.1
-
+AGAIN_SECONDS = 2.0
+CONFIRM = "write yes to confirm"
 
 CHOICE = re.compile(r"you may: (keep|swap) (\d+)")
 NAMED_SUIT = {"keep": " s", "swap": ""}
@@ -43,26 +45,49 @@ def answer(table: str) -> str:
 class Person:
     """Reads a terminal and types; all output is kept."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str], table: Sequence[str]) -> None:
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], columns: int = 80, rows: int = 24
+    ) -> None:
         self.terminal, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        arguments = ["play", *table, "--data-dir", str(folder), "--bot-delay", "0", "--name", "Zoë"]
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "croupier.cli", *arguments],
+            [sys.executable, "-m", "croupier.cli", *command],
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
             env={**os.environ, "TERM": "xterm", **environment},
             start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - Ctrl-C needs the terminal
         )
         os.close(theirs)
-        self.seen = ""
-        self._typed_at = 0
+        self.output = ""
+        self._screen = pyte.HistoryScreen(columns, rows, history=10_000)
+        self._stream = pyte.Stream(self._screen)
+        self._is_plain = environment.get("TERM") == "dumb"
+        self._answered, self._typed_at, self._answer_at = "", 0, 0.0
         self._deadline = time.monotonic() + DEADLINE_SECONDS
 
+    @property
+    def seen(self) -> str:
+        """Return all lines that the terminal has shown and shows."""
+        if self._is_plain:
+            return self.output
+        above = (
+            "".join(line[column].data for column in range(self._screen.columns)) for line in self._screen.history.top
+        )
+        return "\n".join(line.rstrip() for line in (*above, *self._screen.display))
+
+    @property
+    def shown(self) -> str:
+        """Return what the person looks at: the screen, or in a plain terminal the lines since they typed."""
+        return self.output[self._typed_at :] if self._is_plain else "\n".join(map(str.rstrip, self._screen.display))
+
+    def press(self, keys: str) -> None:
+        os.write(self.terminal, keys.encode())
+
     def type(self, line: str) -> None:
-        self._typed_at = len(self.seen)
-        os.write(self.terminal, f"{line}\r".encode())
+        self._typed_at = len(self.output)
+        self.press(f"{line}\r")
 
     def read(self) -> str:
         """Return the output since the last call; empty after a pause."""
@@ -73,37 +98,53 @@ class Person:
             text = os.read(self.terminal, 65536).decode(errors="replace")
         except OSError:  # The other side of the pseudo-terminal is closed.
             return ""
-        self.seen += text
+        self.output += text
+        self._stream.feed(text)
         return text
 
     def read_until(self, wanted: str) -> None:
-        """Read until the output contains a text."""
-        while wanted not in self.seen:
+        """Read until the terminal has shown a text."""
+        while wanted not in " ".join(self.seen.split()):
             self.read()
-            assert wanted in self.seen or self.process.poll() is None, self.seen[-3000:]
+            assert wanted in " ".join(self.seen.split()) or self.process.poll() is None, self.seen[-3000:]
+
+    def read_to_the_end(self) -> int:
+        """Read until the program has ended; returns its exit code."""
+        while self.read() or self.process.poll() is None:
+            pass
+        return self.process.wait()
 
     def play_until(self, wanted: str) -> None:
-        """Play until the output contains a text or the program has ended."""
+        """Play until the terminal has shown a text or the program has ended."""
         while self.process.poll() is None and wanted not in self.seen:
             self.read()
-            if "you may" in self.seen[self._typed_at :]:
-                self.type(answer(self.seen[self._typed_at :]))
+            table = "\n".join(
+                line for line in self.shown.split("\n") if not line.startswith(">") and "left" not in line
+            )
+            # An answer may come too late: then the table stays as it was, and the person tries again.
+            is_new = table != self._answered or time.monotonic() > self._answer_at + AGAIN_SECONDS
+            if ("you may" in table or CONFIRM in table) and is_new:
+                self.type("yes" if CONFIRM in table else answer(table))
+                self._answered, self._answer_at = table, time.monotonic()
 
     def play_to_the_end(self) -> None:
         """Play the game to its end, and read the result."""
         self.play_until("over. Ranking:")
-        while self.read() or self.process.poll() is None:
-            pass
-        assert self.process.returncode == 0, self.seen[-3000:]
+        assert self.read_to_the_end() == 0, self.seen[-3000:]
         assert "The game is over. Ranking:" in self.seen
 
 
 @contextmanager
 def person_in(
-    folder: Path, environment: Mapping[str, str], table: Sequence[str] = ("--game", "thulla", "--seats", "2")
+    folder: Path,
+    environment: Mapping[str, str],
+    table: Sequence[str] = ("--game", "thulla", "--seats", "2"),
+    columns: int = 80,
+    rows: int = 24,
 ) -> Iterator[Person]:
     """Run `croupier play` for a person until the end of the block."""
-    person = Person(folder, environment, table)
+    command = ["play", *table, "--data-dir", str(folder), "--bot-delay", "0", "--name", "Zoë"]
+    person = Person(command, environment, columns, rows)
     try:
         yield person
     finally:
@@ -158,10 +199,12 @@ def test_a_person_plays_a_whole_game(folder: Path) -> None:
             person.read_until(shown)
         person.play_to_the_end()
         assert "Score sheet" in person.seen
-        assert all(sign in person.seen for sign in ("♠", "\x1b[31m"))
-        export = " ".join(person.seen.rpartition("Replay: ")[2].split())
-        assert exported(export).startswith('{"replay":1,')
-        assert exported_by_another_player(folder, export.split()[5]).startswith('{"replay":1,')
+        assert all(sign in person.output for sign in ("♠", "\x1b[31m"))
+        # The command is one line, so that it can be pasted.
+        export = re.search(r"^Replay: (.*)\r$", person.output, re.MULTILINE)
+        assert export is not None
+        assert exported(export[1]).startswith('{"replay":1,')
+        assert exported_by_another_player(folder, export[1].split()[5]).startswith('{"replay":1,')
 
 
 TABLES = {

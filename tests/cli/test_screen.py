@@ -83,7 +83,7 @@ def test_the_whole_view_is_shown() -> None:
         "face down: stock 20",
         "trick: K♣ Ben with a name that goes on and on, JK",
         "(40 cards)",
-        "contract: solo, trump ♥, by Ben",
+        "contract: solo, hearts, by Ben",
         "calls: Ben with a name that goes on and on bid 60, Cleo has decided",
         "marks: stall: 4",
         "your hand: 2♣   5♥   A♠",
@@ -122,9 +122,9 @@ def test_choices_are_shown_with_their_numbers_and_syntax() -> None:
     )
     assert [line.plain for line in lines] == [
         "you may: keep 1 to 2 of the cards of your hand, and name a suit of ♥",
-        "  write for example AS 5H for CARDS: keep CARDS SUIT, or keep all but CARDS SUIT",
+        "  write for example AS 5H for CARDS: keep CARDS SUIT, or keep all but CARDS\n    SUIT",
         "you may: swap 0 to 1 of the cards of your hand",
-        "  write for example AS 5H for CARDS: swap CARDS, or swap all but CARDS, or swap none",
+        "  write for example AS 5H for CARDS: swap CARDS, or swap all but CARDS, or swap\n    none",
     ]
     (line, _) = legal_lines(
         SYMBOLS,
@@ -139,7 +139,7 @@ def test_terms_of_the_game_are_used() -> None:
     terms = {"2C": "the Low", "solo": "playing alone", "first_bid": "the auction", "trick": "table", "stall": "idle"}
     words = Words(NAMES, symbols=True, terms=terms)
     text = "\n".join(rows(words))
-    for part in ("2, the auction", "table: K♣", "contract: playing alone, trump", "marks: idle: 4", "2♣ (the Low)"):
+    for part in ("2, the auction", "table: K♣", "contract: playing alone, hearts", "marks: idle: 4", "2♣ (the Low)"):
         assert part in text
     assert words.action(actions_pb2.Action(play=actions_pb2.PlayAction(card=CARD_TWO_OF_CLUBS))) == "play 2♣ (the Low)"
     assert words.action(actions_pb2.Action(bid=actions_pb2.BidAction(contract="solo"))) == "bid playing alone"
@@ -162,7 +162,7 @@ def test_values_of_marks_are_shown() -> None:
 def test_proposals_and_compensated_time_are_shown_in_a_line() -> None:
     proposal = engine_pb2.Proposal(name="same_cards", proposer=2, agreed_seats=[0, 2])
     proposal.expiry_time.FromMilliseconds(25_900)
-    text = proposal_text(SYMBOLS, proposal, "The hand is played again.", now=5_000).plain
+    text = proposal_text(SYMBOLS, proposal, "The hand is played again.", now=5_000, width=80).plain
     assert " ".join(text.split()) == (
         "Cleo proposes same cards: The hand is played again. 20 s left, agreed: Ada, Cleo."
     )
@@ -238,7 +238,8 @@ def test_a_game_with_its_own_deck_piles_and_teams_is_shown() -> None:
         "you may: [12] lay 1 to 4 of the cards of your hand as row on melds of Cleo",
         f"  write for example {card} {card} for CARDS: 1 CARDS, or 1 all but CARDS",
         "you may: declare boast, 1 of the cards of your hand, and an amount from 1 to 3,",
-        f"  write for example {card} {card} for CARDS: declare CARDS AMOUNT SEAT, or declare all but CARDS AMOUNT SEAT",
+        f"  write for example {card} {card} for CARDS: declare CARDS AMOUNT SEAT, or declare",
+        "    all but CARDS AMOUNT SEAT",
         "Ben draws 1 card",
         f"Dan draws {card}",
         f"Cleo lays {card} {card} on melds of Ada",

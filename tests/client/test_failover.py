@@ -13,7 +13,7 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from croupier_api.v1 import engine_pb2, lobby_pb2
-from croupier_client import Endpoints, RetryPolicy, aio, blocking
+from croupier_client import Endpoints, RetryPolicy, endpoints
 from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_target
 from loadtest.faults.proxy import Route
 from tests.client.conftest import FAST_RETRIES, Connect
@@ -210,11 +210,10 @@ async def pinged_route(address: str) -> AsyncIterator[PingedRoute]:
 
 @pytest.fixture
 def fast_pings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let both channels send pings twenty times as often."""
+    """Let clients send pings twenty times as often."""
     faster = {name: int(dict(CHANNEL_OPTIONS)[name]) // 20 for name in KEEPALIVE_OPTIONS}
     options = tuple((name, faster.get(name, value)) for name, value in CHANNEL_OPTIONS)
-    for channel in (aio, blocking):
-        monkeypatch.setattr(channel, "CHANNEL_OPTIONS", options)
+    monkeypatch.setattr(endpoints, "CHANNEL_OPTIONS", options)
 
 
 def test_a_dead_route_is_noticed_before_a_call_on_it_has_failed() -> None:

@@ -35,7 +35,6 @@ class AsyncWatchedTable(FollowedTable):
         self._backlog = Backlog()
         self._changed = asyncio.Event()
         self._ended = False
-        self._interruption: CroupierError | None = None
         self._error: CroupierError | None = None
         self._reader: asyncio.Task[None] | None = None
 
@@ -45,7 +44,7 @@ class AsyncWatchedTable(FollowedTable):
             await self._until(lambda: self.is_open, self._retries.policy.total_seconds)
         except BaseException as error:
             # Closing interrupts the stream too.
-            interruption = self._interruption
+            interruption = self.interruption
             await self.close()
             if isinstance(error, TimedOut) and interruption is not None:
                 raise self._retries.final_error(interruption) from None
@@ -64,6 +63,11 @@ class AsyncWatchedTable(FollowedTable):
         if not await self._until(lambda: bool(self._backlog)):
             raise StopAsyncIteration
         return self._backlog.take()
+
+    @property
+    def retry_seconds_left(self) -> float:
+        """Return for how many seconds more an interruption is retried."""
+        return self._retries.seconds_left()
 
     async def close(self) -> None:
         """End the stream, and wake tasks that wait for the table."""
@@ -103,7 +107,7 @@ class AsyncWatchedTable(FollowedTable):
                 try:
                     await self._read()
                 except CroupierError as error:
-                    self._interruption = error
+                    self.interruption = error
                     await asyncio.sleep(self._retries.delay_seconds(error))
         except CroupierError as error:
             self._error = error

@@ -12,7 +12,7 @@ from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
 from croupier_client.blocking_table import BlockingTable, BlockingWatchedTable
 from croupier_client.client import ClientCore
-from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, STREAM_SECONDS, channel_target
+from croupier_client.endpoints import CALL_SECONDS, STREAM_SECONDS, channel_target
 from croupier_client.errors import CroupierError, Unavailable
 from croupier_client.rpc import BlockingCaller, M, R, Rpc, Service
 
@@ -172,8 +172,8 @@ class BlockingClient(ClientCore, BlockingCaller):
 
     def _connect(self, address: str) -> grpc.Channel:
         if self._credentials is None:
-            return grpc.insecure_channel(channel_target(address), options=CHANNEL_OPTIONS)
-        return grpc.secure_channel(channel_target(address), self._credentials, options=CHANNEL_OPTIONS)
+            return grpc.insecure_channel(channel_target(address), options=self._channel_options)
+        return grpc.secure_channel(channel_target(address), self._credentials, options=self._channel_options)
 
 
 class BlockingMessages(Generic[R]):

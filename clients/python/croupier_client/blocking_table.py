@@ -41,7 +41,6 @@ class BlockingWatchedTable(FollowedTable):
         self._changed = threading.Condition()
         self._closing = threading.Event()
         self._ended = False
-        self._interruption: CroupierError | None = None
         self._error: CroupierError | None = None
         self._messages: Messages[engine_pb2.PlayTableResponse] | Messages[engine_pb2.WatchTableResponse] | None = None
         self._reader = threading.Thread(target=self._follow, name=f"table {table_id}", daemon=True)
@@ -52,7 +51,7 @@ class BlockingWatchedTable(FollowedTable):
             self._until(lambda: self.is_open, self._retries.policy.total_seconds)
         except BaseException as error:
             # Closing interrupts the stream too.
-            interruption = self._interruption
+            interruption = self.interruption
             self.close()
             if isinstance(error, TimedOut) and interruption is not None:
                 raise self._retries.final_error(interruption) from None
@@ -72,6 +71,11 @@ class BlockingWatchedTable(FollowedTable):
             if not self._until(lambda: bool(self._backlog)):
                 raise StopIteration
             return self._backlog.take()
+
+    @property
+    def retry_seconds_left(self) -> float:
+        """Return for how many seconds more an interruption is retried."""
+        return self._retries.seconds_left()
 
     def close(self) -> None:
         """End the stream, and wake threads that wait for the table."""
@@ -112,7 +116,7 @@ class BlockingWatchedTable(FollowedTable):
                 try:
                     self._read()
                 except CroupierError as error:
-                    self._interruption = error
+                    self.interruption = error
                     self._closing.wait(self._retries.delay_seconds(error))
         except CroupierError as error:
             self._error = error

@@ -6,7 +6,7 @@ from random import SystemRandom
 import grpc
 
 from croupier_api.v1 import lobby_pb2
-from croupier_client.endpoints import Endpoints
+from croupier_client.endpoints import Endpoints, channel_options
 from croupier_client.errors import CroupierError, Unauthenticated, from_rpc_error
 from croupier_client.methods import ServiceMethods
 from croupier_client.retry import Attempts, Clock, RandomSource, Retries, RetryPolicy
@@ -24,7 +24,8 @@ class ClientCore(ServiceMethods):
     """A player's client without a channel.
 
     `device_secret` (16 to 256 characters) is the player: the same secret is the same player again. `name` is shown to
-    others; empty keeps the name as it was.
+    others; empty keeps the name as it was. `keepalive_seconds` is the time between pings while calls are open, and
+    that for their answers; by default 4 seconds, which suits mobile networks.
     """
 
     def __init__(
@@ -36,9 +37,11 @@ class ClientCore(ServiceMethods):
         policy: RetryPolicy | None = None,
         clock: Clock = system_clock,
         random: RandomSource | None = None,
+        keepalive_seconds: float | None = None,
     ) -> None:
         self._addresses = endpoints.by_service()
         self._credentials = endpoints.tls.credentials() if endpoints.tls else None
+        self._channel_options = channel_options(keepalive_seconds)
         self._policy = policy or RetryPolicy()
         self._clock = clock
         self._random = random or SystemRandom()

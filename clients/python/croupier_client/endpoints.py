@@ -37,6 +37,14 @@ CHANNEL_OPTIONS: tuple[tuple[str, int | str], ...] = (
 )
 
 
+def channel_options(keepalive_seconds: float | None = None) -> tuple[tuple[str, int | str], ...]:
+    """Return CHANNEL_OPTIONS, with pings that find a black-holed path within twice another time."""
+    if keepalive_seconds is None:
+        return CHANNEL_OPTIONS
+    names = ("grpc.keepalive_time_ms", "grpc.keepalive_timeout_ms", "grpc.http2.ping_timeout_ms")
+    return tuple((dict(CHANNEL_OPTIONS) | dict.fromkeys(names, round(keepalive_seconds * 1000))).items())
+
+
 @dataclass(frozen=True)
 class Tls:
     """TLS that trusts these certificate authorities, as PEM; None trusts those of the system."""

@@ -108,11 +108,14 @@ class Retries:
             return self._delay_after_rejection(error)
         self._failures += 1
         delay = _retry_after_seconds(error) + self.policy.delay_seconds(self._failures, self._random)
-        waited = (self._clock() - self._since_milliseconds) / 1000
-        if not self._may_retry(error) or waited + delay > self.policy.total_seconds:
+        if not self._may_retry(error) or delay > self.seconds_left():
             raise self.final_error(error) from error
         self._attempt_milliseconds = self._clock() + round(delay * 1000)
         return delay
+
+    def seconds_left(self) -> float:
+        """Return the time in which another attempt may begin unless a service answers before."""
+        return self.policy.total_seconds - (self._clock() - self._since_milliseconds) / 1000
 
     def _was_long_stream(self) -> bool:
         """Return whether the failed attempt was a stream that was open, perhaps in silence, for long."""

@@ -68,6 +68,8 @@ class FollowedTable:
         """The number of times that the stream was resumed, after a lost connection or because an engine stopped."""
         self.is_moving = False
         """Whether the stream ends because its engine stops: open it again at once at another engine."""
+        self.interruption: CroupierError | None = None
+        """The error of a stream that is being opened again; None while messages arrive."""
         self._is_fresh = True
         self._new_id = new_id
         self._pending: dict[str, engine_pb2.SubmitActionRequest] = {}
@@ -181,6 +183,7 @@ class FollowedTable:
             # A stream without another message has failed: otherwise the client would reconnect without a delay.
             self.is_moving = not self._is_fresh
             return None
+        self.interruption = None
         self.resume_count += self._is_fresh and self.is_open
         self._is_fresh = False
         event = self._receive_event(message.table_event)

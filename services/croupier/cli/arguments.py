@@ -33,6 +33,12 @@ Options = Annotated[
 Server = Annotated[
     str | None, typer.Option(metavar="HOST:PORT", help="A gateway elsewhere, instead of the services in DIR.")
 ]
+OtherPlayer = Annotated[
+    str,
+    typer.Option(
+        "--player", metavar="NAME", help="Another player of this machine, with seats of their own.", show_default=False
+    ),
+]
 WithTls = Annotated[bool, typer.Option("--tls", help="Connect by TLS, to a certificate of a known authority.")]
 Authority = Annotated[
     Path | None,

@@ -20,6 +20,8 @@ from croupier_client.errors import CroupierError, Unavailable
 
 SIGN_IN_SECONDS = 5.0
 PROBE_SECONDS = 2.0
+KEEPALIVE_SECONDS = 0.7
+"""A person sees within twice this time that the connection is lost."""
 
 
 def endpoints_of(addresses: Mapping[str, Mapping[str, str]]) -> Endpoints:
@@ -60,7 +62,7 @@ async def reachable_services(
 async def signed_in_client(endpoints: Endpoints, device_secret: str, name: str) -> AsyncIterator[Client]:
     """Yield a client whose player has signed in; raises CommandFault if no gateway answers soon, or CroupierError."""
     try:
-        async with Client(endpoints, device_secret, name) as client:
+        async with Client(endpoints, device_secret, name, keepalive_seconds=KEEPALIVE_SECONDS) as client:
             await _sign_in(client, endpoints)
             yield client
     except CroupierError as error:

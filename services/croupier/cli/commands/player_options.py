@@ -2,6 +2,7 @@
 
 import asyncio
 import getpass
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from croupier.cli.arguments import Authority, DataDir, Options, Server, WithTls, folder_of, say
+from croupier.cli.arguments import Authority, DataDir, Options, OtherPlayer, Server, WithTls, folder_of, say
 from croupier.cli.faults import FAILED
 from croupier.cli.options import split_options
 from croupier.cli.printed_command import connection_options
 
 if TYPE_CHECKING:
+    from croupier.cli.local_player import LocalPlayer
     from croupier_client.aio import Client
 
 MAX_NAME_CHARACTERS = 32
@@ -24,7 +26,9 @@ replay_app = typer.Typer(help="Replays of finished tables.", no_args_is_help=Tru
 
 
 def play(
-    game: Annotated[str, typer.Option(help="Which game; croupier games lists them.")] = "thulla",
+    game: Annotated[
+        str | None, typer.Option(help="Which game; croupier games lists them.", show_default="thulla")
+    ] = None,
     seats: Annotated[int | None, typer.Option(min=1, help="Players; 4, or as near as the game allows.")] = None,
     option: Options = None,
     data_dir: DataDir = None,
@@ -32,23 +36,37 @@ def play(
     tls: WithTls = False,
     ca_file: Authority = None,
     name: Annotated[str | None, typer.Option(help="Your name at the table.", show_default="your login name")] = None,
+    player: OtherPlayer = "",
+    invite: Annotated[bool, typer.Option("--invite", help="A new table for friends, who join by a code.")] = False,
+    join: Annotated[str | None, typer.Option(metavar="CODE", help="Join the table of a friend.")] = None,
     table: Annotated[str | None, typer.Option(metavar="TABLE_ID", help="Come back to a table of yours.")] = None,
     bot_delay: Annotated[int, typer.Option(min=0, max=10_000, help="How long bots think, in milliseconds.")] = 700,
 ) -> None:
-    """Play against bots in this terminal."""
+    """Play in this terminal, against bots or with friends."""
     from croupier.cli.commands.play import TableChoice
     from croupier.cli.commands.play import play as run_play
+    from croupier.cli.local_player import LocalPlayer
 
-    folder = folder_of(data_dir)
     connection = connection_options(data_dir, server, tls, ca_file)
-    choice = TableChoice(game, seats, split_options(option or ()), bot_delay, table, connection)
+    options = split_options(option or ())
+    choice = TableChoice(game, seats, options, bot_delay, table, join, invite, connection)
+    local_player = LocalPlayer(folder_of(data_dir), player, server or "")
 
     async def run() -> None:
-        shown_name = name if name is not None else _login_name()
-        async with _signed_in_client(folder, server, tls, ca_file, shown_name) as client:
-            await run_play(client, choice, Console(highlight=False))
+        _end_by_signals()
+        shown_name = name if name is not None else player or _login_name()
+        async with _signed_in_client(local_player, tls, ca_file, shown_name) as client:
+            await run_play(client, choice, local_player, Console(highlight=False))
 
     asyncio.run(run())
+
+
+def _end_by_signals() -> None:
+    """Let SIGTERM and SIGHUP end the calling task as Ctrl-C does."""
+    task = asyncio.current_task()
+    assert task is not None  # noqa: S101 - coroutines run in tasks
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
 
 
 @replay_app.command("export")
@@ -58,6 +76,7 @@ def replay_export(
     server: Server = None,
     tls: WithTls = False,
     ca_file: Authority = None,
+    player: OtherPlayer = "",
     output: Annotated[
         Path | None, typer.Option("--output", metavar="FILE", help="TABLE_ID.jsonl if left out, - for standard output.")
     ] = None,
@@ -65,11 +84,13 @@ def replay_export(
 ) -> None:
     """Write the replay of a finished table as JSON lines."""
     from croupier.cli.commands.replay import write
+    from croupier.cli.local_player import LocalPlayer
 
-    folder, file = folder_of(data_dir), output if output is not None else Path(f"{table_id}.jsonl")
+    local_player = LocalPlayer(folder_of(data_dir), player, server or "")
+    file = output if output is not None else Path(f"{table_id}.jsonl")
 
     async def run() -> str:
-        async with _signed_in_client(folder, server, tls, ca_file) as client:
+        async with _signed_in_client(local_player, tls, ca_file) as client:
             return (await client.get_replay(table_id=table_id, link=link)).replay
 
     write(asyncio.run(run()), file)
@@ -84,14 +105,16 @@ def replay_link(
     server: Server = None,
     tls: WithTls = False,
     ca_file: Authority = None,
+    player: OtherPlayer = "",
 ) -> None:
     """Print a link by which others read the replay of a table of yours, once its game is over."""
     from croupier.cli.commands.replay import share
+    from croupier.cli.local_player import LocalPlayer
 
-    folder = folder_of(data_dir)
+    local_player = LocalPlayer(folder_of(data_dir), player, server or "")
 
     async def run() -> str:
-        async with _signed_in_client(folder, server, tls, ca_file) as client:
+        async with _signed_in_client(local_player, tls, ca_file) as client:
             return await share(client, table_id, connection_options(None, server, tls, ca_file))
 
     typer.echo(asyncio.run(run()))
@@ -109,15 +132,14 @@ def replay_verify(
 
 @asynccontextmanager
 async def _signed_in_client(
-    folder: Path, server: str | None, tls: bool, ca_file: Path | None, name: str = ""
+    player: "LocalPlayer", tls: bool, ca_file: Path | None, name: str = ""
 ) -> AsyncIterator["Client"]:
-    """Yield a client of the person at this machine, signed in at the services that the options name."""
-    from croupier.cli.commands.play import device_secret
+    """Yield a client of a player of this machine, signed in at the services that the options name."""
     from croupier.cli.services import reachable_services, signed_in_client, trust
 
-    secret = device_secret(folder)
+    secret = player.secret()
     async with (
-        reachable_services(folder, server, say, trust(tls, ca_file)) as endpoints,
+        reachable_services(player.folder, player.server or None, say, trust(tls, ca_file)) as endpoints,
         signed_in_client(endpoints, secret, name) as client,
     ):
         yield client

@@ -1,52 +1,132 @@
-"""Input and output of `croupier play`: keys in, a picture that stays in place or plain lines out."""
+"""Input and output of `croupier play`: a picture that stays above the line that is typed, or plain lines."""
 
 import asyncio
 import concurrent.futures
 import contextlib
-import os
+import shutil
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
+from prompt_toolkit.application import Application
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.layout import FormattedTextControl, HSplit, Layout, Window
+from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.patch_stdout import patch_stdout
+from prompt_toolkit.widgets import TextArea
+from rich.console import Console, RenderableType
 from rich.text import Text
 
-from croupier.cli.terminal.line_editor import every_key_at_once
+from croupier.cli.terminal.lines import MAX_WIDTH
 
-READ_BYTES = 1024
-MAX_PIECES = 4
-FRAMES_PER_SECOND = 8
+MAX_LINE_CHARACTERS = 500
+MAX_LINES = 16
+"""Of typed lines that wait; input that comes faster stays unread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """All that a person sees besides the story: the table, their choices below it, and messages to them."""
+
+    table: Sequence[Text] = ()
+    choices: Sequence[Text] = ()
+    messages: Sequence[Text] = ()
 
 
 class Screen(Protocol):
-    """Shows a table."""
+    """Shows a picture and a story, and reads typed lines."""
 
-    def say(self, line: RenderableType) -> None:
-        """Add a line to the story."""
+    @property
+    def width(self) -> int:
+        """Return the columns that a line may have."""
 
-    def draw(self, picture: Sequence[Text], typed: str, is_news: bool) -> None:
-        """Show the table as it is now, and the typed text; `is_news` if the viewer is to look at it now."""
+    def say(self, *lines: RenderableType) -> None:
+        """Add lines to the story."""
+
+    def draw(self, picture: Picture, *, is_news: bool) -> None:
+        """Show a picture; `is_news` if the person is to look at it now."""
+
+    async def read(self) -> str | None:
+        """Return the next typed line; None once the person leaves by Ctrl-C or Ctrl-D, or the input ends."""
 
 
 class LiveScreen:
-    """A screen whose picture stays at the bottom, with the story above it."""
+    """A screen whose picture stays at the bottom, above the typed line, with the story above both."""
 
-    def __init__(self, live: Live) -> None:
-        self._live = live
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._picture = Picture()
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue(MAX_LINES)
+        self._input = TextArea(
+            prompt="> ", multiline=False, wrap_lines=False, history=InMemoryHistory(), accept_handler=self._accept
+        )
+        picture = Window(FormattedTextControl(self._rendered), dont_extend_height=True)
+        self.application = Application[None](
+            Layout(HSplit([picture, self._input]), focused_element=self._input),
+            key_bindings=self._bindings(),
+            erase_when_done=True,
+            # Some terminals do not answer where their cursor is; it is not needed.
+            output=Vt100_Output(sys.stdout, _terminal_size, enable_cpr=False),
+        )
 
-    def say(self, line: RenderableType) -> None:
-        """Add a line above the picture."""
-        self._live.console.print(line)
+    @property
+    def width(self) -> int:
+        """Return the columns that a line may have."""
+        return min(MAX_WIDTH, self.application.output.get_size().columns)
 
-    def draw(self, picture: Sequence[Text], typed: str, is_news: bool) -> None:  # noqa: ARG002 - it is always current
+    def say(self, *lines: RenderableType) -> None:
+        """Add lines above the picture."""
+        _print(self._console, lines)
+
+    def draw(self, picture: Picture, *, is_news: bool) -> None:  # noqa: ARG002 - it is always current
         """Replace the picture."""
-        rows = [*(row for text in picture for row in text.split("\n")), Text(f"> {typed}_")]
-        room = self._live.console.height - 1
-        # A picture that is too tall loses its upper part: the hand and the legal actions are at its end.
-        self._live.update(Group(*(rows if len(rows) <= room else [rows[0], *rows[1 - room :]])))
+        self._picture = picture
+        self.application.invalidate()
+
+    async def read(self) -> str | None:
+        """Return the next typed line; None once the person leaves."""
+        return await self._lines.get()
+
+    def leave(self) -> None:
+        """Let `read` return None, after the lines that were typed before."""
+        with contextlib.suppress(asyncio.QueueFull):
+            self._lines.put_nowait(None)
+
+    def _accept(self, buffer: Buffer) -> bool:
+        with contextlib.suppress(asyncio.QueueFull):
+            self._lines.put_nowait(buffer.text[:MAX_LINE_CHARACTERS])
+        return False
+
+    def _bindings(self) -> KeyBindings:
+        bindings = KeyBindings()
+
+        def leave(_event: KeyPressEvent) -> None:
+            self.leave()
+
+        bindings.add("c-c")(leave)
+        # In a line Ctrl-D deletes a character, as in a shell.
+        bindings.add("c-d", filter=Condition(lambda: not self._input.text))(leave)
+        return bindings
+
+    def _rendered(self) -> ANSI:
+        size = self.application.output.get_size()
+        rows = fitted(self._console, self._picture, size.columns, size.rows - 1)
+        with self._console.capture() as captured:
+            self._console.print(*rows, sep="\n", end="", soft_wrap=True)
+        return ANSI(captured.get())
+
+
+def _terminal_size() -> Size:
+    size = shutil.get_terminal_size()
+    return Size(size.lines, size.columns)
 
 
 class PlainScreen:
@@ -54,41 +134,73 @@ class PlainScreen:
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue(MAX_LINES)
+        # A thread, because some kinds of standard input cannot be polled; it ends with the program.
+        threading.Thread(target=self._read, args=(asyncio.get_running_loop(),), daemon=True).start()
 
-    def say(self, line: RenderableType) -> None:
-        """Add a line."""
-        self._console.print(line)
+    @property
+    def width(self) -> int:
+        """Return the columns that a line may have."""
+        return min(MAX_WIDTH, self._console.width)
 
-    def draw(self, picture: Sequence[Text], typed: str, is_news: bool) -> None:  # noqa: ARG002 - the terminal echoes
-        """Add the table, if the person is to look at it."""
+    def say(self, *lines: RenderableType) -> None:
+        """Add lines."""
+        _print(self._console, lines)
+
+    def draw(self, picture: Picture, *, is_news: bool) -> None:
+        """Add the picture, if the person is to look at it."""
         if is_news:
-            self._console.print(*picture, sep="\n")
+            _print(self._console, (*picture.table, *picture.choices, *picture.messages))
+
+    async def read(self) -> str | None:
+        """Return the next line of standard input; None at its end."""
+        return await self._lines.get()
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        line = "\n"
+        while line and not loop.is_closed():
+            line = sys.stdin.readline(MAX_LINE_CHARACTERS)
+            with contextlib.suppress(RuntimeError, concurrent.futures.CancelledError):
+                # Waits while the queue is full.
+                asyncio.run_coroutine_threadsafe(self._lines.put(line.rstrip("\n") if line else None), loop).result()
 
 
-@contextmanager
-def opened_screen(console: Console) -> Iterator[Screen]:
+def _print(console: Console, lines: Sequence[RenderableType]) -> None:
+    for line in lines:
+        # A text has its line breaks already, or is a command to paste.
+        console.print(line, soft_wrap=isinstance(line, Text))
+
+
+def fitted(console: Console, picture: Picture, columns: int, room: int) -> list[Text]:
+    """Return the rows of a picture, at most `room`: messages and choices first, then the lower part of the table."""
+    table, choices, messages = (
+        [row for text in part for row in text.wrap(console, columns)]
+        for part in (picture.table, picture.choices, picture.messages)
+    )
+    messages = messages[:room]
+    room -= len(messages)
+    if len(choices) > room:
+        choices = [*choices[: max(0, room - 1)], Text("... /actions lists all", style="dim")][:room]
+    room -= len(choices)
+    if len(table) > room:
+        # The headline, and the rows next to the choices, where the trick and the hand are.
+        table = [*table[:1], *table[len(table) - room + 1 :]][:room]
+    return [*table, *choices, *messages]
+
+
+@asynccontextmanager
+async def opened_screen(console: Console) -> AsyncIterator[Screen]:
     """Open the screen that fits the terminal."""
     if not (console.is_terminal and sys.stdin.isatty()) or console.is_dumb_terminal:
         yield PlainScreen(console)
         return
-    with every_key_at_once(), Live(console=console, refresh_per_second=FRAMES_PER_SECOND, transient=True) as live:
-        yield LiveScreen(live)
-
-
-def keys() -> "asyncio.Queue[bytes]":
-    """Return a queue of the bytes of standard input from now on, with an empty piece at its end."""
-    queue: asyncio.Queue[bytes] = asyncio.Queue(MAX_PIECES)
-    loop = asyncio.get_running_loop()
-    # A thread, because some kinds of standard input cannot be polled; it ends with the program.
-    threading.Thread(target=_read, args=(loop, queue), daemon=True).start()
-    return queue
-
-
-def _read(loop: asyncio.AbstractEventLoop, queue: "asyncio.Queue[bytes]") -> None:
-    while not loop.is_closed():
-        data = os.read(sys.stdin.fileno(), READ_BYTES)
-        with contextlib.suppress(RuntimeError, concurrent.futures.CancelledError):
-            # Waits while the queue is full: input that comes too fast stays unread.
-            asyncio.run_coroutine_threadsafe(queue.put(data), loop).result()
-        if not data:
-            return
+    screen = LiveScreen(console)
+    # What services of this program note is shown above the picture, too.
+    with patch_stdout(raw=True):
+        running = asyncio.create_task(screen.application.run_async(handle_sigint=False, set_exception_handler=False))
+        running.add_done_callback(lambda _: screen.leave())
+        try:
+            yield screen
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)

@@ -16,7 +16,17 @@ def fact_lines(words: Words, facts: Sequence[facts_pb2.Fact]) -> list[str]:
         write = _WRITERS.get(kind or "")
         if write and kind and (line := write(words, getattr(fact, kind))):
             lines.append(line)
-    return lines
+    return [*lines, *_next_leader(words, facts)]
+
+
+def _next_leader(words: Words, facts: Sequence[facts_pb2.Fact]) -> list[str]:
+    """Return a line on the trick that nobody takes although all have followed: its winner leads, or who is next."""
+    is_over = any(
+        fact.cards_moved.source.pile == "trick" and fact.cards_moved.reason == facts_pb2.MOVE_REASON_DISCARD
+        for fact in facts
+    )
+    leaders = [fact.turn_changed.seats_to_act for fact in facts if fact.turn_changed.seats_to_act]
+    return [f"the trick is over: {words.name(leaders[-1][0])} leads"] if is_over and leaders else []
 
 
 def _round_started(words: Words, fact: facts_pb2.RoundStarted) -> str:

@@ -2,30 +2,32 @@
 
 import asyncio
 import time
-from collections.abc import Iterable
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from croupier.cli.terminal.console import Screen, keys
+from croupier.cli.terminal.console import Picture, Screen
 from croupier.cli.terminal.facts import fact_lines
 from croupier.cli.terminal.legal import legal_lines, possible_text
-from croupier.cli.terminal.line_editor import LineEditor
 from croupier.cli.terminal.lines import folded
 from croupier.cli.terminal.person_input import (
     HELP,
     Help,
     InputFault,
+    Leave,
     Propose,
-    Quit,
     React,
+    Request,
+    ShowActions,
     ShowRules,
     ShowSheet,
     Vote,
+    is_irrevocable,
     read_input,
 )
 from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
 from croupier.cli.terminal.sheets import sheet_lines
+from croupier.cli.terminal.typed_lines import carry_out_lines, until_first
 from croupier.cli.terminal.words import Words
 from croupier_api.v1 import actions_pb2, engine_pb2, facts_pb2, games_pb2
 from croupier_client.aio import Client
@@ -35,6 +37,8 @@ from croupier_client.table import Event
 
 TICK_SECONDS = 0.25
 SHOWN_ROUNDS = 3
+HINT = "/help lists what you can type"
+LEAVE_QUESTION = "leave the table for good, where your seat goes on by time-outs"
 
 
 class GameSession:
@@ -49,6 +53,8 @@ class GameSession:
         screen: Screen,
         rules: RenderableType,
     ) -> None:
+        self.has_left = False
+        """Whether the person has given the table up."""
         self._client = client
         self._table = table
         self._game = game
@@ -56,21 +62,16 @@ class GameSession:
         self._words = words
         self._screen = screen
         self._rules = rules
-        self._editor = LineEditor()
         self._proposal = table.proposal
-        self._notice = "/help lists what you can type"
+        self._notice = HINT
+        self._unconfirmed: Request | None = None
+        self._is_connected = True
+        self._is_news = True
         self._shown_actions: actions_pb2.LegalActions | None = None
 
     async def run(self) -> None:
-        """Run until the game is over or the person leaves."""
-        tasks = [asyncio.create_task(work()) for work in (self._follow, self._listen, self._tick)]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
+        """Run until the game is over or the person leaves; raises CroupierError if the table cannot be followed."""
+        await until_first(self._follow(), self._tick(), carry_out_lines(self._screen, self._handle))
 
     async def _follow(self) -> None:
         self._draw()
@@ -87,6 +88,7 @@ class GameSession:
     def _show_update(self, update: engine_pb2.TableUpdate) -> None:
         if update.HasField("seat") and update.seat == self._table.seat:
             self._shown_actions = None
+        self._notice = HINT if self._notice == HINT else ""
         self._show_proposal(update)
         if update.compensated_ms:
             self._say(compensation_text(update.compensated_ms))
@@ -101,7 +103,7 @@ class GameSession:
     def _show_proposal(self, update: engine_pb2.TableUpdate) -> None:
         before, self._proposal = self._proposal, update.proposal if update.HasField("proposal") else None
         if self._proposal is not None and self._proposal != before:
-            self._say_lines(self._proposal_lines(update.stored_unix_ms))
+            self._screen.say(*self._proposal_lines(update.stored_unix_ms))
         elif self._proposal is None and before is not None:
             all_agree = len(before.agreed_seats) == len(self._table.table.seats)
             self._say(f"{self._words.term(before.name)} {'is agreed on' if all_agree else 'is proposed no longer'}")
@@ -109,67 +111,95 @@ class GameSession:
     def _show_rounds(self, last: facts_pb2.RoundScore) -> None:
         rounds = [score for score in self._table.round_scores if score.round <= last.round]
         self._say(f"Score sheet after {self._words.term('round')} {last.round}")
-        self._say_lines(sheet_lines(self._words, rounds[-SHOWN_ROUNDS:]))
+        self._screen.say(*sheet_lines(self._words, rounds[-SHOWN_ROUNDS:], self._screen.width))
 
     async def _show_sheet(self) -> None:
         sheet = await self._client.get_score_sheet(table_id=self._table.table_id)
-        self._say_lines(sheet_lines(self._words, sheet.rounds))
-
-    def _say_lines(self, lines: Iterable[Text]) -> None:
-        for line in lines:
-            self._screen.say(line)
+        self._screen.say(*sheet_lines(self._words, sheet.rounds, self._screen.width))
 
     def _say(self, line: str) -> None:
-        self._screen.say(Text(line))
+        self._screen.say(folded("", line, self._screen.width))
 
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(TICK_SECONDS)
+            is_connected = self._table.interruption is None
+            if is_connected != self._is_connected:
+                self._is_connected = is_connected
+                self._say("connected again" if is_connected else "the connection is lost")
             self._draw()
 
     def _draw(self) -> None:
-        table = self._table
+        table, width = self._table, self._screen.width
         bots = frozenset(number for number, seat in enumerate(table.table.seats) if seat.bot)
         shown = DisplayedTable(self._game.name, table.view, table.clock, table.seat, bots, table.table.teams)
         now = time.time_ns() // 1_000_000
-        picture = table_lines(self._words, shown, now)
+        choices = [*self._legal_lines(), *self._proposal_lines(now)]
+        messages = [*self._connection_lines(), *([Text(self._notice, style="italic")] if self._notice else [])]
+        picture = Picture(table_lines(self._words, shown, now, width), choices, messages)
+        is_other_turn = table.is_to_act and self._shown_actions != table.legal_actions
+        self._screen.draw(picture, is_news=self._is_news or is_other_turn)
+        self._is_news, self._shown_actions = False, table.legal_actions if table.is_to_act else None
+
+    def _legal_lines(self) -> list[Text]:
+        table = self._table
         hand = table.view.seats[table.seat].cards if table.seat is not None else ()
-        picture += legal_lines(self._words, table.legal_actions, hand, table.view.card_order)
-        picture += self._proposal_lines(now)
-        if self._notice:
-            picture.append(Text(self._notice, style="italic"))
-        is_news = table.is_to_act and self._shown_actions != table.legal_actions
-        self._screen.draw(picture, self._editor.typed, is_news=is_news)
-        self._shown_actions = table.legal_actions if table.is_to_act else None
+        return legal_lines(self._words, table.legal_actions, hand, table.view.card_order, self._screen.width)
+
+    def _connection_lines(self) -> list[Text]:
+        if self._table.interruption is None:
+            return []
+        seconds = max(0, round(self._table.retry_seconds_left))
+        sent = ", and to send your action" if self._table.unanswered_requests() else ""
+        text = f"The connection is lost: trying for {seconds} s more to come back to the table{sent}."
+        return [folded("", text, self._screen.width, style="bold red")]
 
     def _proposal_lines(self, now: int) -> list[Text]:
         """Return the lines of the pending proposal, if any; `now` in milliseconds since 1970 UTC."""
         proposal = self._table.proposal
         if proposal is None or proposal.expiry_time.ToMilliseconds() <= now:
             return []
-        lines = [proposal_text(self._words, proposal, self._meanings.get(proposal.name, ""), now)]
+        lines = [proposal_text(self._words, proposal, self._meanings.get(proposal.name, ""), now, self._screen.width)]
         if self._table.seat not in proposal.agreed_seats:
             lines.append(Text("  write agree or refuse", style="dim"))
         return lines
 
-    async def _listen(self) -> None:
-        pieces = keys()
-        while data := await pieces.get():
-            for line in self._editor.feed(data):
-                if not await self._handle(line):
-                    return
-            self._draw()
-
     async def _handle(self, line: str) -> bool:
-        """Carry out a line of input; returns False if the person leaves."""
+        """Carry out a line of input; returns False if the person gives the table up."""
         self._notice = ""
+        unconfirmed, self._unconfirmed = self._unconfirmed, None
         try:
-            return await self._carry_out(line)
+            if unconfirmed is not None and line.strip().lower() in ("yes", "y"):
+                await self._carry_out(unconfirmed)
+            else:
+                await self._read(line)
         except InputFault as fault:
-            self._show_fault(str(fault))
+            self._notify(str(fault))
         except CroupierError as error:
-            self._show_fault(self._refusal(line, error))
-        return True
+            self._notify(self._refusal(line, error))
+        self._draw()
+        return not self.has_left
+
+    async def _read(self, line: str) -> None:
+        """Carry out the request of a line, or ask for its confirmation."""
+        request = read_input(line, self._table.legal_actions, self._words)
+        if question := self._question(request):
+            self._unconfirmed = request
+            self._notify(f"{question}: write yes to confirm, or something else")
+        else:
+            await self._carry_out(request)
+
+    def _question(self, request: Request) -> str:
+        """Return what the person is to confirm; empty if nothing is."""
+        match request:
+            case Leave():
+                return LEAVE_QUESTION
+            case Vote(agree=True) if self._table.proposal is not None:
+                return f"agree to {self._words.term(self._table.proposal.name)}"
+            case actions_pb2.Action() if is_irrevocable(request):
+                return self._words.action(request)
+            case _:
+                return ""
 
     def _refusal(self, line: str, error: CroupierError) -> str:
         """Return the refusal of a typed line, with the rule and what is possible instead."""
@@ -179,12 +209,14 @@ class GameSession:
         possible = f"; {possible_text(self._words, legal)}" if legal.actions else ""
         return f"{line.strip()}: {self._words.prose(error.message)} ({error.rule}){possible}"
 
-    async def _carry_out(self, line: str) -> bool:
-        match read_input(line, self._table.legal_actions, self._words):
-            case Quit():
-                return False
+    async def _carry_out(self, request: Request) -> None:
+        match request:
+            case Leave():
+                self.has_left = True
             case Help():
-                self._say_lines(folded("", text) for text in HELP)
+                self._screen.say(*(folded("", text, self._screen.width) for text in HELP))
+            case ShowActions():
+                self._screen.say(*self._legal_lines())
             case ShowSheet():
                 await self._show_sheet()
             case ShowRules():
@@ -197,7 +229,6 @@ class GameSession:
                 await self._table.cast_vote(agree=agree)
             case action:
                 await self._table.submit_action(action, expected_sequence=self._table.expected_sequence)
-        return True
 
     async def _propose(self, name: str) -> None:
         if not self._meanings:
@@ -206,9 +237,8 @@ class GameSession:
             raise InputFault(f"propose one of {', '.join(sorted(self._meanings))}")
         await self._table.create_proposal(name)
 
-    def _show_fault(self, message: str) -> None:
-        self._notice = message
-        self._shown_actions = None
+    def _notify(self, message: str) -> None:
+        self._notice, self._is_news = message, True
 
 
 def compensation_text(milliseconds: int) -> str:

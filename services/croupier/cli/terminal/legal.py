@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from croupier.cli.terminal.hands import hand_text
-from croupier.cli.terminal.lines import folded, listed
+from croupier.cli.terminal.lines import USUAL_WIDTH, folded, listed
 from croupier.cli.terminal.words import Words
 from croupier_api.v1 import actions_pb2
 from croupier_client.cards import CardValue
@@ -16,11 +16,15 @@ MAX_POSSIBLE = 6
 
 
 def legal_lines(
-    words: Words, legal: actions_pb2.LegalActions, hand: Sequence[CardValue] = (), order: Sequence[CardValue] = ()
+    words: Words,
+    legal: actions_pb2.LegalActions,
+    hand: Sequence[CardValue] = (),
+    order: Sequence[CardValue] = (),
+    width: int = USUAL_WIDTH,
 ) -> list[Text]:
     """Return the legal actions, with the numbers to type unless they are bids.
 
-    `hand` is the viewer's, `order` as TableView.card_order.
+    `hand` is the viewer's, `order` as TableView.card_order, `width` in columns.
     """
     texts = [words.action(action) for action in legal.actions]
     verbs = {text.partition(" ")[0] for text in texts}
@@ -29,11 +33,11 @@ def legal_lines(
     shown = [text.removeprefix(verb[1:]).strip() for text in texts]
     if is_numbered(legal):
         shown = [f"{number} {text}" for number, text in enumerate(shown, start=1)]
-    lines = [listed(f"you may{verb}: ", shown, "   ")] if shown else []
+    lines = [listed(f"you may{verb}: ", shown, "   ", width)] if shown else []
     for label, choice in zip(choice_labels(words, legal), legal.choices, strict=True):
         text = choice_text(words, choice, hand, order)
         number = f"{label} " if label.isdecimal() else ""
-        lines += [folded("you may: ", number + text), _how_to_write(words, label, choice)]
+        lines += [folded("you may: ", number + text, width), _how_to_write(words, label, choice, width)]
     return lines
 
 
@@ -94,12 +98,12 @@ def count_text(choice: actions_pb2.CardChoice) -> str:
     return f"{least}" if least == most else f"{least} to {most}"
 
 
-def _how_to_write(words: Words, label: str, choice: actions_pb2.ActionChoice) -> Text:
+def _how_to_write(words: Words, label: str, choice: actions_pb2.ActionChoice, width: int) -> Text:
     parts = [" SUIT"] * bool(choice.suits) + [" AMOUNT"] * choice.HasField("amount") + [" SEAT"] * bool(choice.seats)
     rest = "".join(parts)
     if not choice.HasField("cards"):
-        return Text(f"  write {label}{rest}", style="dim")
+        return folded("  ", f"write {label}{rest}", width, style="dim")
     ways = [f"{label} CARDS{rest}", f"{label} all but CARDS{rest}"]
     ways += [f"{label} none{rest}"] if not choice.cards.min_cards else []
     example = " ".join(map(words.notation, choice.cards.cards[:2]))
-    return Text(f"  write for example {example} for CARDS: {', or '.join(ways)}", style="dim")
+    return folded("  ", f"write for example {example} for CARDS: {', or '.join(ways)}", width, style="dim")

@@ -22,10 +22,10 @@ HELP = (
     "is the joker. Names of cards will do as well.",
     "propose NAME asks all seats for something that the game knows; agree and refuse answer what is proposed.",
     f"/react NAME sends a reaction: {', '.join(REACTIONS)}.",
-    "/sheet shows the score sheet, /rules the rules, /help this, /quit leaves; you can come back.",
+    "/sheet shows the score sheet, /rules the rules, /actions all that you may do, /help this.",
+    "/quit, Ctrl-C and Ctrl-D leave this program; you can come back. /leave gives the table up.",
 )
-
-
+IRREVOCABLE_VERBS = frozenset({"keep_cards", "swap_cards", "declare_word", "throw_down"})
 MAX_BID = 1_000_000
 """No game has such a bid; the contract has 32 bits for it."""
 
@@ -66,16 +66,21 @@ class ShowRules:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowActions:
+    """Show all legal actions."""
+
+
+@dataclass(frozen=True, slots=True)
 class Help:
     """Show the help."""
 
 
 @dataclass(frozen=True, slots=True)
-class Quit:
-    """Leave."""
+class Leave:
+    """Give the table up."""
 
 
-Request: TypeAlias = actions_pb2.Action | React | Propose | Vote | ShowSheet | ShowRules | Help | Quit
+Request: TypeAlias = actions_pb2.Action | React | Propose | Vote | ShowSheet | ShowRules | ShowActions | Help | Leave
 PLAIN_WORDS = Words((), symbols=False)
 
 
@@ -108,6 +113,12 @@ def read_input(text: str, legal: actions_pb2.LegalActions, words: Words = PLAIN_
     raise InputFault(f"{text.strip()} is not possible now: choose one of the actions above, or write /help")
 
 
+def is_irrevocable(action: actions_pb2.Action) -> bool:
+    """Return whether an action is to be confirmed: it gives up more than the next card or bid."""
+    verb = action.WhichOneof("verb")
+    return verb in IRREVOCABLE_VERBS or (verb == "name_trump" and action.name_trump.all_tricks)
+
+
 def _attempt(typed: Sequence[str], legal: actions_pb2.LegalActions, words: Words) -> actions_pb2.Action | None:
     """Return the play of a card, or the bid, that a person means although it is not legal; None for anything else."""
     verb, rest = (typed[0].lower(), typed[1:]) if len(typed) == 2 else ("", typed)
@@ -135,16 +146,20 @@ def _command(typed: Sequence[str]) -> Request | None:
             return ShowSheet()
         case ["/rules"]:
             return ShowRules()
+        case ["/actions"]:
+            return ShowActions()
+        case ["/leave"]:
+            return Leave()
         case ["/help" | "help" | "?"]:
             return Help()
-        case ["/quit" | "/exit" | "quit" | "exit" | "q"]:
-            return Quit()
         case ["/react", reaction] if reaction in REACTIONS:
             return React(reaction)
         case ["/react", *_]:
             raise InputFault(f"/react needs one of {', '.join(REACTIONS)}")
         case [word, *_] if word.startswith("/"):
-            raise InputFault(f"there is no {word}: there are /sheet, /rules, /react NAME, /help and /quit")
+            raise InputFault(
+                f"there is no {word}: there are /sheet, /rules, /actions, /react NAME, /help, /leave and /quit"
+            )
         case _:
             return None
 

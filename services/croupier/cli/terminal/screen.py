@@ -1,17 +1,21 @@
-"""A table as lines of a terminal, at most 80 columns wide: all that a viewer may know, for any game."""
+"""A table as lines of a terminal, as wide as that: all that a viewer may know, for any game."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rich.cells import set_cell_size
 from rich.text import Text
 
 from croupier.cli.terminal.hands import hand_text
-from croupier.cli.terminal.lines import WIDTH, folded
+from croupier.cli.terminal.lines import INDENT, USUAL_WIDTH, folded, listed
 from croupier.cli.terminal.words import Words
 from croupier_api.v1 import engine_pb2, facts_pb2, games_pb2
 from croupier_client.cards import CardValue
 
 MAX_PILE_CARDS = 8
+NAME_WIDTH = 22
+NUMBERS_WIDTH = 24
+"""Of the columns of a seat but its name and remarks."""
 SEAT_MARKS = frozenset({"starter"})
 """The marks whose value is a seat."""
 
@@ -29,38 +33,43 @@ class DisplayedTable:
     hands: Mapping[int, tuple[CardValue, ...]] = field(default_factory=dict)
 
 
-def table_lines(words: Words, table: DisplayedTable, now: int) -> list[Text]:
-    """Return the lines of a table; `now` in milliseconds since 1970 UTC."""
+def table_lines(words: Words, table: DisplayedTable, now: int, width: int = USUAL_WIDTH) -> list[Text]:
+    """Return the lines of a table; `now` in milliseconds since 1970 UTC, `width` in columns."""
     return [
-        _headline(words, table, now),
-        *_seat_lines(words, table),
-        *(folded(f"{name}: ", text) for name, text in _rows(words, table.view)),
-        *_hand_lines(words, table),
+        _headline(words, table, now, width),
+        *_seat_lines(words, table, width),
+        *(folded(f"{name}: ", text, width) for name, text in _rows(words, table.view)),
+        *_hand_lines(words, table, width),
     ]
 
 
-def _headline(words: Words, table: DisplayedTable, now: int) -> Text:
+def _headline(words: Words, table: DisplayedTable, now: int, width: int) -> Text:
     left = table.clock.deadline_unix_ms - now
     time_left = f"{max(0, left) // 1000} s left" if table.clock.deadline_unix_ms else ""
     phase = f", {words.term(table.view.phase)}" if table.view.phase else ""
     text = f"{table.title}, {words.term('round')} {table.view.round}{phase}"
-    return Text(text.ljust(WIDTH - 1 - len(time_left))[: WIDTH - 1 - len(time_left)] + time_left, style="bold")
+    room = width - 1 - len(time_left)
+    return Text(text.ljust(room)[:room] + time_left, style="bold")
 
 
-def _seat_lines(words: Words, table: DisplayedTable) -> list[Text]:
+def _seat_lines(words: Words, table: DisplayedTable, width: int) -> list[Text]:
+    room = min(NAME_WIDTH, width - NUMBERS_WIDTH - len(INDENT))
     return [
-        Text("    seat                   cards  points  tricks", style="dim"),
-        *(_seat_line(words, table, seat) for seat in range(len(table.view.seats))),
+        Text(f"{INDENT}{'seat':{room}} cards points tricks", style="dim"),
+        *(_seat_line(words, table, seat, room, width) for seat in range(len(table.view.seats))),
     ]
 
 
-def _seat_line(words: Words, table: DisplayedTable, seat: int) -> Text:
+def _seat_line(words: Words, table: DisplayedTable, seat: int, room: int, width: int) -> Text:
     shown = table.view.seats[seat]
     to_act = seat in table.view.seats_to_act
-    name = words.name(seat) + (" (you)" if seat == table.seat else " (bot)" if seat in table.bots else "")
+    kind = " (you)" if seat == table.seat else " (bot)" if seat in table.bots else ""
+    name = set_cell_size(set_cell_size(words.name(seat), room - len(kind)).rstrip() + kind, room)
     tricks = str(shown.tricks_taken) if shown.tricks_taken else ""
-    line = f"{'>' if to_act else ' '} {seat + 1} {name:22.22} {shown.card_count:5} {shown.score:7} {tricks:>7}  "
-    return folded("", line + ", ".join(_remarks(words, table, seat)), style="bold" if to_act else "")
+    line = f"{'>' if to_act else ' '} {seat + 1} {name} {shown.card_count:5} {shown.score:6} {tricks:>6}  "
+    # The blanks of the columns are not those at which a line is broken.
+    remarks = ", ".join(_remarks(words, table, seat)).split(" ")
+    return listed(line, remarks, " ", width, style="bold" if to_act else "")
 
 
 def _remarks(words: Words, table: DisplayedTable, seat: int) -> Iterable[str]:
@@ -122,22 +131,23 @@ def _runs(words: Words, cards: Iterable[facts_pb2.PileCard]) -> list[str]:
     return [" ".join([*cards, name]).strip() for name, cards in runs]
 
 
-def _hand_lines(words: Words, table: DisplayedTable) -> list[Text]:
+def _hand_lines(words: Words, table: DisplayedTable, width: int) -> list[Text]:
     hands = dict(table.hands)
     hands |= {seat: tuple(shown.cards) for seat, shown in enumerate(table.view.seats) if shown.cards}
     return [
         folded(
             "your hand: " if seat == table.seat else f"{words.name(seat)}: ",
             hand_text(words, hands[seat], table.view.card_order),
+            width,
         )
         for seat in sorted(hands)
         if hands[seat]
     ]
 
 
-def proposal_text(words: Words, proposal: engine_pb2.Proposal, meaning: str, now: int) -> Text:
-    """Return a proposal with the seats that have agreed; `now` in milliseconds since 1970 UTC."""
+def proposal_text(words: Words, proposal: engine_pb2.Proposal, meaning: str, now: int, width: int) -> Text:
+    """Return a proposal with the seats that have agreed; `now` in milliseconds since 1970 UTC, `width` in columns."""
     left = max(0, proposal.expiry_time.ToMilliseconds() - now) // 1000
     agreed = ", ".join(map(words.name, proposal.agreed_seats))
     text = f"{words.name(proposal.proposer)} proposes {words.term(proposal.name)}: {meaning or 'all have to agree.'}"
-    return folded("", f"{text} {left} s left, agreed: {agreed}.", style="bold")
+    return folded("", f"{text} {left} s left, agreed: {agreed}.", width, style="bold")

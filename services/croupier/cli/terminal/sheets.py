@@ -7,33 +7,52 @@ from itertools import zip_longest
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from croupier.cli.terminal.lines import WIDTH, folded, listed, reddened
+from croupier.cli.terminal.lines import USUAL_WIDTH, folded, listed, reddened
 from croupier.cli.terminal.words import Words
 from croupier_api.v1 import facts_pb2
 
 NUMBER_WIDTH = 4
 WIDEST_COLUMN = 16
+NARROWEST_COLUMN = 9
 ROOM_FOR_COLUMNS = 52
 NARROWEST_HEADLINE = 22
 MAX_NOTE_LINES = 3
 
 
-def sheet_lines(words: Words, rounds: Sequence[facts_pb2.RoundScore]) -> Iterator[Text]:
-    """Return the names, and for each round the points, the running totals, the headline and the notes."""
-    width = _column_width(len(words.names))
-    names = "".join(_right(f" {name}", width) for name in words.names)
+def sheet_lines(words: Words, rounds: Sequence[facts_pb2.RoundScore], width: int = USUAL_WIDTH) -> Iterator[Text]:
+    """Return the names, and for each round the points, the running totals, the headline and the notes.
+
+    `width` is in columns; where it is too small for a column for each seat, the points are a list.
+    """
+    column = _column_width(len(words.names), width)
+    if column < NARROWEST_COLUMN:
+        for line in rounds:
+            yield from _listed_round(words, line, width)
+        return
+    names = "".join(_right(f" {name}", column) for name in words.names)
     yield Text(" " * NUMBER_WIDTH + names, style="bold")
-    cells = [[_cell(words.prose(note), width - 1) for note in line.notes] for line in rounds]
-    fit = all(_fits(cell, width - 1) for line in cells for cell in line)
+    cells = [[_cell(words.prose(note), column - 1) for note in line.notes] for line in rounds]
+    fit = all(_fits(cell, column - 1) for line in cells for cell in line)
     for line, notes in zip(rounds, cells, strict=True):
-        yield from _round_lines(words, line, notes if fit else [], width)
+        yield from _round_lines(words, line, notes if fit else [], column, width)
         if not fit and any(line.notes):
-            yield _listed_notes(words, line)
+            yield _listed_notes(words, line, width)
 
 
-def _column_width(seats: int) -> int:
+def _column_width(seats: int, width: int) -> int:
     """Return the width of a seat's column with the blank before it: all that is available, up to a limit."""
-    return min(WIDEST_COLUMN, max(ROOM_FOR_COLUMNS // seats, min(9, (WIDTH - NUMBER_WIDTH) // seats)))
+    room = ROOM_FOR_COLUMNS + width - USUAL_WIDTH
+    return min(WIDEST_COLUMN, max(room // seats, min(NARROWEST_COLUMN, (width - NUMBER_WIDTH) // seats)))
+
+
+def _listed_round(words: Words, line: facts_pb2.RoundScore, width: int) -> Iterator[Text]:
+    points = zip(words.names, line.points, line.totals, strict=True)
+    scores = [f"{name} {gained:+} {total}" for name, gained, total in points]
+    yield listed(f"{line.round:>{NUMBER_WIDTH - 1}} ", scores, "   ", width)
+    if line.headline:
+        yield folded(" " * NUMBER_WIDTH, words.prose(line.headline), width, style="dim")
+    if any(line.notes):
+        yield _listed_notes(words, line, width)
 
 
 def _cell(note: str, width: int) -> list[str]:
@@ -47,27 +66,27 @@ def _fits(cell: Sequence[str], width: int) -> bool:
 
 
 def _round_lines(
-    words: Words, line: facts_pb2.RoundScore, notes: Sequence[Sequence[str]], width: int
+    words: Words, line: facts_pb2.RoundScore, notes: Sequence[Sequence[str]], column: int, width: int
 ) -> Iterator[Text]:
     """Return points and totals, notes as cells below them, and the headline beside them, or below for lack of room."""
     scores = [f"{points:+} {total:4}" for points, total in zip(line.points, line.totals, strict=True)]
-    room = WIDTH - NUMBER_WIDTH - width * len(scores) - 2
+    room = width - NUMBER_WIDTH - column * len(scores) - 2
     headline = words.prose(line.headline)
     beside = textwrap.wrap(headline, room) if room >= NARROWEST_HEADLINE else []
-    row = Text(f"{line.round:>{NUMBER_WIDTH - 1}} " + "".join(_right(score, width) for score in scores))
+    row = Text(f"{line.round:>{NUMBER_WIDTH - 1}} " + "".join(_right(score, column) for score in scores))
     yield row.append(f"  {beside[0]}" if beside else "", style="dim")
     if headline and not beside:
-        yield folded(" " * NUMBER_WIDTH, headline, style="dim")
+        yield folded(" " * NUMBER_WIDTH, headline, width, style="dim")
     for texts in zip_longest(beside[1:], *notes, fillvalue=""):
-        under = "".join(_right(text, width) for text in texts[1:]).ljust(width * len(scores))
+        under = "".join(_right(text, column) for text in texts[1:]).ljust(column * len(scores))
         yield reddened(Text(f"{' ' * NUMBER_WIDTH}{under}  {texts[0]}".rstrip(), style="dim"))
 
 
-def _listed_notes(words: Words, line: facts_pb2.RoundScore) -> Text:
+def _listed_notes(words: Words, line: facts_pb2.RoundScore, width: int) -> Text:
     notes = [f"{words.name(seat)}: {words.prose(note)}" for seat, note in enumerate(line.notes) if note]
-    if max(map(cell_len, notes)) > WIDTH - 2 * NUMBER_WIDTH:
-        return folded(" " * NUMBER_WIDTH, "; ".join(notes), style="dim")
-    return listed(" " * NUMBER_WIDTH, notes, "   ", style="dim")
+    if max(map(cell_len, notes)) > width - 2 * NUMBER_WIDTH:
+        return folded(" " * NUMBER_WIDTH, "; ".join(notes), width, style="dim")
+    return listed(" " * NUMBER_WIDTH, notes, "   ", width, style="dim")
 
 
 def _right(text: str, width: int) -> str:

@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from croupier.cli.terminal.words import JOKER, RANKS, SUITS, SYMBOLS
+from croupier.cli.terminal.words import JOKER, RANKS, SUIT_NAMES, SUITS, SYMBOLS
 
-_SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
 _RANK_NAMES = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace"]
 _SUIT_WORDS: Mapping[str, str] = MappingProxyType(
     {
         form: letter
-        for letter, name in zip(SUITS, _SUIT_NAMES, strict=True)
+        for letter, name in zip(SUITS, SUIT_NAMES, strict=True)
         for form in (letter.lower(), name, name.removesuffix("s"), SYMBOLS[letter])
     }
 )

@@ -11,6 +11,7 @@ from croupier_client.cards import CardValue, SuitValue, card_text, suit_text
 SYMBOLS: Mapping[str, str] = MappingProxyType({"C": "♣", "D": "♦", "H": "♥", "S": "♠"})
 RANKS = "23456789TJQKA"
 SUITS = "CDHS"
+SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
 JOKER = "JK"
 
 
@@ -138,14 +139,16 @@ class Words:
 
     def contract(self, contract: facts_pb2.Contract) -> str:
         """Return what is known of a contract; empty if nothing is."""
+        amount = str(contract.amount) if contract.HasField("amount") else ""
+        bid = " for ".join(filter(None, (self.term(contract.name) if contract.HasField("name") else "", amount)))
+        suit = SUIT_NAMES[contract.trump - 1] if contract.trump else ""
         parts = [
-            self.term(contract.name) if contract.HasField("name") else "",
-            str(contract.amount) if contract.HasField("amount") else "",
-            f"trump {self.suit(contract.trump)}" if contract.HasField("trump") else "",
+            bid,
+            f"{suit} trump" if suit and not bid else suit,
             f"by {self.name(contract.declarer)}" if contract.HasField("declarer") else "",
             f"with {self.name(contract.partner)}" if contract.HasField("partner") else "",
         ]
-        return ", ".join(part for part in parts if part)
+        return ", ".join(filter(None, parts))
 
     def call(self, call: facts_pb2.Call) -> str:
         """Return the action of a call, or that it is secret."""

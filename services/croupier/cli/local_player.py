@@ -1,0 +1,79 @@
+"""A player at this machine: the secret by which services know them, and their tables that are not finished."""
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from croupier.cli.faults import CommandFault, misused
+from croupier.runtime.permissions import check_private, make_private_folder, open_private, replace_private
+from croupier.runtime.program import SettingsError
+
+MAX_TABLES = 50
+"""Of the newest; a lobby lets a player host 20 at a time."""
+SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPlayer:
+    """One of the players whose secrets are in a folder; the name is empty for the usual one.
+
+    `server` is the address of a gateway; empty for the services in the folder. Raises CommandFault for another name
+    than letters, digits, - and _, and its methods for a file that cannot be used, or that others may read.
+    """
+
+    folder: Path
+    name: str = ""
+    server: str = ""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[\w-]{0,32}", self.name):
+            raise misused(f"--player {self.name!r}: expected at most 32 letters, digits, - and _")
+
+    def secret(self) -> str:
+        """Return the secret of the player's device; the first call makes it."""
+        file = self._file("secret")
+        try:
+            make_private_folder(file.parent)
+            with contextlib.suppress(FileExistsError), open_private(file, os.O_EXCL) as new:
+                new.write(secrets.token_hex(SECRET_BYTES).encode())
+            check_private(file, f"chmod 600 {shlex.quote(str(file))}")
+            return file.read_text()
+        except SettingsError as fault:
+            raise CommandFault(str(fault)) from None
+        except OSError as fault:
+            raise CommandFault(f"{file} cannot be used: {fault.strerror}; choose another --data-dir") from None
+
+    def tables(self) -> list[str]:
+        """Return the ids of the player's tables at the server, those last that they came to last."""
+        return [table_id for server, table_id in self._seats() if server == self.server]
+
+    def remember(self, table_id: str) -> None:
+        """Record that the player has a seat at a table."""
+        self._replace([*self._others(table_id), (self.server, table_id)])
+
+    def forget(self, table_id: str) -> None:
+        """Record that a table is finished, or that the player has given it up."""
+        self._replace(self._others(table_id))
+
+    def _others(self, table_id: str) -> list[tuple[str, str]]:
+        return [seat for seat in self._seats() if seat != (self.server, table_id)]
+
+    def _seats(self) -> list[tuple[str, str]]:
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            return [(seat["server"], seat["table_id"]) for seat in json.loads(self._file("tables").read_text())]
+        return []
+
+    def _replace(self, seats: list[tuple[str, str]]) -> None:
+        listed = [{"server": server, "table_id": table_id} for server, table_id in seats[-MAX_TABLES:]]
+        # Without the list a player can still come back by the id of a table.
+        with contextlib.suppress(OSError):
+            replace_private(self._file("tables"), json.dumps(listed, indent=1))
+
+    def _file(self, kind: str) -> Path:
+        name = f"player-{self.name}" if self.name else "player"
+        return self.folder.expanduser() / f"{name}.{kind}"

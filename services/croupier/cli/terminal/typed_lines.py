@@ -1,0 +1,47 @@
+"""Typed lines, carried out one at a time while the person can leave at any moment."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine
+
+from croupier.cli.terminal.console import MAX_LINES, Screen
+
+QUIT_WORDS = frozenset({"/quit", "/exit", "quit", "exit", "q"})
+LAST_LINES_SECONDS = 2.0
+"""The time that lines have which were typed before the person left."""
+
+
+def is_quit(line: str) -> bool:
+    """Return whether a line of input ends the program."""
+    return line.strip().lower() in QUIT_WORDS
+
+
+async def carry_out_lines(screen: Screen, carry_out: Callable[[str], Awaitable[bool]]) -> None:
+    """Carry out typed lines until that returns False, or the person leaves; raises what it raises."""
+    waiting: asyncio.Queue[str] = asyncio.Queue(MAX_LINES)
+
+    async def work() -> None:
+        while await carry_out(await waiting.get()):
+            waiting.task_done()
+
+    async def read() -> None:
+        while (line := await screen.read()) is not None and not is_quit(line):
+            await waiting.put(line)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_LINES_SECONDS):
+                await waiting.join()
+
+    await until_first(work(), read())
+
+
+async def until_first(*works: Coroutine[None, None, None]) -> None:
+    """Run all until the first of them ends, then cancel the others; raises its error."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

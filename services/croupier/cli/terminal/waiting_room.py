@@ -1,0 +1,130 @@
+"""The time before a game: players take seats, and are ready once none is free."""
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from croupier.cli.faults import CommandFault
+from croupier.cli.terminal.console import Picture, Screen
+from croupier.cli.terminal.lines import folded
+from croupier.cli.terminal.typed_lines import carry_out_lines, until_first
+from croupier.cli.terminal.words import printable
+from croupier_api.v1 import tables_pb2
+from croupier_client.aio import Client
+from croupier_client.errors import CroupierError, FailedPrecondition, Unavailable
+
+POLL_SECONDS = 0.5
+ANSWER_SECONDS = 1.5
+"""A lobby that has not answered for so long is shown as lost."""
+RETRY_SECONDS = 60.0
+CLIENT_SEED_BYTES = 16
+HELP = (
+    "/start fills the free seats with bots; only the host can. The game begins when no seat is free.",
+    "/quit, Ctrl-C and Ctrl-D leave this program; you can come back. /leave frees your seat.",
+)
+
+
+class WaitingRoom:
+    """A forming table of a person, which is read twice a second, so that a lost connection is seen as soon."""
+
+    def __init__(self, client: Client, table: tables_pb2.Table, game: str, screen: Screen) -> None:
+        self.has_left = False
+        """Whether the person has given their seat up."""
+        self._client = client
+        self._table = table
+        self._game = game
+        self._screen = screen
+        self._notice = ""
+        self._answered_at = time.monotonic()
+
+    async def run(self) -> bool:
+        """Wait until the game begins (returns True) or the person leaves; raises CommandFault if the table closes."""
+        await until_first(self._follow(), carry_out_lines(self._screen, self._handle))
+        return self._has_begun
+
+    @property
+    def _has_begun(self) -> bool:
+        return self._table.state in (tables_pb2.TABLE_STATE_PLAYING, tables_pb2.TABLE_STATE_FINISHED)
+
+    async def _follow(self) -> None:
+        self._draw(is_news=True)
+        while not self._has_begun:
+            seats = list(self._table.seats)
+            try:
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    await self._read()
+                self._answered_at = time.monotonic()
+            except (TimeoutError, Unavailable):
+                if self._retry_seconds_left <= 0:
+                    raise CommandFault(f"the lobby has not answered for {RETRY_SECONDS:g} seconds") from None
+            self._draw(is_news=seats != list(self._table.seats))
+            await asyncio.sleep(0 if self._has_begun else POLL_SECONDS)
+
+    @property
+    def _retry_seconds_left(self) -> float:
+        return RETRY_SECONDS - (time.monotonic() - self._answered_at)
+
+    async def _read(self) -> None:
+        """Read the table, and get ready if all seats are taken."""
+        self._table = (await self._client.get_table(table_id=self._table.table_id)).table
+        if self._table.state == tables_pb2.TABLE_STATE_CLOSED:
+            raise CommandFault("the table was closed before its game began")
+        own = self._client.player
+        is_unready = any(own and seat.player_id == own.player_id and not seat.is_ready for seat in self._table.seats)
+        if is_unready and not self._has_begun and all(seat.name for seat in self._table.seats):
+            # If the seats have changed meanwhile, the next reading shows them.
+            with contextlib.suppress(FailedPrecondition):
+                seed = secrets.token_bytes(CLIENT_SEED_BYTES)
+                ready = await self._client.set_ready(table_id=self._table.table_id, client_seed=seed)
+                self._table = ready.table
+
+    async def _handle(self, line: str) -> bool:
+        """Carry out a line of input; returns False if the person gives their seat up."""
+        self._notice = ""
+        try:
+            match line.strip().lower():
+                case "/start" | "start":
+                    await self._add_bots()
+                case "/leave":
+                    await self._client.leave_table(table_id=self._table.table_id)
+                    self.has_left = True
+                case "/help" | "help" | "?":
+                    self._screen.say(*(folded("", text, self._screen.width) for text in HELP))
+                case _:
+                    self._notice = "the game has not begun: write /start, /leave or /quit"
+        except CroupierError as error:
+            self._notice = error.message
+        self._draw(is_news=bool(self._notice))
+        return not self.has_left
+
+    async def _add_bots(self) -> None:
+        for number, seat in enumerate(self._table.seats):
+            if not seat.name:
+                await self._client.add_bot(table_id=self._table.table_id, seat=number)
+
+    def _draw(self, *, is_news: bool) -> None:
+        width, silent = self._screen.width, time.monotonic() - self._answered_at
+        messages = [Text(self._notice, style="italic")] if self._notice else []
+        if silent > ANSWER_SECONDS:
+            lost = f"The connection is lost: asking the lobby for {max(0, self._retry_seconds_left):.0f} s more."
+            messages.append(folded("", lost, width, style="bold red"))
+        self._screen.draw(Picture(self._lines(), self._choices(width), messages), is_news=is_news)
+
+    def _lines(self) -> Sequence[Text]:
+        free = sum(not seat.name for seat in self._table.seats)
+        waiting = f"waiting for {free} more" if free else "all seats are taken"
+        own = self._client.player
+        lines = [Text(f"{self._game}, {len(self._table.seats)} seats: {waiting}", style="bold")]
+        for number, seat in enumerate(self._table.seats, start=1):
+            you = " (you)" if own and seat.player_id == own.player_id else ""
+            lines.append(Text(f"  {number} {printable(seat.name) or 'free'}{you}"))
+        return lines
+
+    def _choices(self, width: int) -> Sequence[Text]:
+        own = self._client.player
+        start = "/start fills the free seats with bots, " if own and own.player_id == self._table.host_player_id else ""
+        return [folded("", f"{start}/leave frees your seat, /quit leaves; you can come back", width)]
