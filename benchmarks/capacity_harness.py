@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from random import Random
 from typing import TypeAlias
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 from google.protobuf.duration_pb2 import Duration
 
 from benchmarks.clients import BenchmarkClient, open_table

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from benchmarks.loads import SERVER, Level, Load, engine_load, in_turn
 from benchmarks.measurement import Measurement, latencies, merged, ratios

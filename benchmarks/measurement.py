@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 EVENT_LOOP, TRANSPORT, OTHER_THREADS = "event loop", "transport", "writer and poller"
 """Python does not name its threads for the kernel: the writer of SQLite cannot be told from the poller of grpc.aio."""
@@ -100,7 +100,7 @@ def usage(pid: int) -> Usage:
     threads, switches = Counter[str](), 0
     times = {thread.id: thread.user_time + thread.system_time for thread in process.threads()}
     for thread, name, status in _threads(pid):
-        threads[kind_of_thread(name, is_main=thread == pid)] += times.get(thread, 0.0)
+        threads[kind_of_thread(name, is_main=thread == pid)] += times.get(thread, 0.0)  # type: ignore[assignment]
         switches += voluntary_switches(status)
     return Usage(sum(process.cpu_times()[:2]), threads, switches)
 

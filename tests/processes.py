@@ -4,7 +4,7 @@ import subprocess
 import time
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from tests.waiting import TIMEOUT_SECONDS
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from importlib.metadata import version
 
 import gevent
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from croupier.cli.launcher.replicas import Replicas, service_of
 from loadtest.backend import Backend, BackendUnavailable, started_backend

@@ -4,7 +4,7 @@ import asyncio
 import os
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 import pytest
 from google.protobuf.duration_pb2 import Duration
 

@@ -1,20 +1,30 @@
 """The gateway of `croupier up`, with fake services."""
 
 import importlib.util
+import ipaddress
 import os
 import shutil
 import signal
+import socket
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from croupier.cli.commands import up as command
+from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.addresses import MAX_PORT, addresses_from
+from croupier.cli.launcher.background import started_services
 from croupier.cli.launcher.data_folder import prepare_data_folder
 from croupier.cli.launcher.gateway import MISSING, GatewayChoice, is_installed
+from croupier.cli.launcher.machine_addresses import addresses_of_machine, reachable_addresses
 from croupier.cli.launcher.replicas import MAX_INSTANCES, Replicas
-from tests.cli.conftest import events, fake_services, received_flags
+from tests.cli.conftest import Command, events, fake_services, received_flags
+
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - what other machines reach is what these tests are about
+MACHINE = tuple(map(ipaddress.ip_address, ("127.0.0.1", "192.0.2.7", "198.51.100.1", "::1", "2001:db8::7", "fe80::1")))
 
 
 async def output_of_up(folder: Path, gateway: GatewayChoice | None) -> list[str]:
@@ -86,3 +96,79 @@ def test_the_highest_port_has_room_for_all_instances() -> None:
     at = addresses_from(MAX_PORT, Replicas(*[MAX_INSTANCES] * 3), with_gateway=True)
     ports = [int(address.rpartition(":")[2]) for addresses in at.values() for address in addresses.values()]
     assert max(ports) < 2**16
+
+
+@pytest.mark.parametrize(
+    ("listen", "reachable"),
+    [
+        ("127.0.0.1", []),
+        (EVERYWHERE, ["192.0.2.7", "198.51.100.1"]),
+        ("::", ["2001:db8::7"]),
+        ("192.0.2.7", ["192.0.2.7"]),
+    ],
+)
+def test_other_machines_reach_the_addresses_of_the_networks_that_are_listened_on(
+    listen: str, reachable: list[str]
+) -> None:
+    assert list(reachable_addresses(listen, MACHINE)) == reachable
+    assert ipaddress.ip_address("127.0.0.1") in addresses_of_machine()
+
+
+@pytest.mark.parametrize(
+    ("listen", "tls", "fault"),
+    [
+        ("nowhere", True, "--listen nowhere: expected an IP address, such as 0.0.0.0"),
+        (EVERYWHERE, False, "--listen 0.0.0.0 needs --tls, or --certificate and --key"),
+        ("192.0.2.9", True, "--listen 192.0.2.9 is no address of this machine: expected 0.0.0.0 or one of 127.0.0.1, "),
+    ],
+)
+def test_players_of_other_machines_need_tls_and_an_address(listen: str, tls: bool, fault: str) -> None:
+    with pytest.raises(CommandFault, match=fault):
+        GatewayChoice(tls=tls, listen=listen, machine=MACHINE)
+
+
+def test_services_without_gateway_listen_to_no_other_machine(croupier: Command) -> None:
+    ended = croupier("up", "--listen", EVERYWHERE, "--tls", "--no-gateway")
+    assert (ended.code, ended.error_line()) == (2, "croupier: --listen is for the gateway: leave --no-gateway out\n")
+
+
+async def test_only_the_gateway_lets_other_machines_in(tmp_path: Path) -> None:
+    message = await output_of_up(tmp_path, GatewayChoice(tls=True, listen=EVERYWHERE, machine=MACHINE))
+    assert received_flags(tmp_path, "gateway")["listen"] == "0.0.0.0:0"
+    for instance in ("gateway", "lobby", "engine", "scoring"):
+        kinds = received_flags(tmp_path, instance).items()
+        beyond = [kind for kind, at in kinds if kind.endswith("listen") and not at.startswith("127.0.0.1:")]
+        assert beyond == (["listen"] if instance == "gateway" else [])
+    port = next(line for line in message if line.startswith("  gateway")).split()[1].rpartition(":")[2]
+    assert any(line.startswith(f"players connect to 192.0.2.7:{port}, 198.51.100.1:{port}, by") for line in message)
+    assert sum(line.startswith("warning: everyone in the networks of these addresses") for line in message) == 1
+    pasted = f"croupier play --server 192.0.2.7:{port} --ca-file gateway.authority.pem"
+    assert any(line.endswith(pasted) for line in message)
+
+
+def test_an_ipv6_address_has_brackets() -> None:
+    assert addresses_from(7700, with_gateway=True, gateway_host="::")["gateway"]["listen"] == "[::]:7700"
+
+
+def test_a_person_of_another_machine_plays_by_tls(tmp_path: Path) -> None:
+    hosts = reachable_addresses(EVERYWHERE, addresses_of_machine())
+    if not hosts:
+        pytest.skip("this machine has no network but loopback")
+    with started_services(tmp_path, gateway=[f"--listen={EVERYWHERE}", "--tls"]) as services:
+        port = services.addresses["gateway"]["listen"].rpartition(":")[2]
+        authority = tmp_path / "keys" / "gateway.authority.pem"
+        play = [
+            "play",
+            "--server",
+            f"{hosts[0]}:{port}",
+            "--ca-file",
+            str(authority),
+            "--data-dir",
+            str(tmp_path / "b"),
+        ]
+        ended = subprocess.run(
+            [sys.executable, "-m", "croupier.cli", *play], input="/quit\n", capture_output=True, text=True, timeout=60
+        )
+        assert "Come back with: " in ended.stdout, ended.stderr
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection((hosts[0], int(services.addresses["lobby"]["listen"].rpartition(":")[2])), 1)

@@ -122,7 +122,7 @@ def test_choices_are_shown_with_their_numbers_and_syntax() -> None:
     )
     assert [line.plain for line in lines] == [
         "you may: keep 1 to 2 of the cards of your hand, and name a suit of ♥",
-        "  write for example AS 5H for CARDS: keep CARDS SUIT, or keep all but CARDS\n    SUIT",
+        "  write for example AS 5H for CARDS: keep CARDS SUIT, or keep all but CARDS SUIT",
         "you may: swap 0 to 1 of the cards of your hand",
         "  write for example AS 5H for CARDS: swap CARDS, or swap all but CARDS, or swap\n    none",
     ]
@@ -238,8 +238,8 @@ def test_a_game_with_its_own_deck_piles_and_teams_is_shown() -> None:
         "you may: [12] lay 1 to 4 of the cards of your hand as row on melds of Cleo",
         f"  write for example {card} {card} for CARDS: 1 CARDS, or 1 all but CARDS",
         "you may: declare boast, 1 of the cards of your hand, and an amount from 1 to 3,",
-        f"  write for example {card} {card} for CARDS: declare CARDS AMOUNT SEAT, or declare",
-        "    all but CARDS AMOUNT SEAT",
+        f"  write for example {card} {card} for CARDS: declare CARDS AMOUNT SEAT, or declare( all)?",
+        "    (all )?but CARDS AMOUNT SEAT",
         "Ben draws 1 card",
         f"Dan draws {card}",
         f"Cleo lays {card} {card} on melds of Ada",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import grpc
-import psutil  # type: ignore[import-untyped]
+import psutil
 import pytest
 
 from croupier_api.v1 import engine_pb2, lobby_pb2

@@ -11,7 +11,7 @@ from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 import pytest
 
 from croupier.engine.bots import worker_pool as module

@@ -138,3 +138,13 @@ def test_a_development_certificate_is_made_once_and_again_after_its_end(tmp_path
     made.ensure(now_utc() + timedelta(days=100))
     assert made.certificate.read_bytes() != first
     assert made.key.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_development_certificate_is_made_again_for_a_new_address_of_the_machine(tmp_path: Path) -> None:
+    made = DevelopmentCertificate(tmp_path)
+    certificates = []
+    for addresses in ((), ["192.0.2.7"], ["192.0.2.7"], (), ["2001:db8::7"]):
+        made.ensure(now_utc(), addresses)
+        certificates.append(made.certificate.read_bytes())
+    first, second, third, fourth, last = certificates
+    assert first != second == third == fourth != last

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.request import urlopen
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 import pytest
 
 from croupier.cli.launcher.background import started_services

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import grpc
-import psutil  # type: ignore[import-untyped]
+import psutil
 import pytest
 from google.protobuf.descriptor import MethodDescriptor
 

@@ -14,7 +14,7 @@ from croupier.cli.commands.keys import AUTHORITY_DAYS, USUAL_DAYS
 from croupier.cli.commands.keys import keys as make_keys
 from croupier.cli.commands.serve import run_service
 from croupier.cli.faults import misused
-from croupier.cli.launcher.addresses import MAX_PORT, USUAL_PORT
+from croupier.cli.launcher.addresses import HOST, MAX_PORT, USUAL_PORT
 
 
 def up(
@@ -40,6 +40,10 @@ def up(
         Path | None, typer.Option(metavar="FILE", help="TLS at the gateway by this certificate (PEM).")
     ] = None,
     key: Annotated[Path | None, typer.Option(metavar="FILE", help="The private key of --certificate (PEM).")] = None,
+    listen: Annotated[
+        str,
+        typer.Option(metavar="IP", help="The gateway's address for players; 0.0.0.0 lets other machines in, by TLS."),
+    ] = HOST,
     shuffle_seed: Annotated[str | None, typer.Option(hidden=True, help="Fixes all shuffles.")] = None,
     unpaced: Annotated[
         bool, typer.Option("--unpaced", hidden=True, help="For tests: tables are played at any speed.")
@@ -51,6 +55,7 @@ def up(
     """Run lobby, engine and scoring behind one gateway on this machine until Ctrl-C."""
     from croupier.cli.commands.up import up as run_up
     from croupier.cli.launcher.gateway import GatewayChoice
+    from croupier.cli.launcher.machine_addresses import addresses_of_machine
     from croupier.cli.launcher.replicas import Replicas
     from croupier.cli.launcher.supervisor import SupervisorSettings
 
@@ -63,7 +68,9 @@ def up(
         is_paced=not unpaced,
         extra_flags=_by_instance(extra_flag or ()),
     )
-    gateway = None if no_gateway else GatewayChoice(tls, certificate, key)
+    if no_gateway and listen != HOST:
+        raise misused("--listen is for the gateway: leave --no-gateway out")
+    gateway = None if no_gateway else GatewayChoice(tls, certificate, key, listen, addresses_of_machine())
     asyncio.run(run_up(folder_of(data_dir), port, settings, gateway))
 
 

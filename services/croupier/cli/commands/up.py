@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from croupier.cli.launcher.gateway import MISSING, GatewayChoice, is_installed
+from croupier.cli.launcher.machine_addresses import with_port
 from croupier.cli.launcher.replicas import GATEWAY
 from croupier.cli.launcher.supervisor import Note, Services, SupervisorSettings, running_services
 
@@ -19,11 +20,11 @@ async def up(folder: Path, port: int, settings: SupervisorSettings, gateway: Gat
         settings.note(MISSING)
         gateway = None
     if gateway is not None:
-        settings = replace(settings, gateway=gateway.flags)
+        settings = replace(settings, gateway=gateway.flags, gateway_host=gateway.listen)
     stopping = _cancelled_by_signals(settings.note)
     try:
         async with running_services(folder, port=port, settings=settings) as services:
-            _introduce(services, settings, gateway.authority(services.folder) if gateway is not None else None)
+            _introduce(services, settings, gateway)
             await asyncio.Event().wait()
     except asyncio.CancelledError:
         if not stopping.is_set():
@@ -47,14 +48,27 @@ def _cancelled_by_signals(say: Note) -> asyncio.Event:
     return stopping
 
 
-def _introduce(services: Services, settings: SupervisorSettings, trusted: Path | None) -> None:
+def _introduce(services: Services, settings: SupervisorSettings, gateway: GatewayChoice | None) -> None:
     say, folder = settings.note, services.folder.path
     where = f"with its data in {folder}" if settings.database is None else f"with its keys and logs in {folder}"
     say(f"croupier is up, {where}")
     for instance, addresses in reversed(services.addresses.items()):
         say(f"  {instance:10} {addresses['listen']:22} metrics http://{addresses['metrics']}/metrics")
-    if trusted is not None:
-        say(f"the gateway uses TLS: clients trust it by {trusted}")
-    if GATEWAY in services.addresses:
-        say(f"players connect to {services.addresses[GATEWAY]['listen']}, by gRPC, gRPC-Web or JSON")
+    if gateway is not None:
+        _introduce_gateway(services, say, gateway)
     say("Ctrl-C stops it; games go on when it is started again")
+
+
+def _introduce_gateway(services: Services, say: Note, gateway: GatewayChoice) -> None:
+    listen, authority = services.addresses[GATEWAY]["listen"], gateway.authority(services.folder)
+    port = listen.rpartition(":")[2]
+    if authority is not None:
+        say(f"the gateway uses TLS: clients trust it by {authority}")
+    reachable = [with_port(host, port) for host in gateway.reachable]
+    say(f"players connect to {', '.join(reachable) or listen}, by gRPC, gRPC-Web or JSON")
+    if not reachable:
+        return
+    say("warning: everyone in the networks of these addresses can connect; guests sign in and play within the limits")
+    trusted = "--tls" if authority is None else f"--ca-file {authority.name}"
+    copied = "" if authority is None else f", with a copy of {authority.name}"
+    say(f"on another machine{copied}: croupier play --server {reachable[0]} {trusted}")

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.data_folder import DataFolder
+from croupier.cli.launcher.machine_addresses import with_port
 from croupier.cli.launcher.replicas import GATEWAY, ONE_OF_EACH, START_ORDER, Replicas, number_of, service_of
 from croupier.runtime.addresses import listen_fault
 
@@ -29,14 +30,20 @@ _PORT_OFFSETS: Mapping[str, Mapping[str, int]] = MappingProxyType(
 )
 
 
-def addresses_from(port: int, replicas: Replicas = ONE_OF_EACH, *, with_gateway: bool = False) -> dict[str, Addresses]:
+def addresses_from(
+    port: int, replicas: Replicas = ONE_OF_EACH, *, with_gateway: bool = False, gateway_host: str = HOST
+) -> dict[str, Addresses]:
     """Return the addresses of all instances by the gateway's port; 0 lets each instance choose free ports.
+
+    All are loopback addresses but the one at which players reach the gateway, which has `gateway_host`.
 
     The gateway has that port and those up to 9 above it. From 10 above it on follows a block of 30 ports for the first
     instances of all services, then one for the second instances, and so on.
     """
-    instances = (*replicas.all(), GATEWAY) if with_gateway else replicas.all()
-    return {instance: _addresses(instance, port) for instance in instances}
+    services = {instance: _addresses(instance, port) for instance in replicas.all()}
+    if not with_gateway:
+        return services
+    return services | {GATEWAY: {**_addresses(GATEWAY, port), "listen": with_port(gateway_host, port)}}
 
 
 def _addresses(instance: str, port: int) -> Addresses:

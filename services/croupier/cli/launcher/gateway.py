@@ -1,11 +1,15 @@
-"""The gateway of `croupier up`: with TLS or without it."""
+"""The gateway of `croupier up`: with TLS or without it, for this machine or for others."""
 
+import ipaddress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from croupier.cli.faults import CommandFault, misused
+from croupier.cli.launcher.addresses import HOST
 from croupier.cli.launcher.data_folder import DataFolder
+from croupier.cli.launcher.machine_addresses import IpAddress, reachable_addresses
 from croupier.gateway.envoy import find_envoy
 from croupier.gateway.local_certificate import DevelopmentCertificate
 from croupier.runtime.program import SettingsError, check_together
@@ -17,18 +21,36 @@ MISSING = "there is no gateway, only plain gRPC: the extra `gateway` of this pro
 class GatewayChoice:
     """The settings of the gateway: no TLS, TLS with a certificate, or with one that the first start makes.
 
-    Raises CommandFault for a certificate without key, or the other way round.
+    `listen` is the IP address for players, `machine` has the addresses of this machine. Raises CommandFault for another
+    `listen`, for one that other machines reach without TLS, and for a certificate without key, or the other way round.
     """
 
     tls: bool = False
     certificate: Path | None = None
     key: Path | None = None
+    listen: str = HOST
+    machine: Sequence[IpAddress] = ()
 
     def __post_init__(self) -> None:
         try:
             check_together({"--certificate": self.certificate, "--key": self.key})
+            listen = ipaddress.ip_address(self.listen)
         except SettingsError as fault:
             raise misused(str(fault)) from None
+        except ValueError:
+            raise misused(f"--listen {self.listen}: expected an IP address, such as 0.0.0.0 for all networks") from None
+        if listen.is_loopback:
+            return
+        if not listen.is_unspecified and listen not in self.machine:
+            known = ", ".join(map(str, self.machine))
+            raise misused(f"--listen {self.listen} is no address of this machine: expected 0.0.0.0 or one of {known}")
+        if not (self.tls or self.certificate):
+            raise misused(f"--listen {self.listen} needs --tls, or --certificate and --key: tokens would be readable")
+
+    @property
+    def reachable(self) -> Sequence[str]:
+        """The IP addresses that other machines use."""
+        return reachable_addresses(self.listen, self.machine)
 
     def flags(self, folder: DataFolder) -> list[str]:
         """Return the flags with the gateway's certificate, which is made if it is missing; raises CommandFault."""
@@ -38,7 +60,7 @@ class GatewayChoice:
             return []
         made = DevelopmentCertificate(folder.path / "keys")
         try:
-            made.ensure(datetime.now(UTC))
+            made.ensure(datetime.now(UTC), self.reachable)
         except OSError as fault:
             raise CommandFault(f"{made.folder} cannot be written to: {fault.strerror}") from None
         return [f"--certificate={made.certificate}", f"--key={made.key}"]

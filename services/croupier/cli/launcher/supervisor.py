@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from croupier.cli.faults import CommandFault, misused
-from croupier.cli.launcher.addresses import UNPACED, Addresses, addresses_from, check_free, service_flags
+from croupier.cli.launcher.addresses import HOST, UNPACED, Addresses, addresses_from, check_free, service_flags
 from croupier.cli.launcher.data_folder import DataFolder, prepare_data_folder, sole_use
 from croupier.cli.launcher.environment import child_environment
 from croupier.cli.launcher.log_rotation import keep_rotated
@@ -44,8 +44,9 @@ class SupervisorSettings:
     `note` receives messages for people. Each service has `grace_seconds` to drain at the end; 0 is for folders that are
     deleted afterwards. `database` is the URL of a migrated database that all services share; with None each has its own
     in the folder, migrated first if `migrates` is set. With `mutual_tls` services and their callers identify themselves
-    by certificates, which are made in the folder. `gateway` returns the flags of a gateway besides its addresses; None
-    is for no gateway. Tables are played at any speed unless `is_paced`. `extra_flags` are for tests, by instance.
+    by certificates, which are made in the folder. `gateway` returns the flags of a gateway besides its addresses, None
+    is for no gateway; `gateway_host` is the IP address at which players reach it. Tables are played at any speed unless
+    `is_paced`. `extra_flags` are for tests, by instance.
     """
 
     command: Sequence[str] = (sys.executable, "-m", "croupier.cli.launcher.child")
@@ -58,6 +59,7 @@ class SupervisorSettings:
     migrates: bool = True
     mutual_tls: bool = False
     gateway: Callable[[DataFolder], Sequence[str]] | None = None
+    gateway_host: str = HOST
     is_paced: bool = True
 
 
@@ -215,14 +217,15 @@ def backoff_seconds(failures: int) -> float:
 async def running_services(
     folder: Path, *, port: int = 0, settings: SupervisorSettings = SupervisorSettings()
 ) -> AsyncIterator[Services]:
-    """Run the three services, and a gateway if the settings ask for one, on loopback in a folder while the body runs.
+    """Run the three services, and a gateway if the settings ask for one, in a folder while the body runs.
 
     `port` is that of the gateway, as for `addresses_from`; with 0 each instance chooses free ports, and keeps them when
     it is started again. Raises CommandFault if they cannot be started, and in place of the body, which is then
     cancelled, if one keeps dying.
     """
     _check_database_allows_replicas(settings)
-    wanted = addresses_from(port, settings.replicas, with_gateway=settings.gateway is not None)
+    has_gateway = settings.gateway is not None
+    wanted = addresses_from(port, settings.replicas, with_gateway=has_gateway, gateway_host=settings.gateway_host)
     data = prepare_data_folder(folder, certificates=settings.mutual_tls)
     with sole_use(data):
         check_free(wanted)
