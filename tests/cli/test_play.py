@@ -1,156 +1,17 @@
 """A scripted person plays a whole game in a real terminal, and in none."""
 
-import fcntl
-import os
-import pty
 import re
-import select
 import shlex
-import struct
+import signal
 import subprocess
 import sys
-import termios
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import pyte
 import pytest
 
 from croupier.cli.launcher.background import started_services
-
-DEADLINE_SECONDS = 90.0
-PAUSE_SECONDS = 0.1
-AGAIN_SECONDS = 2.0
-CONFIRM = "write yes to confirm"
-
-CHOICE = re.compile(r"you may: (keep|swap) (\d+)")
-NAMED_SUIT = {"keep": " s", "swap": ""}
-
-
-def answer(table: str) -> str:
-    """Return a line for the first legal action; of a choice, with as few cards as allowed."""
-    asked = CHOICE.findall(table)
-    if not asked:
-        # A bid is its own number.
-        bids = re.findall(r"you may(?: bid:|: bid) (\d+)", table)
-        return bids[-1] if bids and table.rpartition("you may")[2].lstrip(": ").startswith("bid") else "1"
-    verb, count = asked[-1]
-    hand = table.rpartition("your hand: ")[2].partition("you may")[0]
-    cards = re.findall(r"[2-9TJQKA][CDHS]|JK", hand)
-    return f"{verb} {' '.join(cards[: int(count)])}{NAMED_SUIT[verb]}"
-
-
-class Person:
-    """Reads a terminal and types; all output is kept."""
-
-    def __init__(
-        self, command: Sequence[str], environment: Mapping[str, str], columns: int = 80, rows: int = 24
-    ) -> None:
-        self.terminal, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "croupier.cli", *command],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            env={**os.environ, "TERM": "xterm", **environment},
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-        )
-        os.close(theirs)
-        self.output = ""
-        self._screen = pyte.HistoryScreen(columns, rows, history=10_000)
-        self._stream = pyte.Stream(self._screen)
-        self._is_plain = environment.get("TERM") == "dumb"
-        self._answered, self._typed_at, self._answer_at = "", 0, 0.0
-        self._deadline = time.monotonic() + DEADLINE_SECONDS
-
-    @property
-    def seen(self) -> str:
-        """Return all lines that the terminal has shown and shows."""
-        if self._is_plain:
-            return self.output
-        above = (
-            "".join(line[column].data for column in range(self._screen.columns)) for line in self._screen.history.top
-        )
-        return "\n".join(line.rstrip() for line in (*above, *self._screen.display))
-
-    @property
-    def shown(self) -> str:
-        """Return what the person looks at: the screen, or in a plain terminal the lines since they typed."""
-        return self.output[self._typed_at :] if self._is_plain else "\n".join(map(str.rstrip, self._screen.display))
-
-    def press(self, keys: str) -> None:
-        os.write(self.terminal, keys.encode())
-
-    def type(self, line: str) -> None:
-        self._typed_at = len(self.output)
-        self.press(f"{line}\r")
-
-    def read(self) -> str:
-        """Return the output since the last call; empty after a pause."""
-        assert time.monotonic() < self._deadline, self.seen[-3000:]
-        if not select.select([self.terminal], [], [], PAUSE_SECONDS)[0]:
-            return ""
-        try:
-            text = os.read(self.terminal, 65536).decode(errors="replace")
-        except OSError:  # The other side of the pseudo-terminal is closed.
-            return ""
-        self.output += text
-        self._stream.feed(text)
-        return text
-
-    def read_until(self, wanted: str) -> None:
-        """Read until the terminal has shown a text."""
-        while wanted not in " ".join(self.seen.split()):
-            self.read()
-            assert wanted in " ".join(self.seen.split()) or self.process.poll() is None, self.seen[-3000:]
-
-    def read_to_the_end(self) -> int:
-        """Read until the program has ended; returns its exit code."""
-        while self.read() or self.process.poll() is None:
-            pass
-        return self.process.wait()
-
-    def play_until(self, wanted: str) -> None:
-        """Play until the terminal has shown a text or the program has ended."""
-        while self.process.poll() is None and wanted not in self.seen:
-            self.read()
-            table = "\n".join(
-                line for line in self.shown.split("\n") if not line.startswith(">") and "left" not in line
-            )
-            # An answer may come too late: then the table stays as it was, and the person tries again.
-            is_new = table != self._answered or time.monotonic() > self._answer_at + AGAIN_SECONDS
-            if ("you may" in table or CONFIRM in table) and is_new:
-                self.type("yes" if CONFIRM in table else answer(table))
-                self._answered, self._answer_at = table, time.monotonic()
-
-    def play_to_the_end(self) -> None:
-        """Play the game to its end, and read the result."""
-        self.play_until("over. Ranking:")
-        assert self.read_to_the_end() == 0, self.seen[-3000:]
-        assert "The game is over. Ranking:" in self.seen
-
-
-@contextmanager
-def person_in(
-    folder: Path,
-    environment: Mapping[str, str],
-    table: Sequence[str] = ("--game", "thulla", "--seats", "2"),
-    columns: int = 80,
-    rows: int = 24,
-) -> Iterator[Person]:
-    """Run `croupier play` for a person until the end of the block."""
-    command = ["play", *table, "--data-dir", str(folder), "--bot-delay", "0", "--name", "Zoë"]
-    person = Person(command, environment, columns, rows)
-    try:
-        yield person
-    finally:
-        person.process.terminate()
-        person.process.wait(DEADLINE_SECONDS)
-        os.close(person.terminal)
+from tests.cli.person import DEADLINE_SECONDS, Person, person_in
 
 
 def exported(command: str) -> str:
@@ -201,7 +62,7 @@ def test_a_person_plays_a_whole_game(folder: Path) -> None:
         assert "Score sheet" in person.seen
         assert all(sign in person.output for sign in ("♠", "\x1b[31m"))
         # The command is one line, so that it can be pasted.
-        export = re.search(r"^Replay: (.*)\r$", person.output, re.MULTILINE)
+        export = re.search(r"Replay: (.*)\r", person.output)
         assert export is not None
         assert exported(export[1]).startswith('{"replay":1,')
         assert exported_by_another_player(folder, export[1].split()[5]).startswith('{"replay":1,')
@@ -220,7 +81,7 @@ WITHOUT_SYMBOLS = {"TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "ascii"}
 @pytest.mark.slow
 @pytest.mark.parametrize("game", TABLES)
 def test_every_game_can_be_played_by_a_person(folder: Path, game: str) -> None:
-    with person_in(folder, WITHOUT_SYMBOLS, ["--game", game, *TABLES[game]]) as person:
+    with person_in(folder, WITHOUT_SYMBOLS, ["--game", game, "--name", "Zoë", *TABLES[game]]) as person:
         person.play_to_the_end()
         assert ("Score sheet after section 1" in person.seen) == (game == "jossing")
         assert "You so far: won " in " ".join(person.seen.split())
@@ -232,7 +93,7 @@ def test_every_game_can_be_played_by_a_person(folder: Path, game: str) -> None:
 
 @pytest.mark.slow
 def test_a_person_proposes_and_plays_a_hand_of_solo(folder: Path) -> None:
-    with person_in(folder, WITHOUT_SYMBOLS, ["--game", "solo"]) as person:
+    with person_in(folder, WITHOUT_SYMBOLS, ["--game", "solo", "--name", "Zoë"]) as person:
         person.read_until("you may")
         for typed, shown in (
             ("agree", "no proposal waits for votes"),
@@ -246,11 +107,138 @@ def test_a_person_proposes_and_plays_a_hand_of_solo(folder: Path) -> None:
         assert "Zo? proposes restart same: Play this hand again" in person.seen
 
 
+def way_back(person: Person) -> Sequence[str]:
+    """Return the arguments of the printed command by which a person comes back."""
+    assert person.read_to_the_end() == 0, person.seen
+    printed = re.search(r"Come back with: (.*)\r", person.output)
+    assert printed is not None, person.seen
+    words = shlex.split(printed[1])
+    return words[words.index("play") + 1 : words.index("--data-dir")]
+
+
+@pytest.mark.parametrize("keys", ["/quit\r", "\x03", "\x04"], ids=["quit", "Ctrl-C", "Ctrl-D"])
+@pytest.mark.parametrize("environment", [{}, WITHOUT_SYMBOLS], ids=["live", "plain"])
+def test_a_person_leaves_in_any_way_and_comes_back(folder: Path, environment: dict[str, str], keys: str) -> None:
+    with person_in(folder, environment) as person:
+        person.read_until("you may")
+        person.press(keys)
+        back = way_back(person)
+    assert back[0] == "--table"
+    with person_in(folder, environment, back) as again:
+        again.read_until("you may")
+        again.process.terminate()
+        assert way_back(again) == back
+
+
+def test_typed_lines_are_edited_and_remembered(folder: Path) -> None:
+    with person_in(folder, {}) as person:
+        person.read_until("you may")
+        person.type("/rexyz\x7f\x7f\x7fact clap")
+        person.read_until("reacts: clap")
+        person.press("\x1b[A\x01\x1b[3~\x05x\r")
+        person.read_until("react clapx is not possible now")
+
+
+def test_a_person_confirms_that_they_give_a_table_up(tmp_path: Path, folder: Path) -> None:
+    with person_in(folder, {}, ["--seats", "2", "--player", "eva"]) as person:
+        person.read_until("you may")
+        for typed, shown in (("/leave", "leave the table for good"), ("1", "eva plays"), ("/leave", "for good")):
+            person.type(typed)
+            person.read_until(shown)
+        person.type("yes")
+        assert person.read_to_the_end() == 0
+        assert "Come back" not in person.seen
+
+
+def test_unfinished_tables_are_offered(folder: Path) -> None:
+    of_finn = ["--player", "finn"]
+    for _ in range(2):
+        with person_in(folder, {}, [*of_finn, "--seats", "2"]) as person:
+            person.read_until("you may")
+    with person_in(folder, {}, of_finn) as person:
+        person.read_until("2 Thulla with Bot 2, begun")
+        person.type("7")
+        person.read_until("invalid answer '7'")
+        person.type("/leave 2")
+        while "2 Thulla with" in person.shown:
+            person.read()
+        person.type("1")
+        person.read_until("finn (you)")
+        person.press("\x03")
+        assert way_back(person)[0] == "--table"
+    with person_in(folder, {}, of_finn) as person:
+        person.read_until("Unfinished tables")
+        assert "2 Thulla with" not in person.shown
+        person.type("new")
+        person.read_until("4 Bot 4 (bot)")
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(40, 20), (80, 24), (200, 60)])
+def test_choices_and_the_prompt_fit_the_terminal(folder: Path, columns: int, rows: int) -> None:
+    with person_in(folder, {}, ["--game", "one_ten", "--seats", "8"], columns, rows) as person:
+        person.read_until("you may")
+        shown = person.shown.rstrip().split("\n")
+        assert shown[-1] == ">"
+        assert any("you may" in line for line in shown)
+        assert person.shown.count("110, round 1") == 1
+
+
+def test_two_friends_and_a_bot_play_at_one_table(folder: Path) -> None:
+    with person_in(folder, {}, ["--invite", "--seats", "3", "--player", "ada"]) as host:
+        host.read_until("--join")
+        [code] = set(re.findall(r"--join (\w+)", host.output))
+        with person_in(folder, {}, ["--join", code.lower(), "--player", "ben", "--name", "Ben"]) as guest:
+            guest.read_until("3 free")
+            host.read_until("2 Ben")
+            guest.type("/start")
+            guest.read_until("only the host")
+            host.type("/start")
+            for person in (host, guest):
+                person.read_until("3 Bot 3 (bot)")
+            guest.type("/react clap")
+            host.read_until("Ben reacts: clap")
+        with person_in(folder, {}, ["--join", code, "--player", "ben"]) as again:
+            again.read_until("You have a seat there: another person of this machine adds --player NAME.")
+            again.read_until("2 Ben (you)")
+
+
+def test_a_guest_frees_their_seat_before_the_game(folder: Path) -> None:
+    with person_in(folder, {}, ["--invite", "--seats", "2", "--player", "ada"]) as host:
+        host.read_until("--join")
+        [code] = set(re.findall(r"--join (\w+)", host.output))
+        with person_in(folder, {}, ["--join", code, "--player", "gus", "--seats", "2"]) as misused:
+            assert misused.read_to_the_end() == 2
+        with person_in(folder, {}, ["--join", code, "--player", "gus"]) as guest:
+            guest.read_until("(you)")
+            guest.type("/leave")
+            assert guest.read_to_the_end() == 0
+            assert "Come back" not in guest.seen
+
+
+def test_a_lost_connection_is_shown(tmp_path: Path) -> None:
+    with started_services(tmp_path) as services, person_in(tmp_path, {}) as person:
+        person.read_until("you may")
+        services.kill("engine", signal.SIGSTOP)
+        person.read_until("The connection is lost: trying for")
+        person.type("1")
+        person.read_until("s more to come back to the table, and to send your action.")
+        services.kill("engine", signal.SIGCONT)
+        person.read_until("connected again")
+        person.read_until("plays")
+
+
+@pytest.mark.slow
+def test_a_connection_that_stays_lost_ends_the_program_with_one_sentence(tmp_path: Path) -> None:
+    with started_services(tmp_path) as services, person_in(tmp_path, {}) as person:
+        person.read_until("you may")
+        services.process.kill()
+        assert person.read_to_the_end() == 1
+        assert re.search(r"croupier: the services answer no more; come back with: .* --table ", person.output)
+
+
 @pytest.mark.slow
 def test_services_are_started_if_none_run_and_the_player_may_leave(tmp_path: Path) -> None:
     with person_in(tmp_path, {}) as person:
         person.read_until("you may")
         person.type("/quit")
-        person.read_until(" play --table ")
-        person.process.wait(DEADLINE_SECONDS)
-        assert person.process.returncode == 0
+        assert way_back(person)[0] == "--table"

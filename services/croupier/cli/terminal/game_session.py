@@ -64,7 +64,7 @@ class GameSession:
         self._rules = rules
         self._proposal = table.proposal
         self._notice = HINT
-        self._unconfirmed: Request | None = None
+        self._unconfirmed: tuple[str, Request] | None = None
         self._is_connected = True
         self._is_news = True
         self._shown_actions: actions_pb2.LegalActions | None = None
@@ -135,8 +135,7 @@ class GameSession:
         shown = DisplayedTable(self._game.name, table.view, table.clock, table.seat, bots, table.table.teams)
         now = time.time_ns() // 1_000_000
         choices = [*self._legal_lines(), *self._proposal_lines(now)]
-        messages = [*self._connection_lines(), *([Text(self._notice, style="italic")] if self._notice else [])]
-        picture = Picture(table_lines(self._words, shown, now, width), choices, messages)
+        picture = Picture(table_lines(self._words, shown, now, width), choices, self._messages())
         is_other_turn = table.is_to_act and self._shown_actions != table.legal_actions
         self._screen.draw(picture, is_news=self._is_news or is_other_turn)
         self._is_news, self._shown_actions = False, table.legal_actions if table.is_to_act else None
@@ -146,13 +145,18 @@ class GameSession:
         hand = table.view.seats[table.seat].cards if table.seat is not None else ()
         return legal_lines(self._words, table.legal_actions, hand, table.view.card_order, self._screen.width)
 
-    def _connection_lines(self) -> list[Text]:
-        if self._table.interruption is None:
-            return []
-        seconds = max(0, round(self._table.retry_seconds_left))
-        sent = ", and to send your action" if self._table.unanswered_requests() else ""
-        text = f"The connection is lost: trying for {seconds} s more to come back to the table{sent}."
-        return [folded("", text, self._screen.width, style="bold red")]
+    def _messages(self) -> list[Text]:
+        width, messages = self._screen.width, []
+        if self._table.interruption is not None:
+            seconds = max(0, round(self._table.retry_seconds_left))
+            sent = ", and to send your action" if self._table.unanswered_requests() else ""
+            lost = f"The connection is lost: trying for {seconds} s more to come back to the table{sent}."
+            messages.append(folded("", lost, width, style="bold red"))
+        if self._notice:
+            messages.append(folded("", self._notice, width, style="italic"))
+        if self._unconfirmed is not None:
+            messages.append(folded("", f"{self._unconfirmed[0]}: write yes to confirm, or something else", width))
+        return messages
 
     def _proposal_lines(self, now: int) -> list[Text]:
         """Return the lines of the pending proposal, if any; `now` in milliseconds since 1970 UTC."""
@@ -170,7 +174,7 @@ class GameSession:
         unconfirmed, self._unconfirmed = self._unconfirmed, None
         try:
             if unconfirmed is not None and line.strip().lower() in ("yes", "y"):
-                await self._carry_out(unconfirmed)
+                await self._carry_out(unconfirmed[1])
             else:
                 await self._read(line)
         except InputFault as fault:
@@ -184,8 +188,7 @@ class GameSession:
         """Carry out the request of a line, or ask for its confirmation."""
         request = read_input(line, self._table.legal_actions, self._words)
         if question := self._question(request):
-            self._unconfirmed = request
-            self._notify(f"{question}: write yes to confirm, or something else")
+            self._unconfirmed, self._is_news = (question, request), True
         else:
             await self._carry_out(request)
 
