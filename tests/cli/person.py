@@ -49,7 +49,7 @@ class Person:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process = subprocess.Popen(
             # With the terminal as its own, Ctrl-C is a signal to it.
-            ["setsid", "--ctty", sys.executable, "-m", "croupier.cli", *command],
+            ["/usr/bin/setsid", "--ctty", sys.executable, "-m", "croupier.cli", *command],
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,

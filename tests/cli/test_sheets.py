@@ -1,4 +1,4 @@
-"""Score sheets within 80 columns: points, totals, headlines and notes."""
+"""Score sheets within the columns of a terminal: points, totals, headlines and notes."""
 
 import pytest
 from rich.cells import cell_len
@@ -11,10 +11,11 @@ PLAYERS = ("Ada", "Ben", "Cleo", "Dan the long-winded one", "Eva", "Finn", "Gus"
 """The names over the columns of score sheets."""
 
 
-def sheet(seats: int, *rounds: facts_pb2.RoundScore) -> list[str]:
-    lines = "\n".join(line.plain for line in sheet_lines(Words(PLAYERS[:seats], symbols=True), rounds)).split("\n")
-    assert all(cell_len(line) <= 80 for line in lines)
-    return lines
+def sheet(seats: int, *rounds: facts_pb2.RoundScore, width: int = 80) -> list[str]:
+    lines = [line.plain for line in sheet_lines(Words(PLAYERS[:seats], symbols=True), rounds, width)]
+    rows = "\n".join(lines).split("\n")
+    assert all(cell_len(row) <= width for row in rows)
+    return rows
 
 
 def score(*notes: str, headline: str = "") -> facts_pb2.RoundScore:
@@ -48,12 +49,13 @@ def test_a_sheet_has_points_totals_headlines_and_notes(rounds: list[facts_pb2.Ro
     assert sheet(2, *rounds) == [NAMES_OF_TWO, *lines]
 
 
+@pytest.mark.parametrize("width", [40, 80, 100])
 @pytest.mark.parametrize("seats", range(1, 9))
-def test_eight_seats_and_long_games_fit_a_sheet(seats: int) -> None:
+def test_eight_seats_and_long_games_fit_a_sheet(seats: int, width: int) -> None:
     lasts = "a headline that goes on for a while and then for another while, until it is too long for a line"
     scores = {"points": [-110] * seats, "totals": [-999] * seats, "notes": ["bid 10, won 10"] * seats}
     rounds = [facts_pb2.RoundScore(round=number, headline=lasts, **scores) for number in range(1, 121)]  # type: ignore[arg-type]
-    text = "\n".join(sheet(seats, *rounds))
+    text = "\n".join(sheet(seats, *rounds, width=width))
     assert text.count("-110 -999") == seats * 120
     assert text.count("won") == seats * 120
     assert "120 " in text

@@ -16,7 +16,9 @@ def is_quit(line: str) -> bool:
     return line.strip().lower() in QUIT_WORDS
 
 
-async def carry_out_lines(screen: Screen, carry_out: Callable[[str], Awaitable[bool]]) -> None:
+async def carry_out_lines(
+    screen: Screen, carry_out: Callable[[str], Awaitable[bool]], last_lines_seconds: float = LAST_LINES_SECONDS
+) -> None:
     """Carry out typed lines until that returns False, or the person leaves; raises what it raises."""
     waiting: asyncio.Queue[str] = asyncio.Queue(MAX_LINES)
 
@@ -28,7 +30,7 @@ async def carry_out_lines(screen: Screen, carry_out: Callable[[str], Awaitable[b
         while (line := await screen.read()) is not None and not is_quit(line):
             await waiting.put(line)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LAST_LINES_SECONDS):
+            async with asyncio.timeout(last_lines_seconds):
                 await waiting.join()
 
     await until_first(work(), read())

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.text import Text
 
@@ -31,7 +31,14 @@ HELP = (
 class WaitingRoom:
     """A forming table of a person, which is read twice a second, so that a lost connection is seen as soon."""
 
-    def __init__(self, client: Client, table: tables_pb2.Table, game: str, screen: Screen) -> None:
+    def __init__(
+        self,
+        client: Client,
+        table: tables_pb2.Table,
+        game: str,
+        screen: Screen,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.has_left = False
         """Whether the person has given their seat up."""
         self._client = client
@@ -39,7 +46,8 @@ class WaitingRoom:
         self._game = game
         self._screen = screen
         self._notice = ""
-        self._answered_at = time.monotonic()
+        self._clock = clock
+        self._answered_at = clock()
 
     async def run(self) -> bool:
         """Wait until the game begins (returns True) or the person leaves; raises CommandFault if the table closes."""
@@ -57,7 +65,7 @@ class WaitingRoom:
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
                     await self._read()
-                self._answered_at = time.monotonic()
+                self._answered_at = self._clock()
             except (TimeoutError, Unavailable):
                 if self._retry_seconds_left <= 0:
                     raise CommandFault(f"the lobby has not answered for {RETRY_SECONDS:g} seconds") from None
@@ -66,7 +74,7 @@ class WaitingRoom:
 
     @property
     def _retry_seconds_left(self) -> float:
-        return RETRY_SECONDS - (time.monotonic() - self._answered_at)
+        return RETRY_SECONDS - (self._clock() - self._answered_at)
 
     async def _read(self) -> None:
         """Read the table, and get ready if all seats are taken."""
@@ -107,7 +115,7 @@ class WaitingRoom:
                 await self._client.add_bot(table_id=self._table.table_id, seat=number)
 
     def _draw(self, *, is_news: bool) -> None:
-        width, silent = self._screen.width, time.monotonic() - self._answered_at
+        width, silent = self._screen.width, self._clock() - self._answered_at
         messages = [Text(self._notice, style="italic")] if self._notice else []
         if silent > ANSWER_SECONDS:
             lost = f"The connection is lost: asking the lobby for {max(0, self._retry_seconds_left):.0f} s more."

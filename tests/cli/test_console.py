@@ -1,0 +1,116 @@
+"""Pictures of every game in terminals of every size: the choices and the messages are always there."""
+
+import asyncio
+from random import Random
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from croupier.cli.terminal.console import Picture, fitted
+from croupier.cli.terminal.legal import legal_lines
+from croupier.cli.terminal.screen import DisplayedTable, table_lines
+from croupier.cli.terminal.typed_lines import carry_out_lines
+from croupier.cli.terminal.words import words_of
+from croupier.engine.api.action_codec import encode_legal
+from croupier.engine.api.fact_codec import encode_view
+from croupier.engine.api.table_codec import encode_game, encode_teams
+from croupier.games.interface import Game, resolve_options
+from croupier.games.registry import GAMES
+from croupier_api.v1 import engine_pb2
+from tests.games.walk import walk
+
+COLUMNS = (40, 60, 80, 200)
+ROWS = (20, 24, 60)
+SEEDS = range(2)
+NOTICE = "9♣: you must follow spades (THU-PLAY-3); you may play 5♠ or 8♠"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
+def test_every_table_fits_every_terminal(game: Game, seed: int) -> None:
+    seats = max(game.seats)
+    words = words_of(encode_game(game), [f"Player {seat}" for seat in range(1, seats + 1)], symbols=True)
+    random = Random(seed)
+    for step in walk(game, game.new(seats, resolve_options(game, seats, {})), random):
+        view, legal = encode_view(game.view(step.after, 0)), encode_legal(game.legal_actions(step.after, 0))
+        table = DisplayedTable(
+            game.name, view, engine_pb2.TurnClock(), 0, frozenset({1}), encode_teams(game.teams(seats))
+        )
+        columns, rows = random.choice(COLUMNS), random.choice(ROWS)
+        choices = legal_lines(words, legal, view.seats[0].cards, view.card_order, columns)
+        picture = Picture(table_lines(words, table, 0, columns), choices, [Text(NOTICE)])
+        for line in (*picture.table, *picture.choices):
+            assert all(cell_len(row) <= columns for row in line.plain.split("\n")), (seed, columns, line.plain)
+        shown = [row.plain for row in fitted(Console(), picture, columns, rows - 1)]
+        last = [row.plain for row in Text(NOTICE).wrap(Console(), columns)]
+        wanted = [row for line in choices for row in line.plain.split("\n")]
+        assert len(shown) < rows
+        assert shown[-len(last) :] == last
+        is_whole = shown[-len(last) - len(wanted) : -len(last)] == wanted
+        assert is_whole or shown[-len(last) - 1].startswith("... /actions"), (seed, columns, rows, shown)
+
+
+def test_a_picture_that_is_too_tall_keeps_its_headline_choices_and_messages() -> None:
+    picture = Picture(*([Text(f"{part} {number}") for number in range(9)] for part in ("table", "choice", "message")))
+    shown = [row.plain for row in fitted(Console(), picture, 80, 21)]
+    assert shown == [
+        "table 0",
+        "table 7",
+        "table 8",
+        *(f"{part} {n}" for part in ("choice", "message") for n in range(9)),
+    ]
+    assert [row.plain for row in fitted(Console(), picture, 80, 18)] == shown[3:]
+    shown = [row.plain for row in fitted(Console(), picture, 80, 12)]
+    assert shown == ["choice 0", "choice 1", "... /actions lists all", *(f"message {n}" for n in range(9))]
+    assert len(fitted(Console(), picture, 80, 5)) == 5
+
+
+class TypedLines:
+    """A screen on which lines were typed, and whose person then leaves."""
+
+    width = 80
+
+    def __init__(self, *lines: str) -> None:
+        self._lines = list(lines)
+
+    def say(self, *lines: object) -> None:
+        """Show nothing."""
+
+    def draw(self, picture: Picture, *, is_news: bool) -> None:
+        """Show nothing."""
+
+    async def read(self) -> str | None:
+        return self._lines.pop(0) if self._lines else None
+
+
+@pytest.mark.parametrize("lines", [("1", "2"), ("1", "2", "/quit", "3"), ("1", "2", " EXIT ", "3")])
+async def test_lines_that_were_typed_before_the_end_are_carried_out(lines: tuple[str, ...]) -> None:
+    done = []
+
+    async def carry_out(line: str) -> bool:
+        for _ in range(10):
+            await asyncio.sleep(0)
+        done.append(line)
+        return True
+
+    await carry_out_lines(TypedLines(*lines), carry_out)
+    assert done == ["1", "2"]
+
+
+async def test_a_person_leaves_although_a_line_is_not_answered() -> None:
+    async def carry_out(_line: str) -> bool:
+        await asyncio.Event().wait()
+        return True
+
+    async with asyncio.timeout(60):
+        await carry_out_lines(TypedLines("1", "/quit"), carry_out, last_lines_seconds=0.01)
+
+
+async def test_the_error_of_a_line_ends_the_reading() -> None:
+    async def carry_out(line: str) -> bool:
+        raise ValueError(line)
+
+    with pytest.raises(ValueError, match="1"):
+        await carry_out_lines(TypedLines("1", "2"), carry_out)
