@@ -64,13 +64,16 @@ def client_of(request: pytest.FixtureRequest) -> Connect:
 
     @asynccontextmanager
     async def connect(
-        *where: FakeCroupier | Endpoints, policy: RetryPolicy = FAST_RETRIES, clock: Callable[[], int] = since_start
+        *where: FakeCroupier | Endpoints,
+        policy: RetryPolicy = FAST_RETRIES,
+        clock: Callable[[], int] = since_start,
+        keepalive_seconds: float | None = None,
     ) -> AsyncIterator[Any]:
         first = where[0]
         fakes = [fake.address for fake in where if isinstance(fake, FakeCroupier)]
         endpoints = first if isinstance(first, Endpoints) else Endpoints.single(",".join(fakes))
         make = Client if request.param == "asyncio" else BlockingClient
-        client = make(endpoints, SECRET, "Kari", policy=policy, clock=clock)
+        client = make(endpoints, SECRET, "Kari", policy=policy, clock=clock, keepalive_seconds=keepalive_seconds)
         async with (
             asyncio.timeout(DEADLINE_SECONDS),
             client if isinstance(client, Client) else ThreadedClient(client) as it,

@@ -13,8 +13,9 @@ import psutil
 import pytest
 
 from croupier_api.v1 import engine_pb2, lobby_pb2
-from croupier_client import Endpoints, RetryPolicy, endpoints
+from croupier_client import Endpoints, RetryPolicy
 from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_target
+from croupier_client.errors import Unavailable
 from loadtest.faults.proxy import Route
 from tests.client.conftest import FAST_RETRIES, Connect
 from tests.client.fake_croupier import HOUR_MILLISECONDS, FakeCroupier
@@ -108,6 +109,7 @@ async def test_a_stream_with_a_resume_notice_is_opened_again_at_once(client_of: 
         async with client_of(fake, policy=SLOW_RETRIES) as client, client.play_table("t1") as table:
             await play_all_cards(table)
             assert table.view == fake.table.view()
+            assert table.interruption is None
             assert table.resume_count == fake.calls.count("PlayTable") - 1 == 2
     assert len(set(fake.table.submitted)) == len(HAND)
     # Each new stream begins with the unanswered action, with its old request id.
@@ -208,29 +210,22 @@ async def pinged_route(address: str) -> AsyncIterator[PingedRoute]:
         route.reset()
 
 
-@pytest.fixture
-def fast_pings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let clients send pings twenty times as often."""
-    faster = {name: int(dict(CHANNEL_OPTIONS)[name]) // 20 for name in KEEPALIVE_OPTIONS}
-    options = tuple((name, faster.get(name, value)) for name, value in CHANNEL_OPTIONS)
-    monkeypatch.setattr(endpoints, "CHANNEL_OPTIONS", options)
-
-
 def test_a_dead_route_is_noticed_before_a_call_on_it_has_failed() -> None:
     options = dict(CHANNEL_OPTIONS)
     interval, *timeouts = (int(options[name]) for name in KEEPALIVE_OPTIONS)
     assert all(interval + each < CALL_SECONDS * 1000 for each in timeouts)
 
 
-@pytest.mark.usefixtures("fast_pings")
 async def test_a_quiet_stream_on_a_dead_route_is_opened_again(client_of: Connect) -> None:
     with FakeCroupier() as fake:
         async with pinged_route(fake.address) as route:
             engines = Endpoints(lobby=fake.address, engine=route.address, scoring=fake.address)
-            async with client_of(engines) as client, client.play_table("t1"):
+            async with client_of(engines, keepalive_seconds=0.2) as client, client.play_table("t1") as table:
                 # By default the library stops its pings on a stream that sends nothing.
                 await until(lambda: route.pings > 2)
                 route.blackhole()
+                await until(lambda: isinstance(table.interruption, Unavailable))
+                assert 0 < table.retry_seconds_left < FAST_RETRIES.total_seconds
                 await until(lambda: fake.calls.count("PlayTable") > 1)
 
 
