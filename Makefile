@@ -21,8 +21,7 @@ export PYTHON
 
 help: ## lists the targets
 	@echo 'make TARGET, of these:'
-	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r target purpose; do \
-		printf '  %-12s %s\n' "$$target" "$$purpose"; done
+	@awk -F ':.*## ' '/^[a-z-]*:.*## /{printf "  %-12s %s\n", $$1, $$2}' Makefile
 
 install: ## .venv with `croupier`, its services and the gateway
 	@./install.sh requirements.lock

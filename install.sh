@@ -5,8 +5,9 @@
 #   ./install.sh requirements-dev.lock  these, and all that load tests, tests and checks need
 # PYTHON is the interpreter to use; by default the first one of PYTHONS that is supported.
 set -euo pipefail
-cd "$(dirname "$0")"
-PYTHONS="python3 python3.14 python3.13 python3.12 python3.11"
+# Without symbolic links, as .venv names itself.
+cd -P "$(dirname "$0")"
+PYTHONS=(python3 python3.14 python3.13 python3.12 python3.11)
 lock=$1
 venv=$PWD/.venv
 stamp=$venv/.installed
@@ -27,7 +28,8 @@ is_supported() {
 
 supported_python() {
     local each
-    for each in ${PYTHON:-$PYTHONS}; do
+    [ -z "${PYTHON:-}" ] || PYTHONS=("$PYTHON")
+    for each in "${PYTHONS[@]}"; do
         if is_supported "$each"; then
             echo "$each"
             return
@@ -61,16 +63,33 @@ make_venv() {
 }
 
 install_lock() {
-    echo "install: $(grep -c == "$lock") packages of $lock, $(size) to download if pip has not kept them"
-    "$venv/bin/python" -m pip install --progress-bar off --require-hashes --requirement "$lock" |
-        sed -unE 's/^ *Downloading (.*\/)?([^/ ]+) (\(.*\))$/  \2 \3/p; s/^(Installing) collected.*/  \1/p'
+    echo "install: the packages of $lock, $(size) to download if pip has not kept them"
+    show_growth &
+    trap "kill $!" EXIT
+    "$venv/bin/python" -m pip install --progress-bar off --require-hashes --requirement "$lock" | show_packages
     "$venv/bin/python" -m pip install --quiet --no-deps --no-build-isolation --editable .
+}
+
+show_packages() {
+    while read -r word name size; do
+        case $word in
+        Downloading) echo "  ${name##*/} $size" ;;
+        Installing) echo "  Installing" ;;
+        esac
+    done
+}
+
+# Unpacking and compiling takes a while after the last download.
+show_growth() {
+    while sleep 4 >/dev/null 2>&1; do
+        echo "  $(du -sm "$venv" | cut -f 1) MB are in .venv"
+    done
 }
 
 # On x86_64 Linux, from `pip download`.
 size() {
     case $lock in
-    requirements.lock) echo "70 MB" ;;
+    requirements.lock) echo "68 MB" ;;
     *) echo "280 MB" ;;
     esac
 }

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PROGRAMS = ("bash", "cat", "cksum", "cp", "dirname", "grep", "head", "mkdir", "rm", "sed")
-# Stands in for Python {version}: "-m venv" copies it, "-m pip" is recorded and fails while there is a file "broken".
+PROGRAMS = ("bash", "cat", "cksum", "cp", "cut", "dirname", "du", "grep", "head", "mkdir", "rm", "sleep")
+# Stands in for Python {version}: "-m venv" copies it, "-m pip" is recorded, takes long while there is a file
+# "slow", and fails while there is a file "broken".
 PYTHON = """#!{shell}
 case "$1 $2" in
 "-m venv") mkdir -p "$4/bin" && cp "$0" "$4/bin/python" && echo "venv {version}" >>"{folder}/log" ;;
-"-m pip") echo "$*" >>"{folder}/log"; [ ! -e "{folder}/broken" ] ;;
+"-m pip") echo "$*" >>"{folder}/log"; [ ! -e "{folder}/slow" ] || sleep 6; [ ! -e "{folder}/broken" ] ;;
 *) folder=$(dirname "$(dirname "$0")")
    exec "{python}" -c "import sys; sys.version_info = ({numbers}); sys.prefix = '$folder'; $2" ;;
 esac
@@ -40,7 +41,7 @@ class Machine:
             (self.clone / name).write_text(f"{name}==1\n")
 
     def add_python(self, name: str, version: str) -> None:
-        """Add a Python to the PATH."""
+        """Add a Python to the PATH, or at a path of its own."""
         text = PYTHON.format(
             shell=self.programs / "bash",
             version=version,
@@ -100,7 +101,7 @@ def test_another_python_of_the_path_is_used_unless_one_is_named(machine: Machine
 
 def test_what_is_installed_is_not_installed_again(machine: Machine) -> None:
     machine.add_python("python3", "3.11")
-    assert "1 packages of requirements.lock, 70 MB to download" in machine.install().stdout
+    assert "the packages of requirements.lock, 68 MB to download" in machine.install().stdout
     assert machine.steps() == WHOLE
     again = machine.install()
     assert (again.stdout, again.returncode, machine.steps()) == ("", 0, [])
@@ -152,3 +153,29 @@ def test_make_lists_every_target() -> None:
     listed = subprocess.run(["make"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=True)  # noqa: S607
     (declared,) = re.findall(r"^\.PHONY: ((?:.*\\\n)*.*)$", (ROOT / "Makefile").read_text(), flags=re.M)
     assert re.findall(r"^  ([a-z-]+) +\S", listed.stdout, flags=re.M) == declared.replace("\\\n", "").split()
+
+
+def test_a_path_with_blanks_is_one_python(machine: Machine) -> None:
+    own = machine.folder / "my python"
+    own.mkdir()
+    machine.add_python(str(own / "python3"), "3.11")
+    assert machine.install(python=str(own / "python3")).returncode == 0
+    assert machine.steps() == WHOLE
+
+
+def test_a_clone_behind_a_symbolic_link_is_installed_once(machine: Machine) -> None:
+    machine.add_python("python3", "3.11")
+    link = machine.folder / "link"
+    link.symlink_to(machine.clone)
+    clone, machine.clone = machine.clone, link
+    machine.install()
+    assert machine.steps() == WHOLE
+    machine.clone = clone
+    machine.install()
+    assert machine.steps() == []
+
+
+def test_a_long_installation_is_never_silent_for_five_seconds(machine: Machine) -> None:
+    machine.add_python("python3", "3.11")
+    (machine.folder / "slow").touch()
+    assert re.search(r"^  \d+ MB are in .venv$", machine.install().stdout, re.MULTILINE)
