@@ -89,7 +89,7 @@ show_growth() {
 # On x86_64 Linux, from `pip download`.
 size() {
     case $lock in
-    requirements.lock) echo "68 MB" ;;
+    requirements.lock) echo "67 MB" ;;
     *) echo "280 MB" ;;
     esac
 }

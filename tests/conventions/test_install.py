@@ -101,7 +101,7 @@ def test_another_python_of_the_path_is_used_unless_one_is_named(machine: Machine
 
 def test_what_is_installed_is_not_installed_again(machine: Machine) -> None:
     machine.add_python("python3", "3.11")
-    assert "the packages of requirements.lock, 68 MB to download" in machine.install().stdout
+    assert "the packages of requirements.lock, 67 MB to download" in machine.install().stdout
     assert machine.steps() == WHOLE
     again = machine.install()
     assert (again.stdout, again.returncode, machine.steps()) == ("", 0, [])
