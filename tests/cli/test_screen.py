@@ -202,7 +202,7 @@ def test_facts_are_shown_as_sentences_and_ties_share_a_place() -> None:
         "Cleo draws 2 cards",
         "Cleo takes the trick",
         "round 1: made",
-        "ordered suit H",
+        "ordered suit: H",
         "the game is over: all out",
         "the game is over: limit, and the result is void",
     ]

@@ -90,7 +90,7 @@ def _mark_changed(words: Words, fact: facts_pb2.MarkChanged) -> str:
     if not mark.value or mark.value.removeprefix("-").isdecimal():
         return ""
     owner = f"{words.name(mark.seat)}: " if mark.HasField("seat") else ""
-    return f"{owner}{words.term(mark.name)} {words.value(mark.value)}"
+    return f"{owner}{words.term(mark.name)}: {words.value(mark.value)}"
 
 
 def _game_ended(words: Words, fact: facts_pb2.GameEnded) -> str:

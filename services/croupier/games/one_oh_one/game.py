@@ -41,7 +41,7 @@ class OneOhOne:
     names: Final[Mapping[str, str]] = MappingProxyType(
         {
             "cover": "has to cover its six with",
-            "penalty": "misses a turn by the",
+            "penalty": "loses a turn",
             "pile": "open cards",
             "starter": "led by seat",
             "to_take": "cards still to take",
