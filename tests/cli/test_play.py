@@ -202,6 +202,21 @@ def test_two_friends_and_a_bot_play_at_one_table(folder: Path) -> None:
             again.read_until("2 Ben (you)")
 
 
+@pytest.mark.parametrize(
+    ("table", "fault"),
+    [
+        (["--join", "ABCDEFGH"], "croupier: there is no table with the code ABCDEFGH: ask your friend for it again"),
+        (["--table", "t1"], "croupier: there is no table t1 with a seat of yours"),
+        (["--table", "t1", "--invite"], "croupier: --table and --invite exclude each other: name one of them"),
+        (["--player", "a b"], "croupier: --player 'a b': expected at most 32 letters, digits, - and _"),
+    ],
+)
+def test_a_table_that_is_not_there_is_reported_in_one_line(folder: Path, table: list[str], fault: str) -> None:
+    with person_in(folder, WITHOUT_SYMBOLS, table) as person:
+        assert person.read_to_the_end() > 0
+        assert person.seen.strip() == fault
+
+
 def test_a_guest_frees_their_seat_before_the_game(folder: Path) -> None:
     with person_in(folder, {}, ["--invite", "--seats", "2", "--player", "ada"]) as host:
         host.read_until("--join")

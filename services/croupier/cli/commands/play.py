@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from google.protobuf.duration_pb2 import Duration
@@ -131,9 +131,11 @@ class TableVisit:
         """Return the table of the person, who has a seat; None if they leave before."""
         choice = self._choice
         if choice.table_id is not None:
-            return (await self._client.get_table(table_id=choice.table_id)).table
+            with _not_found(f"there is no table {choice.table_id} with a seat of yours"):
+                return (await self._client.get_table(table_id=choice.table_id)).table
         if choice.invite_code is not None:
-            return await self._joined(choice.invite_code, screen)
+            with _not_found(f"there is no table with the code {choice.invite_code}: ask your friend for it again"):
+                return await self._joined(choice.invite_code, screen)
         if choice.is_open and sys.stdin.isatty() and (unfinished := await self._unfinished()):
             menu = TableMenu(unfinished, [self._title(table) for table in unfinished], screen)
             has_chosen = await menu.run()
@@ -247,6 +249,15 @@ class TableVisit:
             await _show_statistics(self._client, table.table.game, words, console)
         export = self._command("replay", "export", table.table_id)
         console.print(f"\nReplay: {export}", markup=False, soft_wrap=True)
+
+
+@contextlib.contextmanager
+def _not_found(message: str) -> Iterator[None]:
+    """Raise CommandFault with a message where a table is unknown to the services, or not for the person."""
+    try:
+        yield
+    except NotFound:
+        raise CommandFault(message) from None
 
 
 async def _finished_sheet(client: Client, table_id: str) -> scoring_pb2.GetScoreSheetResponse | None:
