@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from croupier.games.registry import GAMES
 from croupier_client import Endpoints, Tls
 from loadtest.mix import ALL_GAMES, read_mix
 from loadtest.process.plan import LoadPlan
@@ -99,7 +100,7 @@ def read_options(given: Namespace, host: str | None) -> Options:
         scenario=scenario.name,
         users=given.num_users or sum(user_counts(given).values()),
         seed=secrets.randbelow(2**31) if seed is None else seed,
-        mix=given.mix,
+        mix=_by_id(given.mix),
         grace_seconds=_number(given, "grace", 0, float),
         silence_seconds=_number(given, "silence", 0, float) or float(DEFAULT_SILENCE),
         think_seconds=_number(given, "think", 0, float),
@@ -122,6 +123,13 @@ def read_options(given: Namespace, host: str | None) -> Options:
     )
     _check(options)
     return replace(options, command=_command(options, given, host or ""))
+
+
+def _by_id(mix: str) -> str:
+    """Return a mix with the ids of games in place of their display names, which may be in upper or lower case."""
+    ids = {game.name.casefold(): game_id for game_id, game in GAMES.items()}
+    parts = (part.strip().partition("=") for part in mix.split(","))
+    return ",".join(f"{ids.get(name.casefold(), name)}{equals}{weight}" for name, equals, weight in parts)
 
 
 def _check(options: Options) -> None:

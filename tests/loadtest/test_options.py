@@ -35,6 +35,7 @@ def test_options_override_the_scenario() -> None:
     assert (plan.users, plan.mix, plan.seed, options.is_seed_drawn) == (4, "solo", 5, False)
     assert (plan.behaviours, plan.think_seconds) == ("adversary=2,steady", 0)
     assert read("--tables=1", users=77).plan.users == 77
+    assert read("--mix=110=2, JØSSING,thulla").plan.mix == "one_ten=2,jossing,thulla"
 
 
 def test_the_command_repeats_the_run_with_its_seed() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from croupier.runtime.addresses import free_port
 from loadtest.monitor.scrape import Scrape, scrape
 from tests.web.built_client import FOLDER, NODE, environment
 from tests.web.conftest import WebDeployment
@@ -79,6 +80,14 @@ def test_node_does_not_trust_an_unknown_authority(deployment: WebDeployment) -> 
     done = run("main.mjs", deployment.address)
     assert done.returncode != 0
     assert "certificate" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_node_reports_in_one_line_and_soon_that_nothing_listens() -> None:
+    address = f"http://127.0.0.1:{free_port()}"
+    done = run("main.mjs", address)
+    assert done.returncode != 0
+    assert done.stderr.startswith(f"no game at {address}: ")
     assert done.stderr.count("\n") == 1
 
 
