@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -74,12 +75,10 @@ async def play(client: Client, choice: TableChoice, player: LocalPlayer, console
     """Take a seat and play until the game is over or the person leaves; raises CroupierError or CommandFault."""
     visit = TableVisit(client, choice, player, console)
     try:
-        await visit.play()
+        with _cancelled_by_signals() as task:
+            await visit.play()
     except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if visit.table_id is None or task is None:
-            raise
-        # A signal ends the program as /quit does.
+        # Ctrl-C, Ctrl-D and signals end the program as /quit does.
         task.uncancel()
     except CroupierError as error:
         if visit.table_id is None:
@@ -89,6 +88,20 @@ async def play(client: Client, choice: TableChoice, player: LocalPlayer, console
         raise CommandFault(f"{why}; come back with: {visit.way_back}") from None
     if visit.is_paused:
         console.print(f"Come back with: {visit.way_back}", markup=False, soft_wrap=True)
+
+
+@contextlib.contextmanager
+def _cancelled_by_signals() -> Iterator["asyncio.Task[object]"]:
+    """Yield the calling task, which SIGTERM and SIGHUP cancel; SIGINT does so anyway."""
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    assert task is not None  # noqa: S101 - coroutines run in tasks
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, task.cancel)
+    try:
+        yield task
+    finally:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.remove_signal_handler(number)
 
 
 class TableVisit:
@@ -121,11 +134,18 @@ class TableVisit:
             table = await self._chosen_table(screen)
             if table is None:
                 return
-            self.table_id, self.is_paused = table.table_id, True
-            self._player.remember(table.table_id)
+            self._remember(table)
             finished = await self._follow(table, screen)
         if finished is not None:
             await self._show_result(finished)
+
+    def _remember(self, table: tables_pb2.Table) -> None:
+        """Record the person's seat at a table; raises CommandFault if they have none."""
+        own = self._client.player
+        if not any(own and seat.player_id == own.player_id for seat in table.seats):
+            raise CommandFault(f"you have no seat at table {table.table_id}")
+        self.table_id, self.is_paused = table.table_id, True
+        self._player.remember(table.table_id)
 
     async def _chosen_table(self, screen: Screen) -> tables_pb2.Table | None:
         """Return the table of the person, who has a seat; None if they leave before."""
@@ -199,6 +219,7 @@ class TableVisit:
             access=tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_LINK),
         )
         table = created.table
+        self._remember(table)
         if choice.is_for_friends:
             self._invite(table.invite_code, screen)
         else:
@@ -220,8 +241,6 @@ class TableVisit:
                 self._end_if(room.has_left)
                 return None
         async with self._client.play_table(table.table_id) as playing:
-            if playing.seat is None:
-                raise CommandFault(f"you have no seat at table {table.table_id}")
             session = GameSession(
                 self._client, playing, game, self._words(playing), screen, rules_page(playing.table.game)
             )

@@ -2,7 +2,6 @@
 
 import asyncio
 import getpass
-import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -53,20 +52,11 @@ def play(
     local_player = LocalPlayer(folder_of(data_dir), player, server or "")
 
     async def run() -> None:
-        _end_by_signals()
         shown_name = name if name is not None else player or _login_name()
         async with _signed_in_client(local_player, tls, ca_file, shown_name) as client:
             await run_play(client, choice, local_player, Console(highlight=False))
 
     asyncio.run(run())
-
-
-def _end_by_signals() -> None:
-    """Let SIGTERM and SIGHUP end the calling task as Ctrl-C does."""
-    task = asyncio.current_task()
-    assert task is not None  # noqa: S101 - coroutines run in tasks
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
 
 
 @replay_app.command("export")

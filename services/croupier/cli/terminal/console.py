@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import sys
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -29,7 +29,8 @@ from croupier.cli.terminal.lines import MAX_WIDTH
 
 MAX_LINE_CHARACTERS = 500
 MAX_LINES = 16
-"""Of typed lines that wait; input that comes faster stays unread."""
+"""Of typed lines that wait; more stay in the input."""
+QUIT_WORDS = frozenset({"/quit", "/exit", "quit", "exit", "q"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +56,20 @@ class Screen(Protocol):
         """Show a picture; `is_news` if the person is to look at it now."""
 
     async def read(self) -> str | None:
-        """Return the next typed line; None once the person leaves by Ctrl-C or Ctrl-D, or the input ends."""
+        """Return the next typed line; None at the end of the input."""
 
 
 class LiveScreen:
-    """A screen whose picture stays at the bottom, above the typed line, with the story above both."""
+    """A screen whose picture stays at the bottom, above the typed line, with the story above both.
 
-    def __init__(self, console: Console) -> None:
+    `leave` is called when the person leaves: by Ctrl-C, by Ctrl-D or in words.
+    """
+
+    def __init__(self, console: Console, leave: Callable[[], object]) -> None:
         self._console = console
+        self._leave = leave
         self._picture = Picture()
-        self._lines: asyncio.Queue[str | None] = asyncio.Queue(MAX_LINES)
+        self._lines: asyncio.Queue[str] = asyncio.Queue(MAX_LINES)
         self._input = TextArea(
             prompt="> ", multiline=False, wrap_lines=False, history=InMemoryHistory(), accept_handler=self._accept
         )
@@ -92,16 +97,16 @@ class LiveScreen:
         self.application.invalidate()
 
     async def read(self) -> str | None:
-        """Return the next typed line; None once the person leaves."""
+        """Return the next typed line."""
         return await self._lines.get()
 
-    def leave(self) -> None:
-        """Let `read` return None, after the lines that were typed before."""
-        with contextlib.suppress(asyncio.QueueFull):
-            self._lines.put_nowait(None)
-
     def _accept(self, buffer: Buffer) -> bool:
-        with contextlib.suppress(asyncio.QueueFull):
+        """Take a line; returns whether it stays in the input."""
+        if is_quit(buffer.text):
+            self._leave()
+        elif self._lines.full():
+            return True
+        else:
             self._lines.put_nowait(buffer.text[:MAX_LINE_CHARACTERS])
         return False
 
@@ -109,7 +114,7 @@ class LiveScreen:
         bindings = KeyBindings()
 
         def leave(_event: KeyPressEvent) -> None:
-            self.leave()
+            self._leave()
 
         bindings.add("c-c")(leave)
         # In a line Ctrl-D deletes a character, as in a shell.
@@ -153,16 +158,23 @@ class PlainScreen:
             _print(self._console, (*picture.table, *picture.choices, *picture.messages))
 
     async def read(self) -> str | None:
-        """Return the next line of standard input; None at its end."""
+        """Return the next line of standard input; None at its end, or where the person leaves in words."""
         return await self._lines.get()
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        line = "\n"
-        while line and not loop.is_closed():
+        is_last = False
+        while not (is_last or loop.is_closed()):
             line = sys.stdin.readline(MAX_LINE_CHARACTERS)
+            is_last = not line or is_quit(line)
             with contextlib.suppress(RuntimeError, concurrent.futures.CancelledError):
                 # Waits while the queue is full.
-                asyncio.run_coroutine_threadsafe(self._lines.put(line.rstrip("\n") if line else None), loop).result()
+                read = None if is_last else line.rstrip("\n")
+                asyncio.run_coroutine_threadsafe(self._lines.put(read), loop).result()
+
+
+def is_quit(line: str) -> bool:
+    """Return whether a typed line ends the program."""
+    return line.strip().lower() in QUIT_WORDS
 
 
 def _print(console: Console, lines: Sequence[RenderableType]) -> None:
@@ -190,15 +202,18 @@ def fitted(console: Console, picture: Picture, columns: int, room: int) -> list[
 
 @asynccontextmanager
 async def opened_screen(console: Console) -> AsyncIterator[Screen]:
-    """Open the screen that fits the terminal."""
+    """Open the screen that fits the terminal; the calling task is cancelled when the person leaves."""
+    task = asyncio.current_task()
+    assert task is not None  # noqa: S101 - coroutines run in tasks
     if not (console.is_terminal and sys.stdin.isatty()) or console.is_dumb_terminal:
         yield PlainScreen(console)
         return
-    screen = LiveScreen(console)
+    screen = LiveScreen(console, task.cancel)
     # What services of this program note is shown above the picture, too.
     with patch_stdout(raw=True):
         running = asyncio.create_task(screen.application.run_async(handle_sigint=False, set_exception_handler=False))
-        running.add_done_callback(lambda _: screen.leave())
+        # Without its terminal the application ends by itself.
+        running.add_done_callback(lambda ended: ended.cancelled() or task.cancel())
         try:
             yield screen
         finally:

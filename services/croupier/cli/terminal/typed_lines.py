@@ -1,4 +1,4 @@
-"""Typed lines, carried out one at a time while the person can leave at any moment."""
+"""Typed lines, carried out one at a time while the input is read on, so that it can end at any moment."""
 
 import asyncio
 import contextlib
@@ -6,20 +6,14 @@ from collections.abc import Awaitable, Callable, Coroutine
 
 from croupier.cli.terminal.console import MAX_LINES, Screen
 
-QUIT_WORDS = frozenset({"/quit", "/exit", "quit", "exit", "q"})
 LAST_LINES_SECONDS = 2.0
-"""The time that lines have which were typed before the person left."""
-
-
-def is_quit(line: str) -> bool:
-    """Return whether a line of input ends the program."""
-    return line.strip().lower() in QUIT_WORDS
+"""The time that typed lines have after the end of the input."""
 
 
 async def carry_out_lines(
     screen: Screen, carry_out: Callable[[str], Awaitable[bool]], last_lines_seconds: float = LAST_LINES_SECONDS
 ) -> None:
-    """Carry out typed lines until that returns False, or the person leaves; raises what it raises."""
+    """Carry out typed lines until that returns False, or the input ends; raises what it raises."""
     waiting: asyncio.Queue[str] = asyncio.Queue(MAX_LINES)
 
     async def work() -> None:
@@ -27,7 +21,7 @@ async def carry_out_lines(
             waiting.task_done()
 
     async def read() -> None:
-        while (line := await screen.read()) is not None and not is_quit(line):
+        while (line := await screen.read()) is not None:
             await waiting.put(line)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(last_lines_seconds):
