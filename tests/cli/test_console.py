@@ -67,6 +67,17 @@ def test_a_picture_that_is_too_tall_keeps_its_headline_choices_and_messages() ->
     assert len(fitted(Console(), picture, 80, 5)) == 5
 
 
+def test_a_terminal_that_is_too_small_shows_what_it_can() -> None:
+    game = GAMES["thulla"]
+    words = words_of(encode_game(game), [f"Player {seat}" for seat in range(1, 5)], symbols=True)
+    state = next(iter(walk(game, game.new(4, resolve_options(game, 4, {})), Random(0)))).after
+    view, legal = encode_view(game.view(state, 0)), encode_legal(game.legal_actions(state, 0))
+    table = DisplayedTable(game.name, view, engine_pb2.TurnClock(), 0)
+    picture = Picture(table_lines(words, table, 0, 12), legal_lines(words, legal, (), (), 12), [Text(NOTICE)])
+    assert len(fitted(Console(), picture, 12, 3)) == 3
+    assert fitted(Console(), picture, 12, 0) == []
+
+
 class TypedLines:
     """A screen on which lines were typed, and whose input then ends."""
 

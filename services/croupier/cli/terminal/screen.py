@@ -14,6 +14,7 @@ from croupier_client.cards import CardValue
 
 MAX_PILE_CARDS = 8
 NAME_WIDTH = 22
+NARROWEST_NAME = 8
 NUMBERS_WIDTH = 24
 """Of the columns of a seat but its name and remarks."""
 SEAT_MARKS = frozenset({"starter"})
@@ -53,7 +54,7 @@ def _headline(words: Words, table: DisplayedTable, now: int, width: int) -> Text
 
 
 def _seat_lines(words: Words, table: DisplayedTable, width: int) -> list[Text]:
-    room = min(NAME_WIDTH, width - NUMBERS_WIDTH - len(INDENT))
+    room = max(NARROWEST_NAME, min(NAME_WIDTH, width - NUMBERS_WIDTH - len(INDENT)))
     return [
         Text(f"{INDENT}{'seat':{room}} cards points tricks", style="dim"),
         *(_seat_line(words, table, seat, room, width) for seat in range(len(table.view.seats))),
