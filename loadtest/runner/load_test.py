@@ -127,10 +127,10 @@ class LoadTest:
         self._stages.begin(self._run.stages)
 
     def _refuse(self, fault: str) -> None:
-        print(f"loadtest: {fault}", file=sys.stderr, flush=True)
-        # In another greenlet, since it ends this one.
+        # In another greenlet, since it ends this one; before the line, which a closed pipe refuses.
         is_headless = self._given.headless
         gevent.spawn(self._runner.quit if is_headless else self._runner.stop)
+        print(f"loadtest: {fault}", file=sys.stderr, flush=True)
 
     def _count(self, message: Message) -> None:
         self._statistics.add(message["batch"])

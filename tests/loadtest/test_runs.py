@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ from loadtest.players.attackers.registry import ATTACKS
 from tests.loadtest.defects import DEFECTS
 from tests.loadtest.running import (
     BEHAVIOURS,
+    LOCUST,
+    ROOT,
     RUN_SECONDS,
     SMALL,
     TIME_LIMITS,
@@ -135,6 +138,23 @@ async def test_services_must_answer(tmp_path: Path) -> None:
 async def test_an_unwritable_results_folder_is_refused_before_the_run(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("a file")
     assert_refused(await run_load_test([NO_SERVICES], tmp_path), "loadtest: results cannot be written to")
+
+
+@pytest.mark.slow
+async def test_a_refused_run_ends_although_nobody_reads_its_output(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("a file")
+    arguments = ["--headless", f"--results={tmp_path / 'results'}", NO_SERVICES]
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = await asyncio.create_subprocess_exec(*LOCUST, *arguments, cwd=ROOT, stdout=writer, stderr=writer)
+    os.close(writer)
+    try:
+        async with asyncio.timeout(RUN_SECONDS):
+            assert await process.wait() == 2
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
 
 
 @pytest.mark.slow
