@@ -561,9 +561,15 @@ class TurnClock(_message.Message):
     DEADLINE_UNIX_MS_FIELD_NUMBER: _builtins.int
     RESERVE_MS_FIELD_NUMBER: _builtins.int
     AWAY_SEATS_FIELD_NUMBER: _builtins.int
+    SERVER_UNIX_MS_FIELD_NUMBER: _builtins.int
     deadline_unix_ms: _builtins.int
     """The deadline of the seat to act, its reserve included, in milliseconds since 1970-01-01 UTC: then the engine acts
     for it. With several seats to act the earliest of their deadlines; 0 if no seat is to act.
+    """
+    server_unix_ms: _builtins.int
+    """The time of the server when it made this message, in milliseconds since 1970-01-01 UTC. The time left is
+    deadline_unix_ms - server_unix_ms, counted from the arrival of the message: a client needs no clock of its own
+    that is right. It holds for the expiry_time of the proposal beside it too.
     """
     @_builtins.property
     def reserve_ms(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -579,10 +585,11 @@ class TurnClock(_message.Message):
         deadline_unix_ms: _builtins.int = ...,
         reserve_ms: _abc.Iterable[_builtins.int] | None = ...,
         away_seats: _abc.Iterable[_builtins.int] | None = ...,
+        server_unix_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["away_seats", b"away_seats", "deadline_unix_ms", b"deadline_unix_ms", "reserve_ms", b"reserve_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["away_seats", b"away_seats", "deadline_unix_ms", b"deadline_unix_ms", "reserve_ms", b"reserve_ms", "server_unix_ms", b"server_unix_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -767,7 +767,9 @@ class GameEnded(_message.Message):
     reason: _builtins.str
     """The reason for the end, a word of the game."""
     is_void: _builtins.bool
-    """True if the table reached a limit of the operator before anything was decided; then all seats share one place."""
+    """True if the table reached a limit of the operator before anything was decided, or was ended because all of its
+    players were away; then all seats share one place.
+    """
     @_builtins.property
     def ranking(self) -> _containers.RepeatedCompositeFieldContainer[Global___RankGroup]:
         """The final ranking, best first."""

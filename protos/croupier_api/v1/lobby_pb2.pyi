@@ -33,7 +33,9 @@ class SignInRequest(_message.Message):
     device_secret: _builtins.str
     """A random secret that the device makes once and keeps, 16 to 256 characters."""
     name: _builtins.str
-    """The name to show, at most 32 printable characters; empty to keep the name. A new player without a name gets one."""
+    """The name to show: one line of 1 to 32 characters as a person sees them, at least one of which is visible; empty to
+    keep the name. A new player without a name gets one.
+    """
     def __init__(
         self,
         *,
@@ -435,23 +437,33 @@ Global___WatchTablesRequest: _TypeAlias = WatchTablesRequest  # noqa: Y015
 
 @_typing.final
 class WatchTablesResponse(_message.Message):
-    """A new or changed table. The stream begins with every public table that is forming, or with the one table."""
+    """A new or changed table. The stream begins with every public table that is forming, or with the one table, and then
+    sends changes. A message comes at least every 15 s.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     TABLE_FIELD_NUMBER: _builtins.int
+    IS_LIST_COMPLETE_FIELD_NUMBER: _builtins.int
+    is_list_complete: _builtins.bool
+    """False in the messages with the tables of the beginning, true in the message after them, which may follow at once,
+    and in all later ones.
+    """
     @_builtins.property
     def table(self) -> _tables_pb2.Table:
-        """The table after the change."""
+        """The table after the change; unset in a message that only ends the first tables, or only shows that the stream is
+        alive.
+        """
 
     def __init__(
         self,
         *,
         table: _tables_pb2.Table | None = ...,
+        is_list_complete: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["is_list_complete", b"is_list_complete", "table", b"table"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -748,7 +760,7 @@ Global___FindMatchRequest: _TypeAlias = FindMatchRequest  # noqa: Y015
 
 @_typing.final
 class FindMatchResponse(_message.Message):
-    """The progress of a match."""
+    """The progress of a match. A message comes at least every 15 s."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

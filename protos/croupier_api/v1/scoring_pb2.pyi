@@ -111,8 +111,8 @@ class GameResult(_message.Message):
     game: _builtins.str
     """The id of the game."""
     is_void: _builtins.bool
-    """True if the table reached a limit of the operator before anything was decided. A void result is in no statistics
-    and on no leaderboard.
+    """True if the table reached a limit of the operator before anything was decided, or was ended because all of its
+    players were away. A void result is in no statistics and on no leaderboard.
     """
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[_tables_pb2.Seat]:
@@ -136,8 +136,9 @@ class GameResult(_message.Message):
 
     @_builtins.property
     def ranked_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The seats whose result counts on the leaderboard, ascending: at a public or matched table with at least two
-        players, those whose players finished the game themselves. Empty from the engine.
+        """The seats whose result counts on the leaderboard, ascending: those of all players at a public or matched table with
+        at least two of them, unless two of its players had five such results with each other in the last 24 hours. Empty
+        from the engine.
         """
 
     def __init__(
@@ -172,7 +173,9 @@ class SeatConduct(_message.Message):
     timeouts: _builtins.int
     """The number of times that the seat's time ran out."""
     finished_by_engine: _builtins.bool
-    """True if the engine played for the seat when the game ended, because its player was away."""
+    """True if the engine played for the seat when the game ended, because its player was away: they have left the game.
+    It counts for them as not won, with the last place.
+    """
     def __init__(
         self,
         *,
@@ -269,6 +272,7 @@ class GameStatistics(_message.Message):
     WIN_RATE_FIELD_NUMBER: _builtins.int
     AVERAGE_PLACE_FIELD_NUMBER: _builtins.int
     COUNTS_FIELD_NUMBER: _builtins.int
+    GAMES_LEFT_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """The id of the game."""
     games_finished: _builtins.int
@@ -279,6 +283,8 @@ class GameStatistics(_message.Message):
     """games_won / games_finished, 0 to 1; unset without finished tables."""
     average_place: _builtins.float
     """The average place, from 1; tied seats share the better place. Unset without finished tables."""
+    games_left: _builtins.int
+    """The number of games that they left; games_finished includes them."""
     @_builtins.property
     def counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """The sums of counts over the rounds of finished tables, by name; see SeatCount."""
@@ -292,10 +298,11 @@ class GameStatistics(_message.Message):
         win_rate: _builtins.float | None = ...,
         average_place: _builtins.float | None = ...,
         counts: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+        games_left: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_average_place", b"_average_place", "_win_rate", b"_win_rate", "average_place", b"average_place", "win_rate", b"win_rate"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_average_place", b"_average_place", "_win_rate", b"_win_rate", "average_place", b"average_place", "counts", b"counts", "game", b"game", "games_finished", b"games_finished", "games_won", b"games_won", "win_rate", b"win_rate"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_average_place", b"_average_place", "_win_rate", b"_win_rate", "average_place", b"average_place", "counts", b"counts", "game", b"game", "games_finished", b"games_finished", "games_left", b"games_left", "games_won", b"games_won", "win_rate", b"win_rate"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__average_place: _TypeAlias = _typing.Literal["average_place"]  # noqa: Y015
     _WhichOneofArgType__average_place: _TypeAlias = _typing.Literal["_average_place", b"_average_place"]  # noqa: Y015
@@ -377,7 +384,9 @@ class LeaderboardEntry(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     STATISTICS_FIELD_NUMBER: _builtins.int
     position: _builtins.int
-    """The position, from 1."""
+    """The position, from 1. Players with the same wins, average place and number of games share it, and the one after them
+    has the position that the number of players before it says: 1, 1, 3.
+    """
     player_id: _builtins.str
     """The player."""
     name: _builtins.str

@@ -245,14 +245,19 @@ class Seat(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     BOT_FIELD_NUMBER: _builtins.int
     IS_READY_FIELD_NUMBER: _builtins.int
+    IS_AWAY_FIELD_NUMBER: _builtins.int
     player_id: _builtins.str
     """The player; empty for a bot and for a free seat."""
     name: _builtins.str
-    """The name to show; empty for a free seat."""
+    """The name to show, unlike all others of the table; empty for a free seat. A player whose name another one of the
+    table has, or one that looks the same, has a number after it here.
+    """
     bot: _builtins.str
     """The kind of bot, for example "random"; empty for a player and for a free seat."""
     is_ready: _builtins.bool
     """True if the player is ready, before the game begins; true for a bot."""
+    is_away: _builtins.bool
+    """True if the player has neither called nor followed the table for a minute, before the game begins."""
     def __init__(
         self,
         *,
@@ -260,10 +265,11 @@ class Seat(_message.Message):
         name: _builtins.str = ...,
         bot: _builtins.str = ...,
         is_ready: _builtins.bool = ...,
+        is_away: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "is_ready", b"is_ready", "name", b"name", "player_id", b"player_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "is_away", b"is_away", "is_ready", b"is_ready", "name", b"name", "player_id", b"player_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
