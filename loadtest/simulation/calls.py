@@ -195,7 +195,6 @@ class SimulatedContext:
 
     def __init__(self, call: SimulatedCall, window: int, answered: Callable[[SimulatedCall, bytes], None]) -> None:
         self.call = call
-        self.serializer: Callable[[Any], bytes] | None = None
         self.aborted: Status | None = None
         self._window = window
         self._answered = answered
@@ -213,7 +212,10 @@ class SimulatedContext:
         item = await self.call.to_server.take()
         return grpc.aio.EOF if item is HALF_CLOSED else item
 
-    async def write(self, message: Any) -> None:
+    def add_done_callback(self, callback: Callable[[object], None]) -> None:
+        self.call.on_end(lambda: callback(self))
+
+    async def write(self, message: bytes) -> None:
         """Send a message when the client's window has room."""
         pipe = self.call.to_client
         while pipe.sent - pipe.taken >= self._window and not self.call.server_has_ended:
@@ -221,11 +223,10 @@ class SimulatedContext:
             await pipe.room.wait()
         self.send(message)
 
-    def send(self, message: Any) -> None:
+    def send(self, message: bytes) -> None:
         """Send a message at once."""
-        raw: bytes = self.serializer(message) if self.serializer else message
-        self._answered(self.call, raw)
-        self.call.to_client.send(raw)
+        self._answered(self.call, message)
+        self.call.to_client.send(message)
 
     async def abort_with_status(self, status: Any) -> NoReturn:
         trailing = tuple((key, value) for key, value in status.trailing_metadata or ())

@@ -13,6 +13,7 @@ from croupier.engine.assembly import Engine, Ports, wire
 from croupier.engine.folding.inline import InlineFolder
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
+from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.database import Database
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
@@ -23,7 +24,6 @@ from croupier.runtime.identity import (
 )
 from croupier.runtime.links import links_by
 from croupier.runtime.rate_limit import Budgets
-from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.tasks import end_tasks
 from loadtest.simulation.engine_ports import SimulatedBotWorkers, SimulatedLogger, SimulatedWriter
 from loadtest.simulation.environment import Environment
@@ -53,7 +53,7 @@ class EngineReplica(Replica):
         self.engine: Engine | None = None
         self.races_lost = 0
         self._engines: list[Engine] = []
-        self._stream_limiter = StreamLimiter("streams", 1_000, 1_000, 1_000)
+        self._stream_limiter = CapacityLimiter("streams", 1_000, 1_000, 1_000)
 
     def clock(self) -> int:
         return self.environment.loop.now_milliseconds() + self._skew_milliseconds
@@ -113,7 +113,7 @@ class EngineReplica(Replica):
         self._engines.append(engine)
         await engine.clock.measure()
         committing = asyncio.create_task(engine.store.commits.run())
-        self._stream_limiter = StreamLimiter("streams", 1_000, 1_000, 1_000)
+        self._stream_limiter = CapacityLimiter("streams", 1_000, 1_000, 1_000)
         links = links_by(ENGINE_KEY, LINK_DAYS, engine.clock)
         players = EngineServicer(engine.tables, engine.services.metrics, self._stream_limiter, links)
         lobbies = EngineControlServicer(engine.tables)

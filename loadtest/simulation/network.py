@@ -101,11 +101,8 @@ class SimulatedServer:
         status = OK
         try:
             handler = await self._handler(call.method)
-            context.serializer = handler.response_serializer
-            if handler.unary_unary:
-                context.send(await handler.unary_unary(await context.read(), context))
-            elif handler.unary_stream:
-                await handler.unary_stream(await context.read(), context)
+            if handler.stream_unary:
+                context.send(await handler.stream_unary(None, context))
             else:
                 await handler.stream_stream(None, context)
         except grpc.aio.AbortError:

@@ -57,11 +57,12 @@ async def test_a_finished_table_has_its_answers_its_updates_its_status_and_its_r
     statuses = control_pb.GetTableStatusesRequest(table_ids=[table])
     answer = await client.control.GetTableStatuses(statuses, metadata=client.engine.lobby())
     assert [(status.table_id, status.is_finished) for status in answer.statuses] == [(table, True)]
-    replay = await client.players.GetReplay(pb.GetReplayRequest(table_id=table), metadata=client.engine.player("anna"))
-    summary = verify_replay(replay.replay)
+    parts = client.players.GetReplay(pb.GetReplayRequest(table_id=table), metadata=client.engine.player("anna"))
+    replay = "".join([part.replay async for part in parts])
+    summary = verify_replay(replay)
     assert (summary.table_id, summary.entries) == (table, view.sequence)
     assert [list(group.seats) for group in view.view.ranking] == [list(group) for group in summary.ranking]
-    assert json.loads(replay.replay.splitlines()[0])["seed"] == view.revealed_seed
+    assert json.loads(replay.splitlines()[0])["seed"] == view.revealed_seed
 
 
 async def played(engine: EngineProcess) -> tuple[str, list[str]]:

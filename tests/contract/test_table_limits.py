@@ -40,8 +40,8 @@ async def test_a_table_ends_at_the_limit_of_entries(limited: EngineClient) -> No
     (ended,) = [fact.game_ended for fact in update.facts if fact.HasField("game_ended")]
     assert (ended.reason, ended.is_void, [list(group.seats) for group in ended.ranking]) == ("limit", True, [[0, 1]])
     request, metadata = pb.GetReplayRequest(table_id=table), limited.engine.player("anna")
-    answer = await limited.players.GetReplay(request, metadata=metadata, timeout=CALL_SECONDS)
-    assert verify_replay(answer.replay).entries == 9
+    parts = limited.players.GetReplay(request, metadata=metadata, timeout=CALL_SECONDS)
+    assert verify_replay("".join([part.replay async for part in parts])).entries == 9
     assert limited.engine.metrics()['croupier_tables_ended_total{limit="entries"}'] == 1
 
 

@@ -6,7 +6,7 @@ from croupier.engine.core.fold import Transition, new_table, transitions_from
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import row_of
-from croupier.engine.core.replay import ReplayFold, replay_text
+from croupier.engine.core.replay import ReplayFold, replay_parts
 
 
 def transitions_of(config: TableConfig, entries: Iterable[Entry]) -> Iterator[Transition]:
@@ -27,4 +27,4 @@ def write_replay(config: TableConfig, entries: Iterable[Entry]) -> str:
     replay = ReplayFold(config)
     for entry in entries:
         replay.add(row_of(entry))
-    return replay_text(replay.result())
+    return "".join(replay_parts(replay.result()))

@@ -10,10 +10,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.tables.registry import Tables
+from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.errors import NotFound, ServiceError, Unauthenticated
 from croupier.runtime.identity import PLAYER_AUDIENCE, Caller, TokenIssuer, TokenVerifier, set_caller
 from croupier.runtime.links import links_by
-from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.table_access import OPEN, SEATED, LinkPurpose, TableAccess, Visibility, WatchPolicy
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import LINK_KEY, EngineHarness
@@ -27,6 +27,7 @@ UNWATCHED = TableAccess(Visibility.LINK, WatchPolicy.NOBODY)
 WATCH, REPLAY = engine_pb2.LINK_PURPOSE_WATCH, engine_pb2.LINK_PURPOSE_REPLAY
 HIDDEN, NOT_FINISHED = "UNKNOWN_TABLE", "TABLE_NOT_FINISHED"
 READS = ("GetView", "WatchTable", "GetReplay")
+STREAMS = ("WatchTable", "GetReplay")
 ACTS = ("SubmitAction", "SendReaction", "CreateProposal", "CastVote")
 DAY_MILLISECONDS = 86_400_000
 
@@ -38,7 +39,7 @@ class Calls:
         self.tables = tables
         self.link = ""
         self._servicer = EngineServicer(
-            tables, engine.services.metrics, StreamLimiter("streams", 20, 20, 20), engine.links()
+            tables, engine.services.metrics, CapacityLimiter("streams", 20, 20, 20), engine.links()
         )
 
     async def call(self, name: str, table_id: str = "t1", **fields: Any) -> Any:
@@ -47,11 +48,12 @@ class Calls:
             fields["link"] = self.link
         request = getattr(engine_pb2, f"{name}Request")(table_id=table_id, **fields)
         method = getattr(self._servicer, name)
-        if name != "WatchTable":
+        if name not in STREAMS:
             return await method(request, None)
         stream = method(request, None)
         try:
-            return event_of(await anext(stream))
+            message = await anext(stream)
+            return event_of(message) if name == "WatchTable" else message
         finally:
             await stream.aclose()
 

@@ -13,11 +13,11 @@ from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.core.access import Visitor
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR
+from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.costs import load_cost, replay_cost, resume_cost
 from croupier.runtime.errors import NotFound
 from croupier.runtime.identity import Caller, set_caller
 from croupier.runtime.rate_limit import SECOND, STRANGERS, Budgets, CallBudget, TooManyCalls, begin_charging
-from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.table_access import OPEN
 from croupier_api.v1.engine_pb2 import WatchTableRequest
 from tests.engine.fakes import EngineHarness
@@ -125,7 +125,7 @@ async def test_the_first_spectator_of_a_delayed_table_pays_for_folding_its_log_a
 
 async def test_a_resumed_stream_pays_for_the_entries_that_it_missed(tables: Tables, engine: EngineHarness) -> None:
     accounts, sequence = Accounts(), (await tables.get("t1")).state.sequence
-    limiter = StreamLimiter("streams", 9, 9, 9)
+    limiter = CapacityLimiter("streams", 9, 9, 9)
     servicer = EngineServicer(tables, engine.services.metrics, limiter, engine.links())
 
     async def watch(player_id: str, after_sequence: int | None) -> None:

@@ -12,8 +12,8 @@ from croupier.engine.api.table_codec import encode_time_control
 from croupier.engine.core.log_codec import decode_entry, encode_body
 from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.tables.registry import Tables
+from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.identity import Caller, set_caller
-from croupier.runtime.stream_limiter import StreamLimiter
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_internal.v1 import engine_control_pb2
 from tests.engine.fakes import EngineHarness
@@ -39,7 +39,7 @@ async def test_the_game_is_played_to_its_end(engine: EngineHarness, seed: int) -
         await control.OpenTable(
             engine_control_pb2.OpenTableRequest(table_id="t2", seats=seats, client_seeds=[b""] * SEATS), None
         )
-        servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter("streams", 2, 2, 2), engine.links())
+        servicer = EngineServicer(tables, engine.services.metrics, CapacityLimiter("streams", 2, 2, 2), engine.links())
         table = await tables.get("t2")
         numbers = set[int]()
         while not table.state.is_over:

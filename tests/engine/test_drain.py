@@ -16,11 +16,11 @@ from croupier.engine.settings import EngineSettings
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR
+from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.database import open_database
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import Caller, set_caller
 from croupier.runtime.rate_limit import Budgets
-from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.tasks import end_tasks
 from croupier_api.v1 import engine_pb2
 from tests.engine.databases import loaded
@@ -58,7 +58,7 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
     set_caller(Caller(f"p{seat}", "Player"))
     call: Any = FakeCall(WATCH)
     playing = asyncio.create_task(
-        EngineServicer(tables, engine.services.metrics, StreamLimiter("streams", 5, 5, 5), engine.links()).PlayTable(
+        EngineServicer(tables, engine.services.metrics, CapacityLimiter("streams", 5, 5, 5), engine.links()).PlayTable(
             None, call
         )
     )

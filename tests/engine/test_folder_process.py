@@ -13,7 +13,7 @@ from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import ClockCompensated, Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, Row, UnreadableLog, encode_log, row_of
-from croupier.engine.core.replay import ReplayFold, replay_text
+from croupier.engine.core.replay import ReplayFold, replay_parts
 from croupier.engine.folding.inline import MAX_INLINE_ROWS
 from croupier.engine.folding.process import ProcessFolder
 from croupier.games.interface import SeatActed
@@ -118,7 +118,7 @@ async def test_the_process_has_the_results_of_a_direct_fold(
     table = await folder.fold(FoldedTable(config), parts_of(log, 100, packed))
     assert (table.state, list(table.entries)) == (folded_table(config, log).state, log)
     replay = await folder.fold(ReplayFold(config), parts_of(log, 100, packed))
-    assert replay_text(replay) == write_replay(config, log)
+    assert "".join(replay_parts(replay)) == write_replay(config, log)
 
 
 async def test_folds_at_the_same_time_have_their_own_results(folder: ProcessFolder) -> None:

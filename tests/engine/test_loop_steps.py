@@ -31,9 +31,9 @@ from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR, Viewer
 from croupier.games.interface import SeatActed
+from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.database import open_database
 from croupier.runtime.identity import Caller, set_caller
-from croupier.runtime.stream_limiter import StreamLimiter
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import tables_pb2
 from croupier_internal.v1 import engine_control_pb2 as control_pb
@@ -152,7 +152,7 @@ class Calls:
 
     def restart(self) -> None:
         """Forget all tables in memory."""
-        services, limiter = self._engine.services, StreamLimiter("streams", 10_000, 10_000, 10_000)
+        services, limiter = self._engine.services, CapacityLimiter("streams", 10_000, 10_000, 10_000)
         self.tables = Tables(services, bytes, 100)
         self._players = EngineServicer(self.tables, services.metrics, limiter, self._engine.links())
         self._control = EngineControlServicer(self.tables)
@@ -171,7 +171,12 @@ class Calls:
         method = type(request).__name__.removesuffix("Request")
         set_caller(Caller(player_id, "Name"))
         servicer = self._players if hasattr(EngineServicer, method) else self._control
-        await serialized(getattr(servicer, method)(request, None))
+        answer = getattr(servicer, method)(request, None)
+        if isinstance(answer, AsyncIterator):
+            async for part in answer:
+                part.SerializeToString()
+        else:
+            await serialized(answer)
 
     async def watch(self, missed: int | None) -> None:
         """Watch the running table: from a snapshot, or all entries that were missed."""

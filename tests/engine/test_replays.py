@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from croupier.engine.core.access import Visitor
-from croupier.engine.core.replay import replay_text
+from croupier.engine.core.replay import replay_parts
 from croupier.engine.storage.port import StoredTable
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.loading import LoadQueue
@@ -47,7 +47,7 @@ def new_tables(engine: EngineHarness) -> Tables:
 
 
 async def read(tables: Tables, table_id: str = "t1", player_id: str = "stranger") -> str:
-    return replay_text(await within_timeout(tables.replay(table_id, Visitor(player_id))))
+    return "".join(replay_parts(await within_timeout(tables.replay(table_id, Visitor(player_id)))))
 
 
 @pytest.mark.parametrize("is_in_memory", [True, False])

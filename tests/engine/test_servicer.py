@@ -10,17 +10,18 @@ from google.protobuf.json_format import ParseDict
 from google.rpc import error_details_pb2, status_pb2
 
 from croupier.engine.api.action_codec import encode_action
-from croupier.engine.api.servicer import FIRST_MESSAGE_SECONDS, PLAY_TABLE, EngineServicer
+from croupier.engine.api.servicer import PLAY_TABLE, EngineServicer
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS
 from croupier.engine.tables.subscription import MAX_WRITE_SECONDS
+from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, to_status
 from croupier.runtime.identity import Caller, caller, set_caller
+from croupier.runtime.interceptor import REQUEST_SECONDS
 from croupier.runtime.network import Network
 from croupier.runtime.rate_limit import SECOND, Budgets, CallBudget, begin_charging
-from croupier.runtime.stream_limiter import StreamLimiter
 from croupier_api.v1 import actions_pb2, engine_pb2
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
@@ -70,7 +71,7 @@ async def tables(engine: EngineHarness) -> Tables:
 
 @pytest.fixture
 def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
-    return EngineServicer(tables, engine.services.metrics, StreamLimiter("streams", 2, 1, 2), engine.links())
+    return EngineServicer(tables, engine.services.metrics, CapacityLimiter("streams", 2, 1, 2), engine.links())
 
 
 def reason_of(status: status_pb2.Status) -> str:
@@ -129,7 +130,7 @@ async def test_a_write_that_its_reader_blocks_is_cancelled(
 async def test_a_missing_first_message_times_out(servicer: EngineServicer, engine: EngineHarness) -> None:
     playing = play(servicer, FakeCall())
     await settled()
-    engine.clock.advance(round(FIRST_MESSAGE_SECONDS * 1000))
+    engine.clock.advance(round(REQUEST_SECONDS * 1000))
     with pytest.raises(MalformedRequest, match="did not come in time"):
         await playing
 
@@ -180,7 +181,7 @@ async def test_streams_take_slots_of_their_player_and_release_them(
 
 async def test_messages_beyond_the_rate_limit_are_delayed(engine: EngineHarness, tables: Tables) -> None:
     limit = CallBudget("calls", 20, 3, lambda: SECOND)
-    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter("streams", 2, 2, 2), engine.links())
+    servicer = EngineServicer(tables, engine.services.metrics, CapacityLimiter("streams", 2, 2, 2), engine.links())
     begin_charging(Budgets(limit), caller(), 0)
     requests = [engine_pb2.PlayTableRequest(action=ACTION) for _ in range(6)]
     playing = play(servicer, call := FakeCall(WATCH, *requests))
@@ -232,7 +233,7 @@ async def test_actions_beyond_the_budget_of_a_network_are_refused_in_calls_and_d
     engine.use(entries=Budgets(network=CallBudget("entries", 20, 1, lambda: SECOND)))
     await open_table(engine, make_config(seat_count=3))
     tables = Tables(engine.services, bytes, max_open_tables=3)
-    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter("streams", 2, 2, 2), engine.links())
+    servicer = EngineServicer(tables, engine.services.metrics, CapacityLimiter("streams", 2, 2, 2), engine.links())
     unary = engine_pb2.SubmitActionRequest(table_id="t1", request_id="r", action=ACTION.action)
     with pytest.raises(IllegalNow):
         await servicer.SubmitAction(unary, None)
@@ -345,7 +346,7 @@ async def test_an_unspecified_or_unknown_vote_is_refused(servicer: EngineService
 async def test_the_writer_of_a_dead_stream_releases_its_slot_when_newer_streams_replace_it(
     engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter("streams", 20, 20, 20), engine.links())
+    servicer = EngineServicer(tables, engine.services.metrics, CapacityLimiter("streams", 20, 20, 20), engine.links())
     writing = let_writes_hang(dead := FakeCall(WATCH), monkeypatch)
     oldest = play(servicer, dead)
     await within_timeout(writing.wait())

@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import CapturingLogger
 
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, TokenVerifier, caller
-from croupier.runtime.interceptor import Authenticator, CallInterceptor
+from croupier.runtime.interceptor import REQUEST_SECONDS, Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.server import Listener, listen
@@ -81,11 +81,13 @@ class LobbyServer(NamedTuple):
 
 
 def interceptor(
-    registry: CollectorRegistry, logger: CapturingLogger, budgets: Budgets | None = None
+    registry: CollectorRegistry,
+    logger: CapturingLogger,
+    budgets: Budgets | None = None,
+    request_seconds: float = REQUEST_SECONDS,
 ) -> CallInterceptor:
-    return CallInterceptor(
-        Authenticator(VERIFIER, frozenset({f"{LOBBY}/SignIn"})), RpcMetrics(registry), logger, budgets
-    )
+    authenticator = Authenticator(VERIFIER, frozenset({f"{LOBBY}/SignIn"}))
+    return CallInterceptor(authenticator, RpcMetrics(registry), logger, budgets, request_seconds)
 
 
 @asynccontextmanager
@@ -93,10 +95,12 @@ async def running_lobby(
     servicer: Servicer | None = None,
     tls: Tls | None = None,
     budgets: Budgets | None = None,
+    request_seconds: float = REQUEST_SECONDS,
 ) -> AsyncIterator[LobbyServer]:
     served, registry, logger = servicer or Servicer(), CollectorRegistry(), CapturingLogger()  # type: ignore[abstract]
     add = partial(lobby_pb2_grpc.add_LobbyServiceServicer_to_server, served)
-    listener = await listen("127.0.0.1:0", [LOBBY[1:]], add, interceptor(registry, logger, budgets), tls)
+    calls = interceptor(registry, logger, budgets, request_seconds)
+    listener = await listen("127.0.0.1:0", [LOBBY[1:]], add, calls, tls)
     async with grpc.aio.insecure_channel(listener.address) as channel:
         yield LobbyServer(served, listener, channel, lobby_pb2_grpc.LobbyServiceStub(channel), registry, logger)
     await listener.server.stop(None)

@@ -145,8 +145,12 @@ ADA, BOB = Caller("ada", "Ada", HOME), Caller("bob", "Bob", HOME)
 
 def budgets(clock: FakeClock, player: int, network: int, wide: int, strangers: int = 1000) -> Budgets:
     """Return budgets with these bursts and a unit a second."""
-    bursts = {"player": player, "network": network, "wide": wide, "strangers": strangers}
-    return Budgets(*(CallBudget(limit, 1, burst, clock) for limit, burst in bursts.items()))
+    return Budgets(
+        CallBudget("player", 1, player, clock),
+        CallBudget("network", 1, network, clock),
+        CallBudget("wide", 1, wide, clock),
+        CallBudget("strangers", 1, strangers, clock),
+    )
 
 
 def refusal_of(budgets: Budgets, caller: Caller, cost: int) -> tuple[str, float | None]:

@@ -98,12 +98,14 @@ class Client(ClientCore, AsyncCaller):
 
     async def open(self, rpc: Rpc[R]) -> AsyncGenerator[R, None]:
         """Return the answers of one stream, without retries; raises CroupierError."""
-        access_token = await self._access_token()
+        return self._open(rpc, await self._access_token(), STREAM_SECONDS)
+
+    def _open(self, rpc: Rpc[R], access_token: str, seconds: float) -> AsyncGenerator[R, None]:
         start = self._channel(rpc.service).unary_stream(
             rpc.path, request_serializer=rpc.serialize, response_deserializer=rpc.response.FromString
         )
         metadata = self._metadata(access_token, rpc.table_id)
-        return self._read(start(rpc.request, timeout=STREAM_SECONDS, metadata=metadata), access_token)
+        return self._read(start(rpc.request, timeout=seconds, metadata=metadata), access_token)
 
     async def open_play_table(
         self, table_id: str, requests: AsyncIterator[engine_pb2.PlayTableRequest]
@@ -124,7 +126,9 @@ class Client(ClientCore, AsyncCaller):
             responses.cancel()
 
     async def _send(self, rpc: Rpc[R], access_token: str) -> R:
-        """Make one attempt at a unary RPC."""
+        """Make one attempt at an RPC with one answer."""
+        if rpc.join is not None:
+            return rpc.join([part async for part in self._open(rpc, access_token, CALL_SECONDS)])
         send = self._channel(rpc.service).unary_unary(
             rpc.path, request_serializer=rpc.serialize, response_deserializer=rpc.response.FromString
         )

@@ -103,12 +103,14 @@ class BlockingClient(ClientCore, BlockingCaller):
 
     def open(self, rpc: Rpc[R]) -> "BlockingMessages[R]":
         """Return the answers of one stream, without retries; raises CroupierError."""
-        access_token = self._access_token()
+        return self._open(rpc, self._access_token(), STREAM_SECONDS)
+
+    def _open(self, rpc: Rpc[R], access_token: str, seconds: float) -> "BlockingMessages[R]":
         start = self._channel(rpc.service).unary_stream(
             rpc.path, request_serializer=rpc.serialize, response_deserializer=rpc.response.FromString
         )
         metadata = self._metadata(access_token, rpc.table_id)
-        return BlockingMessages(self, start(rpc.request, timeout=STREAM_SECONDS, metadata=metadata), access_token)
+        return BlockingMessages(self, start(rpc.request, timeout=seconds, metadata=metadata), access_token)
 
     def open_play_table(
         self, table_id: str, requests: Iterator[engine_pb2.PlayTableRequest]
@@ -120,7 +122,9 @@ class BlockingClient(ClientCore, BlockingCaller):
         return BlockingMessages(self, play(requests, timeout=STREAM_SECONDS, metadata=metadata), access_token)
 
     def _send(self, rpc: Rpc[R], access_token: str) -> R:
-        """Make one attempt at a unary RPC."""
+        """Make one attempt at an RPC with one answer."""
+        if rpc.join is not None:
+            return rpc.join(list(self._open(rpc, access_token, CALL_SECONDS)))
         send = self._channel(rpc.service).unary_unary(
             rpc.path, request_serializer=rpc.serialize, response_deserializer=rpc.response.FromString
         )

@@ -1,6 +1,6 @@
 """All unary RPCs and server streams of the services, from which both clients take their methods."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from google.protobuf.struct_pb2 import Struct
 
@@ -19,6 +19,10 @@ def encode_options(options: Mapping[str, bool | int | str] | None) -> Struct:
 def _has_table(answer: lobby_pb2.FindMatchResponse) -> bool:
     """Return whether an answer has the table, after which a repeated call would wait for another one."""
     return answer.HasField("table")
+
+
+def _whole_replay(parts: Sequence[engine_pb2.GetReplayResponse]) -> engine_pb2.GetReplayResponse:
+    return engine_pb2.GetReplayResponse(replay="".join(part.replay for part in parts))
 
 
 class ServiceMethods:
@@ -176,9 +180,9 @@ class ServiceMethods:
 
     @Unary
     def get_replay(self, *, table_id: str, link: str = "") -> Rpc[engine_pb2.GetReplayResponse]:
-        """Return the replay of a finished table."""
+        """Return the whole replay of a finished table in one message."""
         request = engine_pb2.GetReplayRequest(table_id=table_id, link=link)
-        return Rpc(Service.ENGINE, request, engine_pb2.GetReplayResponse)
+        return Rpc(Service.ENGINE, request, engine_pb2.GetReplayResponse, join=_whole_replay)
 
     @Unary
     def get_score_sheet(self, *, table_id: str, link: str = "") -> Rpc[scoring_pb2.GetScoreSheetResponse]:

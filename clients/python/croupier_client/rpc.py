@@ -1,7 +1,7 @@
 """RPCs as values, and descriptors that turn methods which build an RPC into methods which call it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import update_wrapper
@@ -36,13 +36,15 @@ def never_last(_: Message) -> bool:
 class Rpc(Generic[R]):
     """A request for one RPC, which is found by the name of the request message.
 
-    A stream that fails after an answer for which `is_last` is true is complete, and is not opened again.
+    A stream that fails after an answer for which `is_last` is true is complete, and is not opened again. `join` makes
+    one answer of the messages of a stream that has it in parts: then the RPC is called as a unary one.
     """
 
     service: Service
     request: Message
     response: type[R]
     is_last: Callable[[R], bool] = never_last
+    join: Callable[[Sequence[R]], R] | None = None
 
     @property
     def method(self) -> MethodDescriptor:
@@ -59,7 +61,7 @@ class Rpc(Generic[R]):
     @property
     def attempts(self) -> Attempts:
         """Return whether the RPC may be retried; a unary one may if the contract declares it idempotent."""
-        if self.method.server_streaming:
+        if self.method.server_streaming and self.join is None:
             return Attempts.STREAM
         is_repeatable = self.method.GetOptions().idempotency_level != MethodOptions.IDEMPOTENCY_UNKNOWN
         return Attempts.IDEMPOTENT if is_repeatable else Attempts.ONCE

@@ -278,7 +278,7 @@ class PlayTableRequest(_message.Message):
     ACTION_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def watch(self) -> Global___WatchTableRequest:
-        """The table, and the beginning of the stream. The first message, and only the first, sets it, within 10 s."""
+        """The table, and the beginning of the stream. The first message, and only the first, sets it, within 5 s."""
 
     @_builtins.property
     def action(self) -> Global___SubmitActionRequest:
@@ -930,13 +930,15 @@ Global___GetReplayRequest: _TypeAlias = GetReplayRequest  # noqa: Y015
 
 @_typing.final
 class GetReplayResponse(_message.Message):
-    """The replay of a table."""
+    """A part of the replay of a table."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     REPLAY_FIELD_NUMBER: _builtins.int
     replay: _builtins.str
-    """The replay file: JSON lines, as docs/replay-format.md describes."""
+    """The next lines of the replay file: JSON lines, as docs/replay-format.md describes. The parts of the stream, joined
+    in order, are the file.
+    """
     def __init__(
         self,
         *,

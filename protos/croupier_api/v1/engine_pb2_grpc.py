@@ -79,7 +79,7 @@ class EngineServiceStub:
                 request_serializer=croupier__api_dot_v1_dot_engine__pb2.CreateLinkRequest.SerializeToString,
                 response_deserializer=croupier__api_dot_v1_dot_engine__pb2.CreateLinkResponse.FromString,
                 _registered_method=True)
-        self.GetReplay = channel.unary_unary(
+        self.GetReplay = channel.unary_stream(
                 '/croupier_api.v1.EngineService/GetReplay',
                 request_serializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayRequest.SerializeToString,
                 response_deserializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayResponse.FromString,
@@ -153,7 +153,8 @@ class EngineServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetReplay(self, request, context):
-        """Returns the replay of a finished table, with all hands, to players who have access to it.
+        """Streams the replay of a finished table, with all hands, to players who have access to it. The stream ends after the
+        last part.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -202,7 +203,7 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     request_deserializer=croupier__api_dot_v1_dot_engine__pb2.CreateLinkRequest.FromString,
                     response_serializer=croupier__api_dot_v1_dot_engine__pb2.CreateLinkResponse.SerializeToString,
             ),
-            'GetReplay': grpc.unary_unary_rpc_method_handler(
+            'GetReplay': grpc.unary_stream_rpc_method_handler(
                     servicer.GetReplay,
                     request_deserializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayRequest.FromString,
                     response_serializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayResponse.SerializeToString,
@@ -450,7 +451,7 @@ class EngineService:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.unary_unary(
+        return grpc.experimental.unary_stream(
             request,
             target,
             '/croupier_api.v1.EngineService/GetReplay',

@@ -58,8 +58,10 @@ class EngineServiceStub:
     """Agrees with the pending proposal, or declines it."""
     CreateLink: _grpc.UnaryUnaryMultiCallable[_engine_pb2.CreateLinkRequest, _engine_pb2.CreateLinkResponse]
     """Returns a link by which players without a seat watch the table, or read its replay. For players of the table."""
-    GetReplay: _grpc.UnaryUnaryMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]
-    """Returns the replay of a finished table, with all hands, to players who have access to it."""
+    GetReplay: _grpc.UnaryStreamMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]
+    """Streams the replay of a finished table, with all hands, to players who have access to it. The stream ends after the
+    last part.
+    """
 
 @_typing.type_check_only
 class EngineServiceAsyncStub(EngineServiceStub):
@@ -91,8 +93,10 @@ class EngineServiceAsyncStub(EngineServiceStub):
     """Agrees with the pending proposal, or declines it."""
     CreateLink: _aio.UnaryUnaryMultiCallable[_engine_pb2.CreateLinkRequest, _engine_pb2.CreateLinkResponse]  # type: ignore[assignment]
     """Returns a link by which players without a seat watch the table, or read its replay. For players of the table."""
-    GetReplay: _aio.UnaryUnaryMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]  # type: ignore[assignment]
-    """Returns the replay of a finished table, with all hands, to players who have access to it."""
+    GetReplay: _aio.UnaryStreamMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]  # type: ignore[assignment]
+    """Streams the replay of a finished table, with all hands, to players who have access to it. The stream ends after the
+    last part.
+    """
 
 class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
     """Tables, for players and spectators. Every call needs an access token in the metadata: "authorization: Bearer TOKEN".
@@ -175,7 +179,9 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _engine_pb2.GetReplayRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_engine_pb2.GetReplayResponse, _abc.Awaitable[_engine_pb2.GetReplayResponse]]:
-        """Returns the replay of a finished table, with all hands, to players who have access to it."""
+    ) -> _typing.Union[_abc.Iterator[_engine_pb2.GetReplayResponse], _abc.AsyncIterator[_engine_pb2.GetReplayResponse]]:
+        """Streams the replay of a finished table, with all hands, to players who have access to it. The stream ends after the
+        last part.
+        """
 
 def add_EngineServiceServicer_to_server(servicer: EngineServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

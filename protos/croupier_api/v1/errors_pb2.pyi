@@ -201,9 +201,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_TOO_MANY_REQUESTS: _ErrorReason.ValueType  # 600
     """Limits.
 
-    RESOURCE_EXHAUSTED: the player, their network or the address calls more often than allowed, or the table has too
-    many actions; messages of a PlayTable stream count as calls; metadata limit names the limit. Wait as long as
-    RetryInfo says. A retry helps after that.
+    RESOURCE_EXHAUSTED: the player, their network or the address calls more often than allowed, reads its answers too
+    slowly, or the table has too many actions; messages of a PlayTable stream count as calls; metadata limit names the
+    limit. Wait as long as RetryInfo says. A retry helps after that.
     """
     ERROR_REASON_TOO_MANY_STREAMS: _ErrorReason.ValueType  # 601
     """RESOURCE_EXHAUSTED: too many streams are open, of this player, their network, the table or the server; metadata
@@ -260,8 +260,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_NO_INVITE_CODE: _ErrorReason.ValueType  # 707
     """UNAVAILABLE: no free invite code was found. Repeat the call. A retry helps."""
     ERROR_REASON_SERVICE_TIMEOUT: _ErrorReason.ValueType  # 708
-    """DEADLINE_EXCEEDED, from the gateway: the request or its answer took too long; it may have been carried out. Repeat
-    the call with the same request_id. A retry helps.
+    """DEADLINE_EXCEEDED: the request or its answer took too long; it may have been carried out. Repeat the call with the
+    same request_id. A retry helps.
     """
     ERROR_REASON_INTERNAL_FAULT: _ErrorReason.ValueType  # 709
     """INTERNAL: a fault of the server; its log has the details. Report it with the time of the call. A retry may help."""
@@ -443,9 +443,9 @@ table. Read the newer stream. A retry does not help.
 ERROR_REASON_TOO_MANY_REQUESTS: ErrorReason.ValueType  # 600
 """Limits.
 
-RESOURCE_EXHAUSTED: the player, their network or the address calls more often than allowed, or the table has too
-many actions; messages of a PlayTable stream count as calls; metadata limit names the limit. Wait as long as
-RetryInfo says. A retry helps after that.
+RESOURCE_EXHAUSTED: the player, their network or the address calls more often than allowed, reads its answers too
+slowly, or the table has too many actions; messages of a PlayTable stream count as calls; metadata limit names the
+limit. Wait as long as RetryInfo says. A retry helps after that.
 """
 ERROR_REASON_TOO_MANY_STREAMS: ErrorReason.ValueType  # 601
 """RESOURCE_EXHAUSTED: too many streams are open, of this player, their network, the table or the server; metadata
@@ -502,8 +502,8 @@ call with the same request_id. A retry helps after RetryInfo.
 ERROR_REASON_NO_INVITE_CODE: ErrorReason.ValueType  # 707
 """UNAVAILABLE: no free invite code was found. Repeat the call. A retry helps."""
 ERROR_REASON_SERVICE_TIMEOUT: ErrorReason.ValueType  # 708
-"""DEADLINE_EXCEEDED, from the gateway: the request or its answer took too long; it may have been carried out. Repeat
-the call with the same request_id. A retry helps.
+"""DEADLINE_EXCEEDED: the request or its answer took too long; it may have been carried out. Repeat the call with the
+same request_id. A retry helps.
 """
 ERROR_REASON_INTERNAL_FAULT: ErrorReason.ValueType  # 709
 """INTERNAL: a fault of the server; its log has the details. Report it with the time of the call. A retry may help."""

@@ -12,6 +12,7 @@ from croupier.engine.api.scoring_channel import ScoringChannel, check_key
 from croupier.engine.api.servicer import SERVICE_NAME, EngineServicer
 from croupier.engine.assembly import assemble
 from croupier.engine.settings import EngineSettings
+from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
@@ -25,7 +26,6 @@ from croupier.runtime.identity import (
 from croupier.runtime.links import links_by
 from croupier.runtime.rate_limit import budgets_of, call_budget, network_budgets
 from croupier.runtime.service import Port, Resources, Service, now_milliseconds, run_service
-from croupier.runtime.stream_limiter import StreamLimiter
 
 
 def seed_source(shuffle_seed: str) -> Callable[[int], bytes]:
@@ -52,7 +52,9 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
     metrics = engine.services.metrics
     strangers = call_budget("strangers", settings.stranger_units_per_second, settings.stranger_burst, time.monotonic_ns)
     budgets = budgets_of(settings, time.monotonic_ns, strangers)
-    streams = StreamLimiter("streams", settings.max_streams, settings.max_player_streams, settings.max_network_streams)
+    streams = CapacityLimiter(
+        "streams", settings.max_streams, settings.max_player_streams, settings.max_network_streams
+    )
     links = links_by(signing_key, settings.link_days, engine.clock)
     players = EngineServicer(engine.tables, metrics, streams, links)
     control = EngineControlServicer(engine.tables)
@@ -61,7 +63,15 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
     )
     return Service(
         ports=(
-            Port("listen", settings.listen, SERVICE_NAME, players.add_to, verifier, budgets=budgets),
+            Port(
+                "listen",
+                settings.listen,
+                SERVICE_NAME,
+                players.add_to,
+                verifier,
+                budgets=budgets,
+                max_streams=settings.max_streams,
+            ),
             Port("control", settings.control_listen, CONTROL_SERVICE_NAME, control.add_to, control_verifier),
         ),
         registry=metrics.registry,

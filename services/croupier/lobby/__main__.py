@@ -41,7 +41,18 @@ def build(settings: LobbySettings, resources: Resources) -> Service:
         lobby.end_streams()
 
     return Service(
-        ports=(Port("listen", settings.listen, SERVICE_NAME, lobby.add_to, verifier, OPEN_METHODS, budgets),),
+        ports=(
+            Port(
+                "listen",
+                settings.listen,
+                SERVICE_NAME,
+                lobby.add_to,
+                verifier,
+                OPEN_METHODS,
+                budgets,
+                settings.max_lobby_streams + settings.max_tickets,
+            ),
+        ),
         registry=registry,
         rpc_metrics=RpcMetrics(registry),
         check_access=partial(check_keys, settings, issuer, resources.tls, logger),

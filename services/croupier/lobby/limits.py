@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from croupier.lobby.settings import LobbySettings
+from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.rate_limit import Budgets, MonotonicClock, network_budgets
-from croupier.runtime.stream_limiter import StreamLimiter
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,8 @@ class LobbyLimits:
 
     sign_ins: Budgets
     tables_created: Budgets
-    streams: StreamLimiter
-    tickets: StreamLimiter
+    streams: CapacityLimiter
+    tickets: CapacityLimiter
 
 
 def limits_of(settings: LobbySettings, clock: MonotonicClock) -> LobbyLimits:
@@ -26,6 +26,6 @@ def limits_of(settings: LobbySettings, clock: MonotonicClock) -> LobbyLimits:
     return LobbyLimits(
         network_budgets("sign_ins", settings.sign_ins_per_second, settings.sign_in_burst, clock),
         network_budgets("tables_created", settings.tables_created_per_second, settings.tables_created_burst, clock),
-        StreamLimiter("streams", settings.max_lobby_streams, player_streams, settings.max_network_lobby_streams),
-        StreamLimiter("tickets", settings.max_tickets, player_streams, settings.max_network_tickets),
+        CapacityLimiter("streams", settings.max_lobby_streams, player_streams, settings.max_network_lobby_streams),
+        CapacityLimiter("tickets", settings.max_tickets, player_streams, settings.max_network_tickets),
     )

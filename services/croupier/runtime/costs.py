@@ -56,6 +56,8 @@ ROUNDS_PER_UNIT = 10
 REPLAY_BYTES_PER_UNIT = 200
 """Compressed; they are about ten entries."""
 
+ANSWER_BYTES_PER_UNIT = 4096
+
 
 def cost_of(method: str) -> int:
     """Return the cost of a call by the path of its method."""
@@ -80,3 +82,8 @@ def sheet_cost(rounds: int) -> int:
 def replay_cost(compressed_bytes: int) -> int:
     """Return the surcharge of a replay of so many bytes that has to be written."""
     return compressed_bytes // REPLAY_BYTES_PER_UNIT
+
+
+def answer_cost(answer_bytes: int) -> int:
+    """Return the surcharge of a large answer, or of a large message of a stream."""
+    return answer_bytes // ANSWER_BYTES_PER_UNIT

@@ -128,6 +128,12 @@ class Unavailable(ServiceError):
     code = grpc.StatusCode.UNAVAILABLE
 
 
+class TimedOut(ServiceError):
+    """Too late."""
+
+    code = grpc.StatusCode.DEADLINE_EXCEEDED
+
+
 class InternalFault(ServiceError):
     """Anything that no other error names."""
 
@@ -145,6 +151,7 @@ KINDS: tuple[type[ServiceError], ...] = (
     LimitReached,
     NotImplementedHere,
     Unavailable,
+    TimedOut,
     InternalFault,
 )
 

@@ -1,5 +1,6 @@
 """The interceptor of all calls: authentication, budgets, log context, metrics, and errors as gRPC status."""
 
+import asyncio
 import re
 import time
 import uuid
@@ -14,13 +15,20 @@ from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 from opentelemetry import trace
 
-from croupier.runtime.costs import cost_of
-from croupier.runtime.errors import InternalFault, MalformedRequest, NotImplementedHere, ServiceError, to_status
+from croupier.runtime.costs import answer_cost, cost_of
+from croupier.runtime.errors import (
+    InternalFault,
+    MalformedRequest,
+    NotImplementedHere,
+    ServiceError,
+    TimedOut,
+    to_status,
+)
 from croupier.runtime.identity import Caller, TokenVerifier, bearer_token, caller_network, set_caller
 from croupier.runtime.logs import Logger
 from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.network import NETWORK_HEADER, decode_network
-from croupier.runtime.rate_limit import Budgets, TooManyCalls, begin_charging
+from croupier.runtime.rate_limit import Budgets, TooManyCalls, begin_charging, charge
 from croupier.runtime.refusal_log import RefusalLog
 from croupier.runtime.traced_calls import ServicerContext as Context
 from croupier.runtime.traced_calls import set_code, traced_handler
@@ -35,7 +43,14 @@ UNKNOWN_METHOD = "unknown"
 """The name of all unknown methods in logs and metrics."""
 OPEN_SERVICES = ("/grpc.health.v1.", "/grpc.reflection.")
 
+REQUEST_SECONDS = 5.0
+"""The time in which a request has to arrive after its headers."""
+SMALL_ANSWER_BYTES = 16 * 1024
+"""Answers up to this size are in their call's cost, and do not count among those under way."""
+
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+Decode: TypeAlias = Callable[[bytes], Any]
+Encode: TypeAlias = Callable[[Any], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +69,10 @@ class Authenticator:
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Wraps every handler of a server; without `budgets` anyone may call as often as they like."""
+    """Wraps every handler of a server; without `budgets` anyone may call as often as they like.
+
+    A request has to arrive within `request_seconds` after its headers.
+    """
 
     def __init__(
         self,
@@ -62,11 +80,13 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         metrics: RpcMetrics,
         logger: Logger,
         budgets: Budgets | None = None,
+        request_seconds: float = REQUEST_SECONDS,
     ) -> None:
         self._authenticator = authenticator
         self._metrics = metrics
         self._logger = logger
         self._budgets = budgets
+        self._request_seconds = request_seconds
         self._refusals = RefusalLog(logger, time.monotonic_ns)
         self._wrapped: dict[str, Handler] = {}
         """The wrapped handlers by method, made once: those of each call would stay in memory as long as its stream."""
@@ -83,64 +103,66 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         handler = await continuation(handler_call_details)
         if handler is None:
             # A stream handler refuses unary calls and streams alike, before it reads a message.
-            refuse = self._wrap_stream(UNKNOWN_METHOD, _refuse_unknown, None)
+            refuse = self._wrap_stream(UNKNOWN_METHOD, _refuse_unknown, None, bytes)
             return grpc.stream_stream_rpc_method_handler(refuse)
         self._wrapped[method] = wrapped = self._wrap(method, handler)
         return wrapped
 
     # The stubs describe handlers of the threaded server; those here are coroutines and asynchronous iterators.
     def _wrap(self, method: str, handler: Any) -> Handler:
+        """Return a handler that is called with the headers, before the request has arrived, and sends bytes."""
         if method.startswith(OPEN_SERVICES):
             open_handler: Handler = handler
             return open_handler
+        decode, encode = handler.request_deserializer or bytes, handler.response_serializer or bytes
         if handler.stream_stream:
             # The handler reads and decodes its requests itself, message by message.
-            wrapped = self._wrap_stream(method, handler.stream_stream, None)
-            return grpc.stream_stream_rpc_method_handler(
-                wrapped, handler.request_deserializer, handler.response_serializer
-            )
-        decode = handler.request_deserializer or bytes
+            return grpc.stream_stream_rpc_method_handler(self._wrap_stream(method, handler.stream_stream, None, encode))
         if handler.unary_stream:
-            wrapped = self._wrap_stream(method, handler.unary_stream, decode)
-            return grpc.unary_stream_rpc_method_handler(wrapped, None, handler.response_serializer)
-        unary = self._wrap_unary(method, handler.unary_unary, decode)
-        return grpc.unary_unary_rpc_method_handler(unary, None, handler.response_serializer)
+            return grpc.stream_stream_rpc_method_handler(
+                self._wrap_stream(method, handler.unary_stream, decode, encode)
+            )
+        return grpc.stream_unary_rpc_method_handler(self._wrap_unary(method, handler.unary_unary, decode, encode))
 
     def _wrap_unary(
-        self, method: str, handler: Callable[[Any, Context], Awaitable[Any]], decode: Callable[[bytes], Any]
-    ) -> Callable[[bytes, Context], Awaitable[Any]]:
-        async def serve(raw: bytes, context: Context) -> Any:
-            started = time.perf_counter()
+        self, method: str, handler: Callable[[Any, Context], Awaitable[Any]], decode: Decode, encode: Encode
+    ) -> Callable[[Any, Context], Awaitable[Any]]:
+        async def serve(_requests: object, context: Context) -> Any:
+            started = 0.0
             code, failure = "CANCELLED", None
             try:
-                self._begin(method, context)
-                request = _decoded(decode, raw)
-                _bind_table_of(request)
-                response = await handler(request, context)
+                caller = self._begin(method, context)
+                request = await self._request(caller, decode, context)
+                started = time.perf_counter()
+                answer = encode(await handler(request, context))
+                if len(answer) > SMALL_ANSWER_BYTES:
+                    end = self._begin_answer(caller, answer)
+                    # The stub has a class in place of a protocol.
+                    context.add_done_callback(lambda _context: end())  # type: ignore[arg-type]
                 code = "OK"
-                return response
+                return answer
             except Exception as error:  # noqa: BLE001 - every fault becomes a status
                 failure = self._error_of(error, context)
                 code = _code_name(failure, context)
             finally:
                 self._record_end(method, code)
-                self._metrics.seconds.labels(method).observe(time.perf_counter() - started)
+                if started:
+                    self._metrics.seconds.labels(method).observe(time.perf_counter() - started)
             # It is counted before the answer is sent: a caller with an answer finds it in the metrics.
             return await _abort(failure, context)
 
         return traced_handler(method, serve)
 
     def _wrap_stream(
-        self, method: str, handler: Callable[[Any, Context], Any], decode: Callable[[bytes], Any] | None
+        self, method: str, handler: Callable[[Any, Context], Any], decode: Decode | None, encode: Encode
     ) -> Callable[[Any, Context], Awaitable[None]]:
-        async def serve(raw: Any, context: Context) -> None:
+        async def serve(requests: Any, context: Context) -> None:
             code, failure = "CANCELLED", None
             self._metrics.open_calls.labels(method).inc()
             try:
-                self._begin(method, context)
-                request = _decoded(decode, raw) if decode else raw
-                _bind_table_of(request)
-                await _run_stream(handler(request, context), context)
+                caller = self._begin(method, context)
+                request = await self._request(caller, decode, context) if decode else requests
+                await self._run_stream(handler(request, context), caller, encode, context)
                 code = "OK"
             except Exception as error:  # noqa: BLE001 - every fault becomes a status
                 failure = self._error_of(error, context)
@@ -152,11 +174,55 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
         return traced_handler(method, serve)
 
+    async def _request(self, caller: Caller, decode: Decode, context: Context) -> Any:
+        """Return the one request of a call; raises TimedOut if it does not arrive in time, LimitReached."""
+        arriving = self._budgets.arriving if self._budgets is not None else None
+        release = arriving.acquire(caller) if arriving is not None else _nothing
+        try:
+            async with asyncio.timeout(self._request_seconds):
+                raw = await context.read()
+        except TimeoutError:
+            raise TimedOut(
+                errors_pb2.ERROR_REASON_SERVICE_TIMEOUT,
+                f"the request did not arrive: expected it within {self._request_seconds:g} s after its headers",
+            ) from None
+        finally:
+            release()
+        request = _decoded(decode, raw)
+        _bind_table_of(request)
+        return request
+
+    def _begin_answer(self, caller: Caller, answer: bytes) -> Callable[[], None]:
+        """Charge for a large answer and count it among those under way; returns the function that ends that."""
+        charge(answer_cost(len(answer)))
+        if self._budgets is None or self._budgets.answers is None:
+            return _nothing
+        return self._budgets.answers.acquire(caller, len(answer))
+
+    async def _run_stream(
+        self, responses: AsyncGenerator[Any, None] | Awaitable[None], caller: Caller, encode: Encode, context: Context
+    ) -> None:
+        if not isinstance(responses, AsyncGenerator):
+            await responses
+            return
+        # Close the generator of a call that ends early now, instead of by the garbage collector.
+        async with aclosing(responses):
+            async for response in responses:
+                message = encode(response)
+                if len(message) <= SMALL_ANSWER_BYTES:
+                    await context.write(message)
+                    continue
+                end = self._begin_answer(caller, message)
+                try:
+                    await context.write(message)
+                finally:
+                    end()
+
     def _record_end(self, method: str, code: str) -> None:
         self._metrics.calls.labels(method, code).inc()
         set_code(trace.get_current_span(), code)
 
-    def _begin(self, method: str, context: Context) -> None:
+    def _begin(self, method: str, context: Context) -> Caller:
         metadata = {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(method=method, request_id=_request_id(metadata))
@@ -167,6 +233,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         if caller.id:
             structlog.contextvars.bind_contextvars(player_id=caller.id)
         self._charge(method, caller)
+        return caller
 
     def _charge(self, method: str, caller: Caller) -> None:
         if self._budgets is None:
@@ -202,14 +269,20 @@ def _without_traceback(error: ServiceError) -> ServiceError:
     return error
 
 
-def _decoded(decode: Callable[[bytes], Any], raw: bytes) -> Any:
-    try:
-        return decode(raw)
-    except DecodeError:
-        raise MalformedRequest(
-            errors_pb2.ERROR_REASON_MALFORMED_REQUEST,
-            "invalid message: expected the protobuf message of this method, with all strings in UTF-8",
-        ) from None
+def _nothing() -> None:
+    """Do nothing."""
+
+
+def _decoded(decode: Decode, raw: Any) -> Any:
+    if raw is not grpc.aio.EOF:
+        try:
+            return decode(raw)
+        except DecodeError:
+            pass
+    raise MalformedRequest(
+        errors_pb2.ERROR_REASON_MALFORMED_REQUEST,
+        "invalid message: expected the protobuf message of this method, with all strings in UTF-8",
+    )
 
 
 def _request_id(metadata: Mapping[str, str]) -> str:
@@ -228,16 +301,6 @@ def _bind_table(table_id: str) -> None:
     if BOUND_TABLE_ID.fullmatch(table_id):
         structlog.contextvars.bind_contextvars(table_id=table_id)
         trace.get_current_span().set_attribute(TABLE_ID, table_id)
-
-
-async def _run_stream(responses: AsyncGenerator[Any, None] | Awaitable[None], context: Context) -> None:
-    if isinstance(responses, AsyncGenerator):
-        # Close the generator of a call that ends early now, instead of by the garbage collector.
-        async with aclosing(responses):
-            async for response in responses:
-                await context.write(response)
-    else:
-        await responses
 
 
 async def _refuse_unknown(_requests: object, _context: Context) -> None:

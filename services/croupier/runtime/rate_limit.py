@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
+from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.errors import LimitReached
 from croupier.runtime.identity import Caller
 from croupier.runtime.network import WIDE_NETWORK_SHARE
@@ -20,6 +21,12 @@ PRUNE_SIZE = 1024
 """Below this number, full buckets are not removed."""
 STRANGERS = "strangers"
 """The only key of their budget."""
+MAX_ARRIVING_REQUESTS = 5_000
+MAX_NETWORK_ARRIVING_REQUESTS = 1_000
+"""As many as may come at once within the budget of one player."""
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+MAX_NETWORK_ANSWER_BYTES = 8 * 1024 * 1024
+MAX_PLAYER_ANSWER_BYTES = 4 * 1024 * 1024
 
 MonotonicClock = Callable[[], int]
 """Returns nanoseconds since any moment, and never goes back."""
@@ -100,13 +107,16 @@ def call_budget(limit: str, units_per_second: int, burst: int, clock: MonotonicC
 class Budgets:
     """The budgets of all calls at a port; None is no limit.
 
-    All `strangers` share one bucket: callers without a seat at the table that they ask for.
+    All `strangers` share one bucket: callers without a seat at the table that they ask for. `arriving` limits the
+    requests that have not arrived since their headers came, `answers` the bytes of large answers that are not sent.
     """
 
     player: CallBudget | None = None
     network: CallBudget | None = None
     wide_network: CallBudget | None = None
     strangers: CallBudget | None = None
+    arriving: CapacityLimiter | None = None
+    answers: CapacityLimiter | None = None
 
     def acquire_nowait(self, caller: Caller, cost: int) -> None:
         """Take units from the budgets of the player and the network; raises TooManyCalls, and takes none, if one lacks.
@@ -208,7 +218,24 @@ def budgets_of(settings: ServiceSettings, clock: MonotonicClock, strangers: Call
     """Return the budgets by the settings."""
     player = call_budget("player_calls", settings.player_calls_per_second, settings.player_burst, clock)
     networks = network_budgets("network_calls", settings.network_units_per_second, settings.network_burst, clock)
-    return replace(networks, player=player, strangers=strangers)
+    reason = errors_pb2.ERROR_REASON_TOO_MANY_REQUESTS
+    most = MAX_NETWORK_ARRIVING_REQUESTS
+    return replace(
+        networks,
+        player=player,
+        strangers=strangers,
+        arriving=CapacityLimiter(
+            "arriving_requests", MAX_ARRIVING_REQUESTS, most, most, noun="requests under way", reason=reason
+        ),
+        answers=CapacityLimiter(
+            "answer_bytes",
+            MAX_ANSWER_BYTES,
+            MAX_PLAYER_ANSWER_BYTES,
+            MAX_NETWORK_ANSWER_BYTES,
+            noun="bytes of answers under way",
+            reason=reason,
+        ),
+    )
 
 
 def network_budgets(limit: str, units_per_second: int, burst: int, clock: MonotonicClock) -> Budgets:

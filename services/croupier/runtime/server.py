@@ -23,6 +23,8 @@ from croupier.runtime.tls import Tls
 MAX_REQUEST_BYTES = 64 * 1024
 MAX_METADATA_BYTES = 48 * 1024
 """More than the gateway accepts, with the headers that it adds; by default gRPC refuses more than 8 KiB."""
+MAX_UNARY_CALLS = 5_000
+"""The unary calls at a port at a time."""
 READINESS_POLL_SECONDS = 5.0
 CLOSE_SECONDS = 2.0
 """The part of the drain for closing resources, such as connections to a database."""
@@ -69,8 +71,11 @@ async def listen(
     add_services: AddServices,
     interceptor: CallInterceptor,
     tls: Tls | None = None,
+    max_streams: int = 0,
 ) -> Listener:
     """Start a gRPC server at host:port (port 0 chooses one); with TLS callers need a certificate too.
+
+    It refuses calls beyond MAX_UNARY_CALLS and so many streams at a time before anything else is done for them.
 
     Raises SettingsError if the address cannot be listened on.
     """
@@ -89,6 +94,7 @@ async def listen(
             # Without this the library waits a minute for the answer, despite the line above.
             ("grpc.http2.ping_timeout_ms", KEEPALIVE_MILLISECONDS),
         ],
+        maximum_concurrent_rpcs=MAX_UNARY_CALLS + max_streams,
     )
     add_services(server)
     servicer = Health()

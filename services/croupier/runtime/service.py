@@ -54,7 +54,7 @@ AnySettings = TypeVar("AnySettings", bound=ServiceSettings)
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port with its address, its service, the verifier of its tokens, and the budgets of players.
+    """A port with its address, its service, the verifier of its tokens, and the budgets and streams of players.
 
     The ready file has the address under `name`. `open_methods` need no token.
     """
@@ -66,6 +66,7 @@ class Port:
     verifier: TokenVerifier
     open_methods: frozenset[str] = frozenset()
     budgets: Budgets | None = None
+    max_streams: int = 0
 
 
 async def _no_op(_grace_seconds: float = 0.0) -> None:
@@ -222,7 +223,9 @@ async def _listening(
         for port in service.ports:
             authenticator = Authenticator(port.verifier, port.open_methods)
             interceptor = CallInterceptor(authenticator, service.rpc_metrics, resources.logger, port.budgets)
-            listener = await listen(port.address, [port.service_name], port.add, interceptor, resources.tls)
+            listener = await listen(
+                port.address, [port.service_name], port.add, interceptor, resources.tls, port.max_streams
+            )
             # Otherwise its destructor would log an error after the end of the event loop.
             stack.push_async_callback(listener.server.stop, None)
             listeners.append(listener)

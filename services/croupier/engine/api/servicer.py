@@ -13,20 +13,21 @@ from croupier.engine.api.action_codec import decode_action
 from croupier.engine.api.stream_codec import encode_acceptance, encode_refusal, encode_snapshot, encode_time
 from croupier.engine.core.access import Need, Visitor, has_seat, not_seated
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
-from croupier.engine.core.replay import replay_text
+from croupier.engine.core.replay import replay_parts
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.table_checks import MAX_ID_CHARACTERS, check_text
 from croupier.games.facts import Seat
+from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.costs import MESSAGE_COST, resume_cost
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, invalid_field
 from croupier.runtime.identity import caller
+from croupier.runtime.interceptor import REQUEST_SECONDS
 from croupier.runtime.links import Links
 from croupier.runtime.network import widest_id
 from croupier.runtime.rate_limit import acquire, charge
-from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.table_access import LinkPurpose
 from croupier_api.v1 import engine_pb2, engine_pb2_grpc, errors_pb2
 from croupier_api.v1.engine_pb2 import (
@@ -50,13 +51,10 @@ from croupier_api.v1.engine_pb2 import (
 
 SERVICE_NAME: str = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
 PLAY_TABLE = f"/{SERVICE_NAME}/PlayTable"
-FIRST_MESSAGE_SECONDS = 10.0
 PURPOSES = {
     engine_pb2.LINK_PURPOSE_WATCH: LinkPurpose.WATCH,
     engine_pb2.LINK_PURPOSE_REPLAY: LinkPurpose.REPLAY,
 }
-MAX_INLINE_REPLAY_BYTES = 16 * 1024
-"""A larger replay is decompressed by a thread."""
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -64,7 +62,7 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     """EngineService. Its streams write bytes that are encoded once for all viewers who receive the same."""
 
-    def __init__(self, tables: Tables, metrics: EngineMetrics, stream_limiter: StreamLimiter, links: Links) -> None:
+    def __init__(self, tables: Tables, metrics: EngineMetrics, stream_limiter: CapacityLimiter, links: Links) -> None:
         self._tables = tables
         self._links = links
         self._metrics = metrics
@@ -140,12 +138,11 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         link, expires = self._links.issue(request.table_id, purpose)
         return CreateLinkResponse(link=link, expiry_time=encode_time(expires))
 
-    async def GetReplay(self, request: GetReplayRequest, context: Any) -> GetReplayResponse:
-        """Return the replay of a finished table."""
+    async def GetReplay(self, request: GetReplayRequest, context: Any) -> AsyncIterator[GetReplayResponse]:
+        """Yield the replay of a finished table in parts; each is decompressed when the one before it was sent."""
         replay = await self._tables.replay(request.table_id, self._visitor(request.table_id, request.link))
-        if len(replay) <= MAX_INLINE_REPLAY_BYTES:
-            return GetReplayResponse(replay=replay_text(replay))
-        return GetReplayResponse(replay=await asyncio.to_thread(replay_text, replay))
+        for part in replay_parts(replay):
+            yield GetReplayResponse(replay=part)
 
     async def WatchTable(  # type: ignore[override]  # it yields encoded WatchTableResponse messages
         self, request: WatchTableRequest, context: Any
@@ -257,7 +254,7 @@ def _end_at_expiry(table: LiveTable, stream: Subscription) -> asyncio.TimerHandl
 
 async def _first_message(context: Context) -> PlayTableRequest:
     try:
-        async with asyncio.timeout(FIRST_MESSAGE_SECONDS):
+        async with asyncio.timeout(REQUEST_SECONDS):
             raw = await context.read()
     except TimeoutError:
         raise invalid_field("request", "the first message, which must set watch, did not come in time") from None

@@ -6,7 +6,8 @@ than those in the log. docs/replay-format.md describes the format, which differs
 
 import gzip
 import json
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,13 +22,17 @@ from croupier.games.interface import Event, Game, GameOver, SeatActed, State
 REPLAY_VERSION = 1
 MEMBER_LINES = 256
 """A member of the gzip file has at least this many lines, except for the last."""
+GZIP_WBITS = 16 + zlib.MAX_WBITS
 AUTO = {ActedBy.TIMEOUT: "timeout", ActedBy.BOT: "bot"}
 """The names of decisions that are not the player's."""
 
 
-def replay_text(replay: bytes) -> str:
-    """Return the replay file that a ReplayFold has compressed."""
-    return gzip.decompress(replay).decode()
+def replay_parts(replay: bytes) -> Iterator[str]:
+    """Yield the replay file that a ReplayFold has compressed in parts of whole lines."""
+    while replay:
+        member = zlib.decompressobj(wbits=GZIP_WBITS)
+        yield member.decompress(replay).decode()
+        replay = member.unused_data
 
 
 class ReplayFold:
@@ -61,7 +66,7 @@ class ReplayFold:
             self._compress()
 
     def result(self) -> bytes:
-        """Return the whole file for replay_text; no bytes without any entry."""
+        """Return the whole file for replay_parts; no bytes without any entry."""
         if not self._table.sequence:
             return b""
         if isinstance(over := self._table.awaiting, GameOver):

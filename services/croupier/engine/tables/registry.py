@@ -168,7 +168,7 @@ class Tables:
         return (await self._found(table_id, visitor, need)).config
 
     async def replay(self, table_id: str, visitor: Visitor) -> bytes:
-        """Return the replay of a finished table for a player, compressed for replay_text.
+        """Return the replay of a finished table for a player, compressed for replay_parts.
 
         Raises as get() does, and IllegalNow unless the game is over for the player.
         """

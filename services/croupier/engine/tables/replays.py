@@ -30,7 +30,7 @@ class ReplayCache:
         services.metrics.replay_cache_bytes.set_function(lambda: self._bytes)
 
     async def get(self, table: LiveTable | StoredTable, is_urgent: bool) -> bytes:
-        """Return the replay of a finished table, compressed for replay_text; concurrent callers share its building.
+        """Return the replay of a finished table, compressed for replay_parts; concurrent callers share its building.
 
         No bytes if the table has been deleted. Raises UnreadableLog, Unavailable if too many strangers wait for logs.
         """

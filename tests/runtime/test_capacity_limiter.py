@@ -5,22 +5,22 @@ from dataclasses import replace
 
 import pytest
 
+from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.errors import LimitReached, ServiceError
 from croupier.runtime.identity import Caller
 from croupier.runtime.network import Network
-from croupier.runtime.stream_limiter import StreamLimiter
 
 ANN, BEN, EVE = Caller("a", "Ann"), Caller("b", "Ben"), Caller("c", "Eve")
 
 
-def refused(limiter: StreamLimiter, caller: Caller) -> ServiceError:
+def refused(limiter: CapacityLimiter, caller: Caller) -> ServiceError:
     with pytest.raises(LimitReached) as refusal, limiter.slot(caller):
         pass
     return refusal.value
 
 
 def test_slots_are_limited_and_released() -> None:
-    limiter = StreamLimiter("tickets", limit=3, player_limit=2, network_limit=1)
+    limiter = CapacityLimiter("tickets", limit=3, player_limit=2, network_limit=1)
     with limiter.slot(ANN):
         with limiter.slot(ANN):
             refusal = refused(limiter, ANN)
@@ -35,7 +35,7 @@ def test_slots_are_limited_and_released() -> None:
 
 
 def test_a_network_has_a_share_and_the_wide_one_four_of_them() -> None:
-    limiter = StreamLimiter("streams", limit=100, player_limit=100, network_limit=2)
+    limiter = CapacityLimiter("streams", limit=100, player_limit=100, network_limit=2)
     near = [replace(ANN, network=Network(f"{number:016x}", "f" * 16)) for number in range(9)]
     with ExitStack() as slots:
         for caller in near[:4]:

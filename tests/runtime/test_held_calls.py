@@ -1,0 +1,121 @@
+"""Requests that do not arrive and answers that are not read are held in bounds."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+import pytest
+
+from croupier.runtime.capacity_limiter import CapacityLimiter
+from croupier.runtime.costs import ANSWER_BYTES_PER_UNIT
+from croupier.runtime.interceptor import SMALL_ANSWER_BYTES
+from croupier.runtime.rate_limit import Budgets, CallBudget
+from croupier_api.v1 import lobby_pb2 as pb
+from croupier_api.v1.errors_pb2 import ERROR_REASON_TOO_MANY_REQUESTS
+from croupier_api.v1.tables_pb2 import Table
+from tests.refusals import refusal
+from tests.runtime.lobby_server import LOBBY, LobbyServer, Metadata, Servicer, bearer, running_lobby
+from tests.waiting import until
+
+SMALL_WINDOWS = [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 4)]
+ANSWER_BYTES = 300_000
+"""More than the windows and buffers of a connection hold."""
+
+
+class LargeAnswers(Servicer):
+    """Answers that no window takes as a whole."""
+
+    async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:
+        return pb.GetTableResponse(table=Table(game="x" * ANSWER_BYTES))
+
+    async def _watch(self, request: pb.WatchTablesRequest) -> AsyncIterator[pb.WatchTablesResponse]:
+        yield pb.WatchTablesResponse(table=Table(game="x" * ANSWER_BYTES))
+
+
+def limiter(limit: int) -> CapacityLimiter:
+    return CapacityLimiter("held", limit, limit, limit, noun="held things", reason=ERROR_REASON_TOO_MANY_REQUESTS)
+
+
+async def _silence() -> AsyncIterator[bytes]:
+    await asyncio.Event().wait()
+    yield b""
+
+
+def held_call(channel: grpc.aio.Channel, method: str, metadata: Metadata) -> Any:
+    """Send the headers of a call without a request."""
+    start: Any = channel.stream_stream(f"{LOBBY}/{method}")
+    return start(_silence(), metadata=metadata)
+
+
+def unread_call(channel: grpc.aio.Channel, method: str) -> Any:
+    """Make a call as a stream of answers, whose client does not ask for the first."""
+    start: Any = channel.unary_stream(f"{LOBBY}/{method}")
+    return start(b"", metadata=bearer())
+
+
+@pytest.mark.parametrize("method", ["GetTable", "WatchTables", "SignIn"])
+async def test_a_call_ends_if_its_request_does_not_arrive(method: str) -> None:
+    async with running_lobby(request_seconds=0.05) as lobby:
+        refused = await refusal(held_call(lobby.channel, method, bearer()).read())
+        assert refused[:2] == ("DEADLINE_EXCEEDED", "SERVICE_TIMEOUT")
+        assert lobby.metric("calls_total", method, code="DEADLINE_EXCEEDED") == 1
+        await lobby.call("GetTable", bearer())
+
+
+async def test_a_call_whose_request_has_not_arrived_pays_and_needs_a_token() -> None:
+    async with running_lobby(budgets=Budgets(CallBudget("calls", 1, 1, lambda: 0))) as lobby:
+        held = held_call(lobby.channel, "GetTable", bearer())
+        await until(lambda: lobby.registry.get_sample_value("croupier_calls_without_network_total") == 1)
+        assert (await refusal(lobby.call("GetTable", bearer())))[:2] == ("RESOURCE_EXHAUSTED", "TOO_MANY_REQUESTS")
+        held.cancel()
+    async with running_lobby() as lobby:
+        assert (await refusal(held_call(lobby.channel, "GetTable", ()).read())).code == "UNAUTHENTICATED"
+
+
+async def test_a_half_closed_call_without_a_request_is_malformed(lobby: LobbyServer) -> None:
+    call: Any = lobby.channel.stream_stream(f"{LOBBY}/GetTable")(metadata=bearer())
+    await call.done_writing()
+    assert (await refusal(call.read()))[:2] == ("INVALID_ARGUMENT", "MALFORMED_REQUEST")
+
+
+async def test_few_requests_may_be_under_way() -> None:
+    arriving = limiter(2)
+    async with running_lobby(budgets=Budgets(arriving=arriving)) as lobby:
+        held = [held_call(lobby.channel, method, bearer()) for method in ("WatchTables", "GetTable")]
+        await until(lambda: len(arriving) == 2)
+        refused = await refusal(lobby.call("GetTable", bearer()))
+        assert refused[:2] == ("RESOURCE_EXHAUSTED", "TOO_MANY_REQUESTS")
+        for call in held:
+            call.cancel()
+        await until(lambda: len(arriving) == 0)
+        await lobby.call("GetTable", bearer())
+
+
+@pytest.mark.parametrize("method", ["GetTable", "WatchTables"])
+async def test_few_bytes_of_answers_may_be_under_way(method: str) -> None:
+    answers = limiter(2 * ANSWER_BYTES + SMALL_ANSWER_BYTES)
+    async with (
+        running_lobby(LargeAnswers(), budgets=Budgets(answers=answers)) as lobby,  # type: ignore[abstract]
+        grpc.aio.insecure_channel(lobby.listener.address, options=SMALL_WINDOWS) as channel,
+    ):
+        unread = [unread_call(channel, method) for _ in range(2)]
+        await until(lambda: len(answers) > 2 * ANSWER_BYTES)
+        refused = await refusal(lobby.call(method, bearer()))
+        assert refused[:2] == ("RESOURCE_EXHAUSTED", "TOO_MANY_REQUESTS")
+        assert len(await unread[0].read()) > ANSWER_BYTES
+        assert await unread[0].read() is grpc.aio.EOF
+        await until(lambda: len(answers) < 2 * ANSWER_BYTES)
+        unread[1].cancel()
+        await until(lambda: len(answers) == 0)
+        await lobby.call(method, bearer())
+
+
+@pytest.mark.parametrize("method", ["GetTable", "WatchTables"])
+async def test_a_large_answer_is_paid_by_its_size(method: str) -> None:
+    budget = CallBudget("calls", 1, 1000, lambda: 0)
+    async with running_lobby(LargeAnswers(), budgets=Budgets(budget)) as lobby:  # type: ignore[abstract]
+        before = budget.wait("ada", 1000)
+        await lobby.call(method, bearer())
+        units = (budget.wait("ada", 1000) - before) // 1_000_000_000
+        assert ANSWER_BYTES // ANSWER_BYTES_PER_UNIT <= units < ANSWER_BYTES // ANSWER_BYTES_PER_UNIT + 20
