@@ -26,7 +26,7 @@ rpc METHOD CODE             One for each attempt at a call, the client's retries
                             or name the gateway as their source). Streams too, by how they ended. CANCELLED is
                             omitted.
 unanswered rpc METHOD       One for each attempt, or stream, that ended in any other way, such as by the client.
-streams opened METHOD       One for each stream that was started, with any outcome.
+streams opened METHOD       One for each stream that was started, with any outcome; not for GetReplay.
 streams resumed             One for each PlayTable or WatchTable stream with after_sequence that brought a message, or
                             ended with OK.
 silent streams METHOD       One for each stream that ended with neither a message, nor OK, nor ErrorInfo.
@@ -92,7 +92,9 @@ def _call(labels: Mapping[str, str]) -> Values | None:
 
 def _stream(labels: Mapping[str, str]) -> Values | None:
     method = METHODS.get(labels.get("method", ""))
-    return (method.name,) if method is not None and method.server_streaming else None
+    # Clients call GetReplay as they call unary methods: its stream is one answer in parts.
+    is_stream = method is not None and method.server_streaming and method.name != "GetReplay"
+    return (method.name,) if method is not None and is_stream else None
 
 
 @dataclass(frozen=True, slots=True)

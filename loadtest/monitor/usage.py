@@ -28,7 +28,8 @@ def usage_checks(limits: Limits, monitor: ServiceMonitor, folder: Path | None) -
 
 
 def _growth(instance: str, readings: Sequence[Reading], mebibytes: float) -> Check:
-    grown = (readings[-1].memory_bytes - settled_reading(readings).memory_bytes) / MEBIBYTE
+    peak = max(reading.memory_bytes for reading in readings)
+    grown = (peak - settled_reading(readings).memory_bytes) / MEBIBYTE
     return Check(f"{instance} growth", f"at most {mebibytes:g} MiB", f"{grown:.1f} MiB", grown <= mebibytes)
 
 

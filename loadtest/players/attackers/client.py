@@ -1,7 +1,7 @@
 """The client of an attacker, which sends each request once, on its own connections."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import grpc
@@ -18,9 +18,14 @@ from loadtest.monitor.counters import METHODS, rpc_key
 from loadtest.players.client import FORWARDED_FOR, OPTIONS
 from loadtest.players.counting import count_limit, service_code
 
-OK = "OK"
+OK, UNREAD = "OK", "UNREAD"
+UNREAD_SECONDS = 8.0
+"""Less than CALL_SECONDS, so that the attacker knows the end."""
+SMALL_WINDOWS = (("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 4))
+"""The options of a channel that reads as little ahead as possible."""
 PATHS: Mapping[str, str] = {method.name: path for path, method in METHODS.items()}
 Metadata: TypeAlias = Sequence[tuple[str, str]]
+Options: TypeAlias = tuple[tuple[str, int], ...]
 
 
 class Answer(NamedTuple):
@@ -42,7 +47,7 @@ class AttackClient:
         self._name = name
         self._measures = measures
         self._access_token = ""
-        self._channels: dict[str, grpc.aio.Channel] = {}
+        self._channels: dict[tuple[str, Options], grpc.aio.Channel] = {}
         self._streams: set[asyncio.Task[None]] = set()
 
     async def sign_in(self) -> Answer:
@@ -53,14 +58,44 @@ class AttackClient:
         return answer
 
     async def call(self, request: Message, metadata: Metadata = ()) -> Answer:
-        """Send a unary request once."""
+        """Send a request once and read the whole answer; its message is the last one of a stream."""
         path = _path(request)
-        send = self._channel(path).unary_unary(
+        start = self._channel(path).unary_stream(
             path, request_serializer=type(request).SerializeToString, response_deserializer=_answer_class(path)
         )
-        code = None
+        return await self._read(path, start(request, timeout=CALL_SECONDS, metadata=self._metadata(request, metadata)))
+
+    async def hold(self, request: Message) -> Answer:
+        """Send the headers of a call without its request; returns its end."""
+        path = _path(request)
+        start: Any = self._channel(path).stream_stream(path, response_deserializer=_answer_class(path))
+        if METHODS[path].server_streaming:
+            self._measures.count(f"streams opened {METHODS[path].name}")
+        call = start(_no_request(), timeout=CALL_SECONDS, metadata=self._metadata(request))
+        return await self._read(path, call)
+
+    async def leave_unread(self, request: Message) -> Answer:
+        """Send a request and read nothing for UNREAD_SECONDS; returns the refusal, or UNREAD."""
+        path = _path(request)
+        start: Any = self._channel(path, SMALL_WINDOWS).unary_stream(path)
+        call = start(request.SerializeToString(), timeout=CALL_SECONDS, metadata=self._metadata(request))
         try:
-            message = await send(request, timeout=CALL_SECONDS, metadata=self._metadata(request, metadata))
+            async with asyncio.timeout(UNREAD_SECONDS):
+                # A refusal has no message that has to be read before it.
+                await call.code()
+            return await self._read(path, call)
+        except TimeoutError:
+            return Answer(UNREAD)
+        finally:
+            if call.cancel():
+                self._measures.count(rpc_key(path, None))
+
+    async def _read(self, path: str, call: Any) -> Answer:
+        """Read an answer to its end, and count it."""
+        code, message = None, None
+        try:
+            async for part in call:
+                message = part
             code = OK
         except grpc.RpcError as error:
             refusal = from_rpc_error(error)
@@ -134,17 +169,22 @@ class AttackClient:
             *metadata,
         )
 
-    def _channel(self, path: str) -> grpc.aio.Channel:
+    def _channel(self, path: str, options: Options = ()) -> grpc.aio.Channel:
         service = path.split(".")[-1].partition("Service/")[0].lower()
         address: str = getattr(self._endpoints, service)
-        if address not in self._channels:
-            tls, target = self._endpoints.tls, channel_target(address)
-            self._channels[address] = (
-                grpc.aio.insecure_channel(target, options=OPTIONS)
+        if (address, options) not in self._channels:
+            tls, target, all_options = self._endpoints.tls, channel_target(address), (*OPTIONS, *options)
+            self._channels[address, options] = (
+                grpc.aio.insecure_channel(target, options=all_options)
                 if tls is None
-                else grpc.aio.secure_channel(target, tls.credentials(), options=OPTIONS)
+                else grpc.aio.secure_channel(target, tls.credentials(), options=all_options)
             )
-        return self._channels[address]
+        return self._channels[address, options]
+
+
+async def _no_request() -> AsyncIterator[Any]:
+    await asyncio.Event().wait()
+    yield
 
 
 def _path(request: Message) -> str:

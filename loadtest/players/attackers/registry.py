@@ -14,6 +14,7 @@ from loadtest.players.attackers.hoarding import (
     tickets,
     unknown_games,
 )
+from loadtest.players.attackers.holding import held_requests, unread_answers
 from loadtest.players.attackers.playing import endless_games
 from loadtest.players.attackers.reading import (
     cold_tables,
@@ -37,6 +38,8 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "resumes_ahead": Attack(resumes_ahead, CALLS | {"SEQUENCE_AHEAD"}, 2),
         "pages": Attack(pages, CALLS, 3),
         "pages_of_many_guests": Attack(pages_of_many_guests, frozenset({"network_calls"}), 6),
+        "held_requests": Attack(held_requests, frozenset({"SERVICE_TIMEOUT"}), 8),
+        "unread_answers": Attack(unread_answers, frozenset({"network_calls"}), 4),
         "forged_headers": Attack(forged_headers, CALLS, 2),
         "sign_ins": Attack(sign_ins, frozenset({"sign_ins"}), 1.5),
         "lobby_streams": Attack(lobby_streams, frozenset({"streams"}), 3),
