@@ -215,6 +215,9 @@ class SimulatedContext:
     def add_done_callback(self, callback: Callable[[object], None]) -> None:
         self.call.on_end(lambda: callback(self))
 
+    async def send_initial_metadata(self, _metadata: Metadata) -> None:
+        """Do nothing: no client waits for headers."""
+
     async def write(self, message: bytes) -> None:
         """Send a message when the client's window has room."""
         pipe = self.call.to_client

@@ -141,7 +141,7 @@ class Player:
 
     async def _wait_until_open(self, table_id: str) -> None:
         async for update in self._client.watch_tables(table_id=table_id):
-            if update.table.state != tables_pb2.TABLE_STATE_FORMING:
+            if update.HasField("table") and update.table.state != tables_pb2.TABLE_STATE_FORMING:
                 return
 
     # Playing

@@ -42,6 +42,7 @@ async def player_id_at(arguments: list[str], ready: Path) -> str:
             watch = stub.WatchTables(lobby_pb2.WatchTablesRequest(), metadata=(("authorization", f"Bearer {token}"),))
             # The lobby receives it after the other call on the same connection.
             player_id = (await stub.SignIn(sign_in)).player.player_id
+            await asyncio.wait_for(watch.read(), TIMEOUT_SECONDS)
             process.terminate()
             with pytest.raises(grpc.RpcError):
                 await asyncio.wait_for(watch.read(), TIMEOUT_SECONDS)

@@ -127,9 +127,9 @@ async def test_a_stream_whose_ticket_was_deleted_as_abandoned_asks_its_player_to
     deployment: LobbyDeployment, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, failing: str | None
 ) -> None:
     """One lobby could not reach the database for long, another one could."""
-    async with deployment.lobby() as cut_off, deployment.lobby() as other:
+    async with deployment.lobby() as cut_off, deployment.lobby(ticket_grace_seconds=15) as other:
         [ada] = await waiting(cut_off, ADA)
-        clock.advance(31)
+        clock.advance(16)
         await other.housekeeper.delete_expired()
         if failing:
             with monkeypatch.context() as away:
@@ -150,12 +150,49 @@ async def test_a_stream_whose_ticket_was_deleted_as_abandoned_asks_its_player_to
 
 async def test_heartbeats_keep_the_tickets_of_long_streams_alive(lobby: Lobby, clock: FakeClock) -> None:
     [ada] = await waiting(lobby, ADA)
-    for _ in range(10):
+    for _ in range(4):
         clock.advance(6)
         await lobby.matchmaker.tick()
     [bob] = await waiting(lobby, BOB)
     await match_all(lobby)
     assert await seated(ada) == await seated(bob)
+
+
+async def test_a_call_ends_after_half_a_minute_and_the_next_one_keeps_the_place(lobby: Lobby, clock: FakeClock) -> None:
+    [ada] = await waiting(lobby, ADA, request_id="of ada")
+    clock.advance(29)
+    await lobby.matchmaker.tick()
+    assert lobby.matchmaker.streams == 1
+    clock.advance(1)
+    await lobby.matchmaker.tick()
+    with pytest.raises(StopAsyncIteration):
+        await next_message(ada)
+    [eve] = await waiting(lobby, EVE)
+    [ada] = await waiting(lobby, ADA, request_id="of ada")
+    clock.advance(0.001)
+    [bob] = await waiting(lobby, BOB)
+    await match_all(lobby)
+    table = await seated(ada)
+    # Ada came first, and Eve before Bob.
+    assert [seat.player_id for seat in table.seats] == [ADA.player_id, EVE.player_id]
+    await asyncio.gather(eve.aclose(), bob.aclose())
+
+
+async def test_a_player_whose_call_has_ended_is_not_matched_until_they_call_again(
+    lobby: Lobby, clock: FakeClock
+) -> None:
+    [ada] = await waiting(lobby, ADA, request_id="of ada")
+    clock.advance(30)
+    [bob] = await waiting(lobby, BOB)
+    # The step that ends the call of Ada matches them with nobody, although nobody has read the end.
+    await match_all(lobby)
+    clock.advance(0.001)
+    [eve] = await waiting(lobby, EVE)
+    await match_all(lobby)
+    assert [seat.player_id for seat in (await seated(bob)).seats] == [BOB.player_id, EVE.player_id]
+    with pytest.raises(StopAsyncIteration):
+        await next_message(ada)
+    await eve.aclose()
 
 
 @pytest.mark.parametrize("calls_that_succeed", [0, 1])

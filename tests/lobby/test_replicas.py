@@ -15,6 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.assembly import Lobby
+from croupier.lobby.table_service import WatchedTable
 from croupier.lobby.tables import Table
 from croupier.lobby.tickets import MatchCriteria
 from croupier.runtime.database import transaction
@@ -130,11 +131,11 @@ async def test_a_stream_sees_what_another_lobby_changed(
     async with lobbies(deployment, running=True, housekeeping_seconds=60) as replicas, asyncio.timeout(TIMEOUT_SECONDS):
         table = await replicas[0].tables.create(ADA, PAIRS)
         async with aclosing(replicas[1].tables.watch_table(BOB.player_id, table.table_id)) as stream:
-            assert await anext(stream) == table
+            assert [await anext(stream) for _ in range(2)] == [WatchedTable(table, False), WatchedTable(None, True)]
             if cut:
                 await cut_connections(database)
             joined = await replicas[2].tables.join(BOB, table.table_id)
-            assert await anext(stream) == joined
+            assert await anext(stream) == WatchedTable(joined, True)
 
 
 @on_postgresql

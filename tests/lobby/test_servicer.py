@@ -134,9 +134,11 @@ async def test_from_sign_in_to_the_first_deal(harness: LobbyHarness) -> None:
     assert table.create_time.ToMilliseconds() == START
     assert list(table.seats) == [tables_pb2.Seat(player_id=ada.player_id, name="Player 1"), *[tables_pb2.Seat()] * 2]
     watch = ada.call("WatchTables", pb.WatchTablesRequest(table_id=table.table_id))
-    assert (await watch.read()).table == table
+    first, end = await watch.read(), await watch.read()
+    assert (first.table, first.is_list_complete) == (table, False)
+    assert end == pb.WatchTablesResponse(is_list_complete=True)
     joined = (await bob.call("JoinTable", pb.JoinTableRequest(invite_code=table.invite_code))).table
-    assert (await watch.read()).table == joined
+    assert await watch.read() == pb.WatchTablesResponse(table=joined, is_list_complete=True)
     with_bot = (await ada.call("AddBot", pb.AddBotRequest(table_id=table.table_id))).table
     assert with_bot.seats[2] == tables_pb2.Seat(name="Bot 3", bot="clever", is_ready=True)
     again = pb.AddBotRequest(table_id=table.table_id, bot="clever", seat=2)
@@ -200,6 +202,7 @@ async def test_streams_end_with_their_token_and_a_ticket_is_kept(harness: LobbyH
     watching = ada.call("WatchTables", pb.WatchTablesRequest(table_id=table.table_id))
     matching = ada.call("FindMatch", wanted)
     assert (await watching.read()).table == table
+    assert not (await watching.read()).HasField("table")
     ticket_id = (await matching.read()).ticket_id
     for stream in (watching, matching):
         assert await refused(stream) == ("UNAUTHENTICATED", "INVALID_ACCESS_TOKEN", "")

@@ -1,6 +1,7 @@
 """Streams receive changed tables that their player may see, and no others."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.subscriptions import MESSAGES_PER_TICK
-from croupier.lobby.table_service import MAX_PAGE_READS
+from croupier.lobby.table_service import MAX_PAGE_READS, WatchedTable
 from croupier.lobby.tables import Table, TableState
 from croupier.runtime.database import POOL_SIZE
 from croupier.runtime.errors import NotFound, Unavailable
@@ -19,16 +20,27 @@ from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, START, FakeClock
 from tests.lobby.matches import ADA, BOB, EVE, next_message
 from tests.waiting import SettlingLoop, settled
 
+LIST_COMPLETE = WatchedTable(None, True)
+
+
+async def next_table(stream: AsyncGenerator[WatchedTable, None]) -> Table | None:
+    """Return the table of the next message after the first tables."""
+    table, is_list_complete = await next_message(stream)
+    assert is_list_complete
+    return table
+
 
 async def test_a_stream_of_one_table_ends_with_the_table(lobby: Lobby) -> None:
     table = await lobby.tables.create(ADA, PAIRS)
     async with aclosing(lobby.tables.watch_table(EVE.player_id, table.table_id)) as stream:
-        assert await next_message(stream) == table
+        assert [await next_message(stream), await next_message(stream)] == [WatchedTable(table, False), LIST_COMPLETE]
         joined = await lobby.tables.join(BOB, table.table_id)
-        assert await next_message(stream) == joined
+        assert await next_table(stream) == joined
         await lobby.tables.leave(ADA.player_id, table.table_id)
         await lobby.tables.leave(BOB.player_id, table.table_id)
-        assert (await next_message(stream)).state is TableState.CLOSED
+        closed = await next_table(stream)
+        assert closed is not None
+        assert closed.state is TableState.CLOSED
         with pytest.raises(StopAsyncIteration):
             await next_message(stream)
 
@@ -40,11 +52,12 @@ async def test_a_stream_of_public_tables_begins_with_forming_tables(lobby: Lobby
     await lobby.tables.create(BOB, replace(PAIRS, game="alone"))
     await lobby.tables.create(BOB, HIDDEN_PAIRS)
     async with aclosing(lobby.tables.watch_public(EVE.player_id, "pairs")) as stream:
-        assert [await next_message(stream), await next_message(stream)] == [new, old]
+        firsts = [await next_message(stream) for _ in range(3)]
+        assert firsts == [WatchedTable(new, False), WatchedTable(old, False), LIST_COMPLETE]
         await lobby.tables.create(BOB, replace(PAIRS, game="alone"))
         await lobby.tables.create(BOB, HIDDEN_PAIRS)
         newest = await lobby.tables.create(BOB, PAIRS)
-        assert await next_message(stream) == newest
+        assert await next_table(stream) == newest
 
 
 async def test_a_stream_of_public_tables_leaves_out_those_from_which_the_host_removed_the_player(lobby: Lobby) -> None:
@@ -53,10 +66,15 @@ async def test_a_stream_of_public_tables_leaves_out_those_from_which_the_host_re
     await lobby.tables.clear_seat(ADA.player_id, table.table_id, 1)
     other = await lobby.tables.create(BOB, PAIRS)
     async with aclosing(lobby.tables.watch_public(EVE.player_id, "pairs")) as stream:
-        assert await next_message(stream) == other
+        assert [await next_message(stream), await next_message(stream)] == [WatchedTable(other, False), LIST_COMPLETE]
         await lobby.tables.join(BOB, table.table_id)
         newest = await lobby.tables.create(BOB, PAIRS)
-        assert await next_message(stream) == newest
+        assert await next_table(stream) == newest
+
+
+async def test_an_empty_list_is_complete_at_once(lobby: Lobby) -> None:
+    async with aclosing(lobby.tables.watch_public(EVE.player_id, "")) as stream:
+        assert await next_message(stream) == LIST_COMPLETE
 
 
 async def test_only_seated_players_can_watch_a_table_that_is_not_public(lobby: Lobby) -> None:
@@ -65,7 +83,7 @@ async def test_only_seated_players_can_watch_a_table_that_is_not_public(lobby: L
         await next_message(lobby.tables.watch_table(BOB.player_id, table.table_id))
     await lobby.tables.join_by_invite_code(BOB, table.invite_code)
     async with aclosing(lobby.tables.watch_table(BOB.player_id, table.table_id)) as stream:
-        await next_message(stream)
+        assert [(await next_message(stream)).is_list_complete for _ in range(2)] == [False, True]
         await lobby.tables.clear_seat(ADA.player_id, table.table_id, 1)
         with pytest.raises(NotFound):
             await next_message(stream)
@@ -95,7 +113,7 @@ async def test_new_streams_read_few_pages_at_a_time_and_take_turns(
     await settled()
     assert sum(first.done() for first in firsts) == MESSAGES_PER_TICK
     clock.advance(TICK_SECONDS)
-    assert await asyncio.gather(*firsts) == [table] * len(streams)
+    assert await asyncio.gather(*firsts) == [WatchedTable(table, False)] * len(streams)
     for stream in streams:
         await stream.aclose()
 
@@ -104,18 +122,18 @@ async def test_changes_of_another_replica_arrive(deployment: LobbyDeployment, cl
     async with deployment.lobby() as one, deployment.lobby() as other:
         table = await one.tables.create(ADA, PAIRS)
         async with aclosing(other.tables.watch_table(EVE.player_id, table.table_id)) as stream:
-            await next_message(stream)
+            assert [(await next_message(stream)).is_list_complete for _ in range(2)] == [False, True]
             await other.catch_up_worker.catch_up()
             clock.advance(3)
             joined = await one.tables.join(BOB, table.table_id)
             await other.catch_up_worker.catch_up()
-            assert await next_message(stream) == joined
+            assert await next_table(stream) == joined
 
 
 async def test_streams_end_when_the_server_stops(lobby: Lobby) -> None:
     table = await lobby.tables.create(ADA, PAIRS)
     stream = lobby.tables.watch_table(EVE.player_id, table.table_id)
-    await next_message(stream)
+    assert [(await next_message(stream)).is_list_complete for _ in range(2)] == [False, True]
     lobby.end_streams()
     for ending in (stream, lobby.tables.watch_public(EVE.player_id, "")):
         with pytest.raises(Unavailable, match="stop"):

@@ -31,10 +31,10 @@ class SignInRequest(_message.Message):
     DEVICE_SECRET_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     device_secret: _builtins.str
-    """A random secret that the device makes once and keeps, 16 to 256 characters."""
+    """A random secret that the device makes once and keeps, 16 to 256 characters, at least 8 of them different."""
     name: _builtins.str
-    """The name to show: one line of 1 to 32 characters as a person sees them, at least one of which is visible; empty to
-    keep the name. A new player without a name gets one.
+    """The name to show: one line of 1 to 32 characters as a person sees them, at least one of which is visible, in at most
+    128 code points; empty to keep the name. A new player without a name gets one.
     """
     def __init__(
         self,

@@ -24,6 +24,9 @@ from croupier.runtime.logs import Logger
 from croupier_api.v1 import errors_pb2
 
 TICK_SECONDS = 1.0
+CALL_MILLISECONDS = 30_000
+"""The time after which a call without a match ends, and the player calls again: an open connection alone does not show
+that somebody is there, because the app behind it may be frozen."""
 HEARTBEAT_MILLISECONDS = 5_000
 MAX_MATCHES_PER_TICK = 100
 
@@ -38,12 +41,14 @@ class MatchProgress:
 
 
 class WaitingStream:
-    """One stream that waits on a ticket."""
+    """One stream that waits on a ticket from a time on, in milliseconds since 1970 UTC."""
 
-    def __init__(self, ticket: Ticket) -> None:
+    def __init__(self, ticket: Ticket, began: int) -> None:
         self.ticket = ticket
+        self.began_milliseconds = began
         self.waiting_count = 0
         self.table: Table | None = None
+        self.is_over = False
         self._wakeup = asyncio.Event()
         self._error: ServiceError | None = None
 
@@ -56,6 +61,11 @@ class WaitingStream:
     def set_table(self, table: Table) -> None:
         """Set the table, which plays or has ended."""
         self.table = table
+        self._wakeup.set()
+
+    def end(self) -> None:
+        """End the stream without a table."""
+        self.is_over = True
         self._wakeup.set()
 
     def fail(self, error: ServiceError) -> None:
@@ -117,10 +127,11 @@ class Matchmaker:
     async def find_match(
         self, player: Player, criteria: MatchCriteria, client_seed: bytes, request_id: str = ""
     ) -> AsyncGenerator[MatchProgress, None]:
-        """Yield the progress of a player's match until they are seated; raises ServiceError.
+        """Yield the progress of a player's match until they are seated, or for 30 s; raises ServiceError.
 
-        Players who disconnect keep their position for a while, but are not matched until they call again. Players who
-        have received their table get it again only by a call with the same, non-empty request_id: the answer was lost.
+        Players whose call has ended keep their position for a while, but are not matched until they call again. Players
+        who have received their table get it again only by a call with the same, non-empty request_id: the answer was
+        lost.
         """
         await self._games.check_seat_count(criteria.game, criteria.seat_count)
         now, stream_id = self._clock(), new_id(self._source)
@@ -132,6 +143,8 @@ class Matchmaker:
         try:
             async for waiting_count in self._until_seated(stream):
                 yield MatchProgress(ticket.ticket_id, waiting_count)
+            if stream.is_over and stream.table is None:
+                return
             if stream.table is None or stream.table.state is TableState.CLOSED:
                 await self._store.discard(stream_id)
                 raise IllegalNow(
@@ -150,11 +163,11 @@ class Matchmaker:
         if not stream.ticket.table_id:
             counts = await self._store.count_waiting(self._clock())
             stream.set_waiting_count(max(1, counts.get(stream.ticket.criteria, 0)))
-        while stream.table is None:
-            await stream.changed()
-            if stream.table is None and stream.waiting_count != sent_count:
+        while stream.table is None and not stream.is_over:
+            if stream.waiting_count != sent_count:
                 sent_count = stream.waiting_count
                 yield sent_count
+            await stream.changed()
 
     def _register(self, stream_id: str, ticket: Ticket) -> WaitingStream:
         if self._is_closed:
@@ -162,7 +175,7 @@ class Matchmaker:
         if not self._streams:
             # Until now there was none to miss.
             self._heartbeat_milliseconds = self._clock()
-        stream = self._streams[stream_id] = WaitingStream(ticket)
+        stream = self._streams[stream_id] = WaitingStream(ticket, self._clock())
         self._wakeup.set()
         return stream
 
@@ -201,6 +214,7 @@ class Matchmaker:
     async def tick(self) -> None:
         """Write heartbeats, match players, and publish the outcome to the streams."""
         now = self._clock()
+        self._end_calls(now)
         # If the database was away for long, other replicas may have deleted the tickets of these streams.
         self._has_missed_heartbeat |= now - self._heartbeat_milliseconds >= HEARTBEAT_TIMEOUT_SECONDS * 1000
         await self._write_heartbeats(now)
@@ -216,6 +230,13 @@ class Matchmaker:
         """Wait until no table is being opened by this process."""
         while self._openings:
             await asyncio.wait(self._openings)
+
+    def _end_calls(self, now: int) -> None:
+        """End the streams of calls that took their time, whose tickets are not matched any more."""
+        for stream_id, stream in self._streams.items():
+            if now - stream.began_milliseconds >= CALL_MILLISECONDS:
+                stream.end()
+                self._disconnected.add(stream_id)
 
     async def _write_heartbeats(self, now: int) -> None:
         if disconnected := set(self._disconnected):
@@ -253,11 +274,14 @@ class Matchmaker:
         if not self._streams:
             return
         # Streams that come during the query are not part of it: their lack of an outcome means nothing.
-        queried = dict(self._streams)
+        queried = {stream_id: stream for stream_id, stream in self._streams.items() if not stream.is_over}
         outcomes = await self._store.outcomes(list(queried))
         for stream_id, stream in queried.items():
             if stream_id not in outcomes:
-                stream.set_waiting_count(waiting.get(stream.ticket.criteria, 0))
+                criteria = stream.ticket.criteria
+                # The players of a match wait for its table together.
+                is_matched = bool(stream.ticket.table_id)
+                stream.set_waiting_count(criteria.seat_count if is_matched else waiting.get(criteria, 0))
             elif table := outcomes[stream_id]:
                 stream.set_table(table)
             else:

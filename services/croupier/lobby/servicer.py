@@ -1,7 +1,7 @@
 """The contract's LobbyService: decodes, calls the domain, encodes."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, TypeVar
 
@@ -11,11 +11,12 @@ from croupier.lobby import codec
 from croupier.lobby.auth import AuthService
 from croupier.lobby.encoded_tables import EncodedTables
 from croupier.lobby.games import GameRegistry
+from croupier.lobby.heartbeats import with_heartbeats
 from croupier.lobby.limits import LobbyLimits
 from croupier.lobby.matchmaker import Matchmaker
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.players import Player
-from croupier.lobby.table_service import TableService
+from croupier.lobby.table_service import TableService, WatchedTable
 from croupier.lobby.tables import TimeControl
 from croupier.runtime.errors import invalid_field
 from croupier.runtime.identity import Caller, Clock, caller, caller_network, unauthenticated
@@ -27,6 +28,8 @@ from croupier_api.v1 import lobby_pb2_grpc
 Item = TypeVar("Item")
 SERVICE_NAME = pb.DESCRIPTOR.services_by_name["LobbyService"].full_name
 ENCODING_STEP = 25
+LIST_COMPLETE = pb.WatchTablesResponse(is_list_complete=True).SerializeToString()
+"""The last field of messages, or all of one: encoded fields that follow each other are one message."""
 OPEN_METHODS = frozenset({f"/{SERVICE_NAME}/SignIn", f"/{SERVICE_NAME}/RefreshToken"})
 
 
@@ -116,10 +119,12 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
             tables = self._tables.watch_table(viewer, codec.decode_id("table_id", request.table_id), network)
         else:
             tables = self._tables.watch_public(viewer, codec.decode_optional_id("game", request.game), network)
+        heard = with_heartbeats(tables, WatchedTable(None, False), WatchedTable.without_table, _sender(context))
         with self._limits.streams.slot(caller()):
-            async with aclosing(self._until_expiry(tables)) as until_expiry:
-                async for table in until_expiry:
-                    yield self._encoded.message(table, viewer)
+            async with aclosing(self._until_expiry(heard)) as until_expiry:
+                async for table, is_list_complete in until_expiry:
+                    message = self._encoded.message(table, viewer) if table else b""
+                    yield message + LIST_COMPLETE if is_list_complete else message
 
     async def JoinTable(self, request: pb.JoinTableRequest, context: Any) -> pb.JoinTableResponse:
         player = _player()
@@ -161,8 +166,9 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         stream = self._matchmaker.find_match(player, codec.decode_criteria(request), seed, request_id)
         # Only the match shows who pays for the table, so a network may have debts, but not make more of them.
         self._limits.tables_created.acquire_nowait(caller(), 0)
+        heard = with_heartbeats(stream, None, lambda progress: progress, _sender(context))
         with self._limits.tickets.slot(caller()):
-            async with aclosing(self._until_expiry(stream)) as until_expiry:
+            async with aclosing(self._until_expiry(heard)) as until_expiry:
                 async for progress in until_expiry:
                     if progress.table is not None and progress.table.host_player_id == player.player_id:
                         self._limits.tables_created.acquire(caller(), 1)
@@ -182,6 +188,11 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
                 except TimeoutError:
                     raise unauthenticated("the token has expired: call again with a new one") from None
                 yield item
+
+
+def _sender(context: Any) -> Callable[[], Awaitable[None]]:
+    """Return what sends the headers of a call's response."""
+    return lambda: context.send_initial_metadata(())
 
 
 def _player() -> Player:

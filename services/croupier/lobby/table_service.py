@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from croupier.lobby import tables
 from croupier.lobby.engine_port import EnginePort, Preparation
@@ -41,6 +42,17 @@ class TableSpec:
     options: Mapping[str, OptionValue]
     time_control: TimeControl
     access: TableAccess
+
+
+class WatchedTable(NamedTuple):
+    """A table of a stream, or None, and whether the stream has sent all tables with which it begins."""
+
+    table: Table | None
+    is_list_complete: bool
+
+    def without_table(self) -> "WatchedTable":
+        """Return the same without table, which shows that the stream is alive."""
+        return self._replace(table=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,22 +177,23 @@ class TableService:
 
     async def watch_table(
         self, viewer_id: str, table_id: str, network: Network | None = None
-    ) -> AsyncGenerator[Table, None]:
+    ) -> AsyncGenerator[WatchedTable, None]:
         """Yield a table and its changes until it ends; raises NotFound once the viewer may not see it any more."""
         with self.feed.subscribe_table(table_id, viewer_id, widest_id(network)) as subscription:
             table = await self.get(viewer_id, table_id)
             subscription.mark_delivered(table)
-            yield table
+            yield WatchedTable(table, False)
+            yield WatchedTable(None, True)
             if table.state in ENDED:
                 return
             async for changed in subscription.changes():
-                yield _shown(changed, viewer_id)
+                yield WatchedTable(_shown(changed, viewer_id), True)
                 if changed.state in ENDED:
                     return
 
     async def watch_public(
         self, viewer_id: str, game: str, network: Network | None = None
-    ) -> AsyncGenerator[Table, None]:
+    ) -> AsyncGenerator[WatchedTable, None]:
         """Yield the public tables that are forming, newest first, and then changes of public tables.
 
         Raises MalformedRequest for an unknown game: such a stream would never get a message.
@@ -191,13 +204,14 @@ class TableService:
             before = None
             while page := await self._read_page(game, before):
                 async for table in subscription.page([table for table in page if table.is_shown_to(viewer_id)]):
-                    yield table
+                    yield WatchedTable(table, False)
                 before = (page[-1].created_milliseconds, page[-1].table_id)
                 if len(page) == PAGE_SIZE:
                     charge(TABLES_PAGE_COST)
+            yield WatchedTable(None, True)
             async for changed in subscription.changes():
                 if changed.is_shown_to(viewer_id):
-                    yield changed
+                    yield WatchedTable(changed, True)
 
     async def _update(self, player_id: str, table_id: str, change: Callable[[Table], Table]) -> Table:
         return await self.updater.update(table_id, lambda table: change(_shown(table, player_id)))
