@@ -127,7 +127,7 @@ NOT_OPENED: list[tuple[dict[str, Any], str, str]] = [
     *(({"seats": people(count)}, "INVALID_FIELD", "seats") for count in (0, 2, 4)),
     ({"client_seeds": [b""] * 2}, "INVALID_FIELD", "seats"),
     ({"client_seeds": [b"", b"", b"x" * 65]}, "INVALID_FIELD", "client_seeds"),
-    *((seats_with(name=name), "INVALID_FIELD", "seats.name") for name in ("", "x" * 65, "a\tb")),
+    *((seats_with(name=name), "INVALID_FIELD", "seats.name") for name in ("", "x" * 161, "a\0b")),
     *((seats_with(player_id=name), "INVALID_FIELD", "seats.player_id") for name in ("", "x" * 65)),
     (seats_with(player_id="p0"), "INVALID_FIELD", "seats"),
     (seats_with(player_id="", bot="genius"), "UNKNOWN_BOT", "seats.bot"),

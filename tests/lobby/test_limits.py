@@ -1,8 +1,10 @@
 """Each network has a share of sign-ins, created and running tables, streams and tickets, and takes none of others."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -14,14 +16,14 @@ from croupier.lobby import table_service
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.schema import TABLES
 from croupier.runtime.costs import TABLES_PAGE_COST
-from croupier.runtime.errors import LimitReached
+from croupier.runtime.errors import LimitReached, NotFound
 from croupier.runtime.identity import Caller, set_caller
 from croupier.runtime.network import Network
-from croupier.runtime.rate_limit import SECOND, Budgets, CallBudget, begin_charging
+from croupier.runtime.rate_limit import SECOND, Budgets, CallBudget, TooManyCalls, begin_charging
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.databases import on_both_databases
 from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import FakeClock, FakeEngine, player
+from tests.lobby.fakes import HIDDEN_PAIRS, FakeClock, FakeEngine, player
 from tests.lobby.matches import match_all
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -203,3 +205,73 @@ async def test_the_engine_gets_the_network_of_the_creator(
     call_as(1, network)
     table = (await lobby.servicer.CreateTable(CREATE, None)).table
     assert engine.networks == {table.table_id: network}
+
+
+def join(lobby: Lobby, code: str = "23456789") -> Awaitable[pb.JoinTableResponse]:
+    return lobby.servicer.JoinTable(pb.JoinTableRequest(invite_code=code), None)
+
+
+async def wrong_codes(lobby: Lobby, count: int) -> None:
+    for _ in range(count):
+        with pytest.raises(NotFound):
+            await join(lobby)
+
+
+async def private_table(lobby: Lobby) -> str:
+    """Return the invite code of a table with many seats."""
+    created = await lobby.tables.create(player(99), replace(HIDDEN_PAIRS, seat_count=5))
+    return created.invite_code
+
+
+async def test_wrong_invite_codes_of_a_player_are_limited(lobby: Lobby, clock: FakeClock) -> None:
+    call_as(1, None)
+    await wrong_codes(lobby, 20)
+    assert await limit_of(join(lobby)) == "invite_codes"
+    call_as(2, None)
+    await wrong_codes(lobby, 1)
+    call_as(1, None)
+    clock.advance(3)
+    await wrong_codes(lobby, 1)
+    assert await limit_of(join(lobby)) == "invite_codes"
+
+
+async def test_wrong_invite_codes_at_once_are_limited_too(lobby: Lobby) -> None:
+    call_as(1)
+    calls = [asyncio.ensure_future(join(lobby)) for _ in range(200)]
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    assert Counter(map(type, answers)) == {NotFound: 20, TooManyCalls: 180}
+
+
+async def test_wrong_invite_codes_of_a_network_are_limited_for_all_of_its_guests(lobby: Lobby) -> None:
+    code = await private_table(lobby)
+    for number in range(20):
+        call_as(number)
+        await wrong_codes(lobby, 1)
+    call_as(21)
+    # Also a right one: a guess must not tell them apart.
+    assert await limit_of(join(lobby, code)) == "invite_codes"
+    call_as(21, FAR)
+    assert (await join(lobby, code)).table.seats[1].player_id == player(21).player_id
+
+
+async def test_right_invite_codes_are_not_limited(lobby: Lobby) -> None:
+    code = await private_table(lobby)
+    for number in range(100):
+        call_as(number % 4)
+        await join(lobby, code)
+    await wrong_codes(lobby, 20)
+
+
+async def test_codes_of_ended_tables_and_of_removed_players_are_wrong(lobby: Lobby, clock: FakeClock) -> None:
+    table = await lobby.tables.create(player(1), HIDDEN_PAIRS)
+    await lobby.tables.join_by_invite_code(player(2), table.invite_code)
+    new_code = (await lobby.tables.clear_seat(player(1).player_id, table.table_id, 1)).invite_code
+    call_as(2, None)
+    for _ in range(10):
+        with pytest.raises(NotFound):
+            await join(lobby, new_code)
+    await lobby.tables.leave(player(1).player_id, table.table_id)
+    for _ in range(10):
+        with pytest.raises(NotFound):
+            await join(lobby, new_code)
+    assert await limit_of(join(lobby, new_code)) == "invite_codes"

@@ -1,6 +1,7 @@
 """The lobby over real gRPC, with an engine behind real gRPC."""
 
 import asyncio
+import base64
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -195,6 +196,28 @@ async def test_tables_are_listed_in_pages_by_tokens_of_one_filter(harness: Lobby
     assert await refused(ada.call("ListTables", other)) == ("INVALID_ARGUMENT", "INVALID_PAGE_TOKEN", "page_token")
 
 
+async def test_no_page_token_names_a_table_that_is_hidden_from_its_caller(
+    harness: LobbyHarness, clock: FakeClock
+) -> None:
+    ada, bob = await harness.sign_in(1), await harness.sign_in(2)
+    made, hidden = [], set()
+    for number in range(6):
+        clock.advance(1)
+        table = (await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seat_count=2))).table
+        made.append(table.table_id)
+        if number in (0, 2, 3):
+            await bob.call("JoinTable", pb.JoinTableRequest(table_id=table.table_id))
+            await ada.call("ClearSeat", pb.ClearSeatRequest(table_id=table.table_id, seat=1))
+            hidden.add(table.table_id)
+    pages, request = list[list[str]](), pb.ListTablesRequest(page_size=1)
+    while not pages or request.page_token:
+        page = await bob.call("ListTables", request)
+        pages.append([table.table_id for table in page.tables])
+        request.page_token = page.next_page_token
+        assert not any(name.encode() in base64.urlsafe_b64decode(request.page_token) for name in hidden)
+    assert pages == [[made[5]], [made[4]], [made[1]]]
+
+
 async def test_streams_end_with_their_token_and_a_ticket_is_kept(harness: LobbyHarness, clock: FakeClock) -> None:
     ada, wanted = await harness.sign_in(1), pb.FindMatchRequest(game="pairs", seat_count=2)
     table = (await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seat_count=2))).table
@@ -267,7 +290,7 @@ BAD_TIMES = [
 ]
 BAD_FIELDS = [
     ("SignIn", pb.SignInRequest(device_secret="short"), "device_secret"),
-    ("SignIn", pb.SignInRequest(device_secret="x" * 20, name="y" * 33), "name"),
+    ("SignIn", pb.SignInRequest(device_secret="the secret of a device", name="y" * 33), "name"),
     ("CreateTable", CREATE(game=""), "game"),
     ("CreateTable", CREATE(seat_count=0), "seat_count"),
     ("CreateTable", CREATE(seat_count=2**32 - 1), "seat_count"),

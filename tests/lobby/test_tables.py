@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from croupier.lobby.players import Player
 from croupier.lobby.tables import (
     FREE_SEAT,
     Table,
@@ -13,11 +14,13 @@ from croupier.lobby.tables import (
     clear_seat,
     join,
     leave,
+    seat_of_player,
     set_ready,
 )
+from croupier.lobby.tickets import MatchCriteria, Ticket, matched_table
 from croupier.runtime.errors import IllegalNow, MalformedRequest, NotFound, NotPermitted, ServiceError
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, OPEN, SEATED
-from tests.lobby.fakes import forming_table, player
+from tests.lobby.fakes import TIME_CONTROL, forming_table, player
 
 HOST, SECOND, THIRD = (player(number).player_id for number in (1, 2, 3))
 CODE = "NEWC2345"
@@ -220,3 +223,18 @@ def test_a_table_that_is_not_public_is_shown_to_its_players() -> None:
     assert not private.is_shown_to(SECOND)
     assert forming_table().is_shown_to(SECOND)
     assert not forming_table(state=TableState.PREPARING).is_shown_to(HOST)
+
+
+def test_names_at_a_table_differ_and_stay() -> None:
+    free = [FREE_SEAT] * 6
+    table = replace(forming_table(), host_player_id="1", seats=(seat_of_player(free, Player("1", "Kari")), *free[1:]))
+    for number, name in enumerate(("Kari", "K\u0430ri", "Bot 6", "kari 2"), start=2):
+        table = join(table, Player(str(number), name))
+    table = add_bot(table, table.host_player_id, "random")
+    assert [seat.name for seat in table.seats] == ["Kari", "Kari 2", "K\u0430ri 3", "Bot 6 2", "kari 2 2", "Bot 6"]
+
+
+def test_names_of_matched_players_differ() -> None:
+    names = enumerate(("Bo", "bo", "Bot 1"))
+    tickets = [Ticket(str(number), str(number), name, MatchCriteria("pairs", 3), b"", 0) for number, name in names]
+    assert [seat.name for seat in matched_table("t", TIME_CONTROL, 0, tickets).seats] == ["Bo", "bo 2", "Bot 1 2"]

@@ -20,7 +20,10 @@ from croupier.lobby.housekeeping import Housekeeper, RetentionPolicy
 from croupier.lobby.limits import LobbyLimits
 from croupier.lobby.matchmaker import Matchmaker
 from croupier.lobby.metrics import LobbyMetrics
+from croupier.lobby.names import load_prototypes
 from croupier.lobby.player_store import PlayerStore
+from croupier.lobby.presence import Presence
+from croupier.lobby.presence_store import PresenceStore
 from croupier.lobby.servicer import LobbyServicer
 from croupier.lobby.settings import LobbySettings
 from croupier.lobby.store import Store
@@ -47,6 +50,7 @@ class Lobby:
     matchmaker: Matchmaker
     housekeeper: Housekeeper
     feed: TableFeed
+    presence: Presence
     catch_up_worker: CatchUp
     end_follower: EndFollower
     servicer: LobbyServicer
@@ -62,6 +66,7 @@ class Lobby:
             "matchmaking": self.matchmaker.run,
             "housekeeping": partial(self.housekeeper.run, self.settings.housekeeping_seconds),
             "ended tables": self.end_follower.run,
+            "presence": self.presence.run,
             "catch-up": partial(self.catch_up_worker.run, self.notifications),
         }
 
@@ -87,6 +92,8 @@ def assemble(
     logger: Logger,
 ) -> Lobby:
     """Wire a lobby on a database whose schema is up to date."""
+    # So that no call waits for it.
+    load_prototypes()
     store, feed, metrics = Store(database, logger), TableFeed(), LobbyMetrics(registry)
     players, tables, tickets = PlayerStore(store), TableStore(store), TicketStore(store)
     updater, games = TableUpdater(tables, feed, Discards(engine), clock), GameRegistry(engine, clock)
@@ -104,12 +111,23 @@ def assemble(
         ticket_grace=settings.ticket_grace_seconds * 1000,
     )
     auth = AuthService(players, issuer, settings.refresh_token_seconds, source, clock)
-    service = TableService(tables, updater, feed, engine, opener, games, running, source, clock)
+    presence = Presence(PresenceStore(store), tables, updater, feed, clock, logger)
+    service = TableService(tables, updater, feed, engine, opener, games, presence, running, source, clock)
     matchmaker = Matchmaker(tickets, opener, games, time_control, source, clock, metrics, logger)
     catch_up = CatchUp(tables, feed, clock, logger)
     housekeeper = Housekeeper(tables, tickets, players, updater, opener, engine, metrics, retention, clock, logger)
     follower = EndFollower(engine, opener, clock, logger)
     servicer = LobbyServicer(auth, service, matchmaker, games, time_control, limits, metrics, clock)
     return Lobby(
-        settings, auth, service, matchmaker, housekeeper, feed, catch_up, follower, servicer, store.notifications
+        settings,
+        auth,
+        service,
+        matchmaker,
+        housekeeper,
+        feed,
+        presence,
+        catch_up,
+        follower,
+        servicer,
+        store.notifications,
     )

@@ -9,8 +9,9 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from croupier.lobby.names import guest_name, normalize_name
 from croupier.lobby.player_store import PlayerStore
-from croupier.lobby.players import Player, guest_name, hash_device_secret, hash_secret, new_id, normalize_name
+from croupier.lobby.players import Player, hash_device_secret, hash_secret, new_id
 from croupier.runtime.errors import Unauthenticated
 from croupier.runtime.identity import TokenIssuer
 from croupier_api.v1 import errors_pb2
@@ -57,7 +58,7 @@ class AuthService:
     async def refresh(self, refresh_token: str) -> Tokens:
         """Return new tokens for a refresh token, which becomes invalid; raises Unauthenticated if it is already."""
         family, _, secret = refresh_token.partition(".")
-        if not secret or len(refresh_token) > MAX_REFRESH_TOKEN_CHARACTERS or not refresh_token.isprintable():
+        if not secret or len(refresh_token) > MAX_REFRESH_TOKEN_CHARACTERS or not _is_plain(refresh_token):
             raise _invalid_refresh_token()
         token, new_hash = self._new_refresh_token(family)
         expires = self._refresh_expires()
@@ -89,6 +90,10 @@ class AuthService:
     def _tokens(self, player: Player, refresh_token: str, refresh_expires: int) -> Tokens:
         access_token, access_expires = self.issuer.issue(player.player_id, player.name)
         return Tokens(access_token, access_expires, refresh_token, refresh_expires)
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.isprintable()
 
 
 def _invalid_refresh_token() -> Unauthenticated:

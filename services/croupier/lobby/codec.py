@@ -178,7 +178,9 @@ def encode_progress(progress: MatchProgress, viewer_id: str) -> lobby_pb2.FindMa
 
 def encode_seat(seat: Seat) -> tables_pb2.Seat:
     """Return the message of a seat, also for the engine."""
-    return tables_pb2.Seat(player_id=seat.player_id, name=seat.name, bot=seat.bot, is_ready=seat.is_ready)
+    return tables_pb2.Seat(
+        player_id=seat.player_id, name=seat.name, bot=seat.bot, is_ready=seat.is_ready, is_away=seat.is_away
+    )
 
 
 def encode_options(options: Mapping[str, OptionValue]) -> Struct:

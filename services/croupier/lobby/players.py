@@ -9,7 +9,8 @@ from croupier.runtime.errors import invalid_field
 
 MIN_SECRET_CHARACTERS = 16
 MAX_SECRET_CHARACTERS = 256
-MAX_NAME_CHARACTERS = 32
+MIN_DIFFERENT_CHARACTERS = 8
+"""Sixteen random hexadecimal digits have fewer once in ten thousand times, random letters never."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +32,14 @@ def hash_secret(kind: str, secret: str) -> str:
 
 
 def hash_device_secret(secret: str) -> str:
-    """Return the hash of a device's secret; raises MalformedRequest for a length other than 16 to 256."""
+    """Return the hash of a device's secret; raises MalformedRequest for one that cannot be random."""
     if not MIN_SECRET_CHARACTERS <= len(secret) <= MAX_SECRET_CHARACTERS:
         expected = f"{MIN_SECRET_CHARACTERS} to {MAX_SECRET_CHARACTERS} random characters"
         raise invalid_field("device_secret", f"invalid device_secret of length {len(secret)}: expected {expected}")
+    if len(set(secret)) < MIN_DIFFERENT_CHARACTERS:
+        raise invalid_field(
+            "device_secret",
+            f"invalid device_secret with {len(set(secret))} different characters: expected at least"
+            f" {MIN_DIFFERENT_CHARACTERS}; make a random one on the device, such as with `openssl rand -hex 16`",
+        )
     return hash_secret("device", secret)
-
-
-def normalize_name(name: str) -> str:
-    """Return a name without spaces around it, which may be empty; raises MalformedRequest if it cannot be shown."""
-    trimmed = name.strip()
-    if len(trimmed) > MAX_NAME_CHARACTERS:
-        expected = f"at most {MAX_NAME_CHARACTERS} characters"
-        raise invalid_field("name", f"invalid name of length {len(trimmed)}: expected {expected}")
-    if not trimmed.isprintable():
-        raise invalid_field("name", "invalid name: expected printable characters only")
-    return trimmed
-
-
-def guest_name(player_id: str) -> str:
-    """Return the name of a player who has not chosen one."""
-    return f"Guest {player_id[:4]}"

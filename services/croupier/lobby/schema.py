@@ -25,7 +25,7 @@ PLAYERS = Table(
     METADATA,
     Column("player_id", String(32), primary_key=True),
     Column("device_hash", String(64), nullable=False, unique=True),
-    Column("name", String(32), nullable=False),
+    Column("name", String(128), nullable=False),
     Column("created_milliseconds", BigInteger, nullable=False),
     Column("seen_milliseconds", BigInteger, nullable=False, server_default="0"),
     Column("played_milliseconds", BigInteger),
@@ -77,6 +77,16 @@ TABLES = Table(
     Index("lobby_tables_by_update", "updated_milliseconds"),
 )
 
+# When the players of forming tables were last seen. The row of a player who is away is deleted.
+PRESENCE = Table(
+    "lobby_presence",
+    METADATA,
+    Column("table_id", String(32), primary_key=True),
+    Column("player_id", String(32), primary_key=True),
+    Column("seen_milliseconds", BigInteger, nullable=False),
+    Index("lobby_presence_by_time", "seen_milliseconds"),
+)
+
 # A ticket with a table_id is matched; the state of the match is that of the table. Delivered tickets are kept for a
 # while, because the answer may be lost: a call with the same request_id gets it again. `stream_id` is the newest
 # stream that waits on the ticket, so that changes in the name of an older one have no effect.
@@ -85,7 +95,7 @@ TICKETS = Table(
     METADATA,
     Column("ticket_id", String(32), primary_key=True),
     Column("player_id", String(32), nullable=False, unique=True),
-    Column("name", String(32), nullable=False),
+    Column("name", String(128), nullable=False),
     Column("game", String(64), nullable=False),
     Column("seat_count", Integer, nullable=False),
     Column("client_seed", LargeBinary, nullable=False),

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
+from functools import partial
 from typing import Any, TypeVar
 
 import grpc
@@ -12,15 +13,15 @@ from croupier.lobby.auth import AuthService
 from croupier.lobby.encoded_tables import EncodedTables
 from croupier.lobby.games import GameRegistry
 from croupier.lobby.heartbeats import with_heartbeats
-from croupier.lobby.limits import LobbyLimits
+from croupier.lobby.limits import WRONG_CODE_COST, LobbyLimits
 from croupier.lobby.matchmaker import Matchmaker
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.players import Player
 from croupier.lobby.table_service import TableService, WatchedTable
-from croupier.lobby.tables import TimeControl
-from croupier.runtime.errors import invalid_field
+from croupier.lobby.tables import Table, TimeControl
+from croupier.runtime.errors import NotFound, invalid_field
 from croupier.runtime.identity import Caller, Clock, caller, caller_network, unauthenticated
-from croupier.runtime.paging import decode_page_size, decode_page_token, encode_page_token
+from croupier.runtime.paging import decode_page_size, decode_page_token, encode_page_token, read_shown
 from croupier.runtime.steps import in_steps
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc
@@ -99,12 +100,17 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         query = ("tables", game, request.state)
         cursor = decode_page_token(query, request.page_token, (int, str))
         before = (cursor[0], cursor[1]) if cursor else None
-        # One table more than the page, to know whether there is another page.
-        tables = await self._tables.list_public(game, states, before, size + 1)
-        last = tables[size - 1] if len(tables) > size else None
-        token = encode_page_token(query, [last.created_milliseconds, last.table_id]) if last else ""
         viewer = caller().id
-        shown = [table for table in tables[:size] if table.is_shown_to(viewer)]
+        # One table more than the page, to know whether there is another page.
+        tables = await read_shown(
+            partial(self._tables.list_public, game, states),
+            lambda table: table.is_shown_to(viewer),
+            _cursor_of,
+            before,
+            size + 1,
+        )
+        shown = tables[:size]
+        token = encode_page_token(query, list(_cursor_of(shown[-1]))) if len(tables) > size else ""
         # WatchTablesResponse has its table under the number of the tables here: together its messages are a list.
         messages = [self._encoded.message(table, viewer) async for table in in_steps(shown, ENCODING_STEP)]
         return b"".join((*messages, pb.ListTablesResponse(next_page_token=token).SerializeToString()))
@@ -132,12 +138,23 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
             case "table_id":
                 table = await self._tables.join(player, codec.decode_id("table_id", request.table_id))
             case "invite_code":
-                table = await self._tables.join_by_invite_code(
-                    player, codec.decode_id("invite_code", request.invite_code)
-                )
+                table = await self._join_by_invite_code(player, codec.decode_id("invite_code", request.invite_code))
             case _:
                 raise invalid_field("target", "invalid target: expected table_id or invite_code")
         return pb.JoinTableResponse(table=codec.encode_table(table, player.player_id))
+
+    async def _join_by_invite_code(self, player: Player, invite_code: str) -> Table:
+        """Join by invite code, of which a wrong one takes units, and a right one needs them too: codes are guessed."""
+        self._limits.wrong_codes.acquire_nowait(caller(), WRONG_CODE_COST)
+        is_wrong = False
+        try:
+            return await self._tables.join_by_invite_code(player, invite_code)
+        except NotFound:
+            is_wrong = True
+            raise
+        finally:
+            if not is_wrong:
+                self._limits.wrong_codes.give_back(caller(), WRONG_CODE_COST)
 
     async def LeaveTable(self, request: pb.LeaveTableRequest, context: Any) -> pb.LeaveTableResponse:
         await self._tables.leave(caller().id, codec.decode_id("table_id", request.table_id))
@@ -188,6 +205,10 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
                 except TimeoutError:
                     raise unauthenticated("the token has expired: call again with a new one") from None
                 yield item
+
+
+def _cursor_of(table: Table) -> tuple[int, str]:
+    return table.created_milliseconds, table.table_id
 
 
 def _sender(context: Any) -> Callable[[], Awaitable[None]]:

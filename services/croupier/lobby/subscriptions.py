@@ -215,6 +215,12 @@ class TableFeed:
         """Whether any stream is subscribed."""
         return bool(self._tables or self._games)
 
+    def followers(self) -> Iterator[tuple[str, str]]:
+        """Yield the table and the viewer of each stream of one table, by their ids."""
+        for table_id, topic in self._tables.items():
+            for subscription in topic.subscriptions:
+                yield table_id, subscription.viewer_id
+
     @contextmanager
     def subscribe_table(self, table_id: str, viewer_id: str, network: str = "") -> Iterator[Subscription]:
         """Subscribe to a table; raises Unavailable while the server stops."""

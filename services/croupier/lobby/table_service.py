@@ -10,11 +10,13 @@ from croupier.lobby import tables
 from croupier.lobby.engine_port import EnginePort, Preparation
 from croupier.lobby.games import GameRegistry
 from croupier.lobby.players import Player, new_id
+from croupier.lobby.presence import Presence
+from croupier.lobby.presence_store import Seen
 from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_opener import TableOpener
 from croupier.lobby.table_store import InviteCodeTaken, RunningTables, TableStore
 from croupier.lobby.table_updater import TableUpdater
-from croupier.lobby.tables import ENDED, FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
+from croupier.lobby.tables import ENDED, FREE_SEAT, OptionValue, Table, TableState, TimeControl
 from croupier.runtime.costs import TABLES_PAGE_COST
 from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.network import WIDE_NETWORK_SHARE, Network, widest_id
@@ -65,6 +67,7 @@ class TableService:
     engine: EnginePort
     opener: TableOpener
     games: GameRegistry
+    presence: Presence
     running_limits: RunningTables
     source: random.Random
     clock: Callable[[], int]
@@ -87,14 +90,14 @@ class TableService:
     async def _add(
         self, host: Player, spec: TableSpec, table_id: str, preparation: Preparation, network: Network | None
     ) -> Table:
-        now = self.clock()
+        now, free = self.clock(), [FREE_SEAT] * spec.seat_count
         created = Table(
             table_id=table_id,
             state=TableState.FORMING,
             game=spec.game,
             options=preparation.options,
             time_control=preparation.time_control,
-            seats=(Seat(host.player_id, host.name), *[FREE_SEAT] * (spec.seat_count - 1)),
+            seats=(tables.seat_of_player(free, host), *free[1:]),
             host_player_id=host.player_id,
             access=spec.access,
             invite_code="",
@@ -113,15 +116,22 @@ class TableService:
             return table
 
         table = await _with_free_invite_code(add)
+        self.presence.store.mark_recorded([(table_id, host.player_id)], now)
         self.feed.publish(table)
         return table
 
     async def get(self, viewer_id: str, table_id: str) -> Table:
-        """Return a table that a player may see."""
+        """Return a table that a player may see; one who has a seat while it forms is there."""
         table = await self.store.get(table_id)
         if table is None:
             raise unknown_table()
-        return _shown(table, viewer_id)
+        if _shown(table, viewer_id).state is not TableState.FORMING or table.seat_of(viewer_id) is None:
+            return table
+        seen = await self._seen(table_id)
+        if self.presence.marked(table, seen, viewer_id) != table:
+            return await self._update(viewer_id, table_id, lambda current: current)
+        await self.presence.store.record([(table_id, viewer_id)], self.clock())
+        return table
 
     async def list_public(
         self, game: str, states: Collection[TableState], before: tuple[int, str] | None, limit: int
@@ -139,11 +149,11 @@ class TableService:
         return await self._update(player.player_id, table_id, lambda table: tables.join(table, player))
 
     async def join_by_invite_code(self, player: Player, invite_code: str) -> Table:
-        """Take a seat by invite code, in upper or lower case."""
+        """Take a seat by invite code, in upper or lower case; those of ended tables are unknown."""
         table = await self.store.get_by_invite_code(invite_code.strip().upper())
-        if table is None:
+        if table is None or table.state in ENDED:
             raise unknown_table()
-        return await self.updater.update(table.table_id, lambda current: tables.join(current, player))
+        return await self._change(player.player_id, table.table_id, lambda current: tables.join(current, player))
 
     async def leave(self, player_id: str, table_id: str) -> None:
         """Give up a seat."""
@@ -214,7 +224,32 @@ class TableService:
                     yield WatchedTable(changed, True)
 
     async def _update(self, player_id: str, table_id: str, change: Callable[[Table], Table]) -> Table:
-        return await self.updater.update(table_id, lambda table: change(_shown(table, player_id)))
+        return await self._change(player_id, table_id, lambda table: change(_shown(table, player_id)))
+
+    async def _change(self, player_id: str, table_id: str, change: Callable[[Table], Table]) -> Table:
+        """Update a table for a player who calls, and who is therefore there; a host who is away is none any more."""
+        seen, is_changed = await self._seen(table_id), False
+
+        def mark(table: Table) -> Table:
+            return self.presence.marked(table, seen, player_id)
+
+        def marked_change(table: Table) -> Table:
+            nonlocal is_changed
+            # Marked again after the change: a player who joins is there too.
+            changed = mark(change(mark(table)))
+            is_changed = changed != table
+            return changed
+
+        table = await self.updater.update(table_id, marked_change, player_id)
+        if is_changed:
+            # The update has recorded the player.
+            self.presence.store.mark_recorded([(table_id, player_id)], self.clock())
+        elif table.state is TableState.FORMING and table.seat_of(player_id) is not None:
+            await self.presence.store.record([(table_id, player_id)], self.clock())
+        return table
+
+    async def _seen(self, table_id: str) -> Seen:
+        return (await self.presence.store.seen([table_id]))[table_id]
 
     async def _read_page(self, game: str, before: tuple[int, str] | None) -> list[Table]:
         async with self.page_reads:

@@ -27,6 +27,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.dml import Insert
 
+from croupier.lobby.presence_store import record_seen
 from croupier.lobby.schema import TABLES
 from croupier.lobby.store import Store, select_unlocked
 from croupier.lobby.tables import FREE_SEAT, RUNNING, Seat, Table, TableState, TimeControl
@@ -61,7 +62,7 @@ class TableStore:
     async def add(self, table: Table, limits: RunningTables) -> RunningTables | None:
         """Store a new table; returns the numbers of running tables instead if one of them has reached its limit.
 
-        Raises InviteCodeTaken if another table has the code.
+        Its host was seen. Raises InviteCodeTaken if another table has the code.
         """
         try:
             async with self._store.writing() as connection:
@@ -70,6 +71,7 @@ class TableStore:
                     await self._store.acquire_advisory_lock(connection, "network", table.network)
                 if (await connection.execute(_INSERT_WITHIN, _row_within(table, limits))).rowcount == 0:
                     return await _running_of(connection, table.host_player_id, table.network)
+                await record_seen(connection, [(table.table_id, table.host_player_id)], table.created_milliseconds)
         except IntegrityError:
             raise InviteCodeTaken from None
         self._store.notify(table.table_id)
@@ -80,15 +82,17 @@ class TableStore:
         async with self._store.reading() as connection:
             return await _running_of(connection, host_player_id, network)
 
-    async def update(self, table: Table) -> bool:
+    async def update(self, table: Table, player_id: str = "") -> bool:
         """Store the next version of a table; returns False if the stored one is not the version before.
 
-        Raises InviteCodeTaken if another table has its code.
+        A player who made the change at a forming table was seen. Raises InviteCodeTaken if another table has its code.
         """
         row = {"id_before": table.table_id, "version_before": table.version - 1, **to_row(table)}
         try:
             async with self._store.writing() as connection:
                 is_stored = (await connection.execute(_UPDATE, row)).rowcount == 1
+                if is_stored and player_id and table.state is TableState.FORMING:
+                    await record_seen(connection, [(table.table_id, player_id)], table.updated_milliseconds)
         except IntegrityError:
             raise InviteCodeTaken from None
         if is_stored:

@@ -23,10 +23,11 @@ class TableUpdater:
     discards: Discards
     clock: Callable[[], int]
 
-    async def update(self, table_id: str, change: Callable[[Table], Table]) -> Table:
+    async def update(self, table_id: str, change: Callable[[Table], Table], player_id: str = "") -> Table:
         """Store and return what `change` returns for a table; it is called again after each conflict.
 
-        Raises NotFound, the errors of `change`, InviteCodeTaken, and Unavailable after too many conflicts.
+        A player who makes the change is recorded as seen. Raises NotFound, the errors of `change`, InviteCodeTaken, and
+        Unavailable after too many conflicts.
         """
         for _ in range(MAX_ATTEMPTS):
             table = await self.store.get(table_id)
@@ -38,7 +39,7 @@ class TableUpdater:
             # Replicas' clocks may differ: the time of a table's update never decreases.
             updated = max(self.clock(), table.updated_milliseconds)
             changed = replace(changed, version=table.version + 1, updated_milliseconds=updated)
-            if await self.store.update(changed):
+            if await self.store.update(changed, player_id):
                 self.feed.publish(changed)
                 if changed.state is TableState.CLOSED:
                     self.discards.add(table_id)

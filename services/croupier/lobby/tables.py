@@ -4,10 +4,11 @@ Each change returns a new value, or the same one if it has no effect, or raises 
 game with those whom they see at the table: a change of its seats resets the readiness of all other players.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from croupier.lobby.names import bot_name, distinct_name
 from croupier.lobby.players import Player
 from croupier.runtime.errors import IllegalNow, NotPermitted, invalid_field
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, TableAccess, unknown_table
@@ -51,6 +52,7 @@ class Seat:
     bot: str = ""
     is_ready: bool = False
     client_seed: bytes = b""
+    is_away: bool = False
 
     @property
     def is_free(self) -> bool:
@@ -96,6 +98,12 @@ class Table:
         return self.access.is_public or self.seat_of(player_id) is not None
 
 
+def seat_of_player(seats: Sequence[Seat], player: Player) -> Seat:
+    """Return a seat for a player, whose name looks like that of no other seat, and of no bot that may follow."""
+    others = [*(seat.name for seat in seats if not seat.is_free), *map(bot_name, range(len(seats)))]
+    return Seat(player.player_id, distinct_name(player.name, others))
+
+
 def join(table: Table, player: Player) -> Table:
     """Take the first free seat; has no effect for a player who has a seat. Refuses players whom the host removed."""
     if table.access.is_removed(player.player_id):
@@ -103,7 +111,7 @@ def join(table: Table, player: Player) -> Table:
     if table.seat_of(player.player_id) is not None and table.state not in ENDED:
         return table
     _check_forming(table)
-    return _reseated(table, _first_free(table), Seat(player.player_id, player.name), player.player_id)
+    return _reseated(table, _first_free(table), seat_of_player(table.seats, player), player.player_id)
 
 
 def leave(table: Table, player_id: str) -> Table:
@@ -113,10 +121,11 @@ def leave(table: Table, player_id: str) -> Table:
         return table
     _check_forming(table)
     left = _reseated(table, number, FREE_SEAT, player_id)
-    players = [seat.player_id for seat in (*left.seats[number:], *left.seats[:number]) if seat.player_id]
-    if not players:
+    seats = [seat for seat in (*left.seats[number:], *left.seats[:number]) if seat.player_id]
+    if not seats:
         return closed(left)
-    return replace(left, host_player_id=players[0]) if table.host_player_id == player_id else left
+    next_host = next((seat for seat in seats if not seat.is_away), seats[0])
+    return replace(left, host_player_id=next_host.player_id) if table.host_player_id == player_id else left
 
 
 def set_ready(table: Table, player_id: str, is_ready: bool, client_seed: bytes) -> Table:
@@ -147,7 +156,7 @@ def add_bot(table: Table, player_id: str, bot: str, number: int | None = None) -
     number = _first_free(table) if number is None else number
     if not table.seats[number].is_free:
         raise IllegalNow(errors_pb2.ERROR_REASON_SEAT_TAKEN, f"seat {number} is taken: choose another seat")
-    seat = Seat(name=f"Bot {number + 1}", bot=bot, is_ready=True)
+    seat = Seat(name=bot_name(number), bot=bot, is_ready=True)
     return _opening_if_complete(_reseated(table, number, seat, player_id))
 
 
@@ -166,6 +175,31 @@ def clear_seat(table: Table, player_id: str, number: int, invite_code: str) -> T
     freed = _reseated(table, number, FREE_SEAT, player_id)
     removed = table.seats[number].player_id
     return _without_access(freed, removed, invite_code) if removed else freed
+
+
+def with_presence(table: Table, seen: Mapping[str, int], since: int) -> Table:
+    """Mark the players of a forming table who were not seen since a time; `seen` has a time for each player.
+
+    They are not ready. The host is then the player who was seen last, unless the host is there. A table where nobody is
+    stays as it is.
+    """
+    if table.state is not TableState.FORMING:
+        return table
+    present = {player: time for player, time in seen.items() if time >= since and table.seat_of(player) is not None}
+    if not present:
+        return table
+    seats = tuple(
+        _marked(seat, is_away=seat.player_id not in present) if seat.player_id else seat for seat in table.seats
+    )
+    is_host_there = table.host_player_id in present
+    host = table.host_player_id if is_host_there else max(present, key=lambda player: (present[player], player))
+    return replace(table, seats=seats, host_player_id=host)
+
+
+def _marked(seat: Seat, *, is_away: bool) -> Seat:
+    if is_away:
+        return replace(seat, is_away=True, is_ready=False, client_seed=b"")
+    return replace(seat, is_away=False)
 
 
 def closed(table: Table) -> Table:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from croupier.lobby.tables import Seat, Table, TableState, TimeControl
+from croupier.lobby.players import Player
+from croupier.lobby.tables import FREE_SEAT, Table, TableState, TimeControl, seat_of_player
 from croupier.runtime.table_access import OPEN
 
 HEARTBEAT_TIMEOUT_SECONDS = 15
@@ -51,13 +52,17 @@ class Ticket:
 
 def matched_table(table_id: str, time_control: TimeControl, now: int, tickets: Sequence[Ticket]) -> Table:
     """Return the table of tickets with equal criteria: PREPARING, all players ready, the first one as host."""
+    seats = [FREE_SEAT] * len(tickets)
+    for number, ticket in enumerate(tickets):
+        seat = seat_of_player(seats, Player(ticket.player_id, ticket.name))
+        seats[number] = replace(seat, is_ready=True, client_seed=ticket.client_seed)
     return Table(
         table_id=table_id,
         state=TableState.PREPARING,
         game=tickets[0].criteria.game,
         options={},
         time_control=time_control,
-        seats=tuple(Seat(ticket.player_id, ticket.name, "", True, ticket.client_seed) for ticket in tickets),
+        seats=tuple(seats),
         host_player_id=tickets[0].player_id,
         access=replace(OPEN, is_matched=True),
         invite_code="",

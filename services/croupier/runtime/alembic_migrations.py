@@ -2,7 +2,8 @@
 
 from importlib.resources import files
 
-from alembic import command, context
+import sqlalchemy as sa
+from alembic import command, context, op
 from alembic.config import Config
 from sqlalchemy import Connection, MetaData
 
@@ -30,3 +31,17 @@ def run_migrations(metadata: MetaData, version_table: str) -> None:
     )
     with context.begin_transaction():
         context.run_migrations()
+
+
+def alter_length(table: str, column: str, length: int, old_length: int) -> None:
+    """Change the length of a text column that is not null, in a migration.
+
+    SQLite cannot alter a column, and a table to which others refer cannot be replaced there: the column is.
+    """
+    if op.get_bind().dialect.name != "sqlite":
+        op.alter_column(table, column, type_=sa.String(length), existing_type=sa.String(old_length))
+        return
+    op.add_column(table, sa.Column("altered", sa.String(length), nullable=False, server_default=""))
+    op.execute(f"UPDATE {table} SET altered = {column}")  # noqa: S608 - the names are those of a migration
+    op.drop_column(table, column)
+    op.alter_column(table, "altered", new_column_name=column)

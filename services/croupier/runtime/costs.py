@@ -48,6 +48,8 @@ MESSAGE_COST = 1
 UNKNOWN_METHOD_COST = 1
 TABLES_PAGE_COST = 10
 """The surcharge of each page but the first of the tables with which a stream of a lobby begins."""
+HIDDEN_PAGE_COST = 5
+"""The surcharge of each further read for one page of a list, since its caller may not see all that was read before."""
 MIN_LOAD_COST = 5
 LOADED_ENTRIES_PER_UNIT = 20
 """After the loss of an engine all tables of a shared network may have to be loaded at once (test_shared_network.py)."""

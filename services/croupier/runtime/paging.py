@@ -4,11 +4,17 @@ import base64
 import binascii
 import hashlib
 import json
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeAlias, TypeVar
 
+from croupier.runtime.costs import HIDDEN_PAGE_COST
 from croupier.runtime.errors import MalformedRequest, invalid_field
+from croupier.runtime.rate_limit import charge
 from croupier_api.v1 import errors_pb2
 
+Row = TypeVar("Row")
+Cursor: TypeAlias = tuple[int, str]
+"""The time and the id of a row, by which a listing is ordered."""
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 100
 MAX_PAGE_TOKEN_CHARACTERS = 1024
@@ -46,6 +52,28 @@ def decode_page_token(query: tuple[Any, ...], token: str, kinds: tuple[type, ...
     return list(cursor)
 
 
+async def read_shown(
+    read: Callable[[Cursor | None, int], Awaitable[Sequence[Row]]],
+    is_shown: Callable[[Row], bool],
+    cursor_of: Callable[[Row], Cursor],
+    after: Cursor | None,
+    limit: int,
+) -> list[Row]:
+    """Return the next rows of a listing that its caller may see, at most `limit` of them, which is at least 2.
+
+    A page token is the cursor of the last of them, so that it names no row that is hidden from the caller. As long as
+    rows are hidden, it reads on, for a surcharge.
+    """
+    shown: list[Row] = []
+    while True:
+        rows = await read(after, limit)
+        shown += filter(is_shown, rows)
+        if len(shown) >= limit or len(rows) < limit:
+            return shown[:limit]
+        after = cursor_of(rows[-1])
+        charge(HIDDEN_PAGE_COST)
+
+
 def invalid_page_token() -> MalformedRequest:
     """Return the error of a token that this listing did not issue."""
     return MalformedRequest(
@@ -58,7 +86,7 @@ def invalid_page_token() -> MalformedRequest:
 def _is_plausible(part: object, kind: type) -> bool:
     # A token can be forged: the database has to accept its values as parameters.
     if isinstance(part, str):
-        return kind is str and part.isprintable()
+        return kind is str and part.isascii() and part.isprintable()
     return type(part) is kind and isinstance(part, int) and abs(part) <= MAX_INTEGER
 
 

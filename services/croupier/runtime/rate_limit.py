@@ -39,11 +39,15 @@ class TooManyCalls(LimitReached):
 class CallBudget:
     """Token buckets by key: `burst` units at once and `units_per_second` in the long run; full ones are removed.
 
-    `limit` names the limit in metrics, logs and errors. The length is the number of buckets.
+    `limit` names the limit in metrics, logs and errors, and `expected` says what it allows, if not units. The length is
+    the number of buckets.
     """
 
-    def __init__(self, limit: str, units_per_second: int, burst: int, clock: MonotonicClock) -> None:
+    def __init__(
+        self, limit: str, units_per_second: int, burst: int, clock: MonotonicClock, expected: str = ""
+    ) -> None:
         self._limit = limit
+        self._expected = expected or f"{units_per_second} units per second"
         self._units_per_second = units_per_second
         self._unit = SECOND // units_per_second
         self._burst = burst
@@ -84,11 +88,16 @@ class CallBudget:
         lacking = max(self._full_at.get(key, 0) - self._clock(), 0)
         self.take(key, min(cost, max(2 * self._burst - -(-lacking // self._unit), 0)))
 
+    def give_back(self, key: str, cost: int) -> None:
+        """Give units back that were taken for a call which turned out to need none."""
+        if key in self._full_at:
+            self._full_at[key] -= self._unit * cost
+
     def refusal(self, wait: int) -> TooManyCalls:
         """Return the error of a call that could be made after `wait` nanoseconds."""
         return TooManyCalls(
             errors_pb2.ERROR_REASON_TOO_MANY_REQUESTS,
-            f"too many calls: expected at most {self._units_per_second} units per second",
+            f"too many calls: expected at most {self._expected}",
             # Rounded up to whole milliseconds, which RetryInfo has.
             retry_after_seconds=-(-wait // MILLISECOND) / 1000,
             metadata={"limit": self._limit},
@@ -128,6 +137,11 @@ class Budgets:
     def acquire(self, caller: Caller, cost: int) -> float:
         """Take units even if they are not there; returns the seconds until they are."""
         return _acquire_all(self.buckets_of(caller), cost)
+
+    def give_back(self, caller: Caller, cost: int) -> None:
+        """Give units back that were taken for a call which turned out to need none."""
+        for budget, key in self.buckets_of(caller):
+            budget.give_back(key, cost)
 
     def buckets_of(self, caller: Caller) -> "Buckets":
         """Return the buckets of a caller."""

@@ -29,7 +29,7 @@ from croupier_internal.v1 import scoring_control_pb2
 
 MAX_ID_CHARACTERS = 64
 MAX_GAME_ID_CHARACTERS = 32
-MAX_NAME_CHARACTERS = 64
+MAX_NAME_CODE_POINTS = 160
 MAX_NOTE_CHARACTERS = 1000
 MAX_SEATS = 30
 MAX_ROUND = 10_000
@@ -49,8 +49,8 @@ def decode_text(field: str, value: str, max_characters: int) -> str:
 
 def decode_id(field: str, value: str, max_characters: int = MAX_ID_CHARACTERS) -> str:
     """Return the value; raises MalformedRequest if it is empty, too long or not printable."""
-    if not 1 <= len(value) <= max_characters or not value.isprintable():
-        raise invalid_field(field, f"invalid {field}: expected 1 to {max_characters} printable characters")
+    if not 1 <= len(value) <= max_characters or not (value.isascii() and value.isprintable()):
+        raise invalid_field(field, f"invalid {field}: expected 1 to {max_characters} printable ASCII characters")
     return value
 
 
@@ -148,7 +148,7 @@ def _decode_seat(path: str, seat: tables_pb2.Seat) -> Seat:
     if bool(seat.player_id) == bool(seat.bot):
         raise invalid_field(path, f"invalid {path}: expected either player_id or bot")
     decode_id(f"{path}.bot" if seat.bot else f"{path}.player_id", seat.bot or seat.player_id)
-    return Seat(seat.player_id, decode_text(f"{path}.name", seat.name, MAX_NAME_CHARACTERS), seat.bot)
+    return Seat(seat.player_id, decode_text(f"{path}.name", seat.name, MAX_NAME_CODE_POINTS), seat.bot)
 
 
 def _check_none_or_by_seat(field: str, length: int, sheet: Sheet) -> None:

@@ -79,7 +79,7 @@ RESULT_PLAYERS = Table(
     METADATA,
     Column("table_id", String(64), ForeignKey("results.table_id"), primary_key=True),
     Column("player_id", String(64), primary_key=True),
-    Column("name", String(64), nullable=False),
+    Column("name", String(160), nullable=False),
     Column("game", String(32), nullable=False),
     Column("seat", Integer, nullable=False),
     Column("place", Integer, nullable=False),  # from 1
@@ -123,7 +123,7 @@ PLAYER_NAMES = Table(
     "player_names",
     METADATA,
     Column("player_id", String(64), primary_key=True),
-    Column("name", String(64), nullable=False),
+    Column("name", String(160), nullable=False),
     Column("end_milliseconds", BigInteger, nullable=False),  # since 1970 UTC
     Column("table_id", String(64), nullable=False),
 )

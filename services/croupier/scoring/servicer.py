@@ -1,6 +1,7 @@
 """Scoring's gRPC services: they decode, call the domain and encode."""
 
 from collections.abc import Awaitable
+from functools import partial
 from typing import Any, Literal
 
 import grpc
@@ -8,7 +9,13 @@ import grpc
 from croupier.runtime.errors import AlreadyExists
 from croupier.runtime.identity import Clock, caller
 from croupier.runtime.links import LinkVerifier
-from croupier.runtime.paging import decode_page_size, decode_page_token, encode_page_token, invalid_page_token
+from croupier.runtime.paging import (
+    decode_page_size,
+    decode_page_token,
+    encode_page_token,
+    invalid_page_token,
+    read_shown,
+)
 from croupier.runtime.steps import in_steps
 from croupier.scoring import codec
 from croupier.scoring.access import is_result_shown, is_sheet_shown
@@ -91,17 +98,25 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
         query = ("results", game, player_id)
         cursor = decode_page_token(query, request.page_token, (int, str))
         after = (cursor[0], cursor[1]) if cursor else None
-        caller_id = caller().id
-        found = await self._standings.results(game, player_id, after, size + 1, caller_id=caller_id)
+        caller_id, now = caller().id, self._clock()
+        found = await read_shown(
+            partial(self._standings.results, game, player_id, caller_id=caller_id),
+            lambda one: is_result_shown(*one, caller_id, now),
+            _cursor_of,
+            after,
+            size + 1,
+        )
         shown = found[:size]
-        now = self._clock()
-        visible = [one for one in shown if is_result_shown(*one, caller_id, now)]
-        results = [codec.encode_result(*one) async for one in in_steps(visible, RESULTS_STEP)]
+        results = [codec.encode_result(*one) async for one in in_steps(shown, RESULTS_STEP)]
         response = pb.ListResultsResponse(results=results)
         if len(found) > size:
-            sheet, result = shown[-1]
-            response.next_page_token = encode_page_token(query, [result.end_milliseconds, sheet.table_id])
+            response.next_page_token = encode_page_token(query, list(_cursor_of(shown[-1])))
         return response
+
+
+def _cursor_of(recorded: tuple[Sheet, Result]) -> tuple[int, str]:
+    sheet, result = recorded
+    return result.end_milliseconds, sheet.table_id
 
 
 def _encode_leaderboard_cursor(position: int, entry: LeaderboardEntry) -> list[int | str]:

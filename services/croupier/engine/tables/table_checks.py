@@ -10,7 +10,8 @@ from croupier.runtime.errors import MalformedRequest, Unavailable, invalid_field
 from croupier_api.v1 import errors_pb2
 
 MAX_ID_CHARACTERS = 64
-MAX_NAME_CHARACTERS = 64
+MAX_NAME_CODE_POINTS = 160
+"""The lobby decides what a name is, and adds a number to it."""
 TIME_LIMITS = {
     "action_time": (5_000, 86_400_000),
     "reserve_time": (0, 86_400_000),
@@ -53,9 +54,16 @@ def config_by(
 
 
 def check_text(field: str, text: str, max_characters: int) -> None:
-    """Raise MalformedRequest unless a text has 1 to `max_characters` printable characters."""
-    if not 1 <= len(text) <= max_characters or not text.isprintable():
-        raise invalid_field(field, f"invalid {field}: expected 1 to {max_characters} printable characters")
+    """Raise MalformedRequest unless a text has 1 to `max_characters` printable ASCII characters."""
+    if not 1 <= len(text) <= max_characters or not (text.isascii() and text.isprintable()):
+        raise invalid_field(field, f"invalid {field}: expected 1 to {max_characters} printable ASCII characters")
+
+
+def _check_name(name: str) -> None:
+    if not 1 <= len(name) <= MAX_NAME_CODE_POINTS or "\0" in name:
+        raise invalid_field(
+            "seats.name", f"invalid seats.name: expected 1 to {MAX_NAME_CODE_POINTS} characters, none of them NUL"
+        )
 
 
 def check_clock(clock: ClockConfig) -> None:
@@ -75,7 +83,7 @@ def check_seats(config: TableConfig) -> None:
     if len(seats) != config.seat_count or len(config.client_seeds) != config.seat_count:
         raise invalid_field("seats", f"invalid number of seats or client seeds: expected {config.seat_count} of each")
     for who in seats:
-        check_text("seats.name", who.name, MAX_NAME_CHARACTERS)
+        _check_name(who.name)
         if who.bot and who.bot not in bots:
             raise MalformedRequest(
                 errors_pb2.ERROR_REASON_UNKNOWN_BOT,
