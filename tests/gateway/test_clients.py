@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 from contextlib import closing
+from http.client import HTTPResponse
 from pathlib import Path
 from random import Random
 
@@ -139,19 +140,22 @@ def test_a_stream_of_json_may_last_longer_than_a_call(deployment: GatewayDeploym
         connection = gateway.connection()
         connection.request("GET", f"/v1/tables:watch?table_id={table_id}", headers={"authorization": f"Bearer {token}"})
         with closing(connection), connection.getresponse() as answer:
-            assert occupied_seats(answer.readline()) == 1
+            assert occupied_seats(answer) == 1
             # Two requests of the maximum duration: each lasts until the gateway stops waiting for its body.
             for _ in range(2):
                 assert getattr(gateway.send_raw(UNFINISHED), "status", 408) == 408
             assert gateway.ask("POST", f"/v1/tables/{table_id}/bots", {}, token=token).status == 200
-            assert occupied_seats(answer.readline()) == 2
+            assert occupied_seats(answer) == 2
 
 
 UNFINISHED = b"POST /v1/sign-in HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"
 
 
-def occupied_seats(line: bytes) -> int:
-    return sum(bool(seat["player_id"] or seat["bot"]) for seat in json.loads(line)["table"]["seats"])
+def occupied_seats(answer: HTTPResponse) -> int:
+    """Return the number of taken seats of the next table of a stream."""
+    while "table" not in (message := json.loads(answer.readline())):
+        assert message == {"is_list_complete": True}
+    return sum(bool(seat["player_id"] or seat["bot"]) for seat in message["table"]["seats"])
 
 
 def framed(message: bytes) -> bytes:

@@ -247,7 +247,7 @@ INVALID_ENTRIES: list[tuple[control_pb.RecordRoundRequest | pb.GameResult, str]]
     (round_entry(seats=(BOTH, person("ben"))), "seats[0]"),
     (round_entry(seats=(person("a" * 65), person("ben"))), "seats[0].player_id"),
     (round_entry(seats=(bot_seat("x" * 65), person("ben"))), "seats[0].bot"),
-    (round_entry(seats=(person("anna"), person("ben", "B" * 65))), "seats[1].name"),
+    (round_entry(seats=(person("anna"), person("ben", "B" * 161))), "seats[1].name"),
     (round_entry(seats=(person("anna"), person("ben", "B\0"))), "seats[1].name"),
     (control_pb.RecordRoundRequest(table_id="t1", game="solo", seats=ANNA_AND_BEN), "score.round"),
     (round_with(round=10_001), "score.round"),

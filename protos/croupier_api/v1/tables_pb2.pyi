@@ -143,7 +143,7 @@ class Table(_message.Message):
     state: Global___TableState.ValueType
     """The state of the table. The engine sends PLAYING or FINISHED."""
     host_player_id: _builtins.str
-    """The player who opened the table; empty from the engine."""
+    """The player who opened the table, or who is host since that one left or is away; empty from the engine."""
     invite_code: _builtins.str
     """The invite code, 8 letters and digits, by which others join. Only the table's players see it; empty for public
     tables and from the engine. It changes when the host removes a player.

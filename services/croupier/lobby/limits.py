@@ -7,6 +7,11 @@ from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.network import WIDE_NETWORK_SHARE
 from croupier.runtime.rate_limit import Budgets, CallBudget, MonotonicClock, network_budgets
 
+WRONG_CODE_COST = 3
+"""Of a budget of one unit a second: twenty wrong codes a minute."""
+MAX_WRONG_CODES = 20
+"""At once: people mistype few, and of 2^40 codes a guess finds hardly one."""
+
 
 @dataclass(frozen=True, slots=True)
 class LobbyLimits:
@@ -20,12 +25,6 @@ class LobbyLimits:
     wrong_codes: Budgets
     streams: CapacityLimiter
     tickets: CapacityLimiter
-
-
-WRONG_CODE_COST = 3
-"""Of a budget of one unit a second: twenty wrong codes a minute."""
-MAX_WRONG_CODES = 20
-"""At once: people mistype few, and of 2^40 codes a guess finds hardly one."""
 
 
 def limits_of(settings: LobbySettings, clock: MonotonicClock) -> LobbyLimits:

@@ -43,7 +43,7 @@ def normalize_name(name: str) -> str:
         raise _invalid(f"of {len(name)} code points", f"at most {MAX_NAME_CODE_POINTS}")
     if _FORBIDDEN.search(name):
         raise _invalid("", "one line of ordinary characters, with at most four marks on one letter")
-    shown = _BLANKS.sub(" ", name).strip(" ")
+    shown: str = _BLANKS.sub(" ", name).strip(" ")
     characters = _CHARACTER.findall(shown)
     if len(characters) > MAX_NAME_CHARACTERS:
         raise _invalid(f"of {len(characters)} characters", f"at most {MAX_NAME_CHARACTERS}")

@@ -48,7 +48,6 @@ class CallBudget:
     ) -> None:
         self._limit = limit
         self._expected = expected or f"{units_per_second} units per second"
-        self._units_per_second = units_per_second
         self._unit = SECOND // units_per_second
         self._burst = burst
         self._clock = clock
