@@ -176,6 +176,7 @@ class Outage(NamedTuple):
 
 MAX_ENTRIES = 10_000
 MAX_ROUNDS = 1_000
+ABANDONED_MILLISECONDS = 180_000
 """The limits of a table by the engine's defaults."""
 
 
@@ -223,5 +224,7 @@ class TableRecord:
     """The number of entries with which the operator lets a table end; judged where `stored` is set."""
     max_rounds: int = MAX_ROUNDS
     """The number of rounds with which the operator lets a table end; judged where `stored` is set."""
+    abandoned_milliseconds: int = ABANDONED_MILLISECONDS
+    """The time after which the operator lets a table end whose people are all away."""
     delivery: DeliveryLimit | None = None
     """The limit on the delay of entries; None for none."""

@@ -11,11 +11,15 @@ AWAY_MILLISECONDS = 3_000
 
 
 class ClockSettings(NamedTuple):
-    """The times of a table in milliseconds, and the seats of bots."""
+    """The times of a table in milliseconds, and the seats of bots.
+
+    `abandoned`: the time after which the table ends while all people are away; 0 if the engine plays on for them.
+    """
 
     action: int
     bot_delay: int
     bots: frozenset[int]
+    abandoned: int
 
 
 class ClockEntry(NamedTuple):
@@ -56,12 +60,25 @@ class Clock:
         deadlines = [at for seat in self.since if (at := self.deadline_of(seat)) is not None]
         return min(deadlines, default=0) if self.is_certain else None
 
+    @property
+    def due_seat(self) -> int | None:
+        """The seat to act with the earliest known deadline; None without any."""
+        deadlines = [(at, seat) for seat in self.since if (at := self.deadline_of(seat)) is not None]
+        return min(deadlines)[1] if deadlines else None
+
+    @property
+    def is_deserted(self) -> bool:
+        """Whether all people are away, so that the engine must not play on for them."""
+        return self.settings.abandoned > 0 and len(self.away | self.settings.bots) == len(self.reserves)
+
     def allowed(self, seat: int) -> int:
-        """Return the milliseconds that a seat has for its action."""
+        """Return the milliseconds that a seat has for its action, or until the table is abandoned."""
         if seat in self.settings.bots:
             return self.settings.bot_delay
         action = self.settings.action
-        return min(AWAY_MILLISECONDS, action) if seat in self.away else action + self.reserves[seat]
+        if seat not in self.away:
+            return action + self.reserves[seat]
+        return max(self.settings.abandoned, action) if self.is_deserted else min(AWAY_MILLISECONDS, action)
 
     def advance(self, entry: ClockEntry, seats_to_act: Sequence[int]) -> None:
         """Apply an entry of the log, after which these seats are to act."""
@@ -87,7 +104,7 @@ class Clock:
 
 
 def clock_at(
-    info: tables_pb2.Table, view: facts_pb2.TableView, received: engine_pb2.TurnClock, *, is_first: bool
+    info: tables_pb2.Table, view: facts_pb2.TableView, received: engine_pb2.TurnClock, abandoned: int, *, is_first: bool
 ) -> Clock:
     """Return the clock at the first message of a viewer.
 
@@ -95,7 +112,7 @@ def clock_at(
     """
     bots = frozenset(seat for seat, occupant in enumerate(info.seats) if occupant.bot)
     limits = info.time_control
-    settings = ClockSettings(limits.action_time.ToMilliseconds(), limits.bot_delay.ToMilliseconds(), bots)
+    settings = ClockSettings(limits.action_time.ToMilliseconds(), limits.bot_delay.ToMilliseconds(), bots, abandoned)
     clock = Clock(settings, list(received.reserve_ms), set(received.away_seats))
     seats = list(view.seats_to_act)
     allowed = min(map(clock.allowed, seats), default=0)

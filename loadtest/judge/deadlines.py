@@ -1,11 +1,14 @@
-"""Checks that time-outs are neither early nor late, and that outages are compensated, once."""
+"""Checks that time-outs are neither early nor late, that outages are compensated, once, and the ends of tables whose
+people are all away.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from croupier_api.v1 import engine_pb2
-from loadtest.judge.clock import Clock, ClockEntry, ClockSettings, clock_at, clock_entry
+from loadtest.judge.clock import Clock, ClockEntry, clock_at, clock_entry
 from loadtest.judge.log import Log
 from loadtest.judge.rows import Row, Rows
+from loadtest.judge.rules.interface import ABANDONED
 from loadtest.judge.streams import ViewerHistory
 from loadtest.judge.violations import Found, Invariant
 from loadtest.record import Outage
@@ -16,10 +19,11 @@ SILENT_MILLISECONDS = 12_500
 """The maximum time from a deadline to the next entry on a stream, which may have waited for its reader."""
 
 
-def check_deadlines(log: Log, late: int | None) -> Iterator[Found]:
+def check_deadlines(log: Log, late: int | None, abandoned: int) -> Iterator[Found]:
     """Yield early and late entries, and clocks that differ from the log's times.
 
-    `late` are the milliseconds by which an engine may act late; None for any.
+    `late` are the milliseconds by which an engine may act late; None for any. `abandoned` are those after which a table
+    ends whose people are all away.
     """
     clock: Clock | None = None
     for sequence in range(1, log.last + 1):
@@ -30,7 +34,7 @@ def check_deadlines(log: Log, late: int | None) -> Iterator[Found]:
         if state is None:
             clock = None
         elif clock is None or update is None:
-            clock = clock_at(log.info, state.view, state.clock, is_first=sequence == 1)
+            clock = clock_at(log.info, state.view, state.clock, abandoned, is_first=sequence == 1)
         else:
             is_certain = clock.is_certain
             clock.advance(clock_entry(update, is_meta=sequence in log.meta_entries), list(state.view.seats_to_act))
@@ -44,8 +48,11 @@ def _check_time(
 ) -> Iterator[Found]:
     at, seat = update.stored_unix_ms, update.seat
     own = clock.deadline_of(seat) if clock is not None and update.HasField("seat") else None
-    if update.acted_by and (early := max(deadline, own or 0) - at) > 0:
-        yield Invariant.TIMEOUT_TOO_EARLY, update.sequence, _early(seat, early)
+    is_end = any(fact.game_ended.reason == ABANDONED for fact in update.facts if fact.HasField("game_ended"))
+    if (update.acted_by or is_end) and (early := max(deadline, own or 0) - at) > 0:
+        yield Invariant.TIMEOUT_TOO_EARLY, update.sequence, _early(None if is_end else seat, early)
+    if clock is not None and (fault := _desertion_fault(clock, update.acted_by, is_end=is_end)):
+        yield Invariant.LOG_BROKEN, update.sequence, fault
     counted = clock.deadline if clock is not None else None
     first = min(deadline, counted) if counted else deadline
     if not deadline or late is None or update.compensated_ms:
@@ -54,8 +61,16 @@ def _check_time(
         yield Invariant.DEADLINE_MISSED, update.sequence, _waited(at - first)
 
 
-def _early(seat: int, milliseconds: int) -> str:
-    return f"the time-out of seat {seat} came {milliseconds} ms too early"
+def _early(seat: int | None, milliseconds: int) -> str:
+    event = "the end of the abandoned table" if seat is None else f"the time-out of seat {seat}"
+    return f"{event} came {milliseconds} ms too early"
+
+
+def _desertion_fault(clock: Clock, by: int, *, is_end: bool) -> str:
+    """Return the fault of an entry with regard to the presence of people, given the clock before it; else empty."""
+    if by == engine_pb2.ACTED_BY_TIMEOUT and clock.is_deserted:
+        return "the engine played on though all people were away"
+    return "the table ended as abandoned though not all people were away" if is_end and not clock.is_deserted else ""
 
 
 def _waited(milliseconds: int) -> str:
@@ -111,9 +126,7 @@ def check_row_times(
     rows: Rows, to_act: Mapping[int, Sequence[int]], outages: Sequence[Outage], late: int | None
 ) -> Iterator[Found]:
     """Yield the violations of the times in rows; `to_act` has the seats to act after each sequence, as far as known."""
-    action, reserve, bot_delay = rows.config["clock"]
-    bots = frozenset(seat for seat, (_, _, bot) in enumerate(rows.config["seats"]) if bot)
-    clock = Clock(ClockSettings(action, bot_delay, bots), [reserve] * rows.config["seat_count"])
+    clock = Clock(rows.clock_settings, [rows.config["clock"][1]] * rows.config["seat_count"])
     for row in rows.entries:
         for invariant, detail in _check_row(row, clock, outages, late):
             yield invariant, row.sequence, detail
@@ -137,15 +150,18 @@ def _check_row(row: Row, clock: Clock, outages: Sequence[Outage], late: int | No
         waited = row.at - deadline - overlap_milliseconds(outages, deadline, row.at)
         if waited > late + THINKING_MILLISECONDS * any(seat in clock.settings.bots for seat in clock.since):
             yield Invariant.DEADLINE_MISSED, _waited(waited)
-    seat = row.actor
-    own = clock.deadline_of(seat) if seat is not None and row.by else None
+    is_end = row.is_abandonment
+    if fault := _desertion_fault(clock, row.by, is_end=is_end):
+        yield Invariant.LOG_BROKEN, fault
+    seat = clock.due_seat if is_end else row.actor if row.by else None
+    own = clock.deadline_of(seat) if seat is not None else None
     if seat is None or own is None:
         return
     if row.at < own:
-        yield Invariant.TIMEOUT_TOO_EARLY, _early(seat, own - row.at)
+        yield Invariant.TIMEOUT_TOO_EARLY, _early(None if is_end else seat, own - row.at)
     compensated = clock.compensated.get(seat, 0)
     lost = overlap_milliseconds(outages, own - clock.allowed(seat) - compensated, own) - compensated
-    if lost > 0 and seat not in clock.away and seat not in clock.settings.bots:
+    if lost > 0 and (seat not in clock.away or is_end) and seat not in clock.settings.bots:
         yield Invariant.COMPENSATION_WRONG, f"seat {seat} lost {lost} ms in an outage without compensation"
 
 

@@ -1,10 +1,10 @@
 """The rows of a table's log in the engines' database, read without the code of the engine.
 
 `config` is a JSON object: the version "v", "seat_count", "options", "clock" (milliseconds for an action, of reserve,
-before a bot acts), "seats" (each a list of player id, name, and kind of bot or "") and
-"client_seeds" (hexadecimal, by seat). The `body` of a row is one of these JSON objects, of which "t" is the type and
-"v" the version. Requests of players have a "request" id, actions of the engine for a seat have "by": 1 for a time-out,
-2 for a bot.
+before a bot acts, and from version 3 until a table ends whose people are all away), "seats" (each a list of player id,
+name, and kind of bot or "") and "client_seeds" (hexadecimal, by seat). The `body` of a row is one of these JSON
+objects, of which "t" is the type and "v" the version. Requests of players have a "request" id, actions of the engine
+for a seat have "by": 1 for a time-out, 2 for a bot.
 
     {"t": "act", "v": 1, "seat": 0, "action": {"type": "play", "card": "QH"}, "by": 1}
     {"t": "shuffle", "v": 1, "cards": "2C 9H ...", "drawn": [3]}            in the order of the cards
@@ -12,7 +12,7 @@ before a bot acts), "seats" (each a list of player id, name, and kind of bot or 
     {"t": "vote", "v": 1, "seat": 1, "proposal_sequence": 17, "agree": true, "request": "5d"}
     {"t": "agree", "v": 1, "proposal": "restart_same"}                      a proposal that all seats agreed to
     {"t": "compensate", "v": 1, "milliseconds": 2000}                       compensation
-    {"t": "end", "v": 1, "limit": "entries"}                                the end at a limit, this one or "rounds"
+    {"t": "end", "v": 1, "limit": "entries"}                                the end; or with "rounds", "abandoned"
 """
 
 import json
@@ -21,12 +21,15 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
+from loadtest.judge.clock import ClockSettings
 from loadtest.judge.deals import commitment_of
 from loadtest.judge.notation import AUTO, cards_put
 from loadtest.judge.replay import PublicEntry, Replay, ReplayEntry
+from loadtest.judge.rules.interface import ABANDONED
 from loadtest.record import StoredTable
 
-_CONFIG_VERSIONS = (1, 2)
+_CLOCK_PARTS = {1: 3, 2: 3, 3: 4}
+"""The number of times in the clock, by the version of the configuration."""
 _WATCH_POLICIES = {"public": ("anyone", "link", "nobody"), "link": ("link", "nobody"), "seated": ("nobody",)}
 """The watch policies of each visibility."""
 _MAX_DELAY_SECONDS = 300
@@ -81,6 +84,11 @@ class Row(NamedTuple):
         return self.body["milliseconds"] if self.tag == "compensate" else 0
 
     @property
+    def is_abandonment(self) -> bool:
+        """Whether this is the end of a table whose people are all away."""
+        return self.tag == "end" and self.body["limit"] == ABANDONED
+
+    @property
     def is_meta(self) -> bool:
         """Whether this is in no replay: a proposal, a vote or a compensation."""
         return self.tag not in _EVENTS
@@ -125,6 +133,13 @@ class Rows:
     """The numbers in a replay by sequence."""
 
     @property
+    def clock_settings(self) -> ClockSettings:
+        """The times of the clock; tables of earlier versions are never abandoned."""
+        action, _, bot_delay, abandoned = [*self.config["clock"], 0][:4]
+        bots = frozenset(seat for seat, (_, _, bot) in enumerate(self.config["seats"]) if bot)
+        return ClockSettings(action, bot_delay, bots, abandoned)
+
+    @property
     def is_whole(self) -> bool:
         """Whether the sequences are 1, 2, 3, ..."""
         return [row.sequence for row in self.entries] == list(range(1, len(self.entries) + 1))
@@ -166,12 +181,12 @@ def read_rows(stored: StoredTable) -> Rows:
 
 def _check_config(config: Mapping[str, Any]) -> None:
     """Check a configuration; raises ValueError, KeyError or TypeError."""
-    if config["v"] not in _CONFIG_VERSIONS:
-        raise ValueError(f"it has version {config['v']!r}, known are {_CONFIG_VERSIONS}")
+    if config["v"] not in _CLOCK_PARTS:
+        raise ValueError(f"it has version {config['v']!r}, known are {[*_CLOCK_PARTS]}")
     if config["v"] > 1:
         _check_access(config["access"])
     seats, seeds, clock = config["seats"], config["client_seeds"], config["clock"]
-    if not len(seats) == len(seeds) == config["seat_count"] or len(clock) != 3:
+    if not len(seats) == len(seeds) == config["seat_count"] or len(clock) != _CLOCK_PARTS[config["v"]]:
         raise ValueError("the numbers of seats, seeds and clock values do not match")
     for part in chain(*seats, map(bytes.fromhex, seeds)):
         if not isinstance(part, str | bytes):

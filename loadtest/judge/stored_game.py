@@ -134,7 +134,10 @@ def check_rows(rows: Rows, verification: Verification | None) -> Iterator[Found]
 
 
 def check_limits(rows: Rows, verification: Verification | None, max_entries: int, max_rounds: int) -> Iterator[Found]:
-    """Yield the violations of the operator's limits: a table that ends before them, or continues after them."""
+    """Yield the violations of the operator's limits: a table that ends before them, or continues after them.
+
+    An abandoned table is judged by its clock.
+    """
     for row in rows.entries:
         # One append may hold a compensation, the action, and shuffles.
         if row.tag == "act" and row.sequence > max_entries + 1:
@@ -144,7 +147,7 @@ def check_limits(rows: Rows, verification: Verification | None, max_entries: int
             continue
         rounds = len(verification.rounds) if verification is not None else max_rounds
         reached = {"entries": row.sequence > max_entries, "rounds": rounds >= max_rounds}
-        if not reached.get(row.body["limit"]):
+        if not row.is_abandonment and not reached.get(row.body["limit"]):
             detail = f"the table ended at its limit of {row.body['limit']}, with {row.sequence - 1} entries"
             yield Invariant.LOG_BROKEN, row.sequence, f"{detail} and {rounds} rounds"
         if row is not rows.entries[-1]:

@@ -54,7 +54,7 @@ def judge(record: TableRecord) -> Verdict:
         *(found for history in histories for found in history.found),
         *check_public_facts(histories),
         *_check_viewers(record, histories, stored_game, timeline.clock_offset),
-        *check_deadlines(log, record.late_milliseconds),
+        *check_deadlines(log, record.late_milliseconds, record.abandoned_milliseconds),
         *(check_last_deadline(log, histories, timeline.clock_offset) if record.late_milliseconds is not None else ()),
         *stored_game.found,
         *_check_actions(histories, log, stored_game, timeline),

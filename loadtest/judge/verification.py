@@ -92,7 +92,7 @@ class _Verifier:
         if "cards" in line:
             return Invariant.RULES_BROKEN, "cards were shuffled though seats had to act"
         if "event" in line and line["event"]["type"] == "end":
-            self.table.end_at_limit()
+            self.table.end_at_limit(line["event"]["limit"])
             return None
         if "event" in line:
             return self._agree(line["event"])

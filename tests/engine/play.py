@@ -36,7 +36,7 @@ from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import START, EngineHarness
 from tests.waiting import TIMEOUT_SECONDS
 
-CLOCK = ClockConfig(action_milliseconds=30_000, reserve_milliseconds=10_000, bot_delay_milliseconds=1_000)
+CLOCK = ClockConfig(30_000, 10_000, bot_delay_milliseconds=1_000, abandoned_milliseconds=180_000)
 FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
 """The time of a seat that has not acted yet."""
 SEED = bytes(range(32))

@@ -1,15 +1,26 @@
 """The clock of a table: reserves, deadlines, and seats that are away."""
 
+from dataclasses import replace
+
 import pytest
 
-from croupier.engine.core.clock import AWAY_MILLISECONDS, ClockState, Due, clock_after, new_clock, next_due
+from croupier.engine.core.clock import (
+    AWAY_MILLISECONDS,
+    ClockState,
+    Due,
+    are_all_away,
+    clock_after,
+    clock_after_compensation,
+    new_clock,
+    next_due,
+)
 from croupier.engine.core.log import ActedBy, ClockConfig, Entry
 from croupier.games.actions import Pass
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, SeatActed
 from tests.engine.play import bots, people
 
-CONFIG = ClockConfig(action_milliseconds=30_000, reserve_milliseconds=10_000, bot_delay_milliseconds=700)
+CONFIG = ClockConfig(30_000, 10_000, bot_delay_milliseconds=700, abandoned_milliseconds=180_000)
 FULL = (10_000,) * 3
 EMPTY_1 = (10_000, 0, 10_000)
 
@@ -96,6 +107,52 @@ def test_time_outs_are_counted_by_seat() -> None:
 def test_a_seat_that_is_away_never_gets_more_than_the_action_time() -> None:
     short = ClockConfig(1_000, 9_000, 0)
     assert next_due(after(*TIMED_OUT), short, people(3)) == Due(42_000, 1)
+
+
+def timed_out(*seats: Seat) -> tuple[Event, ...]:
+    """Return a deal after which the time of one seat after the other runs out, 41 s each; then seat 0 is to act."""
+    following = zip(range(1, len(seats) + 1), seats, (*seats[1:], 0), strict=True)
+    timeouts = (acted(seat, turn * 41_000, other, by=ActedBy.TIMEOUT) for turn, seat, other in following)
+    return (dealt(seats[0], at=0), *timeouts)
+
+
+def test_a_table_whose_people_are_all_away_is_abandoned() -> None:
+    clock = after(*timed_out(1, 2, 0))
+    assert are_all_away(clock, CONFIG, people(3))
+    assert next_due(clock, CONFIG, people(3)) == Due(123_000 + 180_000, 0)
+    assert next_due(clock_after_compensation(clock, 5_000), CONFIG, people(3)) == Due(123_000 + 185_000, 0)
+
+
+def test_the_engine_plays_on_while_one_person_is_not_away() -> None:
+    clock = after(*timed_out(0, 1))
+    assert not are_all_away(clock, CONFIG, people(3))
+    assert next_due(clock, CONFIG, people(3)) == Due(82_000 + AWAY_MILLISECONDS, 0)
+
+
+def test_a_person_who_acts_brings_an_abandoned_table_back() -> None:
+    clock = after(*timed_out(1, 2, 0), acted(0, 300_000, 1))
+    assert next_due(clock, CONFIG, people(3)) == Due(300_000 + AWAY_MILLISECONDS, 1)
+
+
+def test_computer_players_act_at_an_abandoned_table_until_a_person_is_to_act() -> None:
+    seats = (*people(2), *bots(1))
+    clock = after(*timed_out(1, 0), acted(0, 83_000, 0, 2, by=ActedBy.TIMEOUT))
+    assert next_due(clock, CONFIG, seats) == Due(83_700, 2)
+    clock = clock_after(clock, CONFIG, *acted(2, 83_700, 0, by=ActedBy.BOT))
+    assert are_all_away(clock, CONFIG, seats)
+    assert next_due(clock, CONFIG, seats) == Due(83_000 + 180_000, 0)
+
+
+def test_a_table_is_not_abandoned_before_the_time_of_an_action() -> None:
+    days = replace(CONFIG, action_milliseconds=86_400_000)
+    assert next_due(after(*timed_out(1, 2, 0)), days, people(3)) == Due(123_000 + 86_400_000, 0)
+
+
+def test_a_table_of_an_earlier_version_is_not_abandoned() -> None:
+    earlier = replace(CONFIG, abandoned_milliseconds=0)
+    clock = after(*timed_out(1, 2, 0))
+    assert not are_all_away(clock, earlier, people(3))
+    assert next_due(clock, earlier, people(3)) == Due(123_000 + AWAY_MILLISECONDS, 0)
 
 
 def test_a_computer_player_acts_after_its_delay() -> None:

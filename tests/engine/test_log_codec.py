@@ -156,8 +156,8 @@ def test_a_config_is_decoded_from_its_text() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"v": 3}, "unknown version 3: this engine reads version 1 and 2"),
-        ({"v": None}, "unknown version None: this engine reads version 1 and 2"),
+        ({"v": 4}, "unknown version 4: this engine reads version 1 and 2 and 3"),
+        ({"v": None}, "unknown version None: this engine reads version 1 and 2 and 3"),
         ({"clock": [1]}, "malformed (TypeError)"),
         ({"seats": [1]}, "malformed (TypeError)"),
         ({"client_seeds": ["x"]}, "malformed (ValueError)"),

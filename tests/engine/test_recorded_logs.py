@@ -38,8 +38,14 @@ def test_every_format_of_an_entry_is_recorded() -> None:
 
 
 def test_every_version_of_the_configuration_is_recorded() -> None:
-    versions = {json.loads(read(name).config_text)["v"]: read(name).config.access for name in names()}
-    assert versions == {1: SEATED, CONFIG_VERSION: TableAccess(Visibility.LINK, WatchPolicy.LINK, 60, ("9f0c",))}
+    configs = {json.loads(read(name).config_text)["v"]: read(name).config for name in names()}
+    assert {version: config.access for version, config in configs.items()} == {
+        1: SEATED,
+        2: TableAccess(Visibility.LINK, WatchPolicy.LINK, 60, ("9f0c",)),
+        CONFIG_VERSION: TableAccess(Visibility.LINK, WatchPolicy.LINK, 0, ()),
+    }
+    abandoned = {version: config.clock.abandoned_milliseconds for version, config in configs.items()}
+    assert abandoned == {1: 0, 2: 0, CONFIG_VERSION: 180_000}
 
 
 def test_a_recorded_log_folds_to_the_recorded_table(recorded: Recorded) -> None:

@@ -77,11 +77,20 @@ async def test_preparing_again_returns_the_same_and_another_table_is_refused(tab
 async def test_a_bot_delay_below_the_minimum_is_raised(engine: EngineHarness) -> None:
     tables = Tables(engine.services, randbytes, max_open_tables=3, min_bot_delay_milliseconds=250)
     for asked, effective in ((0, 250), (249, 250), (250, 250), (251, 251)):
-        clock = replace(CLOCK, bot_delay_milliseconds=asked)
+        clock = replace(CLOCK, bot_delay_milliseconds=asked, abandoned_milliseconds=0)
         config = await prepare(tables, f"t{asked}", clock=clock)
-        assert config.clock == replace(CLOCK, bot_delay_milliseconds=effective)
+        assert config.clock == replace(clock, bot_delay_milliseconds=effective)
         assert await prepare(tables, f"t{asked}", clock=clock) == config
         assert await prepare(tables, f"t{asked}", clock=config.clock) == config
+
+
+async def test_a_table_keeps_the_time_of_abandonment_of_the_engine_that_prepared_it(engine: EngineHarness) -> None:
+    one, other = (
+        Tables(engine.services, randbytes, max_open_tables=3, abandoned_milliseconds=each) for each in (7_000, 9_000)
+    )
+    config = await prepare(one)
+    assert config.clock == replace(CLOCK, abandoned_milliseconds=7_000)
+    assert await prepare(other) == config
 
 
 async def test_the_limits_themselves_are_allowed(tables: Tables) -> None:

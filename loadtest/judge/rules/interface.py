@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
+ABANDONED = "abandoned"
+"""The limit of the time for which all people of a table are away, and the reason for an end at it."""
 Card: TypeAlias = str
 ReplayAction: TypeAlias = dict[str, Any]
 Options: TypeAlias = Mapping[str, bool | int | str]
@@ -88,7 +90,7 @@ class JudgeTable(ABC):
         self.ranking: list[list[int]] | None = None
         """Groups of seats, best first, once the game is over."""
         self.is_void = False
-        """Whether the table reached a limit of the operator before anything was decided."""
+        """Whether the table was abandoned, or reached another limit of the operator before anything was decided."""
 
     @property
     @abstractmethod
@@ -121,9 +123,9 @@ class JudgeTable(ABC):
     def ranking_at_limit(self) -> list[list[int]] | None:
         """Return the ranking of a game that ends now at a limit of the operator; None if its result is void."""
 
-    def end_at_limit(self) -> None:
-        """End the game, in which seats are to act, at a limit of the operator."""
-        ranking = self.ranking_at_limit()
+    def end_at_limit(self, limit: str) -> None:
+        """End the game, in which seats are to act, at a limit of the operator; an abandoned game decides nothing."""
+        ranking = None if limit == ABANDONED else self.ranking_at_limit()
         self.is_void = ranking is None
         self.ranking = [list(range(self.seats))] if ranking is None else ranking
 

@@ -189,6 +189,7 @@ def wire(
         ports.new_seed,
         settings.max_open_tables,
         min_bot_delay_milliseconds=settings.min_bot_delay_milliseconds,
+        abandoned_milliseconds=settings.abandoned_seconds * 1000,
         max_loads=settings.max_loads,
     )
     return Engine(

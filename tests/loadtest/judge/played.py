@@ -1,13 +1,15 @@
 """Correct tables, played by the engine's own functions."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from random import Random
 
 from croupier.engine.api.scoring_channel import encode_result, encode_round
 from croupier.engine.api.stream_codec import StreamEncoder, encode_snapshot
+from croupier.engine.core.clock import are_all_away
 from croupier.engine.core.fold import TableState, Transition, advance, new_table
+from croupier.engine.core.limits import ABANDONED
 from croupier.engine.core.log import (
     ActedBy,
     ClockCompensated,
@@ -37,6 +39,7 @@ from croupier.scoring.standings import places
 from croupier_api.v1 import engine_pb2, scoring_pb2
 from loadtest.mix import DEFAULT_MIX
 from loadtest.record import (
+    ABANDONED_MILLISECONDS,
     MAX_ENTRIES,
     Ledger,
     Outage,
@@ -84,7 +87,7 @@ class PlayedTable:
     @property
     def max_entries(self) -> int:
         """The limit of the operator: that which ended the table, or else the engines' default."""
-        is_limited = isinstance(self.last.entry.event, TableEnded)
+        is_limited = self.last.entry.event == TableEnded("entries")
         return len(self.transitions) - 1 if is_limited else MAX_ENTRIES
 
     @property
@@ -166,12 +169,15 @@ class EventRates:
     max_entries: int = 100_000
     limit: int | None = None
     """The number of entries with which the table ends."""
-    leaver: int | None = None
-    """The seat that leaves for good after LEAVES_AFTER entries."""
+    leavers: tuple[int, ...] = ()
+    """The seats that leave for good after LEAVES_AFTER entries."""
+    plays_on: bool = False
+    """Whether the engine plays on when all people are away."""
 
 
 PLAIN = EventRates()
 EVENTFUL = EventRates(timeouts=0.05, outages=0.02, proposals=0.05, bots=(1,))
+EVERYBODY_LEAVES = replace(EVENTFUL, leavers=(0, 2, 3))
 
 
 def _config(game: str, random: Random, rates: EventRates) -> TableConfig:
@@ -180,7 +186,8 @@ def _config(game: str, random: Random, rates: EventRates) -> TableConfig:
     people = tuple(SeatConfig(f"player-{seat}", f"Player {seat}") for seat in range(SEATS))
     people = tuple(BOT if seat in rates.bots else player for seat, player in enumerate(people))
     added = tuple(b"" if player.bot else random.randbytes(seat) for seat, player in enumerate(people))
-    clock, seed = ClockConfig(30_000, 20_000, 300), random.randbytes(32)
+    clock = ClockConfig(30_000, 20_000, 300, 0 if rates.plays_on else ABANDONED_MILLISECONDS)
+    seed = random.randbytes(32)
     return TableConfig(TABLE, game, rules.rules_version, SEATS, options, clock, seed, people, added, OPEN)
 
 
@@ -223,10 +230,14 @@ def _compensate(table: PlayedTable, milliseconds: int) -> None:
 def _act(table: PlayedTable, random: Random, rates: EventRates) -> None:
     now = table.last.after
     assert now.due is not None
-    gone = rates.leaver if now.sequence >= LEAVES_AFTER else None
-    people = [seat for seat in now.seats_to_act if seat in table.people and seat != gone]
-    if not people or now.due.seat not in people or random.random() < rates.timeouts:
-        seat = now.due.seat
+    gone = rates.leavers if now.sequence >= LEAVES_AFTER else ()
+    people = [seat for seat in now.seats_to_act if seat in table.people and seat not in gone]
+    seat = now.due.seat
+    stands_still = seat in table.people and are_all_away(now.clock, table.config.clock, table.config.seats)
+    if stands_still and not people:
+        _append(table, now.due.at + random.randint(0, 1_900), TableEnded(ABANDONED))
+        return
+    if not people or (not stands_still and (seat not in people or random.random() < rates.timeouts)):
         action = random_of(now.legal_actions(seat), random.randrange)
         by = ActedBy.BOT if table.config.seats[seat].bot else ActedBy.TIMEOUT
         _append(table, now.due.at + random.randint(0, 1_900), SeatActed(seat, action), by)

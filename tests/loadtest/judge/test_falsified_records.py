@@ -7,11 +7,11 @@ from _pytest.mark import ParameterSet
 
 from loadtest.judge.violations import Invariant
 from tests.loadtest.judge.falsified_answers import ANSWERS
-from tests.loadtest.judge.falsified_limits import LIMITED
+from tests.loadtest.judge.falsified_limits import ABANDONED, LIMITED
 from tests.loadtest.judge.falsified_records import RECORDS
 from tests.loadtest.judge.falsified_rows import ROWS
 from tests.loadtest.judge.falsified_streams import NEED_A_REPLAY, STREAMS
-from tests.loadtest.judge.played import EVENTFUL, played
+from tests.loadtest.judge.played import EVENTFUL, EVERYBODY_LEAVES, played
 from tests.loadtest.judge.viewer_records import Cases, Falsify, found, record_of, stored_record
 
 
@@ -56,6 +56,20 @@ def test_a_falsified_end_at_a_limit_is_found(invariant: Invariant, falsify: Fals
     assert found(record) == set()
     falsify(record, table)
     assert invariant in found(record)
+
+
+@pytest.mark.parametrize(("invariant", "falsify"), _parameters(ABANDONED))
+def test_a_falsified_end_of_an_abandoned_table_is_found(invariant: Invariant, falsify: Falsify) -> None:
+    table = played("one_oh_one", 3, EVERYBODY_LEAVES)
+    record = stored_record(table)
+    assert found(record) == set()
+    falsify(record, table)
+    assert invariant in found(record)
+
+
+def test_an_engine_that_plays_on_without_people_is_found() -> None:
+    table = played("one_oh_one", 3, replace(EVERYBODY_LEAVES, plays_on=True))
+    assert {Invariant.LOG_BROKEN, Invariant.VIEW_DIFFERS} <= found(record_of(table))
 
 
 def test_timeouts_that_the_run_caused_are_no_violation() -> None:

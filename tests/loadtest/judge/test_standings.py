@@ -50,7 +50,7 @@ class Standings(NamedTuple):
 
 def table(number: int) -> PlayedTable:
     # At the third table a seat is absent in the end.
-    return played(GAMES[number], number + 1, replace(EVENTFUL, leaver=3) if number == 2 else EVENTFUL)
+    return played(GAMES[number], number + 1, replace(EVENTFUL, leavers=(3,)) if number == 2 else EVENTFUL)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from croupier.games.facts import SPECTATOR
 from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, facts_pb2
 from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
-from loadtest.record import TableRecord
+from loadtest.record import ABANDONED_MILLISECONDS, TableRecord
 from tests.games.toy import TOY
 from tests.loadtest.judge.falsified_records import change_first_snapshot, change_replay
 from tests.loadtest.judge.played import SEATS, TABLE, AcceptedAction, EventRates, PlayedTable, played_with
@@ -48,7 +48,7 @@ def known() -> Iterator[None]:
 def toy_table(seed: int) -> PlayedTable:
     random = Random(f"toy {seed}")
     people = tuple(SeatConfig(f"player-{seat}", f"Player {seat}") for seat in range(SEATS))
-    clock, secret = ClockConfig(30_000, 20_000, 300), random.randbytes(32)
+    clock, secret = ClockConfig(30_000, 20_000, 300, ABANDONED_MILLISECONDS), random.randbytes(32)
     config = TableConfig(TABLE, TOY.id, TOY.rules_version, SEATS, {}, clock, secret, people, (b"",) * SEATS)
     return played_with(config, random, EventRates(timeouts=0.05, outages=0.02))
 

@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from croupier.engine.core.log import TableEnded
 from croupier.games.registry import GAMES
 from loadtest.judge.streams import MAX_RESUMED_ENTRIES
 from loadtest.judge.verdict import Verdict, judge
@@ -12,7 +13,7 @@ from loadtest.judge.violations import Invariant
 from loadtest.record import DeliveryLimit
 from tests.loadtest.judge import viewer_records
 from tests.loadtest.judge.attempts import attempt
-from tests.loadtest.judge.played import EVENTFUL, PLAIN, EventRates, played
+from tests.loadtest.judge.played import EVENTFUL, EVERYBODY_LEAVES, PLAIN, EventRates, played
 from tests.loadtest.judge.viewer_records import (
     add_delayed_spectator,
     add_views,
@@ -84,12 +85,28 @@ def test_a_snapshot_replaces_missed_entries_only_if_they_are_many(missed: int, m
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_leaver_is_judged_until_they_left(game: str) -> None:
-    table = played(game, 1, replace(EVENTFUL, leaver=2))
+    table = played(game, 1, replace(EVENTFUL, leavers=(2,)))
     record = record_of(table, (0, 2, 3))
     left(record, 1, 20)
     verdict = judge(record)
     assert_clean(verdict)
     assert verdict.is_verified
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("has_rows", [True, False])
+def test_an_abandoned_table_is_no_violation(game: str, has_rows: bool) -> None:
+    # With other seeds a game of Solo is over before the time of all has run out.
+    table = played(game, 2 if game == "solo" else 1, EVERYBODY_LEAVES)
+    record = stored_record(table) if has_rows else record_of(table)
+    if has_rows:
+        add_delayed_spectator(record, table)
+    verdict = judge(record)
+    assert table.last.entry.event == TableEnded("abandoned")
+    assert_clean(verdict)
+    assert verdict.is_verified
+    assert verdict.outcome is not None
+    assert verdict.outcome.is_void
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -73,18 +73,29 @@ def clock_after_compensation(clock: ClockState, milliseconds: int) -> ClockState
 
 
 def next_due(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ...]) -> Due | None:
-    """Return the first seat for which the engine acts, and when; None if no seat is to act."""
+    """Return the first seat for which the engine acts, and when; None if no seat is to act.
+
+    If the engine does not play on for that seat, it is the time at which the table is abandoned.
+    """
     dues = [
-        Due(started + _allowed(clock, config, seats[seat], seat), seat)
+        Due(started + _allowed(clock, config, seats, seat), seat)
         for seat, started in enumerate(clock.since)
         if started != NOT_WAITING
     ]
     return min(dues, default=None)
 
 
-def _allowed(clock: ClockState, config: ClockConfig, who: SeatConfig, seat: Seat) -> int:
-    if who.bot:
+def _allowed(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ...], seat: Seat) -> int:
+    if seats[seat].bot:
         return config.bot_delay_milliseconds
-    if clock.away[seat]:
-        return min(AWAY_MILLISECONDS, config.action_milliseconds)
-    return config.action_milliseconds + clock.reserves[seat]
+    if not clock.away[seat]:
+        return config.action_milliseconds + clock.reserves[seat]
+    if are_all_away(clock, config, seats):
+        return max(config.abandoned_milliseconds, config.action_milliseconds)
+    return min(AWAY_MILLISECONDS, config.action_milliseconds)
+
+
+def are_all_away(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ...]) -> bool:
+    """Return whether all people of a table are away, so that the engine does not play on for them."""
+    has_end = config.abandoned_milliseconds > 0
+    return has_end and all(away or who.bot for away, who in zip(clock.away, seats, strict=True))

@@ -127,7 +127,7 @@ def transition_of(config: TableConfig, table: TableState, entry: Entry) -> Trans
 
 def _non_game_transition(config: TableConfig, table: TableState, entry: Entry) -> Transition:
     if isinstance(entry.event, TableEnded):
-        return _ending_transition(config, table, entry)
+        return _ending_transition(config, table, entry, entry.event.limit)
     after = table._replace(sequence=entry.sequence, at=entry.at)
     if isinstance(entry.event, ClockCompensated):
         clock = clock_after_compensation(table.clock, entry.event.milliseconds)
@@ -138,10 +138,10 @@ def _non_game_transition(config: TableConfig, table: TableState, entry: Entry) -
     return Transition(entry, (), after, public=True, reports=0)
 
 
-def _ending_transition(config: TableConfig, table: TableState, entry: Entry) -> Transition:
+def _ending_transition(config: TableConfig, table: TableState, entry: Entry, limit: str) -> Transition:
     if not table.seats_to_act:
         raise ValueError(f"entry {entry.sequence} cannot end the table: no seat is to act")
-    ended = over_at_limit(table.rules, table.game, config.seat_count)
+    ended = over_at_limit(table.rules, table.game, config.seat_count, limit)
     facts = (
         TurnChanged(table.view(SPECTATOR).phase, ()),
         GameEnded(ended.ranking, ended.reason, is_void=ended.is_void),

@@ -5,9 +5,11 @@ from typing import NamedTuple
 from croupier.games.facts import Seat
 from croupier.games.interface import Game, GameOver, State
 
-LIMITS = ("entries", "rounds")
+ABANDONED = "abandoned"
+"""The limit of the time for which all people of a table are away, and the reason for an end at it."""
+LIMITS = ("entries", "rounds", ABANDONED)
 REASON = "limit"
-"""The reason for the end of a game at a limit, in every game."""
+"""The reason for the end of a game at another limit, in every game."""
 
 
 class TableLimits(NamedTuple):
@@ -23,10 +25,11 @@ class TableLimits(NamedTuple):
         return "entries" if entries >= self.max_entries else ""
 
 
-def over_at_limit(rules: Game, game: State, seats: int) -> GameOver:
-    """Return the end of an unfinished game at a limit: by its completed rounds, or void."""
-    ranking = rules.ranking_at_limit(game)
+def over_at_limit(rules: Game, game: State, seats: int, limit: str) -> GameOver:
+    """Return the end of an unfinished game at a limit: by its completed rounds, or void, as an abandoned one is."""
+    ranking = None if limit == ABANDONED else rules.ranking_at_limit(game)
+    reason = ABANDONED if limit == ABANDONED else REASON
     if ranking is None:
         all_seats: tuple[Seat, ...] = tuple(range(seats))
-        return GameOver((all_seats,), REASON, is_void=True)
-    return GameOver(ranking, REASON)
+        return GameOver((all_seats,), reason, is_void=True)
+    return GameOver(ranking, reason)

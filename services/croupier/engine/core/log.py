@@ -33,11 +33,16 @@ class SeatConfig:
 
 @dataclass(frozen=True, slots=True)
 class ClockConfig:
-    """The time for each action, the reserve for the whole game, and the time before a computer player acts."""
+    """The time for each action, the reserve for the whole game, and the time before a computer player acts.
+
+    `abandoned_milliseconds`: the time after which a table ends whose people are all away, unless an action has more. It
+    is 0 at tables of earlier versions, where the engine plays on for them.
+    """
 
     action_milliseconds: int
     reserve_milliseconds: int
     bot_delay_milliseconds: int
+    abandoned_milliseconds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ class ClockCompensated(NamedTuple):
 
 
 class TableEnded(NamedTuple):
-    """The table reached a limit of the operator and ends: "entries" or "rounds"."""
+    """The table reached a limit of the operator and ends: "entries", "rounds" or "abandoned"."""
 
     limit: str
 

@@ -12,7 +12,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -33,8 +33,8 @@ from croupier.games.cards import OWN_CARDS, CardFace, card_names
 from croupier.games.interface import CardsShuffled, ProposalAgreed, SeatActed
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 
-CONFIG_VERSION = 2
-"""Version 1 had no access: only the players of such a table have access to it."""
+CONFIG_VERSION = 3
+"""Version 1 had no access: only the players of such a table have access to it. Version 2 had no time of abandonment."""
 LOG_VERSION = 1
 
 _LOG_HEAD = f'{{"v":{LOG_VERSION},"entries":['
@@ -240,7 +240,7 @@ def encode_config(config: TableConfig) -> str:
             "v": CONFIG_VERSION,
             "seat_count": config.seat_count,
             "options": dict(config.options),
-            "clock": [clock.action_milliseconds, clock.reserve_milliseconds, clock.bot_delay_milliseconds],
+            "clock": list(astuple(clock)),
             "seats": [[seat.player_id, seat.name, seat.bot] for seat in config.seats],
             "client_seeds": [seed.hex() for seed in config.client_seeds],
             "access": asdict(config.access),
@@ -251,7 +251,7 @@ def encode_config(config: TableConfig) -> str:
 def decode_config(table_id: str, game: str, rules_version: int, seed: bytes, text: str) -> TableConfig:
     """Return the configuration that encode_config returned, with its columns; raises UnreadableLog."""
     with _reading(table_id, "configuration"):
-        fields = _fields_of(table_id, "configuration", text, 1, CONFIG_VERSION)
+        fields = _fields_of(table_id, "configuration", text, 1, 2, CONFIG_VERSION)
         return TableConfig(
             table_id=table_id,
             game=game,

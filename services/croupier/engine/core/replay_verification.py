@@ -141,7 +141,7 @@ class _Verifier:
             line = self._next_line()
             if isinstance(awaiting, SeatsToAct) and (limit := _limit_of(line)):
                 self._expect(line, {"seq": sequence, "at": self._time(line), **end_fields(limit)})
-                awaiting = over_at_limit(rules, game, config.seat_count)
+                awaiting = over_at_limit(rules, game, config.seat_count, limit)
                 break
             event, fields = self._event(config, rules, game, awaiting, line)
             self._expect(line, {"seq": sequence, "at": self._time(line), **fields})

@@ -195,8 +195,8 @@ class CachedTable:
                 # The entries may be stored all the same: subscribers must get them even if no call follows.
                 self.schedule_turn()
         self.is_last_writer = True
-        if limit:
-            self.services.metrics.tables_ended.labels(limit).inc()
+        if isinstance(ended := transitions[-1].entry.event, TableEnded):
+            self.services.metrics.tables_ended.labels(ended.limit).inc()
         with open_span("publish", {TABLE_ID: self.config.table_id, SEQUENCE: transitions[-1].entry.sequence}):
             self._publish(transitions)
         return True

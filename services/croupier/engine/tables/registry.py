@@ -48,12 +48,14 @@ class Tables:
         new_seed: Callable[[int], bytes],
         max_open_tables: int,
         min_bot_delay_milliseconds: int = 0,
+        abandoned_milliseconds: int = 0,
         max_loads: int = 4,
     ) -> None:
         self._services = services
         self._new_seed = new_seed
         self._max_open_tables = max_open_tables
         self._min_bot_delay_milliseconds = min_bot_delay_milliseconds
+        self._abandoned_milliseconds = abandoned_milliseconds
         self._memory = TablesInMemory(services.clock)
         self._opening: set[str] = set()
         self._finding: SingleFlight[StoredTable] = SingleFlight()
@@ -89,22 +91,29 @@ class Tables:
     ) -> TableConfig:
         """Check a table's configuration and commit to its seed; repeats return the same.
 
-        A bot delay below the operator's minimum is raised to it. `network` is that of the player who created the table:
-        the entries of its bots take units of its budget. Raises MalformedRequest with the wrong field, AlreadyExists if
-        another table has the id.
+        A bot delay below the operator's minimum is raised to it, and the clock gets the operator's time of abandonment.
+        `network` is that of the player who created the table: the entries of its bots take units of its budget. Raises
+        MalformedRequest with the wrong field, AlreadyExists if another table has the id.
         """
         self._refuse_if_draining()
         check_text("table_id", table_id, MAX_ID_CHARACTERS)
         rules = known_game(game)
         check_clock(clock)
         bot_delay_milliseconds = max(clock.bot_delay_milliseconds, self._min_bot_delay_milliseconds)
-        clock = replace(clock, bot_delay_milliseconds=bot_delay_milliseconds)
+        clock = replace(
+            clock,
+            bot_delay_milliseconds=bot_delay_milliseconds,
+            abandoned_milliseconds=self._abandoned_milliseconds,
+        )
         requested = config_by(rules, table_id, seats, options, clock, self._new_seed(SEED_BYTES))
         stored = await self._services.store.prepare(requested, self._services.clock(), network)
         if stored.game == game and stored.rules_version != requested.rules_version:
             # An engine with another version of the rules prepared it: compare the request by those rules.
             requested = config_by(known_rules(stored), table_id, seats, options, clock, requested.seed)
-        if replace(stored, seed=requested.seed, seats=(), client_seeds=(), access=SEATED) != requested:
+        # The engine that prepared it may have another setting.
+        clock = replace(stored.clock, abandoned_milliseconds=clock.abandoned_milliseconds)
+        comparable = replace(stored, clock=clock, seed=requested.seed, seats=(), client_seeds=(), access=SEATED)
+        if comparable != requested:
             raise AlreadyExists(
                 errors_pb2.ERROR_REASON_TABLE_EXISTS, "table_id belongs to another table: choose another id"
             )

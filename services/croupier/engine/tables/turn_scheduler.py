@@ -3,10 +3,11 @@
 import math
 
 from croupier.engine.bots.worker import BotRequest, thinking_milliseconds
-from croupier.engine.core.clock import Due
+from croupier.engine.core.clock import Due, are_all_away
 from croupier.engine.core.compensation import outage_until
 from croupier.engine.core.fold import advance
-from croupier.engine.core.log import ActedBy
+from croupier.engine.core.limits import ABANDONED
+from croupier.engine.core.log import ActedBy, TableEnded
 from croupier.engine.core.voting import is_agreed, transitions_when_agreed
 from croupier.engine.tables.cached_table import CachedTable
 from croupier.engine.tables.turn_timer import TurnTimer
@@ -136,13 +137,15 @@ class TurnScheduler:
         return True
 
     async def _time_out(self, seat: Seat) -> None:
-        """Act for a player whose time has run out, unless an outage took part of it: that is compensated first.
+        """Act for a player whose time has run out, or end the table if all people are away.
 
+        If an outage took part of the time, that is compensated first.
         Outages are not certain at once, and one that continues is compensated when it has ended: compensation in parts,
         one at each new deadline, would fill the log.
         """
         table, now = self._table, self._services.clock()
-        if not table.state.clock.away[seat]:
+        is_abandoned = are_all_away(table.state.clock, table.config.clock, table.config.seats)
+        if is_abandoned or not table.state.clock.away[seat]:
             liveness = self._services.liveness
             if not await liveness.is_certain_of(table.state.deadline):
                 self._not_before = now + LIVENESS_RETRY_MILLISECONDS
@@ -153,7 +156,10 @@ class TurnScheduler:
             if compensation := table.compensation(now):
                 await table.store(compensation)
                 return
-        await self._store(seat, self._quick_decision(seat))
+        if is_abandoned:
+            await table.store(advance(table.config, table.state, now, TableEnded(ABANDONED)))
+        else:
+            await self._store(seat, self._quick_decision(seat))
 
     def _bot_request(self, seat: Seat) -> BotRequest | None:
         """Return the request for a bot worker; None if the seat's computer player decides at once."""
