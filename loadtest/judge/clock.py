@@ -43,16 +43,24 @@ class Clock:
     """By seat to act, the start of its time, moved by the compensation."""
     compensated: dict[int, int] = field(default_factory=dict)
     """By seat to act, the milliseconds of compensation."""
+    left: tuple[int, int] | None = None
+    """The seat that went away last, and the time of that, moved by the compensation; None if it is not known."""
 
     @property
     def is_certain(self) -> bool:
-        """Whether the start times of all seats to act are known."""
-        return None not in self.since.values()
+        """Whether the deadlines of all seats to act can be known."""
+        return None not in self.since.values() and not (self.is_deserted and self.left is None)
 
     def deadline_of(self, seat: int) -> int | None:
-        """Return the time at which the engine acts for a seat."""
+        """Return the time at which the engine acts for a seat, or a deserted table ends; None if it is not known."""
         since = self.since.get(seat)
-        return since + self.allowed(seat) if since is not None else None
+        if since is None or not self.is_deserted:
+            return since + self.allowed(seat) if since is not None else None
+        if self.left is None or self.ends_at is None:
+            return None
+        # The others are played for like bots, until the table waits for the one who went away last.
+        quick = since + min(self.allowed(seat), self.settings.bot_delay)
+        return self.ends_at if seat == self.left[0] else min(quick, self.ends_at)
 
     @property
     def deadline(self) -> int | None:
@@ -68,17 +76,24 @@ class Clock:
 
     @property
     def is_deserted(self) -> bool:
-        """Whether all people are away, so that the engine must not play on for them."""
+        """Whether all people are away."""
         return self.settings.abandoned > 0 and len(self.away | self.settings.bots) == len(self.reserves)
 
+    @property
+    def ends_at(self) -> int | None:
+        """The time at which a deserted table ends; None for another, or if it is not known."""
+        if not self.is_deserted or self.left is None:
+            return None
+        return self.left[1] + max(self.settings.abandoned, self.settings.action)
+
     def allowed(self, seat: int) -> int:
-        """Return the milliseconds that a seat has for its action, or until the table is abandoned."""
+        """Return the milliseconds that a seat has for its action while a person is not away."""
         if seat in self.settings.bots:
             return self.settings.bot_delay
         action = self.settings.action
         if seat not in self.away:
             return action + self.reserves[seat]
-        return max(self.settings.abandoned, action) if self.is_deserted else min(AWAY_MILLISECONDS, action)
+        return min(AWAY_MILLISECONDS, action)
 
     def advance(self, entry: ClockEntry, seats_to_act: Sequence[int]) -> None:
         """Apply an entry of the log, after which these seats are to act."""
@@ -86,6 +101,7 @@ class Clock:
         if entry.is_meta:
             self.since = {seat: since and since + entry.compensation for seat, since in self.since.items()}
             self.compensated = {seat: self.compensated.get(seat, 0) + entry.compensation for seat in self.since}
+            self.left = self.left and (self.left[0], self.left[1] + entry.compensation)
             return
         if entry.actor is not None:
             self._act(entry.actor, entry)
@@ -100,6 +116,8 @@ class Clock:
         overtime = entry.at - since - self.settings.action if since is not None else 0
         if actor not in self.away:
             self.reserves[actor] = max(0, self.reserves[actor] - max(0, overtime))
+        if entry.is_timeout and actor not in self.away:
+            self.left = actor, entry.at
         (self.away.add if entry.is_timeout else self.away.discard)(actor)
 
 
@@ -116,7 +134,7 @@ def clock_at(
     clock = Clock(settings, list(received.reserve_ms), set(received.away_seats))
     seats = list(view.seats_to_act)
     allowed = min(map(clock.allowed, seats), default=0)
-    is_known = is_first or len(seats) == 1
+    is_known = (is_first or len(seats) == 1) and not clock.is_deserted
     clock.since = dict.fromkeys(seats, received.deadline_unix_ms - allowed if is_known else None)
     return clock
 

@@ -47,11 +47,11 @@ def _check_time(
     log: Log, update: engine_pb2.TableUpdate, deadline: int, clock: Clock | None, late: int | None
 ) -> Iterator[Found]:
     at, seat = update.stored_unix_ms, update.seat
-    own = clock.deadline_of(seat) if clock is not None and update.HasField("seat") else None
     is_end = any(fact.game_ended.reason == ABANDONED for fact in update.facts if fact.HasField("game_ended"))
+    own = _own_deadline(clock, seat if update.HasField("seat") else None, is_end=is_end) if clock is not None else None
     if (update.acted_by or is_end) and (early := max(deadline, own or 0) - at) > 0:
         yield Invariant.TIMEOUT_TOO_EARLY, update.sequence, _early(None if is_end else seat, early)
-    if clock is not None and (fault := _desertion_fault(clock, update.acted_by, is_end=is_end)):
+    if clock is not None and (fault := _desertion_fault(clock, own, update.acted_by, is_end=is_end)):
         yield Invariant.LOG_BROKEN, update.sequence, fault
     counted = clock.deadline if clock is not None else None
     first = min(deadline, counted) if counted else deadline
@@ -66,9 +66,19 @@ def _early(seat: int | None, milliseconds: int) -> str:
     return f"{event} came {milliseconds} ms too early"
 
 
-def _desertion_fault(clock: Clock, by: int, *, is_end: bool) -> str:
-    """Return the fault of an entry with regard to the presence of people, given the clock before it; else empty."""
-    if by == engine_pb2.ACTED_BY_TIMEOUT and clock.is_deserted:
+def _own_deadline(clock: Clock, seat: int | None, *, is_end: bool) -> int | None:
+    """Return the deadline of an action of a seat, or of the end of an abandoned table; None if it is not known."""
+    if is_end:
+        return clock.ends_at
+    return clock.deadline_of(seat) if seat is not None else None
+
+
+def _desertion_fault(clock: Clock, own: int | None, by: int, *, is_end: bool) -> str:
+    """Return the fault of an entry with regard to the presence of people, empty for none.
+
+    `clock` is the one before the entry, and `own` the deadline of it.
+    """
+    if by == engine_pb2.ACTED_BY_TIMEOUT and own is not None and own == clock.ends_at:
         return "the engine played on though all people were away"
     return "the table ended as abandoned though not all people were away" if is_end and not clock.is_deserted else ""
 
@@ -151,16 +161,17 @@ def _check_row(row: Row, clock: Clock, outages: Sequence[Outage], late: int | No
         if waited > late + THINKING_MILLISECONDS * any(seat in clock.settings.bots for seat in clock.since):
             yield Invariant.DEADLINE_MISSED, _waited(waited)
     is_end = row.is_abandonment
-    if fault := _desertion_fault(clock, row.by, is_end=is_end):
-        yield Invariant.LOG_BROKEN, fault
     seat = clock.due_seat if is_end else row.actor if row.by else None
-    own = clock.deadline_of(seat) if seat is not None else None
-    if seat is None or own is None:
+    own = _own_deadline(clock, seat, is_end=is_end)
+    if fault := _desertion_fault(clock, own, row.by, is_end=is_end):
+        yield Invariant.LOG_BROKEN, fault
+    since = clock.since.get(seat) if seat is not None else None
+    if seat is None or own is None or since is None:
         return
     if row.at < own:
         yield Invariant.TIMEOUT_TOO_EARLY, _early(None if is_end else seat, own - row.at)
     compensated = clock.compensated.get(seat, 0)
-    lost = overlap_milliseconds(outages, own - clock.allowed(seat) - compensated, own) - compensated
+    lost = overlap_milliseconds(outages, since - compensated, own) - compensated
     if lost > 0 and (seat not in clock.away or is_end) and seat not in clock.settings.bots:
         yield Invariant.COMPENSATION_WRONG, f"seat {seat} lost {lost} ms in an outage without compensation"
 

@@ -87,6 +87,7 @@ class EngineReplica(Replica):
             idle_seconds=IDLE_SECONDS,
             log_seconds=environment.plan.log_seconds,
             max_table_entries=environment.plan.max_table_entries,
+            abandoned_seconds=environment.plan.abandoned_seconds,
             min_bot_delay_milliseconds=0,
             table_entries_per_second=0,
         )

@@ -35,7 +35,7 @@ class Environment:
         self.plan = plan_of(self.random("plan"), scenario)
         self.findings = Findings(loop.stop)
         self.faults = Faults(seed, self.plan.rates, trace)
-        self.observer = Observer(self.findings, loop.now_milliseconds, trace, self.plan.max_table_entries)
+        self.observer = Observer(self.findings, loop.now_milliseconds, trace, self.plan)
         self.network = SimulatedNetwork(self.observer, self.faults, self.random("routes"), trace)
         self.hub = NotificationHub(self.faults, self.random("hub"))
         self.databases = {

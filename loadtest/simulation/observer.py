@@ -28,6 +28,7 @@ from loadtest.record import (
 from loadtest.simulation.calls import SimulatedCall, Status
 from loadtest.simulation.database import Change
 from loadtest.simulation.findings import Findings
+from loadtest.simulation.plan import SimulationPlan
 from loadtest.simulation.trace import Trace
 
 ENGINE_TRIGGERS = """
@@ -59,8 +60,8 @@ class Observer:
     All players of a simulation are impaired, since they are late, absent and disconnected on purpose.
     """
 
-    def __init__(self, findings: Findings, now: Callable[[], int], trace: Trace, max_entries: int) -> None:
-        self.max_entries = max_entries
+    def __init__(self, findings: Findings, now: Callable[[], int], trace: Trace, plan: SimulationPlan) -> None:
+        self._plan = plan
         self.tables: dict[str, TableRecord] = {}
         self.finished: set[str] = set()
         self.archived: set[str] = set()
@@ -227,7 +228,9 @@ class Observer:
 
     def _record(self, table_id: str) -> TableRecord:
         if table_id not in self.tables:
-            self.tables[table_id] = TableRecord(table_id, "", 0, max_entries=self.max_entries)
+            record = TableRecord(table_id, "", 0, max_entries=self._plan.max_table_entries)
+            record.abandoned_milliseconds = self._plan.abandoned_seconds * 1000
+            self.tables[table_id] = record
         return self.tables[table_id]
 
     def _viewer(self, call: SimulatedCall, table_id: str) -> SeatRecord:

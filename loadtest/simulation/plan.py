@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from croupier.games.interface import OptionValue
-from loadtest.record import MAX_ENTRIES
+from loadtest.record import ABANDONED_MILLISECONDS, MAX_ENTRIES
 from loadtest.simulation.faults import FaultRates
 
 
@@ -81,6 +81,7 @@ class SimulationPlan:
     log_seconds: int
     rates: FaultRates
     max_table_entries: int = MAX_ENTRIES
+    abandoned_seconds: int = ABANDONED_MILLISECONDS // 1000
 
 
 SCHEDULED_FAULTS = (
@@ -109,7 +110,8 @@ def plan_of(random: Random, scenario: str) -> SimulationPlan:
         scenario = random.choice(list(SCENARIOS))
     plan = SCENARIOS[scenario](plan, random) if scenario else plan
     # Drawn last, so that the rest of a seed's plan does not depend on it.
-    return replace(plan, max_table_entries=random.choice((MAX_ENTRIES, MAX_ENTRIES, MAX_ENTRIES, 20, 60)))
+    max_table_entries = random.choice((MAX_ENTRIES, MAX_ENTRIES, MAX_ENTRIES, 20, 60))
+    return replace(plan, max_table_entries=max_table_entries, abandoned_seconds=random.choice((1, 10, 30)))
 
 
 def _random_plan(random: Random) -> SimulationPlan:
@@ -164,10 +166,13 @@ def _behaviour(random: Random) -> BehaviourRates:
 
 
 def _absent(plan: SimulationPlan, random: Random) -> SimulationPlan:
-    """Let all players be absent, and kill or stop engines while time runs out."""
+    """Let all players be absent, or one of two, and kill or stop engines while time runs out."""
     game = random.choice([game for game in SHORT_GAMES if "max_rounds" in game.options])
     table = replace(_table(game, random), spectators=0, is_unattended=True, reserve_seconds=0)
     players = (table.players + table.players)[: 2 - len(table.bots[:1])]
+    if not table.bots and random.random() < 0.5:
+        absent, steady = replace(players[0], absent=1.0), replace(players[1], absent=0.0, leave=0.0)
+        table, players = replace(table, is_unattended=False), (absent, steady)
     scheduled_faults = random.choices(("kill engine", "stop engine", "rolling restart", "kill all engines"), k=3)
     return replace(
         plan,

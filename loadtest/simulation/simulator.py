@@ -16,6 +16,7 @@ from croupier.engine.tables import subscription
 from croupier.lobby.schema import METADATA as LOBBY_METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
 from croupier_api.v1 import engine_pb2
+from loadtest.judge.rules.interface import ABANDONED
 from loadtest.judge.standings import check_standings
 from loadtest.judge.verdict import Verdict, judge
 from loadtest.judge.violations import Invariant, Violation
@@ -124,6 +125,7 @@ def _numbers(simulation: Simulation, records: Sequence[TableRecord]) -> Counter[
         timeouts=sum(body.get("by") == engine_pb2.ACTED_BY_TIMEOUT for body in bodies),
         archived=len(simulation.observer.archived),
         compensations=sum(body["t"] == "compensate" for body in bodies),
+        abandoned=sum(body.get("limit") == ABANDONED for body in bodies),
     )
 
 

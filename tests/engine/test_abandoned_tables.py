@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 import pytest
 
-from croupier.engine.core.clock import AWAY_MILLISECONDS, are_all_away
+from croupier.engine.core.clock import AWAY_MILLISECONDS, abandoned_at
 from croupier.engine.core.compensation import Outage
 from croupier.engine.core.limits import ABANDONED
 from croupier.engine.core.log import ActedBy, ClockCompensated, SeatConfig, TableEnded
 from croupier.engine.core.replay_verification import verify_replay
-from croupier.engine.core.reports import ResultReport, SeatConduct
+from croupier.engine.core.reports import ResultReport
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.turn_scheduler import STANDBY_MILLISECONDS
 from croupier.games.facts import SPECTATOR
@@ -42,16 +42,13 @@ END = TableEnded(ABANDONED)
 
 
 async def desert(engine: EngineHarness, table: LiveTable) -> None:
-    """Let time pass until all people are away and one of them is to act."""
-    for _ in range(40):
-        due = table.state.due
-        assert due is not None
-        is_person = not table.config.seats[due.seat].bot
-        if is_person and are_all_away(table.state.clock, table.config.clock, table.config.seats):
+    """Let time pass until all people are away, and the table waits for the last of them."""
+    while (due := table.state.due) is not None:
+        if due.at == abandoned_at(table.state.clock, table.config.clock, table.config.seats):
             return
         engine.clock.advance(max(0, due.at - engine.clock()))
         await settled()
-    raise AssertionError("not all people are away")
+    raise AssertionError("the game is over")
 
 
 async def deserted_table(engine: EngineHarness, seats: Seats, game: str = "one_ten") -> LiveTable:
@@ -68,7 +65,7 @@ def stored(engine: EngineHarness) -> MemoryTable:
 async def test_a_table_without_people_stands_still_and_ends_void(engine: EngineHarness, seats: Seats) -> None:
     table = await deserted_table(engine, seats)
     stream, before = await live_stream(table, SPECTATOR), table.state
-    assert before.deadline - before.clock.since[before.due.seat if before.due else 0] == ABANDONED_MILLISECONDS
+    assert before.deadline == before.clock.left_at + ABANDONED_MILLISECONDS
     for remaining in (60_000, 3_000, 1):
         engine.clock.advance(before.deadline - engine.clock() - remaining)
         await settled()
@@ -92,7 +89,7 @@ async def test_the_result_of_an_abandoned_table_counts_nowhere_and_is_in_its_rep
     result = table.reports[-1]
     assert isinstance(result, ResultReport)
     assert result.ended.is_void
-    assert result.conduct == (SeatConduct(1, finished_by_engine=True),) * 2
+    assert all(seat.finished_by_engine and seat.timeouts for seat in result.conduct)
     await engine.outbox.deliver()
     assert engine.scoring.received[-1] == ("t1", "result")
     replay = write_replay(table.config, table.entries)
@@ -114,7 +111,7 @@ async def test_a_round_that_was_scored_does_not_rank_an_abandoned_table(engine: 
 
 async def test_a_player_who_acts_in_time_brings_the_table_back(engine: EngineHarness) -> None:
     table = await deserted_table(engine, people(3), "thulla")
-    engine.clock.advance(ABANDONED_MILLISECONDS - 1)
+    engine.clock.advance(table.state.deadline - engine.clock() - 1)
     await settled()
     (seat,) = table.state.seats_to_act
     await act_once(table, Random(1))
@@ -142,7 +139,7 @@ async def test_an_outage_does_not_count_for_the_end(engine: EngineHarness) -> No
     table = await deserted_table(engine, people(2))
     now, sequence = engine.clock(), table.state.sequence
     engine.liveness_store.outages.append(Outage(now + 10_000, now + 70_000))
-    engine.clock.advance(ABANDONED_MILLISECONDS)
+    engine.clock.advance(table.state.deadline - now)
     await settled()
     assert [entry.event for entry in table.entries[sequence:]] == [ClockCompensated(60_000)]
     engine.clock.advance(60_000 - 1)

@@ -8,13 +8,13 @@ from croupier.engine.core.clock import (
     AWAY_MILLISECONDS,
     ClockState,
     Due,
-    are_all_away,
+    abandoned_at,
     clock_after,
     clock_after_compensation,
     new_clock,
     next_due,
 )
-from croupier.engine.core.log import ActedBy, ClockConfig, Entry
+from croupier.engine.core.log import ActedBy, ClockConfig, Entry, SeatConfig
 from croupier.games.actions import Pass
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, SeatActed
@@ -116,31 +116,44 @@ def timed_out(*seats: Seat) -> tuple[Event, ...]:
     return (dealt(seats[0], at=0), *timeouts)
 
 
-def test_a_table_whose_people_are_all_away_is_abandoned() -> None:
+def test_a_deserted_table_waits_for_the_person_who_went_away_last_and_ends() -> None:
     clock = after(*timed_out(1, 2, 0))
-    assert are_all_away(clock, CONFIG, people(3))
+    assert abandoned_at(clock, CONFIG, people(3)) == 123_000 + 180_000
     assert next_due(clock, CONFIG, people(3)) == Due(123_000 + 180_000, 0)
-    assert next_due(clock_after_compensation(clock, 5_000), CONFIG, people(3)) == Due(123_000 + 185_000, 0)
 
 
-def test_the_engine_plays_on_while_one_person_is_not_away() -> None:
+def test_the_others_at_a_deserted_table_are_played_for_like_computer_players() -> None:
+    clock = after(*timed_out(0, 2, 1), acted(0, 123_700, 2, by=ActedBy.TIMEOUT))
+    assert (clock.left, clock.left_at) == (1, 123_000)
+    assert next_due(clock, CONFIG, people(3)) == Due(123_700 + 700, 2)
+    slow = replace(CONFIG, bot_delay_milliseconds=10_000)
+    assert next_due(clock, slow, people(3)) == Due(123_700 + AWAY_MILLISECONDS, 2)
+
+
+@pytest.mark.parametrize("seats", [people(3), (*people(2), *bots(1))], ids=["a person", "a computer player"])
+def test_a_deserted_table_ends_even_if_the_last_person_is_never_to_act(seats: tuple[SeatConfig, ...]) -> None:
+    clock = after(*timed_out(*((2,) if not seats[2].bot else ()), 0, 1))
+    ends_at = clock.left_at + 180_000
+    clock = clock_after(clock, CONFIG, *acted(0, ends_at - 1, 2, by=ActedBy.TIMEOUT))
+    assert next_due(clock, CONFIG, seats) == Due(ends_at, 2)
+
+
+def test_a_compensation_moves_the_end_of_a_deserted_table() -> None:
+    clock = clock_after_compensation(after(*timed_out(1, 2, 0)), 5_000)
+    assert next_due(clock, CONFIG, people(3)) == Due(123_000 + 185_000, 0)
+
+
+def test_a_table_is_not_deserted_while_one_person_is_not_away() -> None:
     clock = after(*timed_out(0, 1))
-    assert not are_all_away(clock, CONFIG, people(3))
+    assert abandoned_at(clock, CONFIG, people(3)) is None
     assert next_due(clock, CONFIG, people(3)) == Due(82_000 + AWAY_MILLISECONDS, 0)
 
 
-def test_a_person_who_acts_brings_an_abandoned_table_back() -> None:
-    clock = after(*timed_out(1, 2, 0), acted(0, 300_000, 1))
-    assert next_due(clock, CONFIG, people(3)) == Due(300_000 + AWAY_MILLISECONDS, 1)
-
-
-def test_computer_players_act_at_an_abandoned_table_until_a_person_is_to_act() -> None:
-    seats = (*people(2), *bots(1))
-    clock = after(*timed_out(1, 0), acted(0, 83_000, 0, 2, by=ActedBy.TIMEOUT))
-    assert next_due(clock, CONFIG, seats) == Due(83_700, 2)
-    clock = clock_after(clock, CONFIG, *acted(2, 83_700, 0, by=ActedBy.BOT))
-    assert are_all_away(clock, CONFIG, seats)
-    assert next_due(clock, CONFIG, seats) == Due(83_000 + 180_000, 0)
+def test_any_person_who_acts_brings_a_deserted_table_back() -> None:
+    clock = after(*timed_out(1, 2, 0), acted(0, 200_000, 1))
+    assert next_due(clock, CONFIG, people(3)) == Due(200_000 + AWAY_MILLISECONDS, 1)
+    clock = after(*timed_out(1, 0, 2), acted(0, 124_000, 2))
+    assert next_due(clock, CONFIG, people(3)) == Due(124_000 + AWAY_MILLISECONDS, 2)
 
 
 def test_a_table_is_not_abandoned_before_the_time_of_an_action() -> None:
@@ -151,7 +164,7 @@ def test_a_table_is_not_abandoned_before_the_time_of_an_action() -> None:
 def test_a_table_of_an_earlier_version_is_not_abandoned() -> None:
     earlier = replace(CONFIG, abandoned_milliseconds=0)
     clock = after(*timed_out(1, 2, 0))
-    assert not are_all_away(clock, earlier, people(3))
+    assert abandoned_at(clock, earlier, people(3)) is None
     assert next_due(clock, earlier, people(3)) == Due(123_000 + AWAY_MILLISECONDS, 0)
 
 

@@ -37,7 +37,8 @@ def test_overlapping_outages_count_once() -> None:
 
 def a_clock(*since: int, compensated: int = 0) -> ClockState:
     given = tuple(0 if started == NOT_WAITING else compensated for started in since)
-    return ClockState(since, (0,) * len(since), (False,) * len(since), given, (0,) * len(since))
+    none = (0,) * len(since)
+    return ClockState(since, none, (False,) * len(since), given, none, left_at=compensated)
 
 
 WHOLE_TIME = [Outage(0, 1_000)]

@@ -122,6 +122,11 @@ def ignore_the_limit() -> AbstractContextManager[Any]:
     return patch.object(TableLimits, "reached", lambda *_: "")
 
 
+def play_on_without_people() -> AbstractContextManager[Any]:
+    """The engine plays for the last person of a deserted table too."""
+    return patch.object(clock, "abandoned_at", lambda *_: None)
+
+
 DEFECTS: Mapping[str, Defect] = {
     defect.change.__name__: defect
     for defect in (
@@ -136,5 +141,6 @@ DEFECTS: Mapping[str, Defect] = {
         Defect(never_catch_up_on_lost_notifications, "contended", (Invariant.STREAM_SILENT,)),
         Defect(forget_reports_before_they_arrive, "deployed", (Invariant.RESULT_MISSING, Invariant.LEDGER_DIFFERS)),
         Defect(ignore_the_limit, "", (Invariant.LOG_BROKEN,)),
+        Defect(play_on_without_people, "absent", (Invariant.LOG_BROKEN,)),
     )
 }

@@ -48,7 +48,7 @@ class EngineSettings(ServiceSettings):
     max_table_rounds: Annotated[PositiveInt, Field(le=MAX_ROUNDS)] = 1_000
     """Rounds of a table with which it ends, ranked or void as the rules of its game say."""
     abandoned_seconds: PositiveInt = 180
-    """Seconds after which a table whose people are all away ends, void; never less than the time for an action."""
+    """Seconds after which a table ends, void, once all of its people are away; never less than an action has."""
     table_entries_per_second: NonNegativeInt = 20
     """Log entries per second and table beyond which actions and bots wait. 0: no limit."""
     table_entries_burst: PositiveInt = 200

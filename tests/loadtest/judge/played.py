@@ -7,7 +7,7 @@ from random import Random
 
 from croupier.engine.api.scoring_channel import encode_result, encode_round
 from croupier.engine.api.stream_codec import StreamEncoder, encode_snapshot
-from croupier.engine.core.clock import are_all_away
+from croupier.engine.core.clock import abandoned_at
 from croupier.engine.core.fold import TableState, Transition, advance, new_table
 from croupier.engine.core.limits import ABANDONED
 from croupier.engine.core.log import (
@@ -233,11 +233,11 @@ def _act(table: PlayedTable, random: Random, rates: EventRates) -> None:
     gone = rates.leavers if now.sequence >= LEAVES_AFTER else ()
     people = [seat for seat in now.seats_to_act if seat in table.people and seat not in gone]
     seat = now.due.seat
-    stands_still = seat in table.people and are_all_away(now.clock, table.config.clock, table.config.seats)
-    if stands_still and not people:
+    is_last_chance = now.due.at == abandoned_at(now.clock, table.config.clock, table.config.seats)
+    if is_last_chance and not people:
         _append(table, now.due.at + random.randint(0, 1_900), TableEnded(ABANDONED))
         return
-    if not people or (not stands_still and (seat not in people or random.random() < rates.timeouts)):
+    if not people or (not is_last_chance and (seat not in people or random.random() < rates.timeouts)):
         action = random_of(now.legal_actions(seat), random.randrange)
         by = ActedBy.BOT if table.config.seats[seat].bot else ActedBy.TIMEOUT
         _append(table, now.due.at + random.randint(0, 1_900), SeatActed(seat, action), by)

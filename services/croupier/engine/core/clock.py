@@ -16,6 +16,7 @@ class ClockState(NamedTuple):
     """By seat: since when it is to act (milliseconds since 1970 UTC, or NOT_WAITING), its reserve, whether it is away.
 
     `compensated`: the milliseconds by which compensations have moved `since`. `timeouts`: how often its time ran out.
+    `left` is the seat that went away last, 0 before any, and `left_at` the time of that, moved by compensations.
     """
 
     since: tuple[int, ...]
@@ -23,6 +24,8 @@ class ClockState(NamedTuple):
     away: tuple[bool, ...]
     compensated: tuple[int, ...]
     timeouts: tuple[int, ...]
+    left: Seat = 0
+    left_at: int = 0
 
 
 class Due(NamedTuple):
@@ -43,7 +46,7 @@ def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_a
 
     An agreement of all seats restarts the clock of each of them.
     """
-    since, reserves, away, compensated, timeouts = clock
+    since, reserves, away, compensated, timeouts, left, left_at = clock
     actor: Seat | None = None
     if isinstance(entry.event, SeatActed):
         actor = entry.event.seat
@@ -53,6 +56,8 @@ def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_a
         is_away = entry.acted_by is ActedBy.TIMEOUT
         if is_away != away[actor]:
             away = (*away[:actor], is_away, *away[actor + 1 :])
+            if is_away:
+                left, left_at = actor, entry.at
         if is_away:
             timeouts = (*timeouts[:actor], timeouts[actor] + 1, *timeouts[actor + 1 :])
     restarts = isinstance(entry.event, ProposalAgreed)
@@ -62,40 +67,46 @@ def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_a
         is_new = seat == actor or since[seat] == NOT_WAITING or restarts
         waiting[seat] = entry.at if is_new else since[seat]
         still_compensated[seat] = 0 if is_new else compensated[seat]
-    return ClockState(tuple(waiting), reserves, away, tuple(still_compensated), timeouts)
+    return ClockState(tuple(waiting), reserves, away, tuple(still_compensated), timeouts, left, left_at)
 
 
 def clock_after_compensation(clock: ClockState, milliseconds: int) -> ClockState:
     """Return the clock after a compensation, as if the seats to act had been asked so much later."""
     moved = [0 if started == NOT_WAITING else milliseconds for started in clock.since]
     since, compensated = map(add, clock.since, moved), map(add, clock.compensated, moved)
-    return clock._replace(since=tuple(since), compensated=tuple(compensated))
+    left_at = clock.left_at + milliseconds
+    return clock._replace(since=tuple(since), compensated=tuple(compensated), left_at=left_at)
 
 
 def next_due(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ...]) -> Due | None:
     """Return the first seat for which the engine acts, and when; None if no seat is to act.
 
-    If the engine does not play on for that seat, it is the time at which the table is abandoned.
+    At a deserted table it acts for the others as quickly as for bots, and waits for the person who went away last.
     """
+    ends_at = abandoned_at(clock, config, seats)
     dues = [
-        Due(started + _allowed(clock, config, seats, seat), seat)
+        Due(started + _allowed(clock, config, seats[seat], seat), seat)
         for seat, started in enumerate(clock.since)
         if started != NOT_WAITING
     ]
+    if ends_at is not None:
+        quick = [min(at, clock.since[seat] + config.bot_delay_milliseconds, ends_at) for at, seat in dues]
+        dues = [Due(ends_at if seat == clock.left else at, seat) for at, (_, seat) in zip(quick, dues, strict=True)]
     return min(dues, default=None)
 
 
-def _allowed(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ...], seat: Seat) -> int:
-    if seats[seat].bot:
+def abandoned_at(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ...]) -> int | None:
+    """Return the time at which a deserted table ends, whose people are all away; None for any other table."""
+    if not (clock.away[clock.left] and config.abandoned_milliseconds):
+        return None
+    if not all(away or who.bot for away, who in zip(clock.away, seats, strict=True)):
+        return None
+    return clock.left_at + max(config.abandoned_milliseconds, config.action_milliseconds)
+
+
+def _allowed(clock: ClockState, config: ClockConfig, who: SeatConfig, seat: Seat) -> int:
+    if who.bot:
         return config.bot_delay_milliseconds
-    if not clock.away[seat]:
-        return config.action_milliseconds + clock.reserves[seat]
-    if are_all_away(clock, config, seats):
-        return max(config.abandoned_milliseconds, config.action_milliseconds)
-    return min(AWAY_MILLISECONDS, config.action_milliseconds)
-
-
-def are_all_away(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ...]) -> bool:
-    """Return whether all people of a table are away, so that the engine does not play on for them."""
-    has_end = config.abandoned_milliseconds > 0
-    return has_end and all(away or who.bot for away, who in zip(clock.away, seats, strict=True))
+    if clock.away[seat]:
+        return min(AWAY_MILLISECONDS, config.action_milliseconds)
+    return config.action_milliseconds + clock.reserves[seat]

@@ -3,7 +3,7 @@
 import math
 
 from croupier.engine.bots.worker import BotRequest, thinking_milliseconds
-from croupier.engine.core.clock import Due, are_all_away
+from croupier.engine.core.clock import Due, abandoned_at
 from croupier.engine.core.compensation import outage_until
 from croupier.engine.core.fold import advance
 from croupier.engine.core.limits import ABANDONED
@@ -113,7 +113,7 @@ class TurnScheduler:
             seat = self._due_seat()
             if seat is None or seat in self._deciding:
                 return None
-            if not self._table.config.seats[seat].bot:
+            if self._is_abandoned or not self._table.config.seats[seat].bot:
                 await self._time_out(seat)
                 return None
             if not self._pay_for_entry():
@@ -123,6 +123,12 @@ class TurnScheduler:
             if bot_request is None:
                 await self._store(seat, self._quick_decision(seat))
             return bot_request
+
+    @property
+    def _is_abandoned(self) -> bool:
+        """Whether the next deadline of the table is its end, because all people are away."""
+        state, config = self._table.state, self._table.config
+        return state.due is not None and state.due.at == abandoned_at(state.clock, config.clock, config.seats)
 
     def _pay_for_entry(self) -> bool:
         """Take a unit for an entry from the table's network, once; return False if the entry has to wait for it.
@@ -137,14 +143,12 @@ class TurnScheduler:
         return True
 
     async def _time_out(self, seat: Seat) -> None:
-        """Act for a player whose time has run out, or end the table if all people are away.
+        """Act for a player whose time has run out, or end an abandoned table.
 
-        If an outage took part of the time, that is compensated first.
-        Outages are not certain at once, and one that continues is compensated when it has ended: compensation in parts,
-        one at each new deadline, would fill the log.
+        If an outage took part of the time, that is compensated first. Outages are not certain at once, and one that
+        continues is compensated when it has ended: compensation in parts, one at each new deadline, would fill the log.
         """
-        table, now = self._table, self._services.clock()
-        is_abandoned = are_all_away(table.state.clock, table.config.clock, table.config.seats)
+        table, now, is_abandoned = self._table, self._services.clock(), self._is_abandoned
         if is_abandoned or not table.state.clock.away[seat]:
             liveness = self._services.liveness
             if not await liveness.is_certain_of(table.state.deadline):
