@@ -170,7 +170,7 @@ def _absent(plan: SimulationPlan, random: Random) -> SimulationPlan:
     game = random.choice([game for game in SHORT_GAMES if "max_rounds" in game.options])
     table = replace(_table(game, random), spectators=0, is_unattended=True, reserve_seconds=0)
     players = (table.players + table.players)[: 2 - len(table.bots[:1])]
-    if not table.bots and random.random() < 0.5:
+    if not table.bots and random.random() < 0.8:
         absent, steady = replace(players[0], absent=1.0), replace(players[1], absent=0.0, leave=0.0)
         table, players = replace(table, is_unattended=False), (absent, steady)
     scheduled_faults = random.choices(("kill engine", "stop engine", "rolling restart", "kill all engines"), k=3)

@@ -1,5 +1,6 @@
 """The calls of players without a seat, by the access of the table, their link, and the end of the game."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from random import Random
@@ -17,7 +18,8 @@ from croupier.runtime.links import links_by
 from croupier.runtime.table_access import OPEN, SEATED, LinkPurpose, TableAccess, Visibility, WatchPolicy
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import LINK_KEY, EngineHarness
-from tests.engine.play import event_of, make_config, open_table, play_on
+from tests.engine.play import event_of, make_config, open_table, play_on, within_timeout
+from tests.engine.timing import HeldCall
 
 PLAYER, STRANGER = Caller("p0", "Player 0"), Caller("stranger", "Stranger")
 PUBLIC_BY_LINK = TableAccess(Visibility.PUBLIC, WatchPolicy.LINK)
@@ -38,7 +40,7 @@ class Calls:
     def __init__(self, engine: EngineHarness, tables: Tables) -> None:
         self.tables = tables
         self.link = ""
-        self._servicer = EngineServicer(
+        self.servicer = EngineServicer(
             tables, engine.services.metrics, CapacityLimiter("streams", 20, 20, 20), engine.links()
         )
 
@@ -47,7 +49,7 @@ class Calls:
         if name in READS:
             fields["link"] = self.link
         request = getattr(engine_pb2, f"{name}Request")(table_id=table_id, **fields)
-        method = getattr(self._servicer, name)
+        method = getattr(self.servicer, name)
         if name not in STREAMS:
             return await method(request, None)
         stream = method(request, None)
@@ -103,8 +105,7 @@ def at_table(engine: EngineHarness) -> AtTable:
         (PUBLIC_BY_LINK, WATCH, ["", "", NOT_FINISHED], ["", "", ""]),
         (PUBLIC_UNWATCHED, None, [HIDDEN, HIDDEN, NOT_FINISHED], ["", "", ""]),
         (BY_LINK, None, [HIDDEN, HIDDEN, HIDDEN], [HIDDEN, HIDDEN, HIDDEN]),
-        # A spectator whose stream broke at the end opens it again.
-        (BY_LINK, WATCH, ["", "", NOT_FINISHED], [HIDDEN, "", HIDDEN]),
+        (BY_LINK, WATCH, ["", "", NOT_FINISHED], [HIDDEN, HIDDEN, HIDDEN]),
         (BY_LINK, REPLAY, [HIDDEN, HIDDEN, NOT_FINISHED], ["", "", ""]),
         (UNWATCHED, REPLAY, [HIDDEN, HIDDEN, NOT_FINISHED], ["", "", ""]),
         (SEATED, None, [HIDDEN, HIDDEN, HIDDEN], [HIDDEN, HIDDEN, HIDDEN]),
@@ -217,6 +218,50 @@ async def test_a_watch_link_opens_no_replay_of_a_game_whose_end_an_engine_does_n
     engine.clock.advance(1_000)
     assert not table.state.is_over
     assert await behind.reasons("GetReplay") == [HIDDEN]
+
+
+async def test_a_watch_link_opens_no_stream_of_a_game_whose_end_an_engine_does_not_know_yet(
+    at_table: AtTable, engine: EngineHarness
+) -> None:
+    calls = await at_table(BY_LINK)
+    calls.link = await calls.make_link(WATCH)
+    behind = Calls(engine, Tables(engine.another_engine().services, bytes, max_open_tables=3))
+    behind.link = calls.link
+    table = await behind.tables.get("t1")
+    begun = table.state.sequence
+    await calls.finish()
+    engine.clock.advance(1_000)
+    assert not table.state.is_over
+    assert await behind.reasons("WatchTable", after_sequence=begun + 1) == [HIDDEN]
+    assert table.state.is_over
+
+
+async def test_a_watch_link_opens_no_table_that_ends_while_its_log_is_read(
+    at_table: AtTable, engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = await at_table(BY_LINK)
+    calls.link = await calls.make_link(WATCH)
+    cold = Calls(engine, Tables(engine.another_engine().services, bytes, max_open_tables=3))
+    cold.link = calls.link
+    await calls.tables.get("t1")
+    found = HeldCall(engine.store, "find", monkeypatch)
+    reading = {asyncio.ensure_future(cold.reasons(name)) for name in ("GetView", "WatchTable")}
+    await found.until_read()
+    await calls.finish()
+    found.release()
+    assert [await within_timeout(reasons) for reasons in reading] == [[HIDDEN], [HIDDEN]]
+
+
+async def test_a_stream_that_is_open_at_the_end_brings_it_and_cannot_be_opened_again(at_table: AtTable) -> None:
+    calls = await at_table(BY_LINK)
+    calls.link = await calls.make_link(WATCH)
+    servicer = calls.servicer
+    stream = servicer.WatchTable(engine_pb2.WatchTableRequest(table_id="t1", link=calls.link), None)
+    assert event_of(await anext(stream)).HasField("snapshot")
+    await calls.finish()
+    *_, last = [event_of(message) async for message in stream]
+    assert any(fact.HasField("game_ended") for fact in last.update.facts)
+    assert await calls.reasons("WatchTable", after_sequence=last.update.sequence - 1) == [HIDDEN]
 
 
 async def test_strangers_know_the_end_of_a_game_after_the_delay(at_table: AtTable, engine: EngineHarness) -> None:

@@ -341,12 +341,14 @@ def check_finished(backend: Backend, kind: str, transport: str) -> None:
     stranger, removed, host = (
         backend.transport(transport, name) for name in ("a stranger", played.removed, played.host)
     )
-    for call, hidden in (("GetView", HIDDEN), ("GetReplay", HIDDEN), ("GetScoreSheet", NO_SHEET)):
+    calls = {"GetView": HIDDEN, "WatchTable": HIDDEN, "GetReplay": HIDDEN, "GetScoreSheet": NO_SHEET}
+    for call, hidden in calls.items():
         assert host.reason(call, table_id) == ""
         assert removed.reason(call, table_id, replay) == hidden
         if is_over:
             assert stranger.reason(call, table_id) == expected(kind in READ, hidden)
             assert stranger.reason(call, table_id, replay) == expected(kind in READ_BY_LINK, hidden)
+            assert stranger.reason(call, table_id, played.link("watch")) == expected(kind in READ, hidden)
     if not is_over:
         reasons = [stranger.reason(call, table_id) for call in ("GetView", "GetReplay", "GetScoreSheet")]
         assert reasons == ["", NOT_FINISHED, NO_SHEET]

@@ -174,11 +174,14 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         self, player_id: str, watch: WatchTableRequest
     ) -> AsyncIterator[tuple[LiveTable, Subscription]]:
         """Subscribe to a table for the time of the block."""
-        table = await self._visit(watch.table_id, Need.STREAM, watch.link)
+        visitor = self._visitor(watch.table_id, watch.link)
+        table = await self._tables.get(watch.table_id, visitor, Need.VIEW)
         viewer = table.viewer_of(player_id)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         await table.catch_up_to(after or 0, viewer)
         known = (await table.state_for(viewer)).sequence
+        # The end that this engine did not know may have ended the access too.
+        table.check_access(visitor, Need.VIEW)
         stream = table.subscribe(viewer, after, widest_id(caller().network))
         if after is not None and known - after <= MAX_RESUMED_ENTRIES:
             charge(resume_cost(known - after))

@@ -24,8 +24,6 @@ class Need(Enum):
     """Any access: the call is refused later, because the player has no seat."""
     VIEW = auto()
     """To watch the game, and to read the table after its end."""
-    STREAM = auto()
-    """To watch the game, whose end the stream of a spectator may bring late, or to read the table after its end."""
     REPLAY = auto()
     """To read the table after its end; until then any access, since the call is refused because the game goes on."""
 
@@ -40,12 +38,13 @@ def not_seated() -> NotPermitted:
     return NotPermitted(errors_pb2.ERROR_REASON_NOT_SEATED, "you have no seat at this table: only watch it")
 
 
-def check_access(access: TableAccess, visitor: Visitor, need: Need, ended_at: int | None, now: int) -> None:
-    """Raise NotFound, as for an unknown table, unless a visitor without a seat has the access that a call needs.
+def check_access(config: TableConfig, visitor: Visitor, need: Need, ended_at: int | None, now: int) -> None:
+    """Raise NotFound, as for an unknown table, unless a visitor has a seat or the access that a call needs.
 
     `ended_at` is the time of the game's end, None until then; times are milliseconds since 1970 UTC.
     """
-    if not _has_access(access, visitor, need, access.is_over_for_spectators(ended_at, now)):
+    access, is_seated = config.access, has_seat(config, visitor.player_id)
+    if not is_seated and not _has_access(access, visitor, need, access.is_over_for_spectators(ended_at, now)):
         raise unknown_table()
 
 
@@ -55,8 +54,6 @@ def _has_access(access: TableAccess, visitor: Visitor, need: Need, is_over: bool
     match need:
         case Need.VIEW:
             return reads if is_over else watches
-        case Need.STREAM:
-            return watches or (is_over and reads)
         case Need.REPLAY:
             return reads or (watches and not is_over)
         case Need.TABLE:

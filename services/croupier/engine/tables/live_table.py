@@ -1,6 +1,6 @@
 """A table in play, with the operations of its players and spectators."""
 
-from croupier.engine.core.access import not_seated
+from croupier.engine.core.access import Need, Visitor, check_access, not_seated
 from croupier.engine.core.clock import NOT_WAITING
 from croupier.engine.core.fold import TableState, Transition, advance
 from croupier.engine.core.folded_table import FoldedTable
@@ -132,6 +132,10 @@ class LiveTable(CachedTable):
         return self.state.is_over and not (viewer == SPECTATOR and self.is_delayed)
 
     # Watching
+
+    def check_access(self, visitor: Visitor, need: Need) -> None:
+        """Raise NotFound unless a visitor has the access that a call needs, by the last entry known here."""
+        check_access(self.config, visitor, need, self.finished_at, self.services.clock())
 
     def subscribe(self, viewer: Viewer, after_sequence: int | None, network_id: str = "") -> Subscription:
         """Open a stream: a snapshot, or all updates after a sequence unless they are too many, and then live updates.

@@ -170,7 +170,11 @@ class Tables:
         found = await self._found(table_id, visitor, need)
         if isinstance(found, LiveTable):
             return found
-        return await self._loaded(found, _is_urgent(found.config, visitor))
+        table = await self._loaded(found, _is_urgent(found.config, visitor))
+        if visitor is not None:
+            # The game may have ended while its log was read.
+            table.check_access(visitor, need)
+        return table
 
     async def find(self, table_id: str, visitor: Visitor, need: Need) -> TableConfig:
         """Return the configuration of an open or finished table without its log; raises as get() does."""
@@ -215,8 +219,8 @@ class Tables:
         return found
 
     def _check_access(self, found: LiveTable | StoredTable, visitor: Visitor, need: Need) -> None:
+        check_access(found.config, visitor, need, found.finished_at, self._services.clock())
         if not has_seat(found.config, visitor.player_id):
-            check_access(found.config.access, visitor, need, found.finished_at, self._services.clock())
             charge_strangers()
 
     def _is_over_for(self, found: StoredTable, visitor: Visitor) -> bool:
