@@ -58,9 +58,8 @@ class Clock:
             return since + self.allowed(seat) if since is not None else None
         if self.left is None or self.ends_at is None:
             return None
-        # The others are played for like bots, until the table waits for the one who went away last.
-        quick = since + min(self.allowed(seat), self.settings.bot_delay)
-        return self.ends_at if seat == self.left[0] else min(quick, self.ends_at)
+        # The engine plays for the others until the table waits for the one who went away last.
+        return self.ends_at if seat == self.left[0] else min(since + self.allowed(seat), self.ends_at)
 
     @property
     def deadline(self) -> int | None:
@@ -87,7 +86,7 @@ class Clock:
         return self.left[1] + max(self.settings.abandoned, self.settings.action)
 
     def allowed(self, seat: int) -> int:
-        """Return the milliseconds that a seat has for its action while a person is not away."""
+        """Return the milliseconds that a seat has for its action, unless a deserted table waits for it."""
         if seat in self.settings.bots:
             return self.settings.bot_delay
         action = self.settings.action

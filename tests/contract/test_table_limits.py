@@ -1,18 +1,31 @@
-"""The operator's limits of a table: its length, and the least bot delay."""
+"""The operator's limits of a table: its length, the least bot delay, and the time without people."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from itertools import chain
 
 import pytest
+from google.protobuf.duration_pb2 import Duration
 
 from croupier.engine.core.replay_verification import verify_replay
 from croupier_api.v1 import engine_pb2 as pb
+from croupier_api.v1 import tables_pb2
 from croupier_internal.v1 import engine_control_pb2 as control_pb
 from tests.contract.conftest import running_engine
-from tests.contract.deployment import CALL_SECONDS, TIME_CONTROL, EngineClient, EngineProcess, connected
+from tests.contract.deployment import (
+    CALL_SECONDS,
+    TIME_CONTROL,
+    EngineClient,
+    EngineProcess,
+    bot_seat,
+    connected,
+    person,
+)
 
-LIMITS = ("--max-table-entries=8", "--min-bot-delay-milliseconds=300")
+LIMITS = ("--max-table-entries=8", "--min-bot-delay-milliseconds=300", "--abandoned-seconds=1")
+QUICK = tables_pb2.TimeControl(action_time=Duration(seconds=5), reserve_time=Duration(), bot_delay=Duration())
+DESERTED_SECONDS = 60
+"""More than the times of one person, and then of an action."""
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +63,19 @@ async def test_a_low_bot_delay_is_raised(limited: EngineClient) -> None:
     for _ in range(2):
         answer = await limited.control.PrepareTable(request, metadata=limited.engine.lobby(), timeout=CALL_SECONDS)
         assert answer.time_control.bot_delay.ToMilliseconds() == 300
+
+
+@pytest.mark.slow
+async def test_a_table_that_its_only_person_left_ends_void(limited: EngineClient) -> None:
+    table = await limited.new_table(person("anna"), bot_seat(), time_control=QUICK)
+    watch = limited.players.WatchTable(
+        pb.WatchTableRequest(table_id=table), metadata=limited.engine.player("eve"), timeout=DESERTED_SECONDS
+    )
+    *_, last = [message.table_event async for message in watch]
+    (ended,) = [fact.game_ended for fact in last.update.facts if fact.HasField("game_ended")]
+    assert (ended.reason, ended.is_void, [list(group.seats) for group in ended.ranking]) == (
+        "abandoned",
+        True,
+        [[0, 1]],
+    )
+    assert limited.engine.metrics()['croupier_tables_ended_total{limit="abandoned"}'] == 1

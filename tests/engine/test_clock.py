@@ -122,12 +122,10 @@ def test_a_deserted_table_waits_for_the_person_who_went_away_last_and_ends() -> 
     assert next_due(clock, CONFIG, people(3)) == Due(123_000 + 180_000, 0)
 
 
-def test_the_others_at_a_deserted_table_are_played_for_like_computer_players() -> None:
-    clock = after(*timed_out(0, 2, 1), acted(0, 123_700, 2, by=ActedBy.TIMEOUT))
+def test_the_engine_plays_for_the_others_at_a_deserted_table() -> None:
+    clock = after(*timed_out(0, 2, 1), acted(0, 126_000, 2, by=ActedBy.TIMEOUT))
     assert (clock.left, clock.left_at) == (1, 123_000)
-    assert next_due(clock, CONFIG, people(3)) == Due(123_700 + 700, 2)
-    slow = replace(CONFIG, bot_delay_milliseconds=10_000)
-    assert next_due(clock, slow, people(3)) == Due(123_700 + AWAY_MILLISECONDS, 2)
+    assert next_due(clock, CONFIG, people(3)) == Due(126_000 + AWAY_MILLISECONDS, 2)
 
 
 @pytest.mark.parametrize("seats", [people(3), (*people(2), *bots(1))], ids=["a person", "a computer player"])

@@ -81,7 +81,7 @@ def clock_after_compensation(clock: ClockState, milliseconds: int) -> ClockState
 def next_due(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ...]) -> Due | None:
     """Return the first seat for which the engine acts, and when; None if no seat is to act.
 
-    At a deserted table it acts for the others as quickly as for bots, and waits for the person who went away last.
+    At a deserted table it does not act for the person who went away last, and the table ends at its time.
     """
     ends_at = abandoned_at(clock, config, seats)
     dues = [
@@ -90,8 +90,7 @@ def next_due(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ..
         if started != NOT_WAITING
     ]
     if ends_at is not None:
-        quick = [min(at, clock.since[seat] + config.bot_delay_milliseconds, ends_at) for at, seat in dues]
-        dues = [Due(ends_at if seat == clock.left else at, seat) for at, (_, seat) in zip(quick, dues, strict=True)]
+        dues = [Due(ends_at if seat == clock.left else min(at, ends_at), seat) for at, seat in dues]
     return min(dues, default=None)
 
 
