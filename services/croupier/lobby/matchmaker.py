@@ -1,5 +1,7 @@
 """Matchmaking: players with equal criteria are seated together, in the order of their arrival.
 
+Of those who have waited longest, players of different networks are seated together.
+
 Each step is stored before the next: ticket, match (tickets and table in one transaction), prepared, open, delivered. A
 stream only waits on its ticket; one loop reads the store and does the rest, so crashes and other replicas do no harm.
 """
@@ -125,7 +127,7 @@ class Matchmaker:
         return len(self._streams)
 
     async def find_match(
-        self, player: Player, criteria: MatchCriteria, client_seed: bytes, request_id: str = ""
+        self, player: Player, criteria: MatchCriteria, client_seed: bytes, request_id: str = "", network: str = ""
     ) -> AsyncGenerator[MatchProgress, None]:
         """Yield the progress of a player's match until they are seated, or for 30 s; raises ServiceError.
 
@@ -136,7 +138,14 @@ class Matchmaker:
         await self._games.check_seat_count(criteria.game, criteria.seat_count)
         now, stream_id = self._clock(), new_id(self._source)
         requested = Ticket(
-            new_id(self._source), player.player_id, player.name, criteria, client_seed, now, request_id=request_id
+            new_id(self._source),
+            player.player_id,
+            player.name,
+            criteria,
+            client_seed,
+            now,
+            request_id=request_id,
+            network=network,
         )
         ticket = await self._store.get_or_create(requested, stream_id, now)
         stream = self._register(stream_id, ticket)

@@ -105,6 +105,8 @@ TICKETS = Table(
     Column("table_id", String(32)),
     Column("request_id", String(64), nullable=False),
     Column("is_delivered", Boolean, nullable=False),
+    # The keyed hash of the network of the player's newest call; empty if it is not known.
+    Column("network", String(16), nullable=False, server_default=""),
     Index("lobby_tickets_by_criteria", "game", "seat_count", "created_milliseconds", "ticket_id"),
     Index("lobby_tickets_by_stream", "stream_id"),
 )

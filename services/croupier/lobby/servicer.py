@@ -21,6 +21,7 @@ from croupier.lobby.table_service import TableService, WatchedTable
 from croupier.lobby.tables import Table, TimeControl
 from croupier.runtime.errors import NotFound, invalid_field
 from croupier.runtime.identity import Caller, Clock, caller, caller_network, unauthenticated
+from croupier.runtime.network import widest_id
 from croupier.runtime.paging import decode_page_size, decode_page_token, encode_page_token, read_shown
 from croupier.runtime.steps import in_steps
 from croupier_api.v1 import lobby_pb2 as pb
@@ -180,7 +181,8 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
     async def FindMatch(self, request: pb.FindMatchRequest, context: Any) -> AsyncIterator[pb.FindMatchResponse]:
         player, seed = _player(), codec.decode_client_seed(request.client_seed)
         request_id = codec.decode_optional_id("request_id", request.request_id)
-        stream = self._matchmaker.find_match(player, codec.decode_criteria(request), seed, request_id)
+        network = widest_id(caller_network())
+        stream = self._matchmaker.find_match(player, codec.decode_criteria(request), seed, request_id, network)
         # Only the match shows who pays for the table, so a network may have debts, but not make more of them.
         self._limits.tables_created.acquire_nowait(caller(), 0)
         heard = with_heartbeats(stream, None, lambda progress: progress, _sender(context))

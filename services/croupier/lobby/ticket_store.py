@@ -10,12 +10,13 @@ from croupier.lobby.schema import TABLES, TICKETS
 from croupier.lobby.store import Store, select_unlocked
 from croupier.lobby.table_store import DECODING_STEP, from_row, to_row
 from croupier.lobby.tables import RUNNING, Table, TableState
-from croupier.lobby.tickets import HEARTBEAT_TIMEOUT_SECONDS, MatchCriteria, Ticket
+from croupier.lobby.tickets import HEARTBEAT_TIMEOUT_SECONDS, MatchCriteria, Ticket, choose
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.steps import in_steps
 from croupier_api.v1 import errors_pb2
 
 MAX_ATTEMPTS = 8
+CANDIDATES_PER_SEAT = 8
 _UNMATCHED = TICKETS.c.table_id.is_(None)
 _ARRIVAL = (TICKETS.c.created_milliseconds, TICKETS.c.ticket_id)
 """The order in which players are matched, and tickets locked."""
@@ -51,7 +52,12 @@ class TicketStore:
 
     async def reconnect(self, stored: Ticket, requested: Ticket, stream_id: str, now: int) -> bool:
         """Connect a stored ticket with a new stream; returns False if the ticket has changed meanwhile."""
-        values = {"stream_id": stream_id, "heartbeat_milliseconds": now, "request_id": requested.request_id}
+        values = {
+            "stream_id": stream_id,
+            "heartbeat_milliseconds": now,
+            "request_id": requested.request_id,
+            "network": requested.network,
+        }
         if not stored.table_id:
             values |= {"name": requested.name, "client_seed": requested.client_seed}
         return await self._update(_unchanged(stored), **values)
@@ -86,20 +92,24 @@ class TicketStore:
     async def match(
         self, criteria: MatchCriteria, now: int, make_table: Callable[[Sequence[Ticket]], Table]
     ) -> Table | None:
-        """Seat the players who have waited longest at a new table, in one transaction; None if there are too few."""
+        """Seat players who have waited long at a new table, in one transaction; None if there are too few.
+
+        They are chosen from those who have waited longest.
+        """
         oldest = (
             select(TICKETS)
             .where(*_matchable(now), TICKETS.c.game == criteria.game, TICKETS.c.seat_count == criteria.seat_count)
             .order_by(*_ARRIVAL)
-            .limit(criteria.seat_count)
+            .limit(criteria.seat_count * CANDIDATES_PER_SEAT)
             # No other transaction may match one of them, or disconnect it, until this one ends.
             .with_for_update()
         )
         async with self._store.writing() as connection:
             await self._store.acquire_advisory_lock(connection, "match", criteria.game, criteria.seat_count)
-            tickets = [_from_row(row) for row in await connection.execute(oldest)]
-            if len(tickets) < criteria.seat_count:
+            waiting = [_from_row(row) for row in await connection.execute(oldest)]
+            if len(waiting) < criteria.seat_count:
                 return None
+            tickets = choose(waiting, criteria.seat_count)
             table = make_table(tickets)
             await connection.execute(insert(TABLES).values(to_row(table)))
             chosen = TICKETS.c.ticket_id.in_([ticket.ticket_id for ticket in tickets])
@@ -169,6 +179,7 @@ class TicketStore:
             "stream_id": stream_id,
             "request_id": ticket.request_id,
             "is_delivered": False,
+            "network": ticket.network,
         }
         try:
             async with self._store.writing() as connection:
@@ -209,4 +220,5 @@ def _from_row(row: Row[Any]) -> Ticket:
         row.table_id or "",
         row.request_id,
         row.is_delivered,
+        row.network,
     )

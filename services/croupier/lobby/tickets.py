@@ -1,5 +1,6 @@
 """Tickets: requests to be matched, as plain values."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -31,8 +32,8 @@ class MatchCriteria:
 class Ticket:
     """A player's request to be matched; matched once `table_id` is set. Times are milliseconds since 1970 UTC.
 
-    `request_id` is that of the player's newest call, or empty. A ticket is delivered once a call was answered with the
-    table, whether or not the answer arrived.
+    `request_id` and `network`, a keyed hash, are of the player's newest call, or empty. A ticket is delivered once a
+    call was answered with the table, whether or not the answer arrived.
     """
 
     ticket_id: str
@@ -44,10 +45,25 @@ class Ticket:
     table_id: str = ""
     request_id: str = ""
     is_delivered: bool = False
+    network: str = ""
 
     def is_retried_by(self, requested: "Ticket") -> bool:
         """Return whether another ticket is of the same request, repeated because the answer may be lost."""
         return bool(self.request_id) and self.request_id == requested.request_id
+
+
+def choose(waiting: Sequence[Ticket], seat_count: int) -> list[Ticket]:
+    """Return the tickets to seat at a table: of those in order of arrival the first one, and those of other networks.
+
+    Players of one network may be one person, so they are seated together only if too few others wait.
+    """
+    of_network = Counter[str]()
+    before: dict[str, int] = {}
+    for ticket in waiting:
+        before[ticket.ticket_id] = of_network[ticket.network]
+        of_network[ticket.network] += 1
+    chosen = sorted(waiting, key=lambda ticket: before[ticket.ticket_id])[:seat_count]
+    return sorted(chosen, key=waiting.index)
 
 
 def matched_table(table_id: str, time_control: TimeControl, now: int, tickets: Sequence[Ticket]) -> Table:

@@ -1,0 +1,66 @@
+"""Players of different networks are matched if there is a choice."""
+
+import pytest
+
+from croupier.lobby.assembly import Lobby
+from croupier.lobby.tickets import MatchCriteria, Ticket, choose
+from tests.databases import on_both_databases
+from tests.lobby.fakes import FakeClock, player
+from tests.lobby.matches import Call, match_all, next_message, seated
+
+TRIPLE = MatchCriteria("pairs", 3)
+CHOICES = [
+    ("two of one network, and nobody else", "aa", 2, [0, 1]),
+    ("the first two of different networks", "aab", 2, [0, 2]),
+    ("the first one is not skipped", "abb", 2, [0, 1]),
+    ("as many networks as possible", "aabbca", 3, [0, 2, 4]),
+    ("networks take turns if there are too few", "aaabb", 4, [0, 1, 3, 4]),
+    ("networks that are not known are one", "  a", 2, [0, 2]),
+    ("without networks in the order of arrival", "    ", 3, [0, 1, 2]),
+]
+
+
+@pytest.mark.parametrize(
+    ("networks", "seats", "expected"), [one[1:] for one in CHOICES], ids=[one[0] for one in CHOICES]
+)
+def test_the_choice(networks: str, seats: int, expected: list[int]) -> None:
+    waiting = [
+        Ticket(f"t{number}", f"p{number}", "", TRIPLE, b"", number, network=network.strip())
+        for number, network in enumerate(networks)
+    ]
+    assert [waiting.index(ticket) for ticket in choose(waiting, seats)] == expected
+
+
+async def call(lobby: Lobby, number: int, network: str) -> Call:
+    stream = lobby.matchmaker.find_match(player(number), MatchCriteria("pairs", 2), b"", network=network)
+    assert (await next_message(stream)).table is None
+    return stream
+
+
+@on_both_databases
+async def test_players_of_different_networks_are_matched(lobby: Lobby, clock: FakeClock) -> None:
+    streams = []
+    for number, network in enumerate(("near", "near", "far", "far"), start=1):
+        streams.append(await call(lobby, number, network))
+        clock.advance(1)
+    await match_all(lobby)
+    tables = [await seated(stream) for stream in streams]
+    assert tables[0] == tables[2] != tables[1] == tables[3]
+
+
+async def test_the_network_is_that_of_the_newest_call(lobby: Lobby, clock: FakeClock) -> None:
+    for number, network in ((1, "near"), (2, "far")):
+        stream = await call(lobby, number, network)
+        clock.advance(1)
+        await stream.aclose()
+    again = [await call(lobby, number, "near") for number in (1, 2)]
+    other = await call(lobby, 3, "far")
+    await match_all(lobby)
+    assert await seated(again[0]) == await seated(other)
+    await again[1].aclose()
+
+
+async def test_players_of_one_network_are_matched_if_nobody_else_waits(lobby: Lobby) -> None:
+    streams = [await call(lobby, number, "near") for number in (1, 2)]
+    await match_all(lobby)
+    assert await seated(streams[0]) == await seated(streams[1])
