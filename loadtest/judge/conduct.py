@@ -31,11 +31,9 @@ def is_public(info: tables_pb2.Table) -> bool:
     return info.access.visibility == tables_pb2.VISIBILITY_EVERYONE
 
 
-def ranked_seats(people: Collection[int], finished_by_engine: Collection[int], *, counts: bool) -> list[int]:
+def ranked_seats(people: Collection[int], *, counts: bool) -> list[int]:
     """Return the seats on the leaderboard, if the result of the table counts: it is public, and not void.
 
-    Tables of quick match are public too.
+    Tables of quick match are public too. A result is not ranked if a pair of its players has had too many before it.
     """
-    if not counts or len(people) < MIN_RANKED_PLAYERS:
-        return []
-    return sorted(set(people) - set(finished_by_engine))
+    return sorted(people) if counts and len(people) >= MIN_RANKED_PLAYERS else []

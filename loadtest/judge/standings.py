@@ -1,15 +1,20 @@
 """Recomputes statistics and leaderboards from the judged tables, as scoring.proto defines them."""
 
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from croupier_api.v1 import scoring_pb2
 from loadtest.judge.conduct import ranked_seats
 from loadtest.judge.results import Counts, places
 from loadtest.judge.violations import Invariant, Violation
+
+MAX_GAMES_OF_A_PAIR = 5
+"""The ranked games of two players with each other in a day."""
+DAY_MILLISECONDS = 86_400_000
 
 
 class Occupant(NamedTuple):
@@ -22,7 +27,8 @@ class Occupant(NamedTuple):
 class TableOutcome(NamedTuple):
     """The outcome of a table: seats in order, groups of seats, best first, and the sums of its rounds' counts.
 
-    `finished_by_engine` are the seats for which the engine played when the game ended.
+    `finished_by_engine` are the seats for which the engine played when the game ended: their players left. `is_ranked`
+    is what scoring says; whether it may say so depends on the other tables of these players.
     """
 
     table_id: str
@@ -34,12 +40,18 @@ class TableOutcome(NamedTuple):
     is_void: bool = False
     is_public: bool = False
     finished_by_engine: tuple[int, ...] = ()
+    is_ranked: bool = False
 
     @property
-    def ranked_seats(self) -> list[int]:
-        """The seats on the leaderboard."""
+    def may_rank(self) -> bool:
+        """Whether the result is on the leaderboard, unless a pair of its players has had too many before it."""
         people = [seat for seat, occupant in enumerate(self.seats) if occupant.player_id]
-        return ranked_seats(people, self.finished_by_engine, counts=self.is_public and not self.is_void)
+        return bool(ranked_seats(people, counts=self.is_public and not self.is_void))
+
+    @property
+    def pairs(self) -> list[tuple[str, ...]]:
+        """The players, two by two, in the order of their ids."""
+        return list(combinations(sorted(seat.player_id for seat in self.seats if seat.player_id), 2))
 
 
 @dataclass(slots=True)
@@ -49,13 +61,14 @@ class _GameTotals:
     finished: int = 0
     won: int = 0
     place_sum: int = 0
+    left: int = 0
     counts: Counter[str] = field(default_factory=Counter)
 
     @property
     def shown(self) -> tuple[object, ...]:
-        """Tables finished and won, the win rate, the average place, and the counts."""
+        """Tables finished, won and left, the win rate, the average place, and the counts."""
         averages = round(self.won / self.finished, 9), round(self.place_sum / self.finished, 9)
-        return self.finished, self.won, *averages, dict(self.counts)
+        return self.finished, self.won, self.left, *averages, dict(self.counts)
 
 
 _Standings = Mapping[str, Mapping[str, _GameTotals]]
@@ -79,8 +92,10 @@ def check_standings(
     who read them.
     """
     known = sorted(outcomes, key=lambda one: (one.finished_milliseconds, one.table_id))
-    standings = _standings((one, range(len(one.seats))) for one in known if own_statistics or one.is_public)
-    ranked = _standings((one, one.ranked_seats) for one in known)
+    for table_id, detail in _check_pairs(known, undecided):
+        yield Violation(Invariant.LEADERBOARD_DIFFERS, table_id, 0, detail)
+    standings = _standings(one for one in known if own_statistics or one.is_public)
+    ranked = _standings(one for one in known if one.is_ranked)
     judged = {player_id: games for player_id, games in ranked.items() if player_id not in undecided}
     names = {seat.player_id: seat.name for one in known for seat in one.seats}
     tables = {seat.player_id: one.table_id for one in known for seat in one.seats}
@@ -99,16 +114,42 @@ def check_standings(
             yield Violation(Invariant.LEADERBOARD_DIFFERS, tables.get(player_id, ""), 0, violation)
 
 
-def _standings(outcomes: Iterable[tuple[TableOutcome, Collection[int]]]) -> _Standings:
-    """Return the sums over outcomes, each for the players of some seats; void ones count nowhere."""
+def _check_pairs(outcomes: Sequence[TableOutcome], undecided: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield tables that are ranked, or not, against the limit of a pair; the order of reports is scoring's."""
+    ends: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    undecided_ids = set(undecided)
+    for one in (one for one in outcomes if one.is_ranked):
+        for pair in one.pairs:
+            ends[pair].append(one.finished_milliseconds)
+    for one in (one for one in outcomes if one.may_rank):
+        end = one.finished_milliseconds
+        before = max(_between(ends[pair], end - DAY_MILLISECONDS, end + 1) for pair in one.pairs)
+        around = max(_between(ends[pair], end - DAY_MILLISECONDS, end + DAY_MILLISECONDS) for pair in one.pairs)
+        # Two undecided players may have other ranked games.
+        is_known = all(not undecided_ids.issuperset(pair) for pair in one.pairs)
+        if one.is_ranked and before > MAX_GAMES_OF_A_PAIR:
+            yield one.table_id, f"it is ranked as the number {before} of two of its players in a day"
+        if not one.is_ranked and around < MAX_GAMES_OF_A_PAIR and is_known:
+            yield one.table_id, f"it is not ranked, and no two of its players have {MAX_GAMES_OF_A_PAIR} ranked games"
+
+
+def _between(ends: Sequence[int], after: int, before: int) -> int:
+    """Return the number of times between two others; they ascend."""
+    return bisect_left(ends, before) - bisect_right(ends, after)
+
+
+def _standings(outcomes: Iterable[TableOutcome]) -> _Standings:
+    """Return the sums over outcomes; void ones count nowhere, and games that a player left are not won."""
     standings: dict[str, dict[str, _GameTotals]] = defaultdict(lambda: defaultdict(_GameTotals))
-    for one, seats in outcomes:
-        for seat, place in places(one.ranking).items():
-            if one.is_void or seat not in seats or not one.seats[seat].player_id:
+    for one in outcomes:
+        for seat, place in places(one.ranking, one.finished_by_engine).items():
+            if one.is_void or not one.seats[seat].player_id:
                 continue
+            has_left = seat in one.finished_by_engine
             done = standings[one.seats[seat].player_id][one.game]
             done.finished += 1
-            done.won += place == 1
+            done.won += place == 1 and not has_left
+            done.left += has_left
             done.place_sum += place
             done.counts.update({name: amount for (of, name), amount in one.counts.items() if of == seat})
     return standings
@@ -116,7 +157,8 @@ def _standings(outcomes: Iterable[tuple[TableOutcome, Collection[int]]]) -> _Sta
 
 def _shown(statistics: scoring_pb2.GameStatistics) -> tuple[object, ...]:
     averages = round(statistics.win_rate, 9), round(statistics.average_place, 9)
-    return statistics.games_finished, statistics.games_won, *averages, dict(statistics.counts)
+    games = statistics.games_finished, statistics.games_won, statistics.games_left
+    return *games, *averages, dict(statistics.counts)
 
 
 def _check_board(
@@ -128,9 +170,12 @@ def _check_board(
 ) -> Iterator[tuple[str, str]]:
     """Yield the violations of a leaderboard, each with its player."""
     expected = {player_id: games[game].shown for player_id, games in standings.items() if game in games}
-    for position, line in enumerate(board, start=1):
+    position, equal = 0, None
+    for number, line in enumerate(board, start=1):
+        if (figures := _rank(line)[:-1]) != equal:
+            position, equal = number, figures
         if line.position != position:
-            yield line.player_id, f"position {line.position} follows position {position - 1}"
+            yield line.player_id, f"{line.player_id} has position {line.position} instead of {position}"
         if line.player_id not in expected and line.player_id not in undecided:
             yield line.player_id, f"{line.player_id} is on it, and has finished no table that counts"
     for before, after in pairwise(board):

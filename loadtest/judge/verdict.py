@@ -76,14 +76,17 @@ def judge(record: TableRecord) -> Verdict:
 
 
 def _outcome(record: TableRecord, log: Log, stored_game: StoredGame) -> TableOutcome | None:
-    """Return the outcome by the judge's rules, with the rounds' counts from the viewers or the score sheet."""
+    """Return the outcome by the judge's rules, with the rounds' counts from the viewers or the score sheet.
+
+    Only the score sheet says whether it is ranked; None without it.
+    """
     base, verification = stored_game.base, stored_game.verification
     assert base is not None
     assert verification is not None
     sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
     reported = reported_rounds(log.entries)
     rounds = reported if len(reported) == len(verification.rounds) else sheet.rounds
-    if len(rounds) != len(verification.rounds) or not log.info.table_id:
+    if len(rounds) != len(verification.rounds) or not log.info.table_id or not sheet.HasField("result"):
         return None
     seats = tuple(Occupant("" if one["bot"] else one["player_id"], one["name"]) for one in base.header["players"])
     ranking = tuple(map(tuple, verification.ranking or ()))
@@ -91,7 +94,8 @@ def _outcome(record: TableRecord, log: Log, stored_game: StoredGame) -> TableOut
     conduct = conduct_of(base.entries, len(seats))
     by_engine = tuple(seat for seat, one in enumerate(conduct) if one.finished_by_engine)
     about = (record.table_id, record.game, seats, ranking, counts, finished)
-    return TableOutcome(*about, verification.is_void, is_public(log.info), by_engine)
+    is_ranked = bool(sheet.result.ranked_seats)
+    return TableOutcome(*about, verification.is_void, is_public(log.info), by_engine, is_ranked)
 
 
 def _seat_of(history: ViewerHistory, log: Log) -> int | None:

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from croupier.cli.commands.play import statistics_text
 from croupier.cli.terminal.console import Picture, fitted
 from croupier.cli.terminal.legal import legal_lines
 from croupier.cli.terminal.screen import DisplayedTable, table_lines
@@ -18,7 +19,7 @@ from croupier.engine.api.fact_codec import encode_view
 from croupier.engine.api.table_codec import encode_game, encode_teams
 from croupier.games.interface import Game, resolve_options
 from croupier.games.registry import GAMES
-from croupier_api.v1 import engine_pb2
+from croupier_api.v1 import engine_pb2, scoring_pb2
 from tests.games.walk import walk
 
 COLUMNS = (40, 60, 80, 200)
@@ -124,3 +125,10 @@ async def test_the_error_of_a_line_ends_the_reading() -> None:
 
     with pytest.raises(ValueError, match="1"):
         await carry_out_lines(TypedLines("1", "2"), carry_out)
+
+
+@pytest.mark.parametrize(("left", "expected"), [(0, "won 1 of 3, average"), (1, "won 1 of 3, left 1, average")])
+def test_statistics_have_the_games_that_the_player_left(left: int, expected: str) -> None:
+    words = words_of(encode_game(GAMES["thulla"]), ["Anna"], symbols=True)
+    statistics = scoring_pb2.GameStatistics(games_finished=3, games_won=1, games_left=left, average_place=2)
+    assert statistics_text(words, statistics, 80).plain == f"You so far: {expected} place 2.0"

@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import itertools
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,8 +17,8 @@ from croupier.runtime.identity import Caller, Clock
 from croupier.runtime.rate_limit import Budgets, CallBudget, begin_charging
 from croupier.runtime.service import now_milliseconds
 from croupier.runtime.table_access import OPEN, SEATED, TableAccess, Visibility, WatchPolicy
-from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet, ranked_seats
-from croupier.scoring.standings import Scope, Statistics
+from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
+from croupier.scoring.standings import MAX_RANKED_GAMES_OF_A_PAIR, Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from tests.databases import on_both_databases
 
@@ -32,6 +33,8 @@ FIRST = Round(
 SECOND = Round(2, (-1, 1, 0), (2, 1, -3), (), counts=(SeatCount("tricks", 1, 4), SeatCount("tricks", 0, 2)))
 PRESENT = SeatConduct(0, False)
 RESULT = Result(((0,), (1, 2)), (2, 1, -3), 1_790_000_000_000, (SeatConduct(2, False), PRESENT, PRESENT))
+RANKED_RESULT = dataclasses.replace(RESULT, is_ranked=True)
+"""The same result as the ledger has it."""
 ALL: tuple[Round | Result, ...] = (FIRST, SECOND, RESULT)
 ORDERS = list(itertools.permutations(ALL))
 
@@ -60,7 +63,7 @@ async def record(ledger: Ledger, entry: Round | Result, sheet: Sheet = SHEET) ->
 async def test_order_and_repetition_of_entries_do_not_matter(ledger: Ledger, order: tuple[Round | Result, ...]) -> None:
     assert [await record(ledger, entry) for entry in (*order, *order[::-1], *order)] == [True] * 3 + [False] * 6
     sheet = await ledger.score_sheet("t1")
-    assert (sheet.sheet, sheet.rounds, sheet.result) == (SHEET, (FIRST, SECOND), RESULT)
+    assert (sheet.sheet, sheet.rounds, sheet.result) == (SHEET, (FIRST, SECOND), RANKED_RESULT)
     standings = StandingsStore(ledger.database)
     anna = Statistics("solo", 1, 1, 1, (("solos", 1), ("tricks", 9)))
     ben = Statistics("solo", 1, 0, 2, (("tricks", 6),))
@@ -135,9 +138,11 @@ async def test_the_same_entry_from_two_replicas_at_once_is_recorded_once(databas
         outcomes = await asyncio.gather(*calls)
         groups = [outcomes[start : start + 4] for start in range(0, len(outcomes), 4)]
         assert [sum(group) for group in groups] == [1] * len(groups)
-        for sheet in sheets:
-            found = await one.score_sheet(sheet.table_id)
-            assert (found.sheet, found.rounds, found.result) == (sheet, (FIRST, SECOND), RESULT)
+        found = [await one.score_sheet(sheet.table_id) for sheet in sheets]
+        assert [(each.sheet, each.rounds) for each in found] == [(sheet, (FIRST, SECOND)) for sheet in sheets]
+        # Of the results of one pair only so many are ranked.
+        ranked = Counter(each.result for each in found)
+        assert ranked == {RANKED_RESULT: MAX_RANKED_GAMES_OF_A_PAIR, RESULT: len(sheets) - MAX_RANKED_GAMES_OF_A_PAIR}
         ben = Statistics("solo", 10, 0, 20, (("tricks", 60),))
         assert await StandingsStore(other.database).statistics("ben", Scope.ALL) == (ben,)
 
@@ -178,7 +183,7 @@ async def record_careers(ledger: Ledger) -> None:
             seats = (Seat(player_id, f"{player_id} {game}", ""), *others)
             above = tuple((seat,) for seat in range(1, place))
             below = tuple((seat,) for seat in range(place, 4))
-            # The engine finished the game for the other person, who is therefore not on the leaderboard.
+            # The other person left the game, and is therefore below all others.
             conduct = (PRESENT, SeatConduct(1, True), PRESENT, PRESENT)
             result = Result((*above, (0,), *below), (0, 0, 0, 0), 1_000 + game, conduct)
             await ledger.record_result(Sheet(f"t{number}-{game}", "solo", seats, OPEN), result)
@@ -188,12 +193,13 @@ async def record_careers(ledger: Ledger) -> None:
 async def test_a_leaderboard_is_in_order_and_continues_after_any_entry(ledger: Ledger) -> None:
     await record_careers(ledger)
     standings = StandingsStore(ledger.database)
-    lines = await standings.leaderboard("solo", None, 10)
-    assert [line.player_id for line in lines] == list(CAREERS)
+    lines = await standings.leaderboard("solo", None, 100)
+    assert [line.player_id for line in lines][: len(CAREERS)] == list(CAREERS)
+    assert {line.statistics for line in lines[len(CAREERS) :]} == {Statistics("solo", 1, 0, 4, games_left=1)}
     expected = LeaderboardEntry("two_wins_more_games", "two_wins_more_games 5", Statistics("solo", 6, 2, 12))
     assert lines[2] == expected
     for number, line in enumerate(lines, 1):
-        assert await standings.leaderboard("solo", line, 10) == lines[number:]
+        assert await standings.leaderboard("solo", line, 100) == lines[number:]
         assert await standings.leaderboard("solo", line, 1) == lines[number : number + 1]
 
 
@@ -214,7 +220,7 @@ async def test_conduct_that_is_not_known_is_no_conflict(ledger: Ledger) -> None:
     other = dataclasses.replace(SHEET, table_id="t2")
     assert [await record(ledger, unknown), await record(ledger, RESULT)] == [True, False]
     assert [await record(ledger, RESULT, other), await record(ledger, unknown, other)] == [True, False]
-    assert [(await ledger.score_sheet(sheet.table_id)).result for sheet in (SHEET, other)] == [unknown, RESULT]
+    assert [(await ledger.score_sheet(sheet.table_id)).result for sheet in (SHEET, other)] == [unknown, RANKED_RESULT]
     line, *_ = await StandingsStore(ledger.database).leaderboard("solo", None, 10)
     assert line.statistics.games_finished == 1
 
@@ -222,26 +228,28 @@ async def test_conduct_that_is_not_known_is_no_conflict(ledger: Ledger) -> None:
 CARL = Seat("carl", "Carl", "")
 MATCHED = dataclasses.replace(SEATED, is_matched=True)
 LINK = TableAccess(Visibility.LINK, WatchPolicy.LINK)
-RANKED: dict[str, tuple[Sheet, Result, tuple[int, ...]]] = {
-    "a public table": (SHEET, RESULT, (0, 2)),
-    "a matched table": (dataclasses.replace(SHEET, access=MATCHED), RESULT, (0, 2)),
-    "a seated table": (dataclasses.replace(SHEET, access=SEATED), RESULT, ()),
-    "a table with links": (dataclasses.replace(SHEET, access=LINK), RESULT, ()),
-    "a void result": (SHEET, dataclasses.replace(RESULT, is_void=True), ()),
-    "conduct that is not known": (SHEET, dataclasses.replace(RESULT, conduct=()), ()),
-    "one player and computers": (dataclasses.replace(SHEET, seats=(CARL, SHEET.seats[1], SHEET.seats[1])), RESULT, ()),
-    "a player whom the engine replaced": (
-        SHEET,
-        dataclasses.replace(RESULT, conduct=(SeatConduct(5, True), PRESENT, PRESENT)),
-        (2,),
+RANKED: dict[str, tuple[Sheet, Result, bool]] = {
+    "a public table": (SHEET, RESULT, True),
+    "a matched table": (dataclasses.replace(SHEET, access=MATCHED), RESULT, True),
+    "a seated table": (dataclasses.replace(SHEET, access=SEATED), RESULT, False),
+    "a table with links": (dataclasses.replace(SHEET, access=LINK), RESULT, False),
+    "a void result": (SHEET, dataclasses.replace(RESULT, is_void=True), False),
+    "conduct that is not known": (SHEET, dataclasses.replace(RESULT, conduct=()), False),
+    "one player and computers": (
+        dataclasses.replace(SHEET, seats=(CARL, SHEET.seats[1], SHEET.seats[1])),
+        RESULT,
+        False,
     ),
+    "a player who left": (SHEET, dataclasses.replace(RESULT, conduct=(SeatConduct(5, True), PRESENT, PRESENT)), True),
 }
 
 
 @pytest.mark.parametrize("case", RANKED)
-def test_ranked_seats(case: str) -> None:
+async def test_which_results_are_ranked(ledger: Ledger, case: str) -> None:
     sheet, result, expected = RANKED[case]
-    assert ranked_seats(sheet, result) == expected
+    await record(ledger, result, sheet)
+    recorded = (await ledger.score_sheet(sheet.table_id)).result
+    assert recorded == dataclasses.replace(result, is_ranked=expected)
 
 
 @on_both_databases
@@ -255,9 +263,32 @@ async def test_every_result_counts_in_the_scopes_to_which_it_belongs(ledger: Led
         ]
         for player_id in ("anna", "ben", "carl")
     }
-    assert games == {"anna": [[6], [3], [2]], "ben": [[6], [3], [3]], "carl": [[1], [1], []]}
+    assert games == {"anna": [[6], [3], [3]], "ben": [[6], [3], [3]], "carl": [[1], [1], []]}
     board = await StandingsStore(ledger.database).leaderboard("solo", None, 10)
-    assert [(line.player_id, line.statistics.games_finished) for line in board] == [("anna", 2), ("ben", 3)]
+    assert [(line.player_id, line.statistics.games_finished) for line in board] == [("anna", 3), ("ben", 3)]
+
+
+LEFT = SeatConduct(5, True)
+TEAMS = tuple(Seat(player_id, player_id, "") for player_id in ("anna", "ben", "carl", "dora"))
+
+
+@on_both_databases
+async def test_a_game_that_a_player_left_is_not_won_and_has_the_last_place(ledger: Ledger) -> None:
+    """Anna and Carl win as a team, but Carl left; Ben left too, and Dora shares the place of the losers."""
+    sheet = dataclasses.replace(SHEET, seats=TEAMS)
+    conduct = (PRESENT, LEFT, LEFT, PRESENT)
+    await record(ledger, Result(((0, 2), (1, 3)), (1, 0, 1, 0), 1_000, conduct), sheet)
+    standings = StandingsStore(ledger.database)
+    expected = {
+        "anna": Statistics("solo", 1, 1, 1),
+        "ben": Statistics("solo", 1, 0, 4, games_left=1),
+        "carl": Statistics("solo", 1, 0, 4, games_left=1),
+        "dora": Statistics("solo", 1, 0, 3),
+    }
+    for scope in Scope:
+        assert {player: (await standings.statistics(player, scope))[0] for player in expected} == expected
+    board = await standings.leaderboard("solo", None, 10)
+    assert [line.player_id for line in board] == ["anna", "dora", "ben", "carl"]
 
 
 async def test_a_score_sheet_is_paid_by_its_rounds(ledger: Ledger) -> None:

@@ -4,12 +4,14 @@ import pytest
 from alembic import command
 from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import IntegrityError
+from structlog import get_logger
 
 from croupier.runtime.alembic_migrations import alembic_config
 from croupier.runtime.database import open_database
 from croupier.runtime.service import now_milliseconds
 from croupier.runtime.table_access import SEATED
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
+from croupier.scoring.publication import Publisher
 from croupier.scoring.schema import METADATA, SHEETS
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import StandingsStore
@@ -87,3 +89,44 @@ async def test_a_scoring_of_the_version_before_stores_no_sheet_of_unknown_access
         with pytest.raises(IntegrityError, match="visibility"):
             async with database.begin() as connection:
                 await connection.execute(insert)
+
+
+STORED_BY_0003 = (
+    """INSERT INTO sheets (table_id, game, seats, visibility, watch_policy, is_matched)
+        VALUES (:id, 'solo', '[["anna", "Anna", ""], ["ben", "Ben", ""]]', 'public', 'anyone', :no)""",
+    """INSERT INTO results (table_id, ranking, totals, end_milliseconds, conduct, is_void, game, is_public)
+        VALUES (:id, '[[0], [1]]', '[1, 0]', 10, '[[0, false], [1, true]]', :no, 'solo', :yes)""",
+    """INSERT INTO result_players
+        (table_id, player_id, name, game, seat, place, won, end_milliseconds, is_public, is_ranked)
+        VALUES (:id, 'anna', 'Anna', 'solo', 0, 1, :yes, 10, :yes, :ranked)""",
+    """INSERT INTO standings (player_id, scope, game, minus_wins, average_place, minus_games, place_sum)
+        VALUES ('anna', :id, 'solo', -1, 1, -1, 1)""",
+)
+
+
+def store_as_0003(connection: Connection) -> None:
+    command.upgrade(alembic_config(connection, "croupier.scoring"), "0003")
+    for table_id, is_ranked in (("ranked", True), ("public", False)):
+        for statement in STORED_BY_0003:
+            names = {"id": table_id, "yes": True, "no": False, "ranked": is_ranked}
+            connection.execute(
+                text(statement), {name: value for name, value in names.items() if f":{name}" in statement}
+            )
+
+
+async def test_stored_results_stay_public_and_ranked_as_they_counted(empty_url: str) -> None:
+    old = open_database(empty_url)
+    async with old.begin() as connection:
+        await connection.run_sync(store_as_0003)
+    await old.dispose()
+    async with up_to_date(empty_url, "croupier.scoring") as database:
+        ledger, standings = Ledger(database, now_milliseconds), StandingsStore(database)
+        found = {table_id: (await ledger.score_sheet(table_id)).result for table_id in ("ranked", "public")}
+        assert {table_id: result and result.is_ranked for table_id, result in found.items()} == {
+            "ranked": True,
+            "public": False,
+        }
+        assert await standings.statistics("anna", Scope.RANKED) == (Statistics("solo", 1, 1, 1),)
+        assert len(await standings.results("", "", None, 10, caller_id="carl")) == 2
+        await Publisher(database, now_milliseconds, get_logger()).publish_due()
+        assert await standings.statistics("anna", Scope.RANKED) == (Statistics("solo", 1, 1, 1),)

@@ -90,7 +90,7 @@ async def test_a_leaderboard_is_listed_in_pages(harness: ScoringHarness) -> None
         request.page_token = page.next_page_token
         if not page.next_page_token:
             break
-    assert seen == [(1, "ben", "Ben"), (2, "anna", "Anna"), (3, "carl", "Carl")]
+    assert seen == [(1, "ben", "Ben"), (2, "anna", "Anna"), (2, "carl", "Carl")]
     whole = await harness.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="jossing", page_size=3))
     assert not whole.next_page_token
     expected = pb.GameStatistics(game="jossing", games_finished=1, win_rate=0.0, average_place=2.0)

@@ -64,11 +64,11 @@ def random_entries(random: Random, sheet: Sheet) -> list[Entry]:
     return entries
 
 
-def is_ranked(sheet: Sheet, result: Result, seat: int) -> bool:
-    """Return whether a seat of a counted result is on the leaderboard."""
+def may_rank(sheet: Sheet, result: Result) -> bool:
+    """Return whether a result is on the leaderboard, unless a pair of its players has too many."""
     people = sum(not occupant.bot for occupant in sheet.seats)
-    may_rank = sheet.access.visibility is Visibility.PUBLIC or sheet.access.is_matched
-    return may_rank and people > 1 and bool(result.conduct) and not result.conduct[seat].finished_by_engine
+    is_open = sheet.access.visibility is Visibility.PUBLIC or sheet.access.is_matched
+    return is_open and people > 1 and bool(result.conduct) and not result.is_void
 
 
 def sums_of(sheets: Iterable[ScoreSheet]) -> Totals:
@@ -76,15 +76,19 @@ def sums_of(sheets: Iterable[ScoreSheet]) -> Totals:
     sums: dict[tuple[Scope, str, str], Counter[str]] = {}
     for recorded in sheets:
         sheet, result = recorded.sheet, recorded.result
-        for seat, place in places(result.ranking).items() if result and not result.is_void else ():
-            assert result is not None
+        if result is None or result.is_void:
+            continue
+        assert may_rank(sheet, result) or not result.is_ranked
+        left = [seat for seat, one in enumerate(result.conduct) if one.finished_by_engine]
+        for seat, place in places(result.ranking, left).items():
             player_id = sheet.seats[seat].player_id
             is_in = {
                 Scope.ALL: True,
                 Scope.PUBLIC: sheet.access.visibility is Visibility.PUBLIC,
-                Scope.RANKED: is_ranked(sheet, result, seat),
+                Scope.RANKED: result.is_ranked,
             }
-            counts = Counter({"games": 1, "won": int(place == 1), "places": place})
+            counts = Counter({"games": 1, "won": int(place == 1 and seat not in left), "left": int(seat in left)})
+            counts["places"] = place
             for count in (count for each in recorded.rounds for count in each.counts if count.seat == seat):
                 counts[f"count {count.name}"] += count.amount
             for scope in (scope for scope in Scope if player_id and is_in[scope]):
@@ -94,7 +98,7 @@ def sums_of(sheets: Iterable[ScoreSheet]) -> Totals:
 
 def statistics_of(game: str, sums: Counter[str]) -> Statistics:
     counts = [(name.removeprefix("count "), sum_) for name, sum_ in sorted(sums.items()) if name.startswith("count ")]
-    return Statistics(game, sums["games"], sums["won"], sums["places"], tuple(counts))
+    return Statistics(game, sums["games"], sums["won"], sums["places"], tuple(counts), sums["left"])
 
 
 def board_of(game: str, totals: Totals, sheets: Iterable[ScoreSheet]) -> tuple[LeaderboardEntry, ...]:

@@ -23,6 +23,7 @@ from croupier.runtime.service import Port, Resources, Service, now_milliseconds,
 from croupier.scoring.housekeeping import Housekeeper
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.metrics import LedgerMetrics
+from croupier.scoring.publication import Publisher
 from croupier.scoring.servicer import CONTROL_SERVICE_NAME, SERVICE_NAME, ScoringControlServicer, ScoringServicer
 from croupier.scoring.settings import ScoringSettings
 from croupier.scoring.standings_store import StandingsStore
@@ -48,6 +49,7 @@ def build(settings: ScoringSettings, resources: Resources) -> Service:
     registry = CollectorRegistry()
     add_players, add_control = servicers(resources.database, registry, engine_key, now_milliseconds)
     housekeeper = Housekeeper(resources.database, settings.result_days, now_milliseconds, resources.logger)
+    publisher = Publisher(resources.database, now_milliseconds, resources.logger)
     return Service(
         ports=(
             Port("listen", settings.listen, SERVICE_NAME, add_players, lobby, budgets=budgets),
@@ -55,7 +57,7 @@ def build(settings: ScoringSettings, resources: Resources) -> Service:
         ),
         registry=registry,
         rpc_metrics=RpcMetrics(registry),
-        tasks={"housekeeping": housekeeper.run} if settings.result_days else {},
+        tasks={"publication": publisher.run} | ({"housekeeping": housekeeper.run} if settings.result_days else {}),
     )
 
 

@@ -19,7 +19,6 @@ from croupier.scoring.ledger import (
     SeatConduct,
     SeatCount,
     Sheet,
-    ranked_seats,
 )
 from croupier.scoring.standings import Statistics
 from croupier.scoring.standings_store import LeaderboardEntry
@@ -211,7 +210,7 @@ def encode_result(sheet: Sheet, result: Result) -> pb.GameResult:
             pb.SeatConduct(timeouts=timeouts, finished_by_engine=finished_by_engine)
             for timeouts, finished_by_engine in result.conduct
         ],
-        ranked_seats=ranked_seats(sheet, result),
+        ranked_seats=[seat for seat, one in enumerate(sheet.seats) if result.is_ranked and not one.bot],
     )
 
 
@@ -231,11 +230,12 @@ def encode_statistics(statistics: Statistics) -> pb.GameStatistics:
         win_rate=statistics.win_rate,
         average_place=statistics.average_place,
         counts=dict(statistics.counts),
+        games_left=statistics.games_left,
     )
 
 
 def encode_entry(position: int, entry: LeaderboardEntry) -> pb.LeaderboardEntry:
-    """Return the message of a leaderboard's entry; positions count from 1."""
+    """Return the message of a leaderboard's entry; equal players share a position, from 1."""
     return pb.LeaderboardEntry(
         position=position,
         player_id=entry.player_id,

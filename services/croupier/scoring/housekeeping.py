@@ -53,7 +53,8 @@ def _ended(is_public: bool, before: int) -> Select[tuple[str]]:
     """Return the ids of tables that ended before a time."""
     ended = RESULTS.c.end_milliseconds
     old = select(SHEETS.c.table_id).join(RESULTS, RESULTS.c.table_id == SHEETS.c.table_id)
-    old = old.where(RESULTS.c.is_public == literal(is_public), ended < before)
+    is_published = RESULTS.c.publish_milliseconds.is_(None)
+    old = old.where(RESULTS.c.is_public == literal(is_public), ended < before, is_published)
     return old.order_by(ended, RESULTS.c.table_id)
 
 

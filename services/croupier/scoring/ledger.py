@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, RowMapping, String, Table, bindparam, select
@@ -87,7 +88,8 @@ class SeatConduct(NamedTuple):
 class Result:
     """The end of a table: groups of tied seats, best first, totals by seat, and the time in milliseconds since 1970.
 
-    `conduct` is by seat, and empty if it is not known. A void result counts nowhere.
+    `conduct` is by seat, and empty if it is not known. A void result counts nowhere. The ledger decides whether a
+    result is ranked: whether it counts on the leaderboard, for all people at the table.
     """
 
     ranking: tuple[tuple[int, ...], ...]
@@ -95,6 +97,7 @@ class Result:
     end_milliseconds: int
     conduct: tuple[SeatConduct, ...] = ()
     is_void: bool = False
+    is_ranked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +131,18 @@ class Ledger:
     async def record_result(self, sheet: Sheet, result: Result) -> bool:
         """Record a result and return whether it is new; raises AlreadyExists if the ledger has a different one."""
         async with transaction(self.database) as connection:
-            await _record_sheet(connection, sheet, self.clock())
-            key = {"table_id": sheet.table_id}
-            is_new = await _insert_once(connection, RESULTS, key, _result_columns(sheet, result), "the result")
-            rows = _player_rows(sheet, result)
-            if is_new and rows:
-                await connection.execute(RESULT_PLAYERS.insert(), rows)
+            now = self.clock()
+            await _record_sheet(connection, sheet, now)
+            is_published = sheet.access.is_over_for_spectators(result.end_milliseconds, now)
+            rows = _player_rows(sheet, result, is_public=sheet.access.is_public and is_published)
+            if rows:
                 await standings_writer.set_names(connection, rows)
+            is_ranked = await _is_ranked(connection, sheet, result)
+            decided = _decided_columns(sheet, result, is_published=is_published, is_ranked=is_ranked)
+            key, columns = {"table_id": sheet.table_id}, _result_columns(result)
+            is_new = await _insert_once(connection, RESULTS, key, columns, "the result", decided)
+            if is_new and rows:
+                await connection.execute(RESULT_PLAYERS.insert(), [row | {"is_ranked": is_ranked} for row in rows])
                 await standings_writer.add_result(connection, sheet.table_id)
             return is_new
 
@@ -177,11 +185,17 @@ async def _record_sheet(connection: AsyncConnection, sheet: Sheet, now: int) -> 
 
 
 async def _insert_once(
-    connection: AsyncConnection, table: Table, key: dict[str, Any], columns: dict[str, Any], description: str
+    connection: AsyncConnection,
+    table: Table,
+    key: dict[str, Any],
+    columns: dict[str, Any],
+    description: str,
+    decided: Mapping[str, Any] = MappingProxyType({}),
 ) -> bool:
+    """Insert a row, or compare `columns` with the stored one; `decided` are columns that no report has."""
     # The insert comes first because it locks the key or waits for its lock: the row that is read afterwards is final.
     insert = _insert_if_absent(connection.dialect.name, table)
-    if (await connection.execute(insert, key | columns)).rowcount:
+    if (await connection.execute(insert, {**key, **columns, **decided})).rowcount:
         return True
     stored = (await connection.execute(select(table).filter_by(**key).with_for_update())).mappings().one()
     _check_same(stored, columns, description)
@@ -242,10 +256,8 @@ def _round_columns(entry: Round) -> dict[str, Any]:
     return {"headline": entry.headline} | {name: json.dumps(getattr(entry, name)) for name in _ROUND_JSON}
 
 
-def _result_columns(sheet: Sheet, result: Result) -> dict[str, Any]:
+def _result_columns(result: Result) -> dict[str, Any]:
     return {
-        "game": sheet.game,
-        "is_public": sheet.access.is_public,
         "ranking": json.dumps(result.ranking),
         "totals": json.dumps(result.totals),
         "end_milliseconds": result.end_milliseconds,
@@ -254,17 +266,28 @@ def _result_columns(sheet: Sheet, result: Result) -> dict[str, Any]:
     }
 
 
-def ranked_seats(sheet: Sheet, result: Result) -> tuple[int, ...]:
-    """Return the seats whose result counts on the leaderboard, ascending, as GameResult.ranked_seats says."""
-    people = [seat for seat, occupant in enumerate(sheet.seats) if not occupant.bot]
+def _decided_columns(sheet: Sheet, result: Result, *, is_published: bool, is_ranked: bool) -> dict[str, Any]:
+    delay = sheet.access.watch_delay_seconds * 1000
+    return {
+        "game": sheet.game,
+        "is_public": sheet.access.is_public and is_published,
+        "is_ranked": is_ranked,
+        "publish_milliseconds": None if is_published else result.end_milliseconds + delay,
+    }
+
+
+async def _is_ranked(connection: AsyncConnection, sheet: Sheet, result: Result) -> bool:
+    """Return whether a result counts on the leaderboard, as GameResult.ranked_seats says."""
+    people = sorted(occupant.player_id for occupant in sheet.seats if not occupant.bot)
     is_open = sheet.access.is_public or sheet.access.is_matched
     if result.is_void or not is_open or not result.conduct or len(people) < MIN_RANKED_PLAYERS:
-        return ()
-    return tuple(seat for seat in people if not result.conduct[seat].finished_by_engine)
+        return False
+    return not await standings_writer.is_pair_at_limit(connection, people, result.end_milliseconds)
 
 
-def _player_rows(sheet: Sheet, result: Result) -> list[dict[str, Any]]:
-    ranked = ranked_seats(sheet, result)
+def _player_rows(sheet: Sheet, result: Result, *, is_public: bool) -> list[dict[str, Any]]:
+    """Return the rows of people: a game that they left is not won, and has the last place."""
+    left = [one.finished_by_engine for one in result.conduct] or [False] * len(sheet.seats)
     return [
         {
             "table_id": sheet.table_id,
@@ -272,11 +295,11 @@ def _player_rows(sheet: Sheet, result: Result) -> list[dict[str, Any]]:
             "name": occupant.name,
             "game": sheet.game,
             "seat": seat,
-            "place": place,
-            "won": place == 1,
+            "place": len(sheet.seats) if left[seat] else place,
+            "won": place == 1 and not left[seat],
+            "has_left": left[seat],
             "end_milliseconds": result.end_milliseconds,
-            "is_public": sheet.access.is_public,
-            "is_ranked": seat in ranked,
+            "is_public": is_public,
         }
         for seat, (occupant, place) in enumerate(zip(sheet.seats, places(result.ranking), strict=True))
         if not occupant.bot
@@ -306,4 +329,4 @@ def decode_result(row: Row[Any]) -> Result:
     """Return the result of a row with the columns of RESULTS."""
     ranking, conduct = tuple(map(tuple, json.loads(row.ranking))), json.loads(row.conduct)
     played = tuple(SeatConduct(timeouts, finished_by_engine) for timeouts, finished_by_engine in conduct)
-    return Result(ranking, tuple(json.loads(row.totals)), row.end_milliseconds, played, row.is_void)
+    return Result(ranking, tuple(json.loads(row.totals)), row.end_milliseconds, played, row.is_void, row.is_ranked)

@@ -67,7 +67,11 @@ RESULTS = Table(
     Column("conduct", Text, nullable=False, server_default="[]"),  # JSON: [timeouts, finished_by_engine] by seat
     Column("is_void", Boolean, nullable=False, server_default=false()),
     Column("game", String(32), nullable=False),
-    Column("is_public", Boolean, nullable=False),
+    Column("is_public", Boolean, nullable=False),  # whether all players see it: of a public table, and published
+    Column("is_ranked", Boolean, nullable=False, server_default=false()),
+    # The time, since 1970 UTC, at which the watch delay of the table is over; null once the result is published.
+    Column("publish_milliseconds", BigInteger),
+    Index("results_to_publish", "publish_milliseconds"),
     # There is none by time alone: PostgreSQL would choose it for public results, and read all others on its way.
     Index("results_by_visibility", "is_public", "end_milliseconds", "table_id"),
     Index("results_by_game", "is_public", "game", "end_milliseconds", "table_id"),
@@ -82,18 +86,21 @@ RESULT_PLAYERS = Table(
     Column("name", String(160), nullable=False),
     Column("game", String(32), nullable=False),
     Column("seat", Integer, nullable=False),
-    Column("place", Integer, nullable=False),  # from 1
+    Column("place", Integer, nullable=False),  # from 1; the last one of the table for a player who left
     Column("won", Boolean, nullable=False),
+    Column("has_left", Boolean, nullable=False, server_default=false()),
     Column("end_milliseconds", BigInteger, nullable=False),  # since 1970 UTC
     Column("is_public", Boolean, nullable=False),
     Column("is_ranked", Boolean, nullable=False),
     Index("result_players_by_player", "player_id", "is_public", "end_milliseconds", "table_id"),
     Index("result_players_by_game", "player_id", "is_public", "game", "end_milliseconds", "table_id"),
+    # For the ranked results that players had with each other in a day.
+    Index("result_players_ranked", "player_id", "is_ranked", "end_milliseconds", "table_id"),
 )
 
 # Sums over the results of a player in one game, by scope: "all", or only "public" or "ranked" ones. They are updated in
-# the transaction that records a result, and stay when old results are deleted. Wins and games are negative, so that
-# every column of the leaderboard's index ascends: the page after an entry is one range of it.
+# the transaction that records or publishes a result, and stay when old results are deleted. Wins and games are
+# negative, so that every column of the leaderboard's index ascends: the page after an entry is one range of it.
 STANDINGS = Table(
     "standings",
     METADATA,
@@ -104,6 +111,7 @@ STANDINGS = Table(
     Column("average_place", Double, nullable=False),
     Column("minus_games", BigInteger, nullable=False),
     Column("place_sum", BigInteger, nullable=False),
+    Column("games_left", BigInteger, nullable=False, server_default="0"),
     Index("standings_in_order", "scope", "game", "minus_wins", "average_place", "minus_games", "player_id"),
 )
 

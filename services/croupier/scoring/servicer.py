@@ -21,7 +21,7 @@ from croupier.scoring import codec
 from croupier.scoring.access import is_result_shown, is_sheet_shown
 from croupier.scoring.ledger import Ledger, Result, Sheet
 from croupier.scoring.metrics import LedgerMetrics
-from croupier.scoring.standings import Scope, Statistics
+from croupier.scoring.standings import Position, Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1 import scoring_pb2_grpc
@@ -78,16 +78,17 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
         game = codec.decode_id("game", request.game, codec.MAX_GAME_ID_CHARACTERS)
         size = decode_page_size(request.page_size)
         query = ("leaderboard", game)
-        cursor = decode_page_token(query, request.page_token, (int, str, int, int, int))
-        above, after = _decode_leaderboard_cursor(game, cursor)
+        cursor = decode_page_token(query, request.page_token, (int, int, str, int, int, int))
+        position, after = _decode_leaderboard_cursor(game, cursor)
         # One entry more than the page, to know whether there is another page.
         entries = await self._standings.leaderboard(game, after, size + 1)
-        shown = entries[:size]
-        response = pb.GetLeaderboardResponse(
-            entries=[codec.encode_entry(above + number, entry) for number, entry in enumerate(shown, 1)]
-        )
-        if len(entries) > size:
-            response.next_page_token = encode_page_token(query, _encode_leaderboard_cursor(above + size, shown[-1]))
+        response = pb.GetLeaderboardResponse()
+        for entry in entries[:size]:
+            position = position.next(is_equal=after is not None and entry.statistics.rank == after.statistics.rank)
+            response.entries.append(codec.encode_entry(position.position, entry))
+            after = entry
+        if after and len(entries) > size:
+            response.next_page_token = encode_page_token(query, _encode_leaderboard_cursor(position, after))
         return response
 
     async def ListResults(self, request: pb.ListResultsRequest, context: Context) -> pb.ListResultsResponse:
@@ -119,19 +120,17 @@ def _cursor_of(recorded: tuple[Sheet, Result]) -> tuple[int, str]:
     return result.end_milliseconds, sheet.table_id
 
 
-def _encode_leaderboard_cursor(position: int, entry: LeaderboardEntry) -> list[int | str]:
-    statistics = entry.statistics
-    numbers = (statistics.games_finished, statistics.games_won, statistics.place_sum)
-    return [position, entry.player_id, *numbers]
+def _encode_leaderboard_cursor(position: Position, entry: LeaderboardEntry) -> list[int | str]:
+    return [position.entries, position.position, entry.player_id, *entry.statistics.rank]
 
 
-def _decode_leaderboard_cursor(game: str, cursor: list[Any] | None) -> tuple[int, LeaderboardEntry | None]:
+def _decode_leaderboard_cursor(game: str, cursor: list[Any] | None) -> tuple[Position, LeaderboardEntry | None]:
     if cursor is None:
-        return 0, None
-    position, player_id, *numbers = cursor
-    if any(number not in COUNTS for number in (position, *numbers)):
+        return Position(0, 0), None
+    entries, position, player_id, *rank = cursor
+    if any(number not in COUNTS for number in (entries, position, *rank)):
         raise invalid_page_token()
-    return position, LeaderboardEntry(player_id, "", Statistics(game, *numbers))
+    return Position(entries, position), LeaderboardEntry(player_id, "", Statistics(game, *rank))
 
 
 class ScoringControlServicer(scoring_control_pb2_grpc.ScoringControlServiceServicer):

@@ -6,6 +6,9 @@ from enum import StrEnum
 
 MIN_RANKED_PLAYERS = 2
 """A result counts on leaderboards with so many people at the table."""
+MAX_RANKED_GAMES_OF_A_PAIR = 5
+"""So many results of two players with each other count on leaderboards in PAIR_MILLISECONDS."""
+PAIR_MILLISECONDS = 86_400_000
 
 
 class Scope(StrEnum):
@@ -13,9 +16,9 @@ class Scope(StrEnum):
 
     ALL = "all"
     PUBLIC = "public"
-    """Those of public tables: what others see of a player."""
+    """Those of public tables, after their watch delay: what others see of a player."""
     RANKED = "ranked"
-    """Those that count on leaderboards, as GameResult.ranked_seats says."""
+    """Those that count on leaderboards, as GameResult.ranked_seats says, after the watch delay."""
 
 
 def places(ranking: Sequence[Sequence[int]]) -> tuple[int, ...]:
@@ -35,7 +38,8 @@ def places(ranking: Sequence[Sequence[int]]) -> tuple[int, ...]:
 class Statistics:
     """A player's statistics of one game: tables finished and won, and the sum of the places, each from 1.
 
-    `counts` are the sums of the game's own counts, as pairs of name and sum, ordered by name.
+    `counts` are the sums of the game's own counts, as pairs of name and sum, ordered by name. `games_left` are those
+    finished games that the player left.
     """
 
     game: str
@@ -43,6 +47,12 @@ class Statistics:
     games_won: int
     place_sum: int
     counts: tuple[tuple[str, int], ...] = ()
+    games_left: int = 0
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """The numbers that players with the same position on a leaderboard have in common."""
+        return self.games_finished, self.games_won, self.place_sum
 
     @property
     def win_rate(self) -> float | None:
@@ -53,3 +63,15 @@ class Statistics:
     def average_place(self) -> float | None:
         """The mean place, from 1; None without games."""
         return self.place_sum / self.games_finished if self.games_finished else None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A position on a leaderboard: the number of entries up to it, and the position that it shares with equal ones."""
+
+    entries: int
+    position: int
+
+    def next(self, *, is_equal: bool) -> "Position":
+        """Return the position of the next entry, which may be equal to this one."""
+        return Position(self.entries + 1, self.position if is_equal else self.entries + 1)

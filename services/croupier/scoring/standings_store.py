@@ -95,7 +95,7 @@ def _counts(rows: Sequence[Row[Any]]) -> _Counts:
 
 def _statistics(row: Row[Any], counts: _Counts) -> Statistics:
     sums = counts.get((row.player_id, row.game), ())
-    return Statistics(row.game, -row.minus_games, -row.minus_wins, row.place_sum, sums)
+    return Statistics(row.game, -row.minus_games, -row.minus_wins, row.place_sum, sums, row.games_left)
 
 
 # The queries have their values as parameters: building one takes longer than its execution.

@@ -1,59 +1,89 @@
-"""Standings, which are updated in the transaction that records a round or a result.
+"""Standings, which are updated in the transaction that records a round or a result, or publishes a result.
 
 The transaction has locked the table's sheet, so a round and the result of one table do not miss each other. Rows of
 players are changed table by table and in the order of their keys, so that two transactions cannot deadlock.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Double, Row, String, Table, bindparam, cast, select, tuple_
+from sqlalchemy import BigInteger, Double, Row, String, Table, bindparam, cast, func, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from croupier.runtime.upsert import Upsert, insert_into
 from croupier.scoring.schema import PLAYER_NAMES, RESULT_PLAYERS, RESULTS, SEAT_COUNTS, STANDING_COUNTS, STANDINGS
-from croupier.scoring.standings import Scope
+from croupier.scoring.standings import MAX_RANKED_GAMES_OF_A_PAIR, PAIR_MILLISECONDS, Scope
 
 SeatCounts = Mapping[tuple[int, str], int]
 """Sums by seat and name."""
+Line = tuple[Row[Any], Scope]
+"""A player of a result, and a scope that counts it for them."""
+PUBLISHED = (Scope.PUBLIC, Scope.RANKED)
+"""The scopes that all players see."""
 
 
 async def add_result(connection: AsyncConnection, table_id: str) -> None:
     """Add the result of a table, which was recorded just now, to the standings of its players."""
-    players = await _counted_players(connection, table_id)
-    if not players:
-        return
-    await _add_games(connection, players)
-    counts = await connection.execute(select(SEAT_COUNTS).where(SEAT_COUNTS.c.table_id == table_id))
-    await _add_counts(connection, players, {(row.seat, row.name): row.amount for row in counts})
+    await _add_result(connection, table_id, tuple(Scope))
+
+
+async def publish_result(connection: AsyncConnection, table_id: str) -> None:
+    """Add the result of a table, which was published just now, to the standings that all players see."""
+    await _add_result(connection, table_id, PUBLISHED)
 
 
 async def add_round(connection: AsyncConnection, table_id: str, counts: SeatCounts) -> None:
     """Add the counts of a round to the standings, if the table's result is there; otherwise the result adds them."""
-    await _add_counts(connection, await _counted_players(connection, table_id), counts)
+    await _add_counts(connection, await _lines(connection, table_id, tuple(Scope)), counts)
+
+
+async def is_pair_at_limit(connection: AsyncConnection, player_ids: Sequence[str], end_milliseconds: int) -> bool:
+    """Return whether two of these players have the maximum of ranked results within a day of a time.
+
+    The transaction has set the names of these players: so it has their locks, and no other one adds such a result.
+    """
+    wanted = {
+        "player_ids": player_ids,
+        "other_ids": player_ids,
+        "after": end_milliseconds - PAIR_MILLISECONDS,
+        # Reports may arrive in any order: a later result counts as well.
+        "before": end_milliseconds + PAIR_MILLISECONDS,
+    }
+    return (await connection.execute(_PAIRS_AT_LIMIT, wanted)).first() is not None
 
 
 async def set_names(connection: AsyncConnection, players: Iterable[Mapping[str, Any]]) -> None:
-    """Set the names of a result's players, except those who were at a later table."""
+    """Set the names of a result's players, except those who were at a later table, and lock all these players."""
     rows = [{name: player[name] for name in PLAYER_NAMES.c.keys()} for player in players]  # noqa: SIM118 - no mapping
     statement = _set_names(connection.dialect.name)
     await connection.execute(statement, sorted(rows, key=lambda row: str(row["player_id"])))
 
 
-async def _counted_players(connection: AsyncConnection, table_id: str) -> list[Row[Any]]:
-    """Return the rows of a result's players, by id; none without a result, or for a void one."""
+async def _add_result(connection: AsyncConnection, table_id: str, scopes: Collection[Scope]) -> None:
+    lines = await _lines(connection, table_id, scopes)
+    if not lines:
+        return
+    await _add_games(connection, lines)
+    counts = await connection.execute(select(SEAT_COUNTS).where(SEAT_COUNTS.c.table_id == table_id))
+    await _add_counts(connection, lines, {(row.seat, row.name): row.amount for row in counts})
+
+
+async def _lines(connection: AsyncConnection, table_id: str, scopes: Collection[Scope]) -> list[Line]:
+    """Return the players of a result by id, each with those scopes that count it; none for a void result."""
     players = await connection.execute(_COUNTED_PLAYERS, {"table_id": table_id})
-    return sorted(players, key=lambda row: str(row.player_id))
+    in_order = sorted(players, key=lambda row: str(row.player_id))
+    return [(player, scope) for player in in_order for scope in _scopes(player) if scope in scopes]
 
 
 def _scopes(player: Row[Any]) -> list[Scope]:
-    scopes = {Scope.ALL: True, Scope.PUBLIC: player.is_public, Scope.RANKED: player.is_ranked}
+    is_published = player.publish_milliseconds is None
+    scopes = {Scope.ALL: True, Scope.PUBLIC: player.is_public, Scope.RANKED: player.is_ranked and is_published}
     return [scope for scope, is_in in scopes.items() if is_in]
 
 
-async def _add_games(connection: AsyncConnection, players: Iterable[Row[Any]]) -> None:
+async def _add_games(connection: AsyncConnection, lines: Iterable[Line]) -> None:
     rows = [
         {
             "player_id": player.player_id,
@@ -63,21 +93,20 @@ async def _add_games(connection: AsyncConnection, players: Iterable[Row[Any]]) -
             "average_place": float(player.place),
             "minus_games": -1,
             "place_sum": player.place,
+            "games_left": int(player.has_left),
         }
-        for player in players
-        for scope in _scopes(player)
+        for player, scope in lines
     ]
     await connection.execute(_add_to_standings(connection.dialect.name), rows)
 
 
-async def _add_counts(connection: AsyncConnection, players: Iterable[Row[Any]], counts: SeatCounts) -> None:
+async def _add_counts(connection: AsyncConnection, lines: Iterable[Line], counts: SeatCounts) -> None:
     by_seat: dict[int, dict[str, int]] = defaultdict(dict)
     for (seat, name), amount in counts.items():
         by_seat[seat][name] = amount
     rows = [
         {"player_id": player.player_id, "scope": scope.value, "game": player.game, "name": name, "amount": amount}
-        for player in players
-        for scope in _scopes(player)
+        for player, scope in lines
         for name, amount in sorted(by_seat[player.seat].items())
     ]
     if rows:
@@ -86,9 +115,24 @@ async def _add_counts(connection: AsyncConnection, players: Iterable[Row[Any]], 
 
 # The statements have their values as parameters: building one takes longer than its execution.
 _COUNTED_PLAYERS = (
-    select(RESULT_PLAYERS)
+    select(RESULT_PLAYERS, RESULTS.c.publish_milliseconds)
     .join(RESULTS, RESULTS.c.table_id == RESULT_PLAYERS.c.table_id)
     .where(RESULT_PLAYERS.c.table_id == bindparam("table_id", type_=String), RESULTS.c.is_void.is_(False))
+)
+_ONE, _OTHER = RESULT_PLAYERS.alias(), RESULT_PLAYERS.alias()
+_PAIRS_AT_LIMIT = (
+    select(_ONE.c.player_id)
+    .join(_OTHER, (_OTHER.c.table_id == _ONE.c.table_id) & (_OTHER.c.player_id > _ONE.c.player_id))
+    .where(
+        _ONE.c.player_id.in_(bindparam("player_ids", expanding=True)),
+        _OTHER.c.player_id.in_(bindparam("other_ids", expanding=True)),
+        _ONE.c.is_ranked == literal(True),
+        _ONE.c.end_milliseconds > bindparam("after", type_=BigInteger),
+        _ONE.c.end_milliseconds < bindparam("before", type_=BigInteger),
+    )
+    .group_by(_ONE.c.player_id, _OTHER.c.player_id)
+    .having(func.count() >= MAX_RANKED_GAMES_OF_A_PAIR)
+    .limit(1)
 )
 
 
@@ -105,7 +149,7 @@ def _set_names(dialect: str) -> Upsert:
 def _add_to_standings(dialect: str) -> Upsert:
     insert = insert_into(dialect, STANDINGS)
     new, old = insert.excluded, STANDINGS.c
-    sums = {name: old[name] + new[name] for name in ("minus_wins", "minus_games", "place_sum")}
+    sums = {name: old[name] + new[name] for name in ("minus_wins", "minus_games", "place_sum", "games_left")}
     average = cast(sums["place_sum"], Double) / -sums["minus_games"]
     changes = sums | {"average_place": average}
     return insert.on_conflict_do_update(index_elements=STANDINGS.primary_key, set_=changes)

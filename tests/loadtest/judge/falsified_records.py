@@ -127,7 +127,7 @@ RECORDS: Cases = {
         "enter_another_conduct": change_sheet(lambda sheet: setattr(sheet.result.conduct[0], "timeouts", 99)),
         "enter_no_conduct": change_sheet(lambda sheet: sheet.result.ClearField("conduct")),
         "rank_a_bot": change_sheet(lambda sheet: sheet.result.ranked_seats.append(1)),
-        "rank_nobody": change_sheet(lambda sheet: sheet.result.ClearField("ranked_seats")),
+        "rank_one_player_less": change_sheet(lambda sheet: sheet.result.ranked_seats.pop()),
         "enter_another_end": change_sheet(lambda sheet: setattr(sheet.result.end_time, "seconds", 1)),
     },
 }

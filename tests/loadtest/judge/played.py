@@ -126,7 +126,9 @@ class PlayedTable:
         reports = [report for made in self.transitions for report in reports_of_transition(self.config, made)]
         rounds = [encode_round(one).score for one in reports if isinstance(one, RoundReport)]
         (reported,) = (encode_result(one) for one in reports if isinstance(one, ResultReport))
-        result = codec.encode_result(*codec.decode_result(reported))
+        sheet, recorded = codec.decode_result(reported)
+        is_ranked = sheet.access.is_public and len(self.people) > 1 and not recorded.is_void
+        result = codec.encode_result(sheet, replace(recorded, is_ranked=is_ranked))
         return scoring_pb2.GetScoreSheetResponse(table_id=TABLE, seats=result.seats, rounds=rounds, result=result)
 
     @property
@@ -147,7 +149,9 @@ class PlayedTable:
         counts: Counter[tuple[int, str]] = Counter()
         for count in (count for one in rounds for count in one.counts):
             counts[count.seat, count.name] += count.amount
-        placed = zip(result.seats, places(ranking), strict=True)
+        last = len(result.seats)
+        left = [last if seat.finished_by_engine else 0 for seat in result.conduct]
+        placed = zip(result.seats, map(max, places(ranking), left), strict=True)
         return Ledger(
             tuple((one.round, list(one.points), list(one.totals)) for one in rounds),
             ((ranking, list(result.totals)),),

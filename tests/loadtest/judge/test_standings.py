@@ -2,7 +2,7 @@
 
 import asyncio
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +16,10 @@ from croupier.scoring import codec
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.schema import METADATA
 from croupier.scoring.standings import Scope
-from croupier.scoring.standings_store import StandingsStore
+from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from croupier_api.v1 import scoring_pb2, tables_pb2
 from croupier_internal.v1 import scoring_control_pb2
-from loadtest.judge.standings import TableOutcome, check_standings
+from loadtest.judge.standings import Occupant, TableOutcome, check_standings
 from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
 from tests.loadtest.judge.played import EVENTFUL, PlayedTable, played
@@ -87,7 +87,7 @@ async def read_standings(path: Path) -> Standings:
     await database.dispose()
     return Standings(
         {
-            game: [codec.encode_entry(number, line) for number, line in enumerate(lines, 1)]
+            game: [codec.encode_entry(position_in(lines, line), line) for line in lines]
             for game, lines in boards.items()
         },
         {
@@ -95,6 +95,10 @@ async def read_standings(path: Path) -> Standings:
             for player, games in statistics.items()
         },
     )
+
+
+def position_in(lines: Sequence[LeaderboardEntry], line: LeaderboardEntry) -> int:
+    return next(number for number, other in enumerate(lines, 1) if other.statistics.rank == line.statistics.rank)
 
 
 def test_correct_standings_are_accepted(standings: Standings, outcomes: list[TableOutcome]) -> None:
@@ -129,7 +133,7 @@ def test_players_of_tables_without_an_outcome_are_not_judged(
 def test_tables_that_are_not_public_count_in_own_statistics_only(
     standings: Standings, outcomes: list[TableOutcome]
 ) -> None:
-    private = [one._replace(is_public=False) for one in outcomes]
+    private = [one._replace(is_public=False, is_ranked=False) for one in outcomes]
     assert standings.broken(private) == {Invariant.STATISTICS_DIFFER, Invariant.LEADERBOARD_DIFFERS}
     assert standings.broken(private, own_statistics=True) == {Invariant.LEADERBOARD_DIFFERS}
     unknown = {player: Statistics(player_id=player) for player in PLAYERS}
@@ -137,12 +141,65 @@ def test_tables_that_are_not_public_count_in_own_statistics_only(
     assert not empty.broken(private)
 
 
-def test_seats_that_the_engine_finished_are_on_no_leaderboard(
+def test_a_game_that_a_player_left_is_not_won_and_has_the_last_place(
     standings: Standings, outcomes: list[TableOutcome]
 ) -> None:
     replaced = [one._replace(finished_by_engine=()) for one in outcomes]
     assert replaced != outcomes
-    assert standings.broken(replaced) == {Invariant.LEADERBOARD_DIFFERS}
+    assert standings.broken(replaced) == {Invariant.STATISTICS_DIFFER, Invariant.LEADERBOARD_DIFFERS}
+
+
+HOUR = 3_600_000
+
+
+def ranks_found(games: Sequence[tuple[Sequence[str], int, bool]], undecided: tuple[str, ...] = ()) -> list[str]:
+    """Return the numbers of wrongly ranked games; each has players, the hour of its end, and whether it is ranked."""
+    outcomes = []
+    for number, (people, hour, is_ranked) in enumerate(games):
+        seats, ranking = tuple(Occupant(one, one) for one in people), tuple((seat,) for seat in range(len(people)))
+        game = TableOutcome(str(number), "thulla", seats, ranking, {}, hour * HOUR, is_public=True, is_ranked=is_ranked)
+        outcomes.append(game)
+    found = check_standings(outcomes, {}, {}, undecided=undecided)
+    return [one.table_id for one in found if one.invariant is Invariant.LEADERBOARD_DIFFERS]
+
+
+def test_a_pair_has_at_most_five_ranked_games_in_a_day() -> None:
+    five = [("ab", hour, True) for hour in range(5)]
+    assert not ranks_found([*five, ("ab", 5, False), ("ba", 23, False), ("ab", 24, True), ("ac", 5, True)])
+    assert ranks_found([*five, ("ba", 23, True)]) == ["5"]
+    # It counts for the whole table if any two of its players have as many.
+    assert not ranks_found([*five, ("cbda", 5, False), ("cda", 5, True)])
+    assert ranks_found([*five, ("cbda", 5, True)]) == ["5"]
+
+
+def test_a_result_is_ranked_unless_a_pair_has_too_many() -> None:
+    four = [("ab", hour, True) for hour in range(4)]
+    assert ranks_found([*four, ("ab", 4, False)]) == ["4"]
+    assert ranks_found([*four, ("abc", 4, False)]) == ["4"]
+    assert ranks_found([*four, ("ab", 4, True), ("ab", 24, False)]) == ["5"]
+    # The order of reports is scoring's: the result of the first game may be the last one.
+    assert not ranks_found([("ab", 0, False), *(("ab", hour, True) for hour in range(1, 6))])
+    # They may have other ranked games that the judge does not know.
+    assert not ranks_found([*four, ("ab", 4, False)], undecided=("a", "b"))
+    assert ranks_found([*four, ("ab", 4, False)], undecided=("a", "c")) == ["4"]
+
+
+def test_players_with_equal_statistics_share_a_position() -> None:
+    won, lost = (scoring_pb2.GameStatistics(games_finished=1, games_won=1 - n, average_place=n + 1) for n in (0, 1))
+    for done in (won, lost):
+        done.game, done.win_rate = "thulla", done.games_won
+    games = (("ab", 0), ("cd", 1))
+    seats = [tuple(Occupant(one, one) for one in people) for people, _ in games]
+    outcomes = [
+        TableOutcome(str(n), "thulla", one, ((0,), (1,)), {}, n, is_public=True, is_ranked=True)
+        for n, one in enumerate(seats)
+    ]
+    for positions, expected in (((1, 1, 3, 3), set()), ((1, 2, 3, 4), {Invariant.LEADERBOARD_DIFFERS})):
+        lines = [
+            Entry(position=position, player_id=player, name=player, statistics=done)
+            for position, player, done in zip(positions, "acbd", (won, won, lost, lost), strict=True)
+        ]
+        assert Standings({"thulla": lines}, {}).broken(outcomes) == expected
 
 
 def test_outcomes_can_be_pickled(outcomes: list[TableOutcome]) -> None:
@@ -161,6 +218,7 @@ FALSIFIED: Mapping[str, Callable[[Standings], object]] = {
     "statistics: a win more": lambda standings: setattr(
         statistics_of(standings), "games_won", statistics_of(standings).games_won + 1
     ),
+    "statistics: a game left more": lambda standings: setattr(statistics_of(standings), "games_left", 1),
     "statistics: another share": lambda standings: setattr(statistics_of(standings), "win_rate", 0.3),
     "statistics: another place": lambda standings: setattr(statistics_of(standings), "average_place", 9.0),
     "statistics: another count": lambda standings: statistics_of(standings).counts.update({"bids_made": 99}),

@@ -306,5 +306,6 @@ def statistics_text(words: Words, statistics: scoring_pb2.GameStatistics, width:
     """Return the statistics of a player in one game as a sentence, at most `width` columns wide."""
     counts = [f"{words.term(name)} {amount}" for name, amount in sorted(statistics.counts.items())]
     won = f"won {statistics.games_won} of {statistics.games_finished}"
-    places = [won, f"average place {statistics.average_place:.1f}"]
+    left = [f"left {statistics.games_left}"] if statistics.games_left else []
+    places = [won, *left, f"average place {statistics.average_place:.1f}"]
     return folded("You so far: ", ", ".join([*places, *counts]), width)

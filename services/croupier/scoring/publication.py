@@ -1,0 +1,82 @@
+"""Publication: results of tables with a watch delay become visible to all players once the delay is over."""
+
+import asyncio
+from dataclasses import dataclass
+
+from sqlalchemy import BigInteger, String, bindparam, select, update
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.runtime.database import transaction
+from croupier.runtime.identity import Clock
+from croupier.runtime.logs import Logger
+from croupier.runtime.table_access import Visibility
+from croupier.scoring import standings_writer
+from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, SHEETS
+
+PAUSE_SECONDS = 1.0
+BATCH_SIZE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Publisher:
+    """Publishes results: lists of public results and the standings that all players see then have them."""
+
+    database: AsyncEngine
+    clock: Clock
+    logger: Logger
+
+    async def run(self) -> None:
+        """Publish results every second; runs until cancelled."""
+        while True:
+            try:
+                await self.publish_due()
+            except Exception as error:  # noqa: BLE001 - any failure is repeated at the next time
+                self.logger.warning("results are published later", error=type(error).__name__)
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def publish_due(self) -> None:
+        """Publish the results whose watch delay is over, each in a transaction of its own."""
+        table_ids = await self._due()
+        while table_ids:
+            for table_id in table_ids:
+                await self._publish(table_id)
+            table_ids = await self._due()
+
+    async def _due(self) -> list[str]:
+        async with transaction(self.database) as connection:
+            return list((await connection.execute(_DUE, {"now": self.clock()})).scalars())
+
+    async def _publish(self, table_id: str) -> None:
+        async with transaction(self.database) as connection:
+            # The lock of the table, as reports take it. On SQLite it is that of the database.
+            visibility = (await connection.execute(_LOCK, {"locked_id": table_id})).scalar_one_or_none()
+            is_public = visibility == Visibility.PUBLIC
+            values = {"published_id": table_id, "is_public": is_public}
+            if not (await connection.execute(_PUBLISH, values)).rowcount:
+                return  # Another replica has published it.
+            await connection.execute(_PUBLISH_PLAYERS, values)
+            await standings_writer.publish_result(connection, table_id)
+
+
+# The statements have their values as parameters: building one takes longer than its execution.
+_PUBLISHED_ID = bindparam("published_id", type_=String)
+_DUE = (
+    select(RESULTS.c.table_id)
+    .where(RESULTS.c.publish_milliseconds <= bindparam("now", type_=BigInteger))
+    .order_by(RESULTS.c.publish_milliseconds)
+    .limit(BATCH_SIZE)
+)
+_LOCK = (
+    update(SHEETS)
+    .where(SHEETS.c.table_id == bindparam("locked_id", type_=String))
+    .values(reported_milliseconds=SHEETS.c.reported_milliseconds)
+    .returning(SHEETS.c.visibility)
+)
+_PUBLISH = (
+    update(RESULTS)
+    .where(RESULTS.c.table_id == _PUBLISHED_ID, RESULTS.c.publish_milliseconds.is_not(None))
+    .values(publish_milliseconds=None, is_public=bindparam("is_public"))
+)
+_PUBLISH_PLAYERS = (
+    update(RESULT_PLAYERS).where(RESULT_PLAYERS.c.table_id == _PUBLISHED_ID).values(is_public=bindparam("is_public"))
+)
