@@ -1,13 +1,21 @@
 """Players of different networks are matched if there is a choice."""
 
+from collections.abc import Callable
+from contextlib import AsyncExitStack, aclosing
+from typing import Any
+
 import pytest
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.tickets import MatchCriteria, Ticket, choose
+from croupier.runtime.identity import Caller, set_caller
+from croupier.runtime.network import Network
+from croupier_api.v1 import lobby_pb2 as pb
 from tests.databases import on_both_databases
 from tests.lobby.fakes import FakeClock, player
 from tests.lobby.matches import Call, match_all, next_message, seated
 
+NEAR, FAR = Network("1" * 16), Network("2" * 16, "3" * 16)
 TRIPLE = MatchCriteria("pairs", 3)
 CHOICES = [
     ("two of one network, and nobody else", "aa", 2, [0, 1]),
@@ -64,3 +72,18 @@ async def test_players_of_one_network_are_matched_if_nobody_else_waits(lobby: Lo
     streams = [await call(lobby, number, "near") for number in (1, 2)]
     await match_all(lobby)
     assert await seated(streams[0]) == await seated(streams[1])
+
+
+async def test_a_ticket_has_the_network_of_the_call(lobby: Lobby, clock: FakeClock) -> None:
+    wanted = pb.FindMatchRequest(game="pairs", seat_count=2)
+    find_match: Callable[..., Any] = lobby.servicer.FindMatch
+    async with AsyncExitStack() as stack:
+        streams = []
+        for number, network in enumerate((NEAR, NEAR, FAR), start=1):
+            set_caller(Caller(player(number).player_id, player(number).name, network))
+            streams.append(await stack.enter_async_context(aclosing(find_match(wanted, None))))
+            await anext(streams[-1])
+            clock.advance(1)
+        await match_all(lobby)
+        table = (await anext(streams[0])).table
+        assert [seat.player_id for seat in table.seats] == [player(1).player_id, player(3).player_id]

@@ -149,6 +149,22 @@ def test_a_game_that_a_player_left_is_not_won_and_has_the_last_place(
     assert standings.broken(replaced) == {Invariant.STATISTICS_DIFFER, Invariant.LEADERBOARD_DIFFERS}
 
 
+def test_a_leaver_whose_seat_wins_has_the_last_place_too() -> None:
+    """Anna left, and the engine won for her; she is as good as Carl, who was last."""
+    anna, ben, carl = (
+        scoring_pb2.GameStatistics(game="thulla", games_finished=1, win_rate=0, average_place=place, games_left=left)
+        for place, left in ((3, 1), (2, 0), (3, 0))
+    )
+    seats = tuple(Occupant(one, one) for one in "abc")
+    game = TableOutcome("t", "thulla", seats, ((0,), (1,), (2,)), {}, 1, is_public=True, is_ranked=True)
+    lines = [
+        Entry(position=position, player_id=player, name=player, statistics=done)
+        for position, player, done in ((1, "b", ben), (2, "a", anna), (2, "c", carl))
+    ]
+    assert not Standings({"thulla": lines}, {}).broken([game._replace(finished_by_engine=(0,))])
+    assert Standings({"thulla": lines}, {}).broken([game]) == {Invariant.LEADERBOARD_DIFFERS}
+
+
 HOUR = 3_600_000
 
 

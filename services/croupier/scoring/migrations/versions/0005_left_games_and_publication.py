@@ -6,8 +6,8 @@ Stored results stay as they counted: a game that a player left was not on their 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0004"
-down_revision = "0003"
+revision = "0005"
+down_revision = "0004"
 ADDED = {
     "results": ("is_ranked", "publish_milliseconds"),
     "result_players": ("has_left",),
