@@ -74,7 +74,7 @@ class ViewerHistory:
 
     def __post_init__(self) -> None:
         record = self.record
-        self.views = [(it.at_milliseconds, engine_pb2.Snapshot.FromString(it.snapshot)) for it in record.viewed]
+        self.views = [(it.at_milliseconds, _viewed(it.snapshot)) for it in record.viewed]
         self.sent, self.answered = _by_request(record.sent), _by_request(record.answered)
 
     @property
@@ -86,6 +86,23 @@ class ViewerHistory:
     def delay_milliseconds(self) -> int:
         """The time by which the viewer sees the table later: the watch delay for a spectator."""
         return self.info.access.watch_delay.seconds * 1000 if self.seat is None else 0
+
+
+def _viewed(body: bytes) -> engine_pb2.Snapshot:
+    snapshot = engine_pb2.Snapshot.FromString(body)
+    snapshot.clock.ClearField("server_unix_ms")
+    return snapshot
+
+
+def _forget_time(event: engine_pb2.TableEvent) -> None:
+    """Clear the time at which the server made a message: messages of the same entry are compared."""
+    match event.WhichOneof("event_kind"):
+        case "snapshot":
+            event.snapshot.clock.ClearField("server_unix_ms")
+        case "update":
+            event.update.clock.ClearField("server_unix_ms")
+        case "turn_state":
+            event.turn_state.clock.ClearField("server_unix_ms")
 
 
 def _by_request(all_of: Sequence[_Named]) -> dict[str, list[_Named]]:
@@ -129,6 +146,7 @@ class _HistoryBuilder:
     def add(self, received: Received) -> None:
         position = self._positions.get(received.stream) or self._open(received.stream)
         event = engine_pb2.PlayTableResponse.FromString(received.body).table_event
+        _forget_time(event)
         kind = event.WhichOneof("event_kind")
         if kind in ("heartbeat", "reaction") and not position.has_begun:
             self._broken(Invariant.SEQUENCE_GAP, 0, "a stream begins with no snapshot, entry or state of the turn")

@@ -22,7 +22,7 @@ from loadtest.record import SeatRecord
 
 FORWARDED_FOR = "x-forwarded-for"
 """The header by which a gateway that trusts its proxy learns the address of a client."""
-RETRY_POLICY = RetryPolicy(total_seconds=60)
+RETRY_POLICY = RetryPolicy(total_seconds=60, stream_seconds=60)
 MATCHING_SECONDS = 30.0
 """The time for which a player waits to be matched."""
 OPTIONS = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))

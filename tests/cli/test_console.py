@@ -37,11 +37,11 @@ def test_every_table_fits_every_terminal(game: Game, seed: int) -> None:
     for step in walk(game, game.new(seats, resolve_options(game, seats, {})), random):
         view, legal = encode_view(game.view(step.after, 0)), encode_legal(game.legal_actions(step.after, 0))
         table = DisplayedTable(
-            game.name, view, engine_pb2.TurnClock(), 0, frozenset({1}), encode_teams(game.teams(seats))
+            game.name, view, engine_pb2.TurnClock(), None, 0, frozenset({1}), encode_teams(game.teams(seats))
         )
         columns, rows = random.choice(COLUMNS), random.choice(ROWS)
         choices = legal_lines(words, legal, view.seats[0].cards, view.card_order, columns)
-        picture = Picture(table_lines(words, table, 0, columns), choices, [Text(NOTICE)])
+        picture = Picture(table_lines(words, table, columns), choices, [Text(NOTICE)])
         for line in (*picture.table, *picture.choices):
             assert all(cell_len(row) <= columns for row in line.plain.split("\n")), (seed, columns, line.plain)
         shown = [row.plain for row in fitted(Console(), picture, columns, rows - 1)]
@@ -73,8 +73,8 @@ def test_a_terminal_that_is_too_small_shows_what_it_can() -> None:
     words = words_of(encode_game(game), [f"Player {seat}" for seat in range(1, 5)], symbols=True)
     state = next(iter(walk(game, game.new(4, resolve_options(game, 4, {})), Random(0)))).after
     view, legal = encode_view(game.view(state, 0)), encode_legal(game.legal_actions(state, 0))
-    table = DisplayedTable(game.name, view, engine_pb2.TurnClock(), 0)
-    picture = Picture(table_lines(words, table, 0, 12), legal_lines(words, legal, (), (), 12), [Text(NOTICE)])
+    table = DisplayedTable(game.name, view, engine_pb2.TurnClock(), None, 0)
+    picture = Picture(table_lines(words, table, 12), legal_lines(words, legal, (), (), 12), [Text(NOTICE)])
     assert len(fitted(Console(), picture, 12, 3)) == 3
     assert fitted(Console(), picture, 12, 0) == []
 

@@ -63,12 +63,12 @@ VIEW = facts_pb2.TableView(
     seats_to_act=[0],
 )
 SEEN = DisplayedTable(
-    "thulla", VIEW, engine_pb2.TurnClock(deadline_unix_ms=61_500, away_seats=[1]), seat=0, bots=frozenset({1})
+    "thulla", VIEW, engine_pb2.TurnClock(away_seats=[1]), seconds_left=60.5, seat=0, bots=frozenset({1})
 )
 
 
 def rows(words: Words) -> list[str]:
-    return "\n".join(text.plain for text in table_lines(words, SEEN, now=1_000)).split("\n")
+    return "\n".join(text.plain for text in table_lines(words, SEEN)).split("\n")
 
 
 def test_the_whole_view_is_shown() -> None:
@@ -161,8 +161,7 @@ def test_values_of_marks_are_shown() -> None:
 
 def test_proposals_and_compensated_time_are_shown_in_a_line() -> None:
     proposal = engine_pb2.Proposal(name="same_cards", proposer=2, agreed_seats=[0, 2])
-    proposal.expiry_time.FromMilliseconds(25_900)
-    text = proposal_text(SYMBOLS, proposal, "The hand is played again.", now=5_000, width=80).plain
+    text = proposal_text(SYMBOLS, proposal, "The hand is played again.", seconds_left=20.9, width=80).plain
     assert " ".join(text.split()) == (
         "Cleo proposes same cards: The hand is played again. 20 s left, agreed: Ada, Cleo."
     )
@@ -214,8 +213,8 @@ def shown_of_the_toy(seed: int) -> Iterator[str]:
     words = replace(words_of(encode_game(TOY), names, symbols=True), terms={})
     for step in walk(TOY, TOY.new(4, {}), Random(seed)):
         view, legal = encode_view(TOY.view(step.after, 0)), encode_legal(TOY.legal_actions(step.after, 0))
-        table = DisplayedTable("Toy", view, engine_pb2.TurnClock(), seat=0, teams=encode_teams(TOY.teams(4)))
-        for line in (*table_lines(words, table, now=0), *legal_lines(words, legal, view.seats[0].cards)):
+        table = DisplayedTable("Toy", view, engine_pb2.TurnClock(), None, seat=0, teams=encode_teams(TOY.teams(4)))
+        for line in (*table_lines(words, table), *legal_lines(words, legal, view.seats[0].cards)):
             yield from line.plain.split("\n")
         yield from fact_lines(words, [encode_fact(fact) for fact in step.facts])
 
@@ -281,5 +280,5 @@ def test_a_mark_of_a_seat_is_its_name() -> None:
     view = facts_pb2.TableView()
     view.CopyFrom(VIEW)
     view.marks.add(name="starter", value="2")
-    shown = "\n".join(line.plain for line in table_lines(SYMBOLS, replace(SEEN, view=view), now=0))
+    shown = "\n".join(line.plain for line in table_lines(SYMBOLS, replace(SEEN, view=view)))
     assert "starter: Cleo" in shown

@@ -16,7 +16,7 @@ DEADLINE_SECONDS = 60.0
 SECRET = "a secret of this device"
 FAST_RETRIES = RetryPolicy(total_seconds=60, first_delay_seconds=0.01, max_delay_seconds=0.05)
 """Retries for tests whose fake recovers."""
-SHORT_RETRIES = RetryPolicy(total_seconds=0.5, first_delay_seconds=0.01, max_delay_seconds=0.02)
+SHORT_RETRIES = RetryPolicy(total_seconds=0.5, stream_seconds=0.5, first_delay_seconds=0.01, max_delay_seconds=0.02)
 """Retries for tests whose fake does not."""
 _STARTED_NANOSECONDS = time.monotonic_ns()
 

@@ -9,9 +9,9 @@ from typing import Any, NoReturn, Self, TypeVar
 
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
-from google.protobuf.timestamp_pb2 import Timestamp
 from google.rpc import status_pb2
 from grpc_status import rpc_status
 
@@ -27,7 +27,7 @@ SERVICES = [
     scoring_pb2.DESCRIPTOR.services_by_name["ScoringService"],
 ]
 """The public services."""
-HOUR_MILLISECONDS = 3_600_000
+HOUR_SECONDS = 3_600
 
 
 def abort(context: grpc.ServicerContext, status: status_pb2.Status) -> NoReturn:
@@ -49,6 +49,8 @@ class FakeCroupier:
         self.table: FakeTable = replica_of.table if replica_of else FakeTable()
         self.access_tokens: set[str] = replica_of.access_tokens if replica_of else set()
         self.refresh_tokens: set[str] = set()
+        self.name = "Guest"
+        """The name of the player."""
         self.calls: list[str] = []
         self.metadata: list[dict[str, str | bytes]] = []
         self._requests: list[Message] = []
@@ -99,7 +101,8 @@ class FakeCroupier:
         self._enter(name, context, request)
         match name:
             case "SignIn":
-                player = lobby_pb2.Player(player_id=f"player of {request.device_secret}", name=request.name)
+                self.name = request.name or self.name
+                player = lobby_pb2.Player(player_id=f"player of {request.device_secret}", name=self.name)
                 return lobby_pb2.SignInResponse(player=player, tokens=self._tokens())
             case "RefreshToken":
                 if request.refresh_token not in self.refresh_tokens:
@@ -129,7 +132,10 @@ class FakeCroupier:
     ) -> Iterator[lobby_pb2.FindMatchResponse]:
         self._enter("FindMatch", context, request)
         script = self._script()
-        yield lobby_pb2.FindMatchResponse(ticket_id="w1", waiting_count=1)
+        if script.at_action:
+            yield lobby_pb2.FindMatchResponse(ticket_id="w1", waiting_count=1)
+        if script.fault is StreamFault.END:
+            return
         if script.fault is StreamFault.DROP:
             context.abort(script.drop_code, "lost")
         yield lobby_pb2.FindMatchResponse(ticket_id="w1", waiting_count=2, table=tables_pb2.Table(table_id="t1"))
@@ -236,7 +242,7 @@ class FakeCroupier:
         self.refresh_tokens.add(f"refresh{number}")
         return lobby_pb2.Tokens(
             access_token=f"access{number}",
-            access_expiry_time=Timestamp(seconds=HOUR_MILLISECONDS // 1000),
+            access_lifetime=Duration(seconds=HOUR_SECONDS),
             refresh_token=f"refresh{number}",
-            refresh_expiry_time=Timestamp(seconds=HOUR_MILLISECONDS * 24 // 1000),
+            refresh_lifetime=Duration(seconds=HOUR_SECONDS * 24),
         )

@@ -1,6 +1,7 @@
 """Both channels with services that answer, refuse, or stay unavailable."""
 
 import asyncio
+import time
 from functools import partial
 from random import Random
 from typing import Any
@@ -22,7 +23,7 @@ from croupier_client import (
     play_game,
 )
 from tests.client.conftest import SECRET, SHORT_RETRIES, Connect
-from tests.client.fake_croupier import HOUR_MILLISECONDS, FakeCroupier
+from tests.client.fake_croupier import FakeCroupier
 from tests.client.fake_table import HAND
 from tests.client.messages import play, refused
 from tests.client.stream_script import StreamFault, StreamScript
@@ -54,10 +55,9 @@ async def test_calls_sign_in_once_by_themselves_and_have_metadata(client_of: Con
     assert len({metadata["x-request-id"] for metadata in fake.metadata}) == len(fake.metadata)
 
 
-async def test_a_token_is_refreshed_when_it_is_refused_and_before_it_expires(client_of: Connect) -> None:
-    now = 0
+async def test_a_token_is_refreshed_only_when_it_is_refused(client_of: Connect) -> None:
     with FakeCroupier() as fake:
-        async with client_of(fake, clock=lambda: now) as client:
+        async with client_of(fake) as client:
             await client.sign_in()
             fake.access_tokens.clear()
             await client.create_table(game="laying", seat_count=2)
@@ -66,10 +66,29 @@ async def test_a_token_is_refreshed_when_it_is_refused_and_before_it_expires(cli
             fake.refresh_tokens.clear()
             await client.list_games()
             assert fake.calls[4:] == ["ListGames", "RefreshToken", "SignIn", "ListGames"]
-            now = HOUR_MILLISECONDS - 1000
-            await client.list_games()
-            assert fake.calls[8:] == ["RefreshToken", "ListGames"]
             assert client.player.name == "Kari"
+
+
+@pytest.mark.parametrize("ahead_milliseconds", [-3_600_000, 0, 365 * 86_400_000])
+async def test_a_device_whose_clock_is_wrong_signs_in_once(client_of: Connect, ahead_milliseconds: int) -> None:
+    with FakeCroupier() as fake:
+        async with client_of(fake, clock=lambda: time.time_ns() // 1_000_000 + ahead_milliseconds) as client:
+            for _ in range(20):
+                await client.list_games()
+    assert fake.calls == ["SignIn", *["ListGames"] * 20]
+
+
+async def test_a_sign_in_that_the_client_makes_by_itself_keeps_the_name_of_another_device(client_of: Connect) -> None:
+    with FakeCroupier() as fake:
+        async with client_of(fake) as client:
+            await client.sign_in()
+            fake.name = "Karin"
+            fake.access_tokens.clear()
+            fake.refresh_tokens.clear()
+            await client.list_games()
+            assert fake.calls[-3:] == ["RefreshToken", "SignIn", "ListGames"]
+            assert (await client.sign_in()).name == fake.name == "Karin"
+            assert (await client.sign_in("Kari")).name == fake.name == "Kari"
 
 
 async def test_only_idempotent_calls_are_retried_and_a_token_is_refused_once(client_of: Connect) -> None:
@@ -97,6 +116,16 @@ async def test_find_match_reports_its_progress_and_survives_a_lost_connection(cl
             assert (await client.wait_for_match(game="laying", seat_count=2, request_id="mine")).table_id == "t1"
     _, first, again, other = (request.request_id for request in fake.requests_of(lobby_pb2.FindMatchRequest))
     assert first == again != other == "mine"
+
+
+async def test_a_match_without_a_table_is_called_again_with_the_same_request(client_of: Connect) -> None:
+    """At once, or after a delay if the stream had no answer."""
+    empty = StreamScript(StreamFault.END, at_action=0)
+    with FakeCroupier(StreamScript(StreamFault.END), empty, StreamScript(StreamFault.END)) as fake:
+        async with client_of(fake) as client:
+            assert (await client.wait_for_match(game="laying", seat_count=2)).table_id == "t1"
+    assert fake.calls == ["SignIn", *["FindMatch"] * 4]
+    assert len({request.request_id for request in fake.requests_of(lobby_pb2.FindMatchRequest)}) == 1
 
 
 async def test_whole_game(client_of: Connect) -> None:

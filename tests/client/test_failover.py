@@ -6,6 +6,8 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from itertools import count
+from math import inf
 from typing import Any
 
 import grpc
@@ -18,7 +20,7 @@ from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_tar
 from croupier_client.errors import Unavailable
 from loadtest.faults.proxy import Route
 from tests.client.conftest import FAST_RETRIES, Connect
-from tests.client.fake_croupier import HOUR_MILLISECONDS, FakeCroupier
+from tests.client.fake_croupier import FakeCroupier
 from tests.client.fake_table import HAND
 from tests.client.messages import play
 from tests.client.stream_script import StreamFault, StreamScript
@@ -82,14 +84,52 @@ async def test_a_token_expires_during_the_game(client_of: Connect) -> None:
 
 async def test_a_stream_that_ends_with_its_token_is_opened_again_with_a_new_one(client_of: Connect) -> None:
     """An engine sends a resume notice when the token of a stream expires."""
-    now = 0
     with FakeCroupier(StreamScript(StreamFault.MOVE, at_action=2)) as fake:
-        async with client_of(fake, clock=lambda: now) as client, client.play_table("t1") as table:
-            now = HOUR_MILLISECONDS
+        async with client_of(fake, policy=SLOW_RETRIES) as client, client.play_table("t1") as table:
             fake.access_tokens.clear()
             await play_all_cards(table)
             assert table.view == fake.table.view()
-    assert fake.calls == ["SignIn", "PlayTable", "RefreshToken", "PlayTable"]
+            assert table.interruption is None
+    assert fake.calls == ["SignIn", "PlayTable", "PlayTable", "RefreshToken", "PlayTable"]
+
+
+def lost_connections() -> list[StreamScript]:
+    """Return a stream that is lost with its second action, and others that fail at once."""
+    return [StreamScript(StreamFault.DROP, at_action=2), *[StreamScript(StreamFault.DROP, at_action=0)] * 9]
+
+
+async def test_a_table_is_followed_through_an_outage_of_any_length(client_of: Connect) -> None:
+    ticks = count(step=5_000)
+    with FakeCroupier(*lost_connections()) as fake:
+        async with client_of(fake, clock=lambda: next(ticks)) as client, client.play_table("t1") as table:
+            assert table.retry_seconds_left == inf
+            await play_all_cards(table)
+            assert table.view == fake.table.view()
+    assert fake.calls == ["SignIn", *["PlayTable"] * 11]
+    assert next(ticks) > 2 * FAST_RETRIES.total_seconds * 1000
+
+
+async def test_the_app_limits_how_long_a_table_is_retried(client_of: Connect) -> None:
+    ticks, policy = count(step=5_000), replace(FAST_RETRIES, stream_seconds=60)
+    with FakeCroupier(*lost_connections()) as fake:
+        async with (
+            client_of(fake, policy=policy, clock=lambda: next(ticks)) as client,
+            client.play_table("t1") as table,
+        ):
+            with pytest.raises(Unavailable):
+                await play_all_cards(table)
+    assert 2 < fake.calls.count("PlayTable") < 10
+
+
+async def test_a_table_that_is_closed_is_tried_no_more(client_of: Connect) -> None:
+    with FakeCroupier(StreamScript(), *[StreamScript(StreamFault.DROP, at_action=0)] * 9) as fake:
+        async with client_of(fake, policy=SLOW_RETRIES) as client, client.play_table("t1") as table:
+            await asyncio.to_thread(fake.stop)
+            await until(lambda: table.interruption is not None)
+            acting = asyncio.create_task(table.submit_action(play(HAND[0])))
+            await table.close()
+            with pytest.raises(Unavailable):
+                await acting
 
 
 async def test_a_match_goes_on_with_a_new_token(client_of: Connect) -> None:
@@ -220,12 +260,16 @@ async def test_a_quiet_stream_on_a_dead_route_is_opened_again(client_of: Connect
     with FakeCroupier() as fake:
         async with pinged_route(fake.address) as route:
             engines = Endpoints(lobby=fake.address, engine=route.address, scoring=fake.address)
-            async with client_of(engines, keepalive_seconds=0.2) as client, client.play_table("t1") as table:
+            policy = replace(FAST_RETRIES, stream_seconds=300)
+            async with (
+                client_of(engines, policy=policy, keepalive_seconds=0.2) as client,
+                client.play_table("t1") as table,
+            ):
                 # By default the library stops its pings on a stream that sends nothing.
                 await until(lambda: route.pings > 2)
                 route.blackhole()
                 await until(lambda: isinstance(table.interruption, Unavailable))
-                assert 0 < table.retry_seconds_left < FAST_RETRIES.total_seconds
+                assert 0 < table.retry_seconds_left < 300
                 await until(lambda: fake.calls.count("PlayTable") > 1)
 
 

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from math import inf
 
 import grpc
 import pytest
@@ -21,7 +22,7 @@ REPEATABLE = frozenset({Attempts.STREAM, Attempts.IDEMPOTENT})
 NONE: frozenset[Attempts] = frozenset()
 
 
-POLICY = RetryPolicy(total_seconds=10, first_delay_seconds=1, max_delay_seconds=3)
+POLICY = RetryPolicy(total_seconds=10, stream_seconds=10, first_delay_seconds=1, max_delay_seconds=3)
 ENDS = None
 """In place of a delay: there is no further attempt."""
 
@@ -143,6 +144,17 @@ def test_delays(attempts: Attempts, error: CroupierError, delays: list[tuple[int
         assert caught.value is error
 
 
+def test_a_stream_is_retried_without_an_end_and_with_bounded_delays() -> None:
+    now = 0
+    tried = retries(Attempts.STREAM, lambda: now, RetryPolicy())
+    for _ in range(10_000):
+        now += 3_000
+        assert tried.delay_seconds(UNAVAILABLE) <= 3
+    assert tried.seconds_left() == inf
+    with pytest.raises(CroupierError):
+        tried.delay_seconds(failed("NOT_FOUND"))
+
+
 def test_jitter_is_within_its_bounds_after_any_number_of_failures() -> None:
     assert POLICY.delay_seconds(10_000, MaxRandom()) == POLICY.max_delay_seconds
     seed = random.randrange(2**32)
@@ -168,4 +180,4 @@ def test_a_success_restarts_the_total_time() -> None:
 )
 def test_connections_that_break_repeatedly_are_reported_as_such(attempts: Attempts, expected: str) -> None:
     with pytest.raises(Unavailable, match=expected):
-        retries(attempts, policy=replace(POLICY, total_seconds=0)).delay_seconds(failed("INTERNAL"))
+        retries(attempts, policy=replace(POLICY, total_seconds=0, stream_seconds=0)).delay_seconds(failed("INTERNAL"))

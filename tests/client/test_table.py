@@ -125,6 +125,23 @@ def test_a_stream_that_resumed_without_a_missed_entry_has_the_legal_actions_at_o
     assert (table.sequence, table.view, table.resume_count) == (1, view, 1)
 
 
+def test_the_time_left_is_that_of_the_server_counted_from_the_arrival() -> None:
+    now = 77
+    table, fake = FollowedTable("t1", monotonic=lambda: now), FakeTable()
+    assert (table.seconds_left, table.proposal_seconds_left) == (None, None)
+    table.receive(event_message(snapshot=fake.snapshot()))
+    clock = engine_pb2.TurnClock(deadline_unix_ms=1_060_000, server_unix_ms=1_030_000)
+    proposal = engine_pb2.Proposal(expiry_time=Timestamp(seconds=1_035))
+    now += 9_000
+    state = engine_pb2.TurnState(sequence=0, clock=clock, proposal=proposal)
+    table.receive(event_message(turn_state=state))
+    assert (table.seconds_left, table.proposal_seconds_left) == (30, 5)
+    now += 10_500
+    assert (table.seconds_left, table.proposal_seconds_left) == (19.5, 0)
+    table.receive(event_message(update=engine_pb2.TableUpdate(sequence=1)))
+    assert (table.seconds_left, table.proposal_seconds_left) == (None, None)
+
+
 def test_an_event_of_a_newer_kind_changes_nothing() -> None:
     table, fake = opened_table()
     assert table.receive(event_message()) is None

@@ -118,7 +118,7 @@ def test_a_compensation_moves_only_the_deadline_and_is_sent_to_all(game: str, se
     before = new_table(config)
     for transition in walk(config, Random(seed)):
         updates = [
-            event_of(encode_transition(StreamEncoder(), config, transition, viewer)).update
+            event_of(encode_transition(StreamEncoder(), config, transition, viewer, 0)).update
             for viewer in viewers(config)
         ]
         event, after = transition.entry.event, transition.after

@@ -16,6 +16,7 @@ from croupier.games.facts import SPECTATOR
 from croupier.games.registry import GAMES
 from croupier.runtime.errors import LimitReached, MalformedRequest, Unavailable
 from croupier.runtime.table_access import OPEN
+from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import EngineHarness
 from tests.engine.folds import transitions_of
 from tests.engine.play import (
@@ -47,8 +48,16 @@ def all_transitions(table: LiveTable) -> list[Transition]:
     return list(transitions_of(table.config, table.entries))
 
 
-def spectators_update(table: LiveTable, transition: Transition) -> bytes:
-    return encode_transition(table.services.encoder, table.config, transition, SPECTATOR)
+def spectators_update(table: LiveTable, transition: Transition) -> engine_pb2.TableUpdate:
+    return event_of(encode_transition(table.services.encoder, table.config, transition, SPECTATOR, 0)).update
+
+
+def update_and_time(message: bytes) -> tuple[engine_pb2.TableUpdate, int]:
+    """Return an update without the time at which it was made, and that."""
+    update = event_of(message).update
+    made = update.clock.server_unix_ms
+    update.clock.ClearField("server_unix_ms")
+    return update, made
 
 
 @every_game
@@ -70,9 +79,13 @@ async def test_a_delayed_spectator_receives_what_others_do_after_the_delay(
         state = await table.state_for(SPECTATOR)
         assert state.at <= engine.clock() - DELAY or state.sequence == 0
         expected = [one for one in all_transitions(table) if one.entry.at <= engine.clock() - DELAY]
-        assert received[1:] == [spectators_update(table, one) for one in expected]
+        updates = [update_and_time(message) for message in received[1:]]
+        assert [update for update, _ in updates] == [spectators_update(table, one) for one in expected]
+        # The deadlines that spectators see are as far away as they were for the players.
+        assert all(made >= update.stored_unix_ms for update, made in updates)
         assert state == (expected[-1].after if expected else state)
         snapshot = event_of((await pending_messages(await watching(table)))[0]).snapshot
+        assert snapshot.clock.server_unix_ms == engine.clock() - DELAY
         assert (snapshot.sequence, snapshot.HasField("viewer_seat")) == (len(expected), False)
     assert event_of(received[0]).turn_state.sequence == 0
 

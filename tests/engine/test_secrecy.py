@@ -46,13 +46,13 @@ def test_messages_have_only_the_cards_of_their_viewers_facts_and_view(game: str,
     encoder = StreamEncoder()
     for transition in walk(config, random):
         for viewer in viewers(config):
-            update = event_of(encode_transition(encoder, config, transition, viewer, is_last=False)).update
+            update = event_of(encode_transition(encoder, config, transition, viewer, 0, is_last=False)).update
             assert set(cards_in(update)) == {
                 card for fact in facts_for(transition.facts, viewer) for card in shown(fact)
             }
             if transition.entry.sequence <= SNAPSHOTS:
                 snapshot, view = (
-                    event_of(encoder.snapshot(config, transition.after, viewer)).snapshot,
+                    event_of(encoder.snapshot(config, transition.after, viewer, 0)).snapshot,
                     transition.after.view(viewer),
                 )
                 hands = {card for seat in view.seats for card in seat.cards}
@@ -65,8 +65,8 @@ def test_the_seed_is_revealed_with_the_last_entry(game: str, seed: int) -> None:
     config, encoder = make_config(game), StreamEncoder()
     for transition in walk(config, Random(seed)):
         sent = (
-            encode_transition(encoder, config, transition, SPECTATOR),
-            encoder.snapshot(config, transition.after, SPECTATOR),
+            encode_transition(encoder, config, transition, SPECTATOR, 0),
+            encoder.snapshot(config, transition.after, SPECTATOR, 0),
         )
         seeds = {event_of(sent[0]).update.revealed_seed, event_of(sent[1]).snapshot.revealed_seed}
         assert seeds == {config.seed.hex() if transition.after.is_over else ""}
@@ -110,11 +110,11 @@ def test_messages_depend_only_on_the_viewers_part_of_a_transition(game: str, see
         for transition in walk(config, random):
             for viewer in viewers(config):
                 side = one_side_of(transition, viewer)
-                assert encode_transition(encoder, config, side, viewer) == encode_transition(
-                    encoder, config, transition, viewer
+                assert encode_transition(encoder, config, side, viewer, 0) == encode_transition(
+                    encoder, config, transition, viewer, 0
                 )
-                snapshot = encoder.snapshot(config, transition.after, viewer)
-                assert encoder.snapshot(config, side.after, viewer) == snapshot
+                snapshot = encoder.snapshot(config, transition.after, viewer, 0)
+                assert encoder.snapshot(config, side.after, viewer, 0) == snapshot
 
 
 async def test_a_refusal_has_the_text_of_the_rules_alone(engine: EngineHarness) -> None:

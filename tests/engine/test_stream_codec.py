@@ -37,6 +37,7 @@ from croupier.runtime.errors import IllegalNow, to_status
 from croupier_api.v1 import engine_pb2, errors_pb2, facts_pb2
 from tests.engine.play import event_of, every_game, make_config, parsed, viewers, walk
 
+NOW = 1_700_000_000_000
 ENCODED: dict[str, tuple[Fact, dict[str, object]]] = {
     "a pile with an owner": (
         CardsMoved(1, OwnedPile("melds", 0), (63,), 1, MoveReason.LAY),
@@ -113,7 +114,7 @@ def test_facts_of_different_kinds_that_are_equal_as_tuples_stay_different() -> N
     config, encoder = make_config(), StreamEncoder()
     (transition,) = advance(config, new_table(config), 0, None)
     for _ in range(2):  # The second time from the cache.
-        update = event_of(encoder.message_of_update(encoder.update(config, transition, same))).update
+        update = event_of(encoder.message_of_update(encoder.update(config, transition, same, NOW))).update
         assert [fact.WhichOneof("fact") for fact in update.facts] == ["round_started", "seat_out"]
 
 
@@ -123,19 +124,20 @@ def test_joined_bytes_are_the_message_built_whole(game: str, seed: int) -> None:
     encoder = StreamEncoder()
     for transition in walk(config, Random(seed)):
         for viewer in viewers(config):
-            raw = encode_transition(encoder, config, transition, viewer)
+            raw = encode_transition(encoder, config, transition, viewer, NOW)
             facts = [fact for fact in transition.facts if fact.audience >> viewer & 1]
-            update = engine_pb2.TableUpdate.FromString(encoder.update(config, transition, []))
+            update = engine_pb2.TableUpdate.FromString(encoder.update(config, transition, [], NOW))
             update.facts.extend(map(encode_fact, facts))
             if viewer in transition.after.seats_to_act:
                 update.legal_actions.CopyFrom(encode_legal(transition.after.legal_actions(viewer)))
+            assert update.clock.server_unix_ms == NOW
             whole = engine_pb2.PlayTableResponse(table_event=engine_pb2.TableEvent(update=update))
             assert parsed(raw) == whole
             assert event_of(raw) == whole.table_event
             whole.answer.CopyFrom(engine_pb2.ActionAnswer(request_id="r", sequence=7))
             assert parsed(raw + encode_acceptance("r", 7)) == whole
             update.ClearField("legal_actions")
-            assert event_of(encode_transition(encoder, config, transition, viewer, is_last=False)).update == update
+            assert event_of(encode_transition(encoder, config, transition, viewer, NOW, is_last=False)).update == update
 
 
 @every_game
@@ -143,10 +145,11 @@ def test_a_snapshot_in_a_stream_is_the_one_of_get_view(game: str, seed: int) -> 
     config = make_config(game)
     *_, transition = islice(walk(config, Random(seed)), 10)
     for viewer in viewers(config):
-        snapshot = event_of(StreamEncoder().snapshot(config, transition.after, viewer)).snapshot
-        assert snapshot == encode_snapshot(config, transition.after, viewer)
+        snapshot = event_of(StreamEncoder().snapshot(config, transition.after, viewer, NOW)).snapshot
+        assert snapshot == encode_snapshot(config, transition.after, viewer, NOW)
+        assert snapshot.clock.server_unix_ms == NOW
         assert snapshot.HasField("viewer_seat") == (viewer != SPECTATOR)
-        state = event_of(StreamEncoder().turn_state(transition.after, viewer)).turn_state
+        state = event_of(StreamEncoder().turn_state(transition.after, viewer, NOW)).turn_state
         assert (state.sequence, state.clock, state.proposal) == (snapshot.sequence, snapshot.clock, snapshot.proposal)
         assert state.HasField("legal_actions") == snapshot.HasField("legal_actions")
         assert state.legal_actions == snapshot.legal_actions

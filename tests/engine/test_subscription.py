@@ -98,6 +98,24 @@ def without_legal_actions(message: bytes) -> engine_pb2.TableUpdate:
     return update
 
 
+async def test_messages_have_the_time_at_which_they_were_made(engine: EngineHarness, seed: int) -> None:
+    """A missed entry is made into a message when the resumed stream is read."""
+    table, random = await open_table(engine, make_config()), Random(seed)
+    live = table.subscribe(0, None)
+    opened = engine.clock()
+    engine.clock.advance(1_000)
+    await act_once(table, random)
+    played = engine.clock()
+    resumed = table.subscribe(0, 0)
+    engine.clock.advance(5_000)
+    snapshot, update = (event_of(message) for message in await pending_messages(live))
+    assert (snapshot.snapshot.clock.server_unix_ms, update.update.clock.server_unix_ms) == (opened, played)
+    missed = [event_of(message).update for message in await pending_messages(resumed)]
+    assert {one.clock.server_unix_ms for one in missed} == {played + 5_000}
+    now = await pending_messages(table.subscribe(0, table.state.sequence))
+    assert event_of(now[0]).turn_state.clock.server_unix_ms == played + 5_000
+
+
 @every_game
 async def test_legal_actions_come_with_the_update_that_is_the_last_for_now(
     engine: EngineHarness, game: str, seed: int
@@ -193,9 +211,9 @@ class CountingEncoder(StreamEncoder):
 
     updates = 0
 
-    def update(self, config: TableConfig, transition: Transition, known: Iterable[Fact]) -> bytes:
+    def update(self, config: TableConfig, transition: Transition, known: Iterable[Fact], now: int) -> bytes:
         self.updates += 1
-        return super().update(config, transition, known)
+        return super().update(config, transition, known, now)
 
 
 async def test_missed_entries_are_encoded_when_they_are_read(engine: EngineHarness, seed: int) -> None:

@@ -63,7 +63,7 @@ def test_schemas_by_example() -> None:
     assert schemas["SubmitActionResponse"]["properties"]["sequence"]["type"] == "string"
     assert schemas["GameStatistics"]["properties"]["counts"]["additionalProperties"]["format"] == "uint64"
     assert schemas["CreateTableRequest"]["properties"]["options"]["type"] == "object"
-    assert schemas["Tokens"]["properties"]["access_expiry_time"]["format"] == "date-time"
+    assert schemas["Table"]["properties"]["create_time"]["format"] == "date-time"
     assert re.fullmatch(schemas["TimeControl"]["properties"]["bot_delay"]["pattern"], "0.5s")
     assert schemas["SetReadyRequest"]["properties"]["client_seed"]["contentEncoding"] == "base64"
     assert schemas["TurnChanged"]["properties"]["seats_to_act"]["items"] == {"type": "integer", "format": "uint32"}

@@ -73,10 +73,10 @@ def leak_resumed(encode_transition: Callable[..., bytes]) -> object:
     is_time = Every(7)
 
     def open_to_all(
-        encoder: Any, config: TableConfig, transition: Transition, viewer: Viewer, *, is_last: bool
+        encoder: Any, config: TableConfig, transition: Transition, viewer: Viewer, now: int, *, is_last: bool
     ) -> bytes:
         sent = transition._replace(public=True) if is_time() else transition
-        return encode_transition(encoder, config, sent, viewer, is_last=is_last)
+        return encode_transition(encoder, config, sent, viewer, now, is_last=is_last)
 
     return open_to_all
 

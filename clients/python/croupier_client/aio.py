@@ -41,9 +41,10 @@ class Client(ClientCore, AsyncCaller):
         for channel in self._channels.values():
             await channel.close()
 
-    async def sign_in(self) -> lobby_pb2.Player:
-        """Sign in now, as any call does when it must, and return the player."""
+    async def sign_in(self, name: str = "") -> lobby_pb2.Player:
+        """Sign in now, as any call does when it must, and return the player; a name renames them."""
         async with self._signing_in:
+            self._session = self._session.renamed(name)
             return await self._sign_in()
 
     def play_table(self, table_id: str) -> AsyncTable:
@@ -61,15 +62,13 @@ class Client(ClientCore, AsyncCaller):
 
         A call again after an error with the same `request_id` returns the same table.
         """
-        seated = None
+        table = tables_pb2.Table()
         # Read to the end: the lobby counts the table as delivered once the whole stream was received.
         async for answer in self.find_match(
             game=game, seat_count=seat_count, client_seed=client_seed, request_id=request_id
         ):
-            seated = answer.table if answer.HasField("table") else seated
-        if seated is None:
-            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the match ended without a table")
-        return seated
+            table = answer.table
+        return table
 
     async def invoke(self, rpc: Rpc[R]) -> R:
         """Return the answer to a unary RPC, retried as its method allows; raises CroupierError."""
@@ -85,13 +84,17 @@ class Client(ClientCore, AsyncCaller):
         retries = self.retries(rpc.attempts)
         is_complete = False
         while not is_complete:
+            is_empty = True
             try:
                 async with aclosing(await self.open(rpc)) as answers:
                     async for answer in answers:
                         retries.succeeded()
-                        is_complete = rpc.is_last(answer)
+                        is_empty, is_complete = False, rpc.is_last is not None and rpc.is_last(answer)
                         yield answer
-                return
+                if rpc.is_last is None:
+                    return
+                if is_empty:
+                    raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the stream ended without an answer")
             except CroupierError as error:
                 if not is_complete:
                     await asyncio.sleep(retries.delay_seconds(error))
@@ -138,11 +141,11 @@ class Client(ClientCore, AsyncCaller):
             raise self.failure(error, access_token) from error
 
     async def _access_token(self) -> str:
-        """Return a valid token, after a refresh or a sign-in if needed."""
+        """Return a token that was not refused, after a refresh or a sign-in if needed."""
         async with self._signing_in:
-            if self._session.needs_refresh(self._clock()):
+            if self._session.needs_refresh:
                 await self._refresh()
-            if self._session.needs_sign_in(self._clock()):
+            if self._session.needs_sign_in:
                 await self._sign_in()
             return self._session.access_token
 

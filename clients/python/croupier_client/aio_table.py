@@ -24,14 +24,15 @@ class AsyncWatchedTable(FollowedTable):
     """A watched table: an async context manager, and an async iterator over its events.
 
     Its attributes are those of the last folded message, so they may be ahead of the event that the iterator returned.
-    Lost connections and silent streams are resumed; waiting methods raise CroupierError when the retries end,
-    and Superseded when newer streams of the player replace this one, which is not resumed.
+    Lost connections and silent streams are resumed until the table is closed, or the policy's `stream_seconds` have
+    passed; meanwhile there is an `interruption`. Waiting methods raise CroupierError for a final refusal, and
+    Superseded when newer streams of the player replace this one, which is not resumed.
     """
 
     def __init__(self, caller: AsyncCaller, table_id: str, link: str = "") -> None:
-        super().__init__(table_id, link=link)
-        self._caller = caller
         self._retries = caller.retries(Attempts.STREAM)
+        super().__init__(table_id, link=link, monotonic=self._retries.clock)
+        self._caller = caller
         self._backlog = Backlog()
         self._changed = asyncio.Event()
         self._ended = False
@@ -66,7 +67,7 @@ class AsyncWatchedTable(FollowedTable):
 
     @property
     def retry_seconds_left(self) -> float:
-        """Return for how many seconds more an interruption is retried."""
+        """Return for how many seconds more an interruption is retried: infinite without a limit of the policy."""
         return self._retries.seconds_left()
 
     async def close(self) -> None:
@@ -107,8 +108,10 @@ class AsyncWatchedTable(FollowedTable):
                 try:
                     await self._read()
                 except CroupierError as error:
-                    self.interruption = error
-                    await asyncio.sleep(self._retries.delay_seconds(error))
+                    if delay := self._retries.delay_seconds(error):
+                        # Not for a refused token, which is renewed at once.
+                        self.interruption = error
+                    await asyncio.sleep(delay)
         except CroupierError as error:
             self._error = error
         finally:
@@ -147,12 +150,12 @@ class AsyncTable(AsyncWatchedTable):
         """Act for the viewer's seat, and return the action's sequence once it is durable and folded into the view.
 
         Give `expected_sequence` the value that the table's property of this name had when the action was decided.
-        Lost connections are retried for the retry policy's total time: the action is sent again with the same
-        `request_id`, and the services never carry it out twice. Raises IllegalAction, StaleSequence (with
-        `expected_sequence`), TimedOut when its outcome is unknown, or the stream's error.
+        As long as the table is followed, the action is sent again after a lost connection, with the same `request_id`:
+        the services never carry it out twice. Raises IllegalAction, StaleSequence (with `expected_sequence`), TimedOut
+        when an open stream brings no answer for the retry policy's total time, or the stream's error.
         """
         request = self.action_request(action, expected_sequence)
-        retries = self._caller.retries(Attempts.IDEMPOTENT)
+        retries = self._caller.retries(Attempts.STREAM)
         try:
             while True:
                 try:
@@ -181,8 +184,18 @@ class AsyncTable(AsyncWatchedTable):
         return await self._folded(answer.sequence)
 
     async def _folded(self, sequence: int) -> int:
-        await self._until(lambda: self.sequence >= sequence, self._retries.policy.total_seconds)
+        await self._until_received(lambda: self.sequence >= sequence)
         return sequence
+
+    async def _until_received(self, ready: Callable[[], bool]) -> bool:
+        """Wait as `_until` does, for a time that begins again with each new stream; raises what that does."""
+        while True:
+            streams = self.resume_count
+            try:
+                return await self._until(ready, self._retries.policy.total_seconds)
+            except TimedOut:
+                if self.interruption is None and self.resume_count == streams:
+                    raise
 
     async def wait_for_turn(self, *, timeout_seconds: float | None = None) -> bool:
         """Wait until the viewer may act (returns True) or the game is over (returns False)."""
@@ -193,7 +206,7 @@ class AsyncTable(AsyncWatchedTable):
         """Send an action, and wait for its answer on this or a later stream."""
         self.mark_unanswered(request)
         self._requests.put_nowait(engine_pb2.PlayTableRequest(action=request))
-        if await self._until(lambda: self.is_settled(request.request_id), self._retries.policy.total_seconds):
+        if await self._until_received(lambda: self.is_settled(request.request_id)):
             return self.take_outcome(request.request_id)
         return await self._request_again(request)
 

@@ -44,9 +44,10 @@ class BlockingClient(ClientCore, BlockingCaller):
         for channel in self._channels.values():
             channel.close()
 
-    def sign_in(self) -> lobby_pb2.Player:
-        """Sign in now, as any call does when it must, and return the player."""
+    def sign_in(self, name: str = "") -> lobby_pb2.Player:
+        """Sign in now, as any call does when it must, and return the player; a name renames them."""
         with self._lock:
+            self._session = self._session.renamed(name)
             return self._sign_in()
 
     def play_table(self, table_id: str) -> BlockingTable:
@@ -60,17 +61,15 @@ class BlockingClient(ClientCore, BlockingCaller):
     def wait_for_match(
         self, *, game: str, seat_count: int, client_seed: bytes = b"", request_id: str = ""
     ) -> tables_pb2.Table:
-        """Wait until matched with others, and return the table.
+        """Wait until matched with others, for the `stream_seconds` of the policy, and return the table.
 
         A call again after an error with the same `request_id` returns the same table.
         """
-        seated = None
+        table = tables_pb2.Table()
         # Read to the end: the lobby counts the table as delivered once the whole stream was received.
         for answer in self.find_match(game=game, seat_count=seat_count, client_seed=client_seed, request_id=request_id):
-            seated = answer.table if answer.HasField("table") else seated
-        if seated is None:
-            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the match ended without a table")
-        return seated
+            table = answer.table
+        return table
 
     def invoke(self, rpc: Rpc[R]) -> R:
         """Return the answer to a unary RPC, retried as its method allows; raises CroupierError."""
@@ -86,14 +85,17 @@ class BlockingClient(ClientCore, BlockingCaller):
         retries = self.retries(rpc.attempts)
         is_complete = False
         while not is_complete:
-            answers = None
+            answers, is_empty = None, True
             try:
                 answers = self.open(rpc)
                 for answer in answers:
                     retries.succeeded()
-                    is_complete = rpc.is_last(answer)
+                    is_empty, is_complete = False, rpc.is_last is not None and rpc.is_last(answer)
                     yield answer
-                return
+                if rpc.is_last is None:
+                    return
+                if is_empty:
+                    raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the stream ended without an answer")
             except CroupierError as error:
                 if not is_complete:
                     time.sleep(retries.delay_seconds(error))
@@ -134,11 +136,11 @@ class BlockingClient(ClientCore, BlockingCaller):
             raise self.failure(error, access_token) from error
 
     def _access_token(self) -> str:
-        """Return a valid token, after a refresh or a sign-in if needed."""
+        """Return a token that was not refused, after a refresh or a sign-in if needed."""
         with self._lock:
-            if self._session.needs_refresh(self._clock()):
+            if self._session.needs_refresh:
                 self._refresh()
-            if self._session.needs_sign_in(self._clock()):
+            if self._session.needs_sign_in:
                 self._sign_in()
             return self._session.access_token
 

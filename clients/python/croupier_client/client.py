@@ -1,6 +1,5 @@
 """The common part of the asyncio and the blocking client: methods, session and settings."""
 
-import time
 from random import SystemRandom
 
 import grpc
@@ -9,23 +8,19 @@ from croupier_api.v1 import lobby_pb2
 from croupier_client.endpoints import Endpoints, channel_options
 from croupier_client.errors import CroupierError, Unauthenticated, from_rpc_error
 from croupier_client.methods import ServiceMethods
-from croupier_client.retry import Attempts, Clock, RandomSource, Retries, RetryPolicy
+from croupier_client.retry import Attempts, Clock, RandomSource, Retries, RetryPolicy, monotonic_clock
 from croupier_client.rpc import Service
 from croupier_client.session import Session, call_metadata
 from croupier_client.table import new_request_id
-
-
-def system_clock() -> int:
-    """Return milliseconds since 1970 UTC."""
-    return time.time_ns() // 1_000_000
 
 
 class ClientCore(ServiceMethods):
     """A player's client without a channel.
 
     `device_secret` (16 to 256 characters) is the player: the same secret is the same player again. `name` is shown to
-    others; empty keeps the name as it was. `keepalive_seconds` is the time between pings while calls are open, and
-    that for their answers; by default 4 seconds, which suits mobile networks.
+    others; the first sign-in sets it, empty keeps it as it was. `clock` measures durations. `keepalive_seconds` is the
+    time between pings while calls are open, and that for their answers; by default 4 seconds, which suits mobile
+    networks.
     """
 
     def __init__(
@@ -35,7 +30,7 @@ class ClientCore(ServiceMethods):
         name: str = "",
         *,
         policy: RetryPolicy | None = None,
-        clock: Clock = system_clock,
+        clock: Clock = monotonic_clock,
         random: RandomSource | None = None,
         keepalive_seconds: float | None = None,
     ) -> None:

@@ -73,7 +73,10 @@ class ServiceMethods:
 
     @Stream
     def watch_tables(self, *, table_id: str = "", game: str = "") -> Rpc[lobby_pb2.WatchTablesResponse]:
-        """Follow one table, or the public tables of a game; the stream starts again after a lost connection."""
+        """Follow one table, or the public tables of a game; the stream starts again after a lost connection.
+
+        An answer may have no table: once `is_list_complete` is true, the answers before it had all tables.
+        """
         request = lobby_pb2.WatchTablesRequest(table_id=table_id, game=game)
         return Rpc(Service.LOBBY, request, lobby_pb2.WatchTablesResponse)
 
@@ -123,7 +126,8 @@ class ServiceMethods:
     ) -> Rpc[lobby_pb2.FindMatchResponse]:
         """Wait to be matched with others; the last answer has the table. The same criteria keep their ticket.
 
-        A repeat with the same `request_id` gets the same table, also after a lost answer; by default it is a new one.
+        A stream that ends without a table is opened again, until the iteration ends. A repeat with the same
+        `request_id` gets the same table, also after a lost answer; by default it is a new one.
         """
         request = lobby_pb2.FindMatchRequest(
             game=game, seat_count=seat_count, client_seed=client_seed, request_id=request_id or new_request_id()

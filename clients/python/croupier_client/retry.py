@@ -1,8 +1,10 @@
 """Decisions when to retry and how long to wait; the channels carry them out."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from math import inf
 from typing import Protocol, TypeAlias
 
 import grpc
@@ -11,7 +13,12 @@ from croupier_api.v1.errors_pb2 import ERROR_REASON_SERVER_STOPPING, ERROR_REASO
 from croupier_client.errors import CroupierError, LimitReached, Unauthenticated, Unavailable
 
 Clock: TypeAlias = Callable[[], int]
-"""Returns the time in milliseconds since 1970 UTC."""
+"""Returns milliseconds since any moment: it measures durations."""
+
+
+def monotonic_clock() -> int:
+    """Return milliseconds by a clock that always goes on evenly."""
+    return time.monotonic_ns() // 1_000_000
 
 
 class RandomSource(Protocol):
@@ -64,7 +71,9 @@ class RetryPolicy:
     """Exponential backoff with jitter, limited by step and in total."""
 
     total_seconds: float = 60
-    """No attempt begins later than this after the last success; a stream that was open for longer was a success."""
+    """Of a unary call no attempt begins later than this after the call."""
+    stream_seconds: float = inf
+    """Of a stream no attempt begins later than this after its last message; by default the app alone ends it."""
     first_delay_seconds: float = 0.1
     """Upper bound of the first delay; it doubles with each failure."""
     max_delay_seconds: float = 3
@@ -84,8 +93,9 @@ class Retries:
 
     def __init__(self, policy: RetryPolicy, attempts: Attempts, clock: Clock, random: RandomSource) -> None:
         self.policy = policy
+        self.clock = clock
         self._attempts = attempts
-        self._clock = clock
+        self._total_seconds = policy.stream_seconds if attempts is Attempts.STREAM else policy.total_seconds
         self._random = random
         self.succeeded()
 
@@ -93,12 +103,12 @@ class Retries:
         """Record an answer of the service, after which all limits start again."""
         self._failures = 0
         self._rejections = 0
-        self._since_milliseconds = self._attempt_milliseconds = self._clock()
+        self._since_milliseconds = self._attempt_milliseconds = self.clock()
 
     def is_silent(self) -> bool:
         """Return whether the current attempt has been without a message for too long."""
         active_milliseconds = max(self._since_milliseconds, self._attempt_milliseconds)
-        return self._clock() - active_milliseconds > self.policy.silence_seconds * 1000
+        return self.clock() - active_milliseconds > self.policy.silence_seconds * 1000
 
     def delay_seconds(self, error: CroupierError) -> float:
         """Return the delay before the next attempt; raises the error if there should be none."""
@@ -110,16 +120,16 @@ class Retries:
         delay = _retry_after_seconds(error) + self.policy.delay_seconds(self._failures, self._random)
         if not self._may_retry(error) or delay > self.seconds_left():
             raise self.final_error(error) from error
-        self._attempt_milliseconds = self._clock() + round(delay * 1000)
+        self._attempt_milliseconds = self.clock() + round(delay * 1000)
         return delay
 
     def seconds_left(self) -> float:
         """Return the time in which another attempt may begin unless a service answers before."""
-        return self.policy.total_seconds - (self._clock() - self._since_milliseconds) / 1000
+        return self._total_seconds - (self.clock() - self._since_milliseconds) / 1000
 
     def _was_long_stream(self) -> bool:
         """Return whether the failed attempt was a stream that was open, perhaps in silence, for long."""
-        duration_milliseconds = self._clock() - self._attempt_milliseconds
+        duration_milliseconds = self.clock() - self._attempt_milliseconds
         return self._attempts is Attempts.STREAM and duration_milliseconds > self.policy.total_seconds * 1000
 
     def _delay_after_rejection(self, error: CroupierError) -> float:

@@ -27,23 +27,19 @@ class Service(Enum):
     SCORING = "Scoring"
 
 
-def never_last(_: Message) -> bool:
-    """Return False: no answer is known to be the last one of its stream."""
-    return False
-
-
 @dataclass(frozen=True)
 class Rpc(Generic[R]):
     """A request for one RPC, which is found by the name of the request message.
 
-    A stream that fails after an answer for which `is_last` is true is complete, and is not opened again. `join` makes
-    one answer of the messages of a stream that has it in parts: then the RPC is called as a unary one.
+    A stream with `is_last` is complete after the answer for which that is true, however it then ends; one that ends
+    before is opened again. `join` makes one answer of the messages of a stream that has it in parts: then the RPC is
+    called as a unary one.
     """
 
     service: Service
     request: Message
     response: type[R]
-    is_last: Callable[[R], bool] = never_last
+    is_last: Callable[[R], bool] | None = None
     join: Callable[[Sequence[R]], R] | None = None
 
     @property

@@ -3,20 +3,17 @@
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from google.protobuf.timestamp_pb2 import Timestamp
-
 from croupier_api.v1 import lobby_pb2
 from croupier_client.rpc import Rpc, Service
-
-MARGIN_MILLISECONDS = 30_000
-"""Tokens are refreshed this long before they expire, so that none expires on its way."""
 
 
 @dataclass(frozen=True)
 class Session:
     """A player's session; each answer of the lobby makes the next one.
 
-    Every `now` is in milliseconds since 1970 UTC.
+    A token is used until a service refuses it: no clock of this device has to be right, and a session that was stored
+    is as good as a new one. `name` is that for the next sign-in; the first one clears it, because a later one, which
+    the client makes by itself, would undo a change of the name on another device.
     """
 
     device_secret: str = field(repr=False)
@@ -24,15 +21,15 @@ class Session:
     player: lobby_pb2.Player | None = None
     tokens: lobby_pb2.Tokens | None = field(default=None, repr=False)
 
-    def needs_sign_in(self, now: int) -> bool:
+    @property
+    def needs_sign_in(self) -> bool:
         """Return whether only a sign-in with the device secret returns new tokens."""
-        if self.tokens is None:
-            return True
-        return not self._is_access_valid(now) and not self._is_refresh_valid(now)
+        return self.tokens is None
 
-    def needs_refresh(self, now: int) -> bool:
-        """Return whether the access token is to be refreshed, and the refresh token is valid."""
-        return self.tokens is not None and not self._is_access_valid(now) and self._is_refresh_valid(now)
+    @property
+    def needs_refresh(self) -> bool:
+        """Return whether the access token was refused, and is to be refreshed."""
+        return self.tokens is not None and not self.access_token
 
     def sign_in_rpc(self) -> Rpc[lobby_pb2.SignInResponse]:
         """Return the call for a sign-in."""
@@ -44,9 +41,13 @@ class Session:
         request = lobby_pb2.RefreshTokenRequest(refresh_token=self.tokens.refresh_token if self.tokens else "")
         return Rpc(Service.LOBBY, request, lobby_pb2.RefreshTokenResponse)
 
+    def renamed(self, name: str) -> Self:
+        """Return the session whose next sign-in sets the player's name; empty to keep it."""
+        return replace(self, name=name or self.name)
+
     def signed_in(self, answer: lobby_pb2.SignInResponse) -> Self:
         """Return the session after a sign-in."""
-        return replace(self, player=answer.player, tokens=answer.tokens)
+        return replace(self, name="", player=answer.player, tokens=answer.tokens)
 
     def refreshed(self, answer: lobby_pb2.RefreshTokenResponse) -> Self:
         """Return the session after a refresh."""
@@ -60,28 +61,12 @@ class Session:
         """Return the session after a service refused this access token; unchanged if there is a newer one."""
         if self.tokens is None or self.tokens.access_token != access_token:
             return self
-        return replace(
-            self,
-            tokens=lobby_pb2.Tokens(
-                refresh_token=self.tokens.refresh_token,
-                refresh_expiry_time=self.tokens.refresh_expiry_time,
-            ),
-        )
+        return replace(self, tokens=lobby_pb2.Tokens(refresh_token=self.tokens.refresh_token))
 
     @property
     def access_token(self) -> str:
         """Return the current access token; empty if there is none."""
         return self.tokens.access_token if self.tokens else ""
-
-    def _is_access_valid(self, now: int) -> bool:
-        return self.tokens is not None and bool(self.access_token) and now < _last_use(self.tokens.access_expiry_time)
-
-    def _is_refresh_valid(self, now: int) -> bool:
-        return self.tokens is not None and now < _last_use(self.tokens.refresh_expiry_time)
-
-
-def _last_use(expiry_time: Timestamp) -> int:
-    return expiry_time.ToMilliseconds() - MARGIN_MILLISECONDS
 
 
 def call_metadata(*, access_token: str, table_id: str, request_id: str) -> tuple[tuple[str, str], ...]:

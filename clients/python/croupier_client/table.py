@@ -14,6 +14,7 @@ import grpc
 from croupier_api.v1 import actions_pb2, engine_pb2, facts_pb2, tables_pb2
 from croupier_api.v1.errors_pb2 import ERROR_REASON_NO_PROPOSAL, ERROR_REASON_TABLE_FINISHED
 from croupier_client.errors import CroupierError, FailedPrecondition, LimitReached, SequenceError, from_status
+from croupier_client.retry import Clock, monotonic_clock
 from croupier_client.rpc import Rpc, Service
 from croupier_client.view import fold
 
@@ -41,7 +42,13 @@ def is_resume_notice(message: StreamMessage) -> bool:
 class FollowedTable:
     """The knowledge of one viewer about a table; every attribute is as of `sequence`."""
 
-    def __init__(self, table_id: str, new_id: Callable[[], str] = new_request_id, link: str = "") -> None:
+    def __init__(
+        self,
+        table_id: str,
+        new_id: Callable[[], str] = new_request_id,
+        link: str = "",
+        monotonic: Clock = monotonic_clock,
+    ) -> None:
         self.table_id = table_id
         self._link = link
         self.table = tables_pb2.Table()
@@ -55,9 +62,9 @@ class FollowedTable:
         self.legal_actions = actions_pb2.LegalActions()
         """The viewer's legal actions; empty when they are not to act."""
         self.clock = engine_pb2.TurnClock()
-        """The deadline and the reserves."""
+        """The deadline and the reserves; `seconds_left` needs no clock that is right."""
         self.proposal: engine_pb2.Proposal | None = None
-        """The pending proposal, if any; it ends at its `expiry_time` without an update."""
+        """The pending proposal, if any; it ends without an update after `proposal_seconds_left`."""
         self.revealed_seed = ""
         """The secret seed in hexadecimal, once the game is over."""
         self.round_scores: list[facts_pb2.RoundScore] = []
@@ -71,6 +78,8 @@ class FollowedTable:
         self.interruption: CroupierError | None = None
         """The error of a stream that is being opened again; None while messages arrive."""
         self._is_fresh = True
+        self._monotonic = monotonic
+        self._turn_arrived = monotonic()
         self._new_id = new_id
         self._pending: dict[str, engine_pb2.SubmitActionRequest] = {}
         self._outcomes: dict[str, Outcome] = {}
@@ -89,6 +98,22 @@ class FollowedTable:
     def is_to_act(self) -> bool:
         """Return whether the viewer may act now."""
         return bool(self.legal_actions.actions or self.legal_actions.choices)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Return the time until the deadline, at least 0; None without a deadline."""
+        deadline = self.clock.deadline_unix_ms
+        return self._seconds_until(deadline) if deadline else None
+
+    @property
+    def proposal_seconds_left(self) -> float | None:
+        """Return the time until the pending proposal ends, at least 0; None without a proposal."""
+        return self._seconds_until(self.proposal.expiry_time.ToMilliseconds()) if self.proposal else None
+
+    def _seconds_until(self, unix_ms: int) -> float:
+        """Return the time left by the server's clock, which went on since the message arrived."""
+        passed = self._monotonic() - self._turn_arrived
+        return max(0, unix_ms - self.clock.server_unix_ms - passed) / 1000
 
     @property
     def expected_sequence(self) -> int | None:
@@ -236,6 +261,7 @@ class FollowedTable:
         self._set_turn(state)
 
     def _set_turn(self, state: engine_pb2.Snapshot | engine_pb2.TableUpdate | engine_pb2.TurnState) -> None:
+        self._turn_arrived = self._monotonic()
         self.legal_actions = state.legal_actions
         self.clock = state.clock
         self.proposal = state.proposal if state.HasField("proposal") else None

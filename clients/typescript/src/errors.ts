@@ -1,6 +1,6 @@
 // Refusals: the reasons that the contract lists, in the details of an error.
 import { durationMs } from "@bufbuild/protobuf/wkt";
-import { ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 
 import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
 import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb";
@@ -9,6 +9,12 @@ import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_d
 export function reasonOf(error: unknown): ErrorReason | undefined {
   const [info] = ConnectError.from(error).findDetails(ErrorInfoSchema);
   return info && (ErrorReason[info.reason as keyof typeof ErrorReason] ?? ErrorReason.UNSPECIFIED);
+}
+
+/** Return whether a limit passes: the service says when, or it is one of the connection, without a reason. */
+export function isPassingLimit(error: ConnectError): boolean {
+  const isTimed = error.findDetails(RetryInfoSchema).length > 0;
+  return error.code === Code.ResourceExhausted && (isTimed || reasonOf(error) === undefined);
 }
 
 /** Return the milliseconds that a refusal asks to wait before a retry; 0 if it does not. */

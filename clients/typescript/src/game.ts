@@ -1,19 +1,18 @@
 // Opens tables and plays games, without rules: every update contains the legal actions.
 import type { JsonObject } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import type { CallOptions } from "@connectrpc/connect";
 
 import type { Action } from "./generated/croupier_api/v1/actions_pb";
 import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
 import { type Table as LobbyTable, TableState } from "./generated/croupier_api/v1/tables_pb";
 import { type CroupierClient, forTable } from "./client";
 import { reasonOf, retryDelay } from "./errors";
+import { randomId } from "./random_id";
 import { delay, isUnanswered, reopen } from "./retry";
 import type { Table } from "./table";
 
-/** The maximum time of retries; a gateway or an engine that ended is back within seconds. */
-const RETRY_MILLISECONDS = 60_000;
 const DELAY_MILLISECONDS = 300;
-const WAIT_MILLISECONDS = 600_000;
 /** Refusals because the table has moved on: the stream has the new legal actions, or the end of the game. */
 const OVERTAKEN: ReadonlySet<ErrorReason | undefined> = new Set([
   ErrorReason.STALE_SEQUENCE,
@@ -41,25 +40,36 @@ export async function openTable(client: CroupierClient, spec: TableSpec, botDela
 }
 
 /**
- * As the host, get ready whenever all seats are taken, and wait until the cards are dealt; throws after a time-out or
- * when the table is closed.
+ * As the host, get ready whenever all seats are taken, and wait until the cards are dealt; throws when the table is
+ * closed, and the reason of `signal`.
  */
-export async function waitForDeal(client: CroupierClient, tableId: string): Promise<void> {
-  const enough = new AbortController();
-  const timer = setTimeout(() => enough.abort(), WAIT_MILLISECONDS);
-  const options = { ...forTable(tableId), signal: enough.signal, timeoutMs: 0 };
-  const watch = () => client.lobby.watchTables({ tableId }, options);
-  try {
-    for await (const { table } of reopen(watch, () => enough.signal.aborted)) {
-      if (table?.state === TableState.PLAYING || table?.state === TableState.FINISHED) return;
-      if (table?.state === TableState.CLOSED) throw new Error("the table was closed");
-      if (table !== undefined && awaitsHost(table)) await client.lobby.setReady({ tableId, isReady: true }, forTable(tableId));
-    }
-    throw new Error("the table was not complete in time");
-  } finally {
-    clearTimeout(timer);
-    enough.abort();
+export async function waitForDeal(client: CroupierClient, tableId: string, signal?: AbortSignal): Promise<void> {
+  const watch = () => client.lobby.watchTables({ tableId }, { ...forTable(tableId), ...untilStopped(signal) });
+  // A message without a table only shows that the stream is alive.
+  for await (const { table } of reopen(watch, () => false, { signal })) {
+    if (table?.state === TableState.PLAYING || table?.state === TableState.FINISHED) return;
+    if (table?.state === TableState.CLOSED) throw new Error("the table was closed");
+    if (table !== undefined && awaitsHost(table)) await client.lobby.setReady({ tableId, isReady: true }, forTable(tableId));
   }
+}
+
+/** Wait to be matched with others, and return the table's id; throws the reason of `signal`. */
+export async function findMatch(
+  client: CroupierClient,
+  criteria: { game: string; seatCount: number },
+  signal?: AbortSignal,
+): Promise<string> {
+  const request = { ...criteria, requestId: randomId() };
+  let tableId = "";
+  // A stream that ends without a table is called again; one with a table is read to its end, which says it was received.
+  const find = () => client.lobby.findMatch(request, untilStopped(signal));
+  for await (const { table } of reopen(find, () => tableId !== "", { signal })) tableId = table?.tableId ?? tableId;
+  return tableId;
+}
+
+/** Return the options of a call without a time-out. */
+function untilStopped(signal?: AbortSignal): CallOptions {
+  return { timeoutMs: 0, ...(signal === undefined ? {} : { signal }) };
 }
 
 /** Return whether all seats are taken and the host is not ready: each change of the seats resets their readiness. */
@@ -68,19 +78,21 @@ function awaitsHost({ hostPlayerId, seats }: LobbyTable): boolean {
   return isFull && seats.some(({ playerId, isReady }) => playerId === hostPlayerId && !isReady);
 }
 
-/** Act once. Without an answer the request is sent again with the same id, so that it counts once. */
-export async function act(client: CroupierClient, table: Table, action: Action): Promise<void> {
-  const requestId = crypto.randomUUID();
+/**
+ * Act once. Without an answer the request is sent again with the same id, so that it counts once, until `signal` is
+ * aborted: throws its reason then.
+ */
+export async function act(client: CroupierClient, table: Table, action: Action, signal?: AbortSignal): Promise<void> {
+  const requestId = randomId();
   const request = { tableId: table.id, requestId, action, ...expectedSequence(table) };
-  const retryUntil = Date.now() + RETRY_MILLISECONDS;
   for (;;) {
     try {
       const { sequence } = await client.engine.submitAction(request, forTable(table.id));
       return table.acted(sequence);
     } catch (error) {
       if (OVERTAKEN.has(reasonOf(error))) return;
-      if (!isUnanswered(error) || Date.now() > retryUntil) throw error;
-      await delay(Math.max(DELAY_MILLISECONDS, retryDelay(error)));
+      if (!isUnanswered(error)) throw error;
+      await delay(Math.max(DELAY_MILLISECONDS, retryDelay(error)), signal);
     }
   }
 }

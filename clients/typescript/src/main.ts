@@ -2,7 +2,11 @@
 import { connect } from "./client";
 import { randomLegal } from "./choices";
 import { act, openTable, waitForDeal } from "./game";
+import { randomId } from "./random_id";
 import { Table } from "./table";
+
+/** The limit of the whole game: nobody watches this program, so it does not wait for ever. */
+const GAME_MILLISECONDS = 1_800_000;
 
 const [address = "http://127.0.0.1:7700", game = "thulla", seats = "3", seed = `${Date.now()}`] = process.argv.slice(2);
 
@@ -18,17 +22,18 @@ function seeded(state: number): () => number {
 
 async function play(): Promise<void> {
   const random = seeded(Number(seed));
-  const client = await connect(address, crypto.randomUUID(), "Typed");
+  const signal = AbortSignal.timeout(GAME_MILLISECONDS);
+  const client = await connect(address, randomId(), "Typed");
   const spec = { game, seats: Number(seats), bots: Number(seats) - 1 };
   const id = await openTable(client, spec);
-  await waitForDeal(client, id);
+  await waitForDeal(client, id, signal);
   const table = new Table(client, id);
   let [actions, snapshots] = [0, 0];
-  for await (const { eventKind } of table.follow()) {
+  for await (const { eventKind } of table.follow(signal)) {
     if (eventKind.case === "snapshot") snapshots += 1;
     const action = randomLegal(table.legal, random);
     if (action === undefined) continue;
-    await act(client, table, action);
+    await act(client, table, action, signal);
     actions += 1;
   }
   const ranking = table.ranking.map((group) => group.seats);

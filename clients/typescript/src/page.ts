@@ -6,12 +6,14 @@ import { type CroupierClient, connect } from "./client";
 import { element, onSubmit, showStatus } from "./dom";
 import { type TableSpec, act, openTable, waitForDeal } from "./game";
 import { offerGames } from "./game_form";
+import { randomId } from "./random_id";
 import { Table } from "./table";
 import { TablePage } from "./table_page";
 import { Words } from "./words";
 
 const BOT_DELAY_MILLISECONDS = 700;
 const SECRET = "croupier device secret";
+const TICK_MILLISECONDS = 1_000;
 
 const signInForm = element("sign-in") as HTMLFormElement;
 const tableForm = element("new-table") as HTMLFormElement;
@@ -20,7 +22,8 @@ const autoplay = element("autoplay") as HTMLInputElement;
 onSubmit(signInForm, async () => {
   const valueOf = (name: string) => String(new FormData(signInForm).get(name));
   showStatus("waiting", "signing in");
-  const client = await connect(valueOf("address"), deviceSecret(), valueOf("name"));
+  const address = valueOf("address");
+  const client = await connect(address, deviceSecret(new URL(address).origin), valueOf("name"));
   const { games } = await client.lobby.listGames({});
   const chosen = offerGames(games);
   onSubmit(tableForm, () => play(client, ...chosen()));
@@ -36,12 +39,17 @@ async function play(client: CroupierClient, game: GameDescription, spec: TableSp
   await waitForDeal(client, id);
   const table = new Table(client, id);
   const actNow = (action: Action) => act(client, table, action);
-  const page = new TablePage(table, (action) => actNow(action).catch((error) => showStatus("playing", String(error))));
-  for await (const { eventKind } of table.follow()) {
-    const words = wordsOf(table, game);
-    page.show(words, eventKind.case === "update" ? eventKind.value.facts : []);
-    const action = autoplay.checked ? randomLegal(table.legal, Math.random) : undefined;
-    if (action !== undefined) await actNow(action);
+  const page: TablePage = new TablePage(table, (action) => actNow(action).catch((error) => page.showRefusal(error)));
+  const ticking = setInterval(() => page.showTurn(wordsOf(table, game)), TICK_MILLISECONDS);
+  try {
+    for await (const { eventKind } of table.follow()) {
+      const words = wordsOf(table, game);
+      page.show(words, eventKind.case === "update" ? eventKind.value.facts : []);
+      const action = autoplay.checked ? randomLegal(table.legal, Math.random) : undefined;
+      if (action !== undefined) await actNow(action);
+    }
+  } finally {
+    clearInterval(ticking);
   }
   showStatus("over", `the game is over: ${wordsOf(table, game).ranking(table.ranking)}`);
 }
@@ -50,9 +58,10 @@ function wordsOf(table: Table, game: GameDescription): Words {
   return new Words(game, table.seats.map(({ name }) => name));
 }
 
-/** Return the secret that identifies this device; it stays in the browser. */
-function deviceSecret(): string {
-  const secret = localStorage.getItem(SECRET) ?? crypto.randomUUID();
-  localStorage.setItem(SECRET, secret);
+/** Return the secret that identifies this device at a server: one that knew it for another could play there in its name. */
+function deviceSecret(server: string): string {
+  const key = `${SECRET} ${server}`;
+  const secret = localStorage.getItem(key) ?? randomId();
+  localStorage.setItem(key, secret);
   return secret;
 }

@@ -2,21 +2,11 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 
 import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
-import { reasonOf, retryDelay } from "./errors";
+import { isPassingLimit, reasonOf, retryDelay } from "./errors";
 
 const MAX_ATTEMPTS = 5;
-const MAX_FAILURES = 12;
 const FIRST_DELAY_MILLISECONDS = 100;
 const MAX_DELAY_MILLISECONDS = 3_000;
-/** Codes of errors that a retry cannot resolve. */
-const NOT_RETRIED = new Set([
-  Code.InvalidArgument,
-  Code.NotFound,
-  Code.PermissionDenied,
-  Code.FailedPrecondition,
-  Code.Unauthenticated,
-  Code.Unimplemented,
-]);
 const NO_ANSWER = new Set([Code.Unavailable, Code.DeadlineExceeded]);
 const LOST_CONNECTION = new Set([Code.Internal, Code.Unknown, Code.Canceled]);
 
@@ -41,34 +31,67 @@ export function isUnanswered(error: unknown): boolean {
   return NO_ANSWER.has(code) || (LOST_CONNECTION.has(code) && reasonOf(error) === undefined);
 }
 
-/** Yield the messages of a stream until `isOver`; after a lost connection `open` resumes it. */
-export async function* reopen<T>(open: () => AsyncIterable<T>, isOver: () => boolean): AsyncGenerator<T> {
+/** How a stream is followed. */
+export interface Following {
+  /** Ends the stream, and the attempts to open it again; AbortSignal.timeout(...) limits them. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the error of a stream that is opened again, and without one when messages arrive again. */
+  readonly interrupted?: (error?: ConnectError) => void;
+}
+
+/**
+ * Yield the messages of a stream until `isOver`. A stream that ended or was lost is opened again, until the caller stops:
+ * an outage may be of any length. Throws a final refusal, and the reason of `signal`.
+ */
+export async function* reopen<T>(
+  open: () => AsyncIterable<T>,
+  isOver: () => boolean,
+  { signal, interrupted }: Following = {},
+): AsyncGenerator<T> {
+  let isLost = false;
   for (let failures = 0, retryAfter = 0; !isOver(); failures++) {
-    if (failures > MAX_FAILURES) throw new Error("the stream has no messages");
-    if (failures > 0) await delay(retryAfter + maxDelay(failures) * Math.random());
+    if (failures > 0) await delay(retryAfter + maxDelay(failures) * (1 + Math.random()) / 2, signal);
+    signal?.throwIfAborted();
     retryAfter = 0;
     try {
       for await (const message of open()) {
+        if (isLost) interrupted?.();
+        isLost = false;
         failures = -1;
         yield message;
       }
     } catch (error) {
+      signal?.throwIfAborted();
       const fault = ConnectError.from(error);
+      const isRetried = isUnanswered(fault) || isPassingLimit(fault) || NOT_EXECUTED.has(reasonOf(fault));
       // A stream with a message was not refused: it broke, and its error may come from a cut message.
-      const isRefused = failures >= 0 && NOT_RETRIED.has(fault.code);
+      const isRefused = failures >= 0 && !isRetried;
       // A newer stream of the same player replaces this one: to open it again would end the newer one.
       const isReplaced = reasonOf(fault) === ErrorReason.SUPERSEDED;
-      if (isRefused || isReplaced || failures >= MAX_FAILURES) throw fault;
+      if (isRefused || isReplaced) throw fault;
+      isLost = true;
+      interrupted?.(fault);
       retryAfter = retryDelay(fault);
     }
   }
 }
 
 function maxDelay(failures: number): number {
-  return Math.min(MAX_DELAY_MILLISECONDS, FIRST_DELAY_MILLISECONDS * 2 ** failures);
+  return Math.min(MAX_DELAY_MILLISECONDS, FIRST_DELAY_MILLISECONDS * 2 ** Math.min(failures, 30));
 }
 
-/** Wait. */
-export function delay(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+/** Wait; throws the reason of a signal as soon as it is aborted. */
+export function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+  });
 }

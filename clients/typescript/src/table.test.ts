@@ -18,7 +18,7 @@ import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
 import { TableState } from "./generated/croupier_api/v1/tables_pb";
 import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb";
 import type { CroupierClient } from "./client";
-import { act, waitForDeal } from "./game";
+import { act, findMatch, waitForDeal } from "./game";
 import { retryNotExecuted } from "./retry";
 import { Table } from "./table";
 
@@ -107,11 +107,80 @@ test("a stream that is silent for too long is opened again", async () => {
   assert.equal(watched[1]?.afterSequence, 3n);
 });
 
-test("streams that end without a message are not opened for ever", async ({ mock }) => {
-  mock.method(Math, "random", () => 0);
-  const { table, watched } = clientOf(Array.from({ length: 40 }, (_, stream) => (stream % 2 === 0 ? [RESUME] : [])));
-  await assert.rejects(sequencesOf(table), { message: "the stream has no messages" });
-  assert.equal(watched.length, 13);
+test("an outage of any length ends with the next stream, and is shown meanwhile", async ({ mock }) => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const outage = Array.from({ length: 60 }, (_, stream) => (stream % 3 === 0 ? [RESUME] : stream % 3 === 1 ? [] : [LOST]));
+  const { table, watched } = clientOf([[SNAPSHOT, LOST], ...outage, [entry(4n, true)]]);
+  const following = sequencesOf(table);
+  let isOver = false;
+  following.finally(() => (isOver = true));
+  let shown = 0;
+  while (!isOver) {
+    await new Promise(setImmediate);
+    shown += Number(table.interruption?.code === Code.Unavailable);
+    mock.timers.tick(3_000);
+  }
+  assert.deepEqual(await following, [3n, 4n]);
+  assert.equal(watched.length, 62);
+  assert.ok(shown > 0);
+  assert.equal(table.interruption, undefined);
+});
+
+test("the caller ends the attempts at once, also those to act", async () => {
+  const away = Array.from({ length: 99 }, () => LOST);
+  const { client, table, acted } = clientOf(away.map((fault) => [fault]), away);
+  const stop = new AbortController();
+  const following = (async () => {
+    for await (const _ of table.follow(stop.signal));
+  })();
+  const acting = act(client, table, PASS, stop.signal);
+  while (table.interruption === undefined || acted.length === 0) await new Promise(setImmediate);
+  stop.abort(new Error("the person left"));
+  await assert.rejects(following, { message: "the person left" });
+  await assert.rejects(acting, { message: "the person left" });
+});
+
+test("the time left is that of the server, counted from the arrival of the clock", async ({ mock }) => {
+  let now = 500;
+  mock.method(performance, "now", () => now);
+  mock.method(Date, "now", () => 0);
+  const clock = { deadlineUnixMs: 1_060_000n, serverUnixMs: 1_030_000n };
+  const snapshot: Event = { eventKind: { case: "snapshot", value: { sequence: 3n, view: VIEW, clock } } };
+  const { table } = clientOf([[snapshot]]);
+  assert.equal(table.secondsLeft, undefined);
+  for await (const _ of table.follow()) break;
+  assert.equal(table.secondsLeft, 30);
+  now += 10_500;
+  assert.equal(table.secondsLeft, 19.5);
+  now += 60_000;
+  assert.equal(table.secondsLeft, 0);
+});
+
+test("a match without a table is called again with the same request", async () => {
+  const requests: string[] = [];
+  const transport = createRouterTransport(({ service }) =>
+    service(LobbyService, {
+      async *findMatch({ requestId }) {
+        requests.push(requestId);
+        yield { ticketId: "w", waitingCount: 1 };
+        if (requests.length === 2) throw LOST;
+        if (requests.length === 4) yield { ticketId: "w", waitingCount: 2, table: { tableId: "t" } };
+      },
+    }),
+  );
+  const client = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
+  assert.equal(await findMatch(client, { game: "thulla", seatCount: 2 }), "t");
+  assert.equal(requests.length, 4);
+  assert.equal(new Set(requests).size, 1);
+  assert.match(requests[0] ?? "", /^[0-9a-f]{32}$/);
+});
+
+test("ids need no secure context", async ({ mock }) => {
+  mock.method(crypto, "randomUUID", () => assert.fail("a page over plain HTTP has no randomUUID"));
+  const { client, table, acted } = clientOf([]);
+  await act(client, table, PASS);
+  await act(client, table, PASS);
+  assert.equal(new Set(acted.map(({ requestId }) => requestId)).size, 2);
 });
 
 test("an error that a retry cannot resolve is reported at once", async () => {
@@ -145,6 +214,7 @@ test("waiting for the deal survives a broken stream, and one whose token expires
         for (const state of states[streams++] ?? []) {
           if (state instanceof ConnectError) throw state;
           yield { table: { state } };
+          yield { isListComplete: true };
         }
       },
     }),
@@ -261,7 +331,8 @@ test("calls beyond the rate limit wait as long as the service asks", async ({ mo
   await act(client, table, create(ActionSchema));
   await sequencesOf(table);
   const pauses = timers.mock.calls.map((call) => call.arguments[1]);
-  assert.equal(pauses.filter((milliseconds) => milliseconds === 41).length, 2);
+  // The delay of a stream is that and half of its own.
+  assert.deepEqual(pauses.filter((milliseconds) => milliseconds === 41 || milliseconds === 141).length, 2);
   assert.deepEqual([acted.length, watched.length], [2, 2]);
 });
 

@@ -1,5 +1,6 @@
 // A table as a player follows it: a stream that is resumed after a lost connection, the view, and the legal actions.
 import { create } from "@bufbuild/protobuf";
+import type { ConnectError } from "@connectrpc/connect";
 
 import type { LegalActions } from "./generated/croupier_api/v1/actions_pb";
 import type { Snapshot, TableEvent, TableUpdate, TurnClock, TurnState } from "./generated/croupier_api/v1/engine_pb";
@@ -26,8 +27,12 @@ export class Table {
   sequence: bigint | undefined;
   /** The actions that the player may take now; undefined if it is not their turn. */
   legal: LegalActions | undefined;
+  /** The error of a stream that is being opened again; undefined while messages arrive. */
+  interruption: ConnectError | undefined;
   /** The number of opened streams. */
   streams = 0;
+  /** When the clock arrived, by a clock that always goes on evenly. */
+  private clockArrivedAt = 0;
   /** The sequence of the player's last action, which may be ahead of the stream. */
   private actedAt = 0n;
 
@@ -44,9 +49,21 @@ export class Table {
     return this.view.ranking;
   }
 
-  /** Follow the table to the end of its game, and yield events that change it: snapshots, updates, states of the turn. */
-  async *follow(): AsyncGenerator<TableEvent> {
-    for await (const event of reopen(() => this.stream(), () => this.ranking.length > 0)) {
+  /** The seconds until the deadline by the server's time, at least 0; undefined without a deadline. */
+  get secondsLeft(): number | undefined {
+    const { deadlineUnixMs = 0n, serverUnixMs = 0n } = this.clock ?? {};
+    const passed = performance.now() - this.clockArrivedAt;
+    return deadlineUnixMs === 0n ? undefined : Math.max(0, Number(deadlineUnixMs - serverUnixMs) - passed) / 1000;
+  }
+
+  /**
+   * Follow the table to the end of its game, and yield events that change it: snapshots, updates, states of the turn.
+   * Lost connections are resumed until the caller stops, or `signal` is aborted.
+   */
+  async *follow(signal?: AbortSignal): AsyncGenerator<TableEvent> {
+    const interrupted = (error?: ConnectError) => void (this.interruption = error);
+    const events = reopen(() => this.stream(signal), () => this.ranking.length > 0, { signal, interrupted });
+    for await (const event of events) {
       if (CHANGES.has(event.eventKind.case)) yield event;
     }
   }
@@ -62,8 +79,10 @@ export class Table {
   }
 
   /** Open one stream after the last sequence; it fails when it has been silent for too long. */
-  private async *stream(): AsyncGenerator<TableEvent> {
+  private async *stream(signal?: AbortSignal): AsyncGenerator<TableEvent> {
     const silence = new AbortController();
+    const stop = () => silence.abort();
+    signal?.addEventListener("abort", stop);
     const restart = () => setTimeout(() => silence.abort(), this.silenceMilliseconds);
     let timer = restart();
     const seen = this.sequence === undefined ? {} : { afterSequence: this.sequence };
@@ -81,6 +100,7 @@ export class Table {
       }
     } finally {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
       silence.abort();
     }
   }
@@ -98,8 +118,13 @@ export class Table {
     this.view = view ?? create(TableViewSchema);
     this.seat = viewerSeat;
     this.sequence = sequence;
-    this.clock = clock;
+    this.setClock(clock);
     this.setLegal(legalActions);
+  }
+
+  private setClock(clock: TurnClock | undefined): void {
+    this.clock = clock;
+    this.clockArrivedAt = performance.now();
   }
 
   private append({ sequence, facts, clock, legalActions }: TableUpdate): void {
@@ -112,13 +137,13 @@ export class Table {
       throw error;
     }
     this.sequence = sequence;
-    this.clock = clock;
+    this.setClock(clock);
     this.setLegal(legalActions);
   }
 
   private setTurn({ sequence, clock, legalActions }: TurnState): void {
     if (sequence !== this.sequence) throw new Error("an entry of the log is missing");
-    this.clock = clock;
+    this.setClock(clock);
     this.setLegal(legalActions);
   }
 }

@@ -11,10 +11,12 @@ import type { Table } from "./table";
 import { type Words, texts } from "./words";
 
 const MAX_LINES = 40;
+const LOST = "the connection is lost: trying to come back to the table";
 
 /** Shows a table; `act` carries an action out that the player has chosen. */
 export class TablePage {
   private shownLegal: LegalActions | undefined;
+  private notice = "";
 
   constructor(
     private readonly table: Table,
@@ -37,7 +39,23 @@ export class TablePage {
     showLines("known", this.knownTexts(words));
     this.showActions(words);
     log(facts.map((fact) => factText(fact, words)));
-    showStatus("playing", this.turnText(words));
+    this.notice = "";
+    this.showTurn(words);
+  }
+
+  /** Show whose turn it is and the time that is left, or that the connection is lost; called once a second too. */
+  showTurn(words: Words): void {
+    const { interruption, secondsLeft } = this.table;
+    // Not a part of the status, which is read aloud whenever it changes.
+    element("time").textContent = secondsLeft === undefined ? "" : `${Math.floor(secondsLeft)} s left`;
+    const text = this.notice || (interruption === undefined ? this.turnText(words) : LOST);
+    if (text !== element("status").textContent) showStatus("playing", text);
+  }
+
+  /** Show a refusal until the next event. */
+  showRefusal(error: unknown): void {
+    this.notice = String(error);
+    showStatus("playing", this.notice);
   }
 
   private seatText(shown: SeatView, seat: number, words: Words): string {
@@ -64,10 +82,9 @@ export class TablePage {
   }
 
   private turnText(words: Words): string {
-    const { legal, clock, view } = this.table;
+    const { legal, view } = this.table;
     if (legal === undefined) return texts("waiting", words.seats(view.seatsToAct) && `${words.seats(view.seatsToAct)} to act`);
-    const deadline = Number(clock?.deadlineUnixMs ?? 0n);
-    return texts("your turn", deadline > 0 && `until ${new Date(deadline).toLocaleTimeString()}`);
+    return "your turn";
   }
 
   /** Show buttons and forms, unless they are the same: then a person may be choosing. Keep the focus among them. */

@@ -2,27 +2,26 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, type Interceptor, createClient, createRouterTransport } from "@connectrpc/connect";
 
 import { EngineService } from "./generated/croupier_api/v1/engine_pb";
 import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
 import { tokenSource, withToken } from "./tokens";
 
-const LONG = 900_000;
-const SHORT = 20_000;
-
-/** A player, a lobby whose tokens are valid for `lasting`, and a gateway that accepts tokens for which `isAccepted` is true. */
-async function player(isAccepted: (token: string) => boolean = () => true, lasting = LONG, refreshes = true) {
+/** A player, a lobby whose refresh tokens may be used up, and a gateway that accepts tokens for which `isAccepted` is true. */
+async function player(isAccepted: (token: string) => boolean = () => true, refreshes = true) {
   const issued: string[] = [];
+  const names: string[] = [];
   const issueTokens = (source: string) => {
     const accessToken = `${source} ${issued.push(source)}`;
-    const accessExpiryTime = timestampFromMs(Date.now() + lasting);
-    return { tokens: { accessToken, refreshToken: `after ${accessToken}`, accessExpiryTime } };
+    return { tokens: { accessToken, refreshToken: `after ${accessToken}` } };
   };
   const routes = createRouterTransport(({ service }) => {
     service(LobbyService, {
-      signIn: () => issueTokens("signed in"),
+      signIn({ name }) {
+        names.push(name);
+        return issueTokens("signed in");
+      },
       refreshToken() {
         if (!refreshes) throw new ConnectError("used up", Code.Unauthenticated);
         return issueTokens("renewed");
@@ -47,21 +46,21 @@ async function player(isAccepted: (token: string) => boolean = () => true, lasti
       },
     });
   }, { transport: { interceptors: [withToken(token), gateway] } });
-  return { engine: createClient(EngineService, guarded), issued, seen };
+  return { engine: createClient(EngineService, guarded), issued, names, seen };
 }
 
-test("a token is renewed shortly before it expires, once for all calls that wait for it", async ({ mock }) => {
+test("a token is used until it is refused, whatever the clock of the device shows", async ({ mock }) => {
   let now = Date.now();
   mock.method(Date, "now", () => now);
-  const { engine, issued, seen } = await player();
-  await engine.getView({});
-  now += LONG - SHORT;
-  await Promise.all([engine.getView({}), engine.getView({})]);
-  assert.deepEqual(issued, ["signed in", "renewed"]);
-  assert.deepEqual(seen, ["signed in 1", "renewed 2", "renewed 2"]);
+  const { engine, issued } = await player();
+  for (const years of [-50, 1, 50]) {
+    now += years * 365 * 86_400_000;
+    for (let call = 0; call < 20; call++) await engine.getView({});
+  }
+  assert.deepEqual(issued, ["signed in"]);
 });
 
-test("a token that is refused early is replaced once, and the call is retried", async () => {
+test("a token that is refused is replaced once for all calls, and they are retried", async () => {
   const { engine, issued } = await player((token) => token !== "signed in 1");
   await Promise.all([engine.getView({}), engine.getView({})]);
   assert.deepEqual(issued, ["signed in", "renewed"]);
@@ -76,15 +75,32 @@ test("a stream with a refused token is retried too", async () => {
   assert.deepEqual(seen, ["signed in 1", "renewed 2"]);
 });
 
-test("a stream that ends with its token is opened again with a new one", async ({ mock }) => {
-  let now = Date.now();
-  mock.method(Date, "now", () => now);
-  const { engine, seen } = await player();
+test("a stream that ends with its token is opened again with a new one", async () => {
+  const refused = new Set<string>();
+  const { engine, seen } = await player((token) => !refused.has(token));
   for (let stream = 0; stream < 2; stream++) {
     for await (const _ of engine.watchTable({}));
-    now += LONG;
+    refused.add("signed in 1");
   }
-  assert.deepEqual(seen, ["signed in 1", "renewed 2"]);
+  assert.deepEqual(seen, ["signed in 1", "signed in 1", "renewed 2"]);
+});
+
+test("a stream that is refused after its beginning is opened again with a new token", async () => {
+  const opened: string[] = [];
+  const routes = createRouterTransport(({ service }) => {
+    service(EngineService, {
+      async *watchTable(_, { requestHeader }) {
+        opened.push(requestHeader.get("authorization") ?? "");
+        if (opened.length === 1) throw new ConnectError("the token has expired", Code.Unauthenticated);
+        yield { tableEvent: { eventKind: { case: "heartbeat", value: {} } } };
+        if (opened.length === 2) throw new ConnectError("the token has expired", Code.Unauthenticated);
+      },
+    });
+  }, { transport: { interceptors: [withToken(async (refused) => (refused === undefined ? "old" : "new"))] } });
+  const messages = createClient(EngineService, routes).watchTable({})[Symbol.asyncIterator]();
+  assert.equal((await messages.next()).done, false);
+  await assert.rejects(messages.next(), { code: Code.Unauthenticated });
+  assert.deepEqual(opened, ["Bearer old", "Bearer new"]);
 });
 
 test("a second refusal is reported", async () => {
@@ -93,14 +109,27 @@ test("a second refusal is reported", async () => {
   assert.deepEqual([issued.length, seen.length], [2, 2]);
 });
 
-test("a used refresh token leads to a new sign-in", async () => {
-  const { engine, issued } = await player((token) => token !== "signed in 1", LONG, false);
+test("a used refresh token leads to a new sign-in, which keeps the name of another device", async () => {
+  const { engine, issued, names } = await player((token) => token !== "signed in 1", false);
   await engine.getView({});
   assert.deepEqual(issued, ["signed in", "signed in"]);
+  assert.deepEqual(names, ["Ada", ""]);
 });
 
-test("a device whose clock is ahead does not renew its token with each call", async () => {
-  const { engine, issued } = await player(undefined, -LONG);
-  for (let call = 0; call < 3; call++) await engine.getView({});
-  assert.deepEqual(issued, ["signed in"]);
+test("a renewal that failed is made again with the next call", async () => {
+  let isLobbyAway = false;
+  const routes = createRouterTransport(({ service }) => {
+    service(LobbyService, {
+      signIn() {
+        if (isLobbyAway) throw new ConnectError("away", Code.Unavailable);
+        return { tokens: { accessToken: "a token" } };
+      },
+    });
+  });
+  const token = await tokenSource(createClient(LobbyService, routes), "a secret", "Ada");
+  isLobbyAway = true;
+  await assert.rejects(token("a token"), { code: Code.Unavailable });
+  await assert.rejects(token(), { code: Code.Unavailable });
+  isLobbyAway = false;
+  assert.equal(await token(), "a token");
 });

@@ -1,6 +1,13 @@
-// Access tokens of a player's calls, which are renewed before they expire.
-import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { type Client, Code, ConnectError, type Interceptor, type StreamRequest } from "@connectrpc/connect";
+// Access tokens of a player's calls, which are used until a service refuses them.
+import {
+  type Client,
+  Code,
+  ConnectError,
+  type Interceptor,
+  type StreamRequest,
+  type StreamResponse,
+  type UnaryResponse,
+} from "@connectrpc/connect";
 
 import type {
   LobbyService,
@@ -9,8 +16,6 @@ import type {
   Tokens,
 } from "./generated/croupier_api/v1/lobby_pb";
 
-const RENEW_BEFORE_MILLISECONDS = 30_000;
-
 /** Returns an access token, which differs from a refused one. */
 export type TokenSource = (refused?: string) => Promise<string>;
 
@@ -18,16 +23,41 @@ export type TokenSource = (refused?: string) => Promise<string>;
 export function withToken(token: TokenSource): Interceptor {
   return (next) => async (request) => {
     const repeatable = request.stream ? await repeatableStream(request) : request;
-    const accessToken = await token();
-    repeatable.header.set("authorization", `Bearer ${accessToken}`);
-    try {
-      return await next(repeatable);
-    } catch (error) {
-      if (ConnectError.from(error).code !== Code.Unauthenticated) throw error;
-      repeatable.header.set("authorization", `Bearer ${await token(accessToken)}`);
+    const send = (accessToken: string) => {
+      repeatable.header.set("authorization", `Bearer ${accessToken}`);
       return next(repeatable);
+    };
+    const accessToken = await token();
+    const sendAgain = async (error: unknown) => {
+      if (ConnectError.from(error).code !== Code.Unauthenticated) throw error;
+      return send(await token(accessToken));
+    };
+    let response;
+    try {
+      response = await send(accessToken);
+    } catch (error) {
+      return sendAgain(error);
     }
+    return response.stream ? { ...response, message: untilRefused(response.message, sendAgain) } : response;
   };
+}
+
+/** Yield the messages of a stream, which is opened again if its token is refused before the first of them. */
+async function* untilRefused(
+  messages: StreamResponse["message"],
+  sendAgain: (error: unknown) => Promise<UnaryResponse | StreamResponse>,
+): StreamResponse["message"] {
+  let isOpen = false;
+  try {
+    for await (const message of messages) {
+      isOpen = true;
+      yield message;
+    }
+  } catch (error) {
+    if (isOpen) throw error;
+    const response = await sendAgain(error);
+    if (response.stream) yield* response.message;
+  }
 }
 
 /** Return a stream request that can be sent twice: over gRPC-Web it has one message. */
@@ -40,34 +70,32 @@ async function* once<T>(value: T): AsyncGenerator<T> {
   yield value;
 }
 
-/** Sign in, and return a source of tokens, which are renewed shortly before they expire and shared by all calls. */
+/**
+ * Sign in, and return a source of tokens, which all calls share. A token is renewed once a service has refused it, so
+ * that no clock of the device has to be right. Later sign-ins send no name: it may have changed on another device.
+ */
 export async function tokenSource(
   lobby: Client<typeof LobbyService>,
   deviceSecret: string,
   name: string,
 ): Promise<TokenSource> {
-  let currentToken = "";
-  let renewAt = Infinity;
-  const take = ({ tokens }: SignInResponse | RefreshTokenResponse): Tokens => {
-    if (tokens?.accessExpiryTime === undefined) throw new Error("the lobby returned no tokens");
-    currentToken = tokens.accessToken;
-    const early = timestampMs(tokens.accessExpiryTime) - RENEW_BEFORE_MILLISECONDS;
-    // If a new token seems expired, this device's clock is wrong: the token is used until the gateway refuses it.
-    renewAt = early > Date.now() ? early : Infinity;
-    return tokens;
-  };
-  const signIn = async () => take(await lobby.signIn({ deviceSecret, name }));
+  const signIn = async (name = "") => take(await lobby.signIn({ deviceSecret, name }));
   const refresh = async ({ refreshToken }: Tokens) => take(await lobby.refreshToken({ refreshToken }));
-  let current = signIn();
-  await current;
+  let current = signIn(name);
+  let lastToken: string | undefined = (await current).accessToken;
   return async (refused) => {
-    if (refused === currentToken || Date.now() >= renewAt) {
-      currentToken = "";
-      renewAt = Infinity;
+    if (lastToken === undefined || lastToken === refused) {
+      // Other calls wait for the renewal. If it fails, the next call tries again.
+      lastToken = "";
       // A refresh token is valid once. If the refresh fails, the device secret signs in again.
-      current = current.then(refresh).catch(signIn);
-      current.catch(() => (renewAt = 0));
+      current = current.then(refresh).catch(() => signIn());
+      current.then(({ accessToken }) => (lastToken = accessToken), () => (lastToken = undefined));
     }
     return (await current).accessToken;
   };
+}
+
+function take({ tokens }: SignInResponse | RefreshTokenResponse): Tokens {
+  if (tokens === undefined) throw new Error("the lobby returned no tokens");
+  return tokens;
 }

@@ -569,7 +569,8 @@ class TurnClock(_message.Message):
     server_unix_ms: _builtins.int
     """The time of the server when it made this message, in milliseconds since 1970-01-01 UTC. The time left is
     deadline_unix_ms - server_unix_ms, counted from the arrival of the message: a client needs no clock of its own
-    that is right. It holds for the expiry_time of the proposal beside it too.
+    that is right. It holds for the expiry_time of the proposal beside it too. For spectators at a table with a watch
+    delay it is earlier by the delay, as everything that they see.
     """
     @_builtins.property
     def reserve_ms(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:

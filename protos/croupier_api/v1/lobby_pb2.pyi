@@ -7,9 +7,9 @@ from collections import abc as _abc
 from croupier_api.v1 import games_pb2 as _games_pb2
 from croupier_api.v1 import tables_pb2 as _tables_pb2
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf import struct_pb2 as _struct_pb2
-from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
@@ -113,32 +113,32 @@ class Tokens(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ACCESS_TOKEN_FIELD_NUMBER: _builtins.int
-    ACCESS_EXPIRY_TIME_FIELD_NUMBER: _builtins.int
+    ACCESS_LIFETIME_FIELD_NUMBER: _builtins.int
     REFRESH_TOKEN_FIELD_NUMBER: _builtins.int
-    REFRESH_EXPIRY_TIME_FIELD_NUMBER: _builtins.int
+    REFRESH_LIFETIME_FIELD_NUMBER: _builtins.int
     access_token: _builtins.str
     """The token for the metadata of every call."""
     refresh_token: _builtins.str
     """The token for RefreshToken, valid once."""
     @_builtins.property
-    def access_expiry_time(self) -> _timestamp_pb2.Timestamp:
-        """The end of its validity; by default 15 minutes after the call."""
+    def access_lifetime(self) -> _duration_pb2.Duration:
+        """How long it is valid, counted from the answer; by default 15 minutes."""
 
     @_builtins.property
-    def refresh_expiry_time(self) -> _timestamp_pb2.Timestamp:
-        """The end of its validity; by default 30 days after the call."""
+    def refresh_lifetime(self) -> _duration_pb2.Duration:
+        """How long it is valid, counted from the answer; by default 30 days."""
 
     def __init__(
         self,
         *,
         access_token: _builtins.str = ...,
-        access_expiry_time: _timestamp_pb2.Timestamp | None = ...,
+        access_lifetime: _duration_pb2.Duration | None = ...,
         refresh_token: _builtins.str = ...,
-        refresh_expiry_time: _timestamp_pb2.Timestamp | None = ...,
+        refresh_lifetime: _duration_pb2.Duration | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["access_expiry_time", b"access_expiry_time", "refresh_expiry_time", b"refresh_expiry_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access_lifetime", b"access_lifetime", "refresh_lifetime", b"refresh_lifetime"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access_expiry_time", b"access_expiry_time", "access_token", b"access_token", "refresh_expiry_time", b"refresh_expiry_time", "refresh_token", b"refresh_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access_lifetime", b"access_lifetime", "access_token", b"access_token", "refresh_lifetime", b"refresh_lifetime", "refresh_token", b"refresh_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -22,12 +22,12 @@ MAX_REFRESH_TOKEN_CHARACTERS = 128
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A player's tokens; times are milliseconds since 1970 UTC."""
+    """A player's tokens, and how long they are valid from now on."""
 
     access_token: str
-    access_expires_milliseconds: int
+    access_seconds: int
     refresh_token: str
-    refresh_expires_milliseconds: int
+    refresh_seconds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class AuthService:
         if not await self.store.add_sign_in(family, player.player_id, token_hash, expires, self.clock()):
             # Housekeeping has just deleted them: they sign in as a new player.
             return await self.sign_in(device_secret, name)
-        return player, self._tokens(player, token, expires), is_new
+        return player, self._tokens(player, token), is_new
 
     async def refresh(self, refresh_token: str) -> Tokens:
         """Return new tokens for a refresh token, which becomes invalid; raises Unauthenticated if it is already."""
@@ -67,7 +67,7 @@ class AuthService:
         player = await self.store.see(player_id, self.clock()) if player_id else None
         if player is None:
             raise _invalid_refresh_token()
-        return self._tokens(player, token, expires)
+        return self._tokens(player, token)
 
     async def _get_or_create(self, device_hash: str, name: str) -> tuple[Player, bool]:
         known = await self.store.get_by_device(device_hash)
@@ -87,9 +87,9 @@ class AuthService:
     def _refresh_expires(self) -> int:
         return self.clock() + self.refresh_token_seconds * 1000
 
-    def _tokens(self, player: Player, refresh_token: str, refresh_expires: int) -> Tokens:
-        access_token, access_expires = self.issuer.issue(player.player_id, player.name)
-        return Tokens(access_token, access_expires, refresh_token, refresh_expires)
+    def _tokens(self, player: Player, refresh_token: str) -> Tokens:
+        access_token, _ = self.issuer.issue(player.player_id, player.name)
+        return Tokens(access_token, self.issuer.lifetime_seconds, refresh_token, self.refresh_token_seconds)
 
 
 def _is_plain(text: str) -> bool:

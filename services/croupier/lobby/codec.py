@@ -139,9 +139,9 @@ def encode_tokens(tokens: Tokens) -> lobby_pb2.Tokens:
     """Return the message of tokens."""
     return lobby_pb2.Tokens(
         access_token=tokens.access_token,
-        access_expiry_time=_encode_time(tokens.access_expires_milliseconds),
+        access_lifetime=Duration(seconds=tokens.access_seconds),
         refresh_token=tokens.refresh_token,
-        refresh_expiry_time=_encode_time(tokens.refresh_expires_milliseconds),
+        refresh_lifetime=Duration(seconds=tokens.refresh_seconds),
     )
 
 

@@ -101,7 +101,8 @@ class PlayedTable:
 
     def snapshot(self, viewer: int, sequence: int) -> engine_pb2.Snapshot:
         """Return the answer of GetView at a sequence."""
-        return encode_snapshot(self.config, self._state(sequence), viewer)
+        state = self._state(sequence)
+        return encode_snapshot(self.config, state, viewer, state.at)
 
     def event(self, viewer: int, sequence: int, *, is_missed: bool = False) -> engine_pb2.TableEvent:
         """Return the event of an entry on a viewer's stream, live or among others that a resumed stream has missed."""
@@ -109,12 +110,15 @@ class PlayedTable:
         is_last = not is_missed and all(one.entry.at > made.entry.at for one in following)
         key = viewer, sequence, is_last
         if key not in self.encoded:
-            self.encoded[key] = encode_transition(StreamEncoder(), self.config, made, viewer, is_last=is_last)
+            self.encoded[key] = encode_transition(
+                StreamEncoder(), self.config, made, viewer, made.entry.at, is_last=is_last
+            )
         return engine_pb2.PlayTableResponse.FromString(self.encoded[key]).table_event
 
     def turn_state(self, viewer: int, sequence: int) -> engine_pb2.TableEvent:
         """Return the event of a stream that has missed nothing since a sequence."""
-        encoded = StreamEncoder().turn_state(self._state(sequence), viewer)
+        state = self._state(sequence)
+        encoded = StreamEncoder().turn_state(state, viewer, state.at)
         return engine_pb2.PlayTableResponse.FromString(encoded).table_event
 
     def _state(self, sequence: int) -> TableState:

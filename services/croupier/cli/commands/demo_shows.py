@@ -1,6 +1,5 @@
 """Shows of a demonstration: a table with all hands open, its story in lines, a count of many tables, or nothing."""
 
-import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -53,8 +52,10 @@ def _picture(live: Live, words: Words, title: str) -> Show:
         story.extend(fact_lines(words, update.facts))
         hands = {seat: tuple(table.view.seats[seat].cards) for seat, table in enumerate(tables)}
         first = tables[0]
-        picture = DisplayedTable(title, first.view, first.clock, None, teams=first.table.teams, hands=hands)
-        lines = table_lines(words, picture, now=time.time_ns() // 1_000_000)
+        picture = DisplayedTable(
+            title, first.view, first.clock, first.seconds_left, None, teams=first.table.teams, hands=hands
+        )
+        lines = table_lines(words, picture)
         live.update(Group(*lines, Text(""), *(Text(line, style="dim") for line in story)))
 
     return show

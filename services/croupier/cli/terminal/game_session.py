@@ -1,7 +1,6 @@
 """A person's session at a table: typed lines become actions, events become a picture and a story."""
 
 import asyncio
-import time
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -103,7 +102,7 @@ class GameSession:
     def _show_proposal(self, update: engine_pb2.TableUpdate) -> None:
         before, self._proposal = self._proposal, update.proposal if update.HasField("proposal") else None
         if self._proposal is not None and self._proposal != before:
-            self._screen.say(*self._proposal_lines(update.stored_unix_ms))
+            self._screen.say(*self._proposal_lines())
         elif self._proposal is None and before is not None:
             all_agree = len(before.agreed_seats) == len(self._table.table.seats)
             self._say(f"{self._words.term(before.name)} {'is agreed on' if all_agree else 'is proposed no longer'}")
@@ -132,10 +131,11 @@ class GameSession:
     def _draw(self) -> None:
         table, width = self._table, self._screen.width
         bots = frozenset(number for number, seat in enumerate(table.table.seats) if seat.bot)
-        shown = DisplayedTable(self._game.name, table.view, table.clock, table.seat, bots, table.table.teams)
-        now = time.time_ns() // 1_000_000
-        choices = [*self._legal_lines(), *self._proposal_lines(now)]
-        picture = Picture(table_lines(self._words, shown, now, width), choices, self._messages())
+        shown = DisplayedTable(
+            self._game.name, table.view, table.clock, table.seconds_left, table.seat, bots, table.table.teams
+        )
+        choices = [*self._legal_lines(), *self._proposal_lines()]
+        picture = Picture(table_lines(self._words, shown, width), choices, self._messages())
         is_other_turn = table.is_to_act and self._shown_actions != table.legal_actions
         self._screen.draw(picture, is_news=self._is_news or is_other_turn)
         self._is_news, self._shown_actions = False, table.legal_actions if table.is_to_act else None
@@ -148,9 +148,8 @@ class GameSession:
     def _messages(self) -> list[Text]:
         width, messages = self._screen.width, []
         if self._table.interruption is not None:
-            seconds = max(0, round(self._table.retry_seconds_left))
             sent = ", and to send your action" if self._table.unanswered_requests() else ""
-            lost = f"The connection is lost: trying for {seconds} s more to come back to the table{sent}."
+            lost = f"The connection is lost: trying to come back to the table{sent}. /quit leaves; you can come back."
             messages.append(folded("", lost, width, style="bold red"))
         if self._notice:
             messages.append(folded("", self._notice, width, style="italic"))
@@ -158,12 +157,13 @@ class GameSession:
             messages.append(folded("", f"{self._unconfirmed[0]}: write yes to confirm, or something else", width))
         return messages
 
-    def _proposal_lines(self, now: int) -> list[Text]:
-        """Return the lines of the pending proposal, if any; `now` in milliseconds since 1970 UTC."""
-        proposal = self._table.proposal
-        if proposal is None or proposal.expiry_time.ToMilliseconds() <= now:
+    def _proposal_lines(self) -> list[Text]:
+        """Return the lines of the pending proposal, if any."""
+        proposal, seconds_left = self._table.proposal, self._table.proposal_seconds_left
+        if proposal is None or not seconds_left:
             return []
-        lines = [proposal_text(self._words, proposal, self._meanings.get(proposal.name, ""), now, self._screen.width)]
+        meaning = self._meanings.get(proposal.name, "")
+        lines = [proposal_text(self._words, proposal, meaning, seconds_left, self._screen.width)]
         if self._table.seat not in proposal.agreed_seats:
             lines.append(Text("  write agree or refuse", style="dim"))
         return lines

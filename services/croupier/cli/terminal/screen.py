@@ -23,30 +23,33 @@ SEAT_MARKS = frozenset({"starter"})
 
 @dataclass(frozen=True, slots=True)
 class DisplayedTable:
-    """A table to show: the view of a seat (None for a spectator), and hands that are known from elsewhere, by seat."""
+    """A table to show: the view of a seat (None for a spectator), and hands that are known from elsewhere, by seat.
+
+    `seconds_left` is the time until the deadline, None without one.
+    """
 
     title: str
     view: facts_pb2.TableView
     clock: engine_pb2.TurnClock
+    seconds_left: float | None
     seat: int | None
     bots: frozenset[int] = frozenset()
     teams: Sequence[games_pb2.Team] = ()
     hands: Mapping[int, tuple[CardValue, ...]] = field(default_factory=dict)
 
 
-def table_lines(words: Words, table: DisplayedTable, now: int, width: int = USUAL_WIDTH) -> list[Text]:
-    """Return the lines of a table; `now` in milliseconds since 1970 UTC, `width` in columns."""
+def table_lines(words: Words, table: DisplayedTable, width: int = USUAL_WIDTH) -> list[Text]:
+    """Return the lines of a table; `width` in columns."""
     return [
-        _headline(words, table, now, width),
+        _headline(words, table, width),
         *_seat_lines(words, table, width),
         *(folded(f"{name}: ", text, width) for name, text in _rows(words, table.view)),
         *_hand_lines(words, table, width),
     ]
 
 
-def _headline(words: Words, table: DisplayedTable, now: int, width: int) -> Text:
-    left = table.clock.deadline_unix_ms - now
-    time_left = f"{max(0, left) // 1000} s left" if table.clock.deadline_unix_ms else ""
+def _headline(words: Words, table: DisplayedTable, width: int) -> Text:
+    time_left = f"{int(table.seconds_left)} s left" if table.seconds_left is not None else ""
     phase = f", {words.term(table.view.phase)}" if table.view.phase else ""
     text = f"{table.title}, {words.term('round')} {table.view.round}{phase}"
     room = width - 1 - len(time_left)
@@ -146,9 +149,8 @@ def _hand_lines(words: Words, table: DisplayedTable, width: int) -> list[Text]:
     ]
 
 
-def proposal_text(words: Words, proposal: engine_pb2.Proposal, meaning: str, now: int, width: int) -> Text:
-    """Return a proposal with the seats that have agreed; `now` in milliseconds since 1970 UTC, `width` in columns."""
-    left = max(0, proposal.expiry_time.ToMilliseconds() - now) // 1000
+def proposal_text(words: Words, proposal: engine_pb2.Proposal, meaning: str, seconds_left: float, width: int) -> Text:
+    """Return a proposal with the seats that have agreed and the time that is left; `width` in columns."""
     agreed = ", ".join(map(words.name, proposal.agreed_seats))
     text = f"{words.name(proposal.proposer)} proposes {words.term(proposal.name)}: {meaning or 'all have to agree.'}"
-    return folded("", f"{text} {left} s left, agreed: {agreed}.", width, style="bold")
+    return folded("", f"{text} {int(seconds_left)} s left, agreed: {agreed}.", width, style="bold")

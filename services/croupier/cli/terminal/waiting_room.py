@@ -20,7 +20,6 @@ from croupier_client.errors import CroupierError, FailedPrecondition, Unavailabl
 POLL_SECONDS = 0.5
 ANSWER_SECONDS = 1.5
 """A lobby that has not answered for so long is shown as lost."""
-RETRY_SECONDS = 60.0
 CLIENT_SEED_BYTES = 16
 HELP = (
     "/start fills the free seats with bots; only the host can. The game begins when no seat is free.",
@@ -38,6 +37,7 @@ class WaitingRoom:
         game: str,
         screen: Screen,
         clock: Callable[[], float] = time.monotonic,
+        poll_seconds: float = POLL_SECONDS,
     ) -> None:
         self.has_left = False
         """Whether the person has given their seat up."""
@@ -47,6 +47,7 @@ class WaitingRoom:
         self._screen = screen
         self._notice = ""
         self._clock = clock
+        self._poll_seconds = poll_seconds
         self._answered_at = clock()
 
     async def run(self) -> bool:
@@ -62,19 +63,13 @@ class WaitingRoom:
         self._draw(is_news=True)
         while not self._has_begun:
             seats = list(self._table.seats)
-            try:
+            # An outage may be of any length: the person decides when to leave.
+            with contextlib.suppress(TimeoutError, Unavailable):
                 async with asyncio.timeout(ANSWER_SECONDS):
                     await self._read()
                 self._answered_at = self._clock()
-            except (TimeoutError, Unavailable):
-                if self._retry_seconds_left <= 0:
-                    raise CommandFault(f"the lobby has not answered for {RETRY_SECONDS:g} seconds") from None
             self._draw(is_news=seats != list(self._table.seats))
-            await asyncio.sleep(0 if self._has_begun else POLL_SECONDS)
-
-    @property
-    def _retry_seconds_left(self) -> float:
-        return RETRY_SECONDS - (self._clock() - self._answered_at)
+            await asyncio.sleep(0 if self._has_begun else self._poll_seconds)
 
     async def _read(self) -> None:
         """Read the table, and get ready if all seats are taken."""
@@ -118,7 +113,7 @@ class WaitingRoom:
         width, silent = self._screen.width, self._clock() - self._answered_at
         messages = [Text(self._notice, style="italic")] if self._notice else []
         if silent > ANSWER_SECONDS:
-            lost = f"The connection is lost: asking the lobby for {max(0, self._retry_seconds_left):.0f} s more."
+            lost = "The connection is lost: asking the lobby until it answers. /quit leaves; you can come back."
             messages.append(folded("", lost, width, style="bold red"))
         self._screen.draw(Picture(self._lines(), self._choices(width), messages), is_news=is_news)
 

@@ -88,7 +88,8 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         """Return everything that the caller may know."""
         table = await self._visit(request.table_id, Need.VIEW, request.link)
         viewer = table.viewer_of(caller().id)
-        return GetViewResponse(snapshot=encode_snapshot(table.config, await table.state_for(viewer), viewer))
+        state, now = await table.state_for(viewer), table.subscribers.time_for(viewer)
+        return GetViewResponse(snapshot=encode_snapshot(table.config, state, viewer, now))
 
     async def SendReaction(self, request: SendReactionRequest, context: Any) -> SendReactionResponse:
         """Send a reaction to the table."""

@@ -13,7 +13,6 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from croupier.engine.api.action_codec import encode_action, encode_legal
 from croupier.engine.api.fact_codec import encode_fact_of_update, encode_view
 from croupier.engine.api.table_codec import encode_table
-from croupier.engine.core.clock import ClockState
 from croupier.engine.core.fold import TableState, Transition
 from croupier.engine.core.log import ClockCompensated, ProposalEvent, TableConfig
 from croupier.engine.core.proposals import OpenProposal
@@ -52,9 +51,9 @@ def _action_of_legal(action: Action) -> bytes:
 
 
 class StreamEncoder:
-    """Encodes the messages of a table's streams."""
+    """Encodes the messages of a table's streams; every `now` is in milliseconds since 1970 UTC."""
 
-    def update(self, config: TableConfig, transition: Transition, known: Iterable[Fact]) -> bytes:
+    def update(self, config: TableConfig, transition: Transition, known: Iterable[Fact], now: int) -> bytes:
         """Return the fields of an update: a log entry with these of its facts."""
         entry, after = transition.entry, transition.after
         update = engine_pb2.TableUpdate(
@@ -62,7 +61,7 @@ class StreamEncoder:
             stored_unix_ms=entry.at,
             seat=entry.event.seat if isinstance(entry.event, SeatActed | ProposalEvent) else None,
             acted_by=engine_pb2.ActedBy.ValueType(entry.acted_by),
-            clock=_encode_turn_clock(after.clock, after.deadline),
+            clock=_encode_turn_clock(after, now),
             revealed_seed=config.seed.hex() if after.is_over else "",
             proposal=_encode_proposal(after.proposal),
             compensated_ms=entry.event.milliseconds if isinstance(entry.event, ClockCompensated) else 0,
@@ -82,15 +81,15 @@ class StreamEncoder:
         """Return the message of a stream with an update of these fields."""
         return _update_prefix(len(update)) + update
 
-    def snapshot(self, config: TableConfig, table: TableState, viewer: Viewer) -> bytes:
+    def snapshot(self, config: TableConfig, table: TableState, viewer: Viewer, now: int) -> bytes:
         """Return the message with everything that a viewer may know."""
-        return _message(TableEvent(snapshot=encode_snapshot(config, table, viewer)))
+        return _message(TableEvent(snapshot=encode_snapshot(config, table, viewer, now)))
 
-    def turn_state(self, table: TableState, viewer: Viewer) -> bytes:
+    def turn_state(self, table: TableState, viewer: Viewer, now: int) -> bytes:
         """Return the message with the state of the turn, for a viewer who has missed nothing."""
         state = engine_pb2.TurnState(
             sequence=table.sequence,
-            clock=_encode_turn_clock(table.clock, table.deadline),
+            clock=_encode_turn_clock(table, now),
             legal_actions=_encode_legal_now(table, viewer),
             proposal=_encode_proposal(table.proposal),
         )
@@ -125,14 +124,14 @@ def encode_refusal(request_id: str, error: ServiceError) -> bytes:
     return PlayTableResponse(answer=answer).SerializeToString()
 
 
-def encode_snapshot(config: TableConfig, table: TableState, viewer: Viewer) -> engine_pb2.Snapshot:
-    """Return everything that a viewer may know."""
+def encode_snapshot(config: TableConfig, table: TableState, viewer: Viewer, now: int) -> engine_pb2.Snapshot:
+    """Return everything that a viewer may know, at a time in milliseconds since 1970 UTC."""
     return engine_pb2.Snapshot(
         table=encode_table(config, table.is_over),
         sequence=table.sequence,
         viewer_seat=None if viewer == SPECTATOR else viewer,
         view=encode_view(table.view(viewer)),
-        clock=_encode_turn_clock(table.clock, table.deadline),
+        clock=_encode_turn_clock(table, now),
         legal_actions=_encode_legal_now(table, viewer),
         revealed_seed=config.seed.hex() if table.is_over else "",
         proposal=_encode_proposal(table.proposal),
@@ -143,11 +142,12 @@ def _encode_legal_now(table: TableState, viewer: Viewer) -> actions_pb2.LegalAct
     return encode_legal(table.legal_actions(viewer)) if viewer in table.seats_to_act else None
 
 
-def _encode_turn_clock(clock: ClockState, deadline: int) -> engine_pb2.TurnClock:
+def _encode_turn_clock(table: TableState, now: int) -> engine_pb2.TurnClock:
     return engine_pb2.TurnClock(
-        deadline_unix_ms=deadline,
-        reserve_ms=clock.reserves,
-        away_seats=[seat for seat, away in enumerate(clock.away) if away],
+        deadline_unix_ms=table.deadline,
+        reserve_ms=table.clock.reserves,
+        away_seats=[seat for seat, away in enumerate(table.clock.away) if away],
+        server_unix_ms=now,
     )
 
 

@@ -40,7 +40,9 @@ class CachedTable:
         """The network of the player who created the table, None if it is not known."""
         self.services = services
         self._folded = folded
-        self.subscribers = Subscribers(config, services.encoder, services.metrics, services.spectator_turns)
+        self.subscribers = Subscribers(
+            config, services.encoder, services.metrics, services.spectator_turns, services.clock
+        )
         self.lock = asyncio.Lock()
         self.needs_catch_up = False
         """Whether the log may hold entries that this engine appended and does not know of."""

@@ -81,7 +81,8 @@ class DelayedFanOut:
     def _release(self, transition: Transition) -> None:
         self.state = transition.after
         self._recent.append(transition)
-        fan_out(self._encoder, self._config, transition, self.streams)
+        now = self._clock() - self._delay_milliseconds
+        fan_out(self._encoder, self._config, transition, self.streams, now)
         if transition.after.is_over:
             self.close()
 

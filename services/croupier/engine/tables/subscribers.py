@@ -11,6 +11,7 @@ from croupier.engine.tables.reactions import ReactionLimit, check_reaction
 from croupier.engine.tables.subscription import Encoder, Subscription, encode_transition, fan_out
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.runtime.errors import LimitReached, StaleSequence
+from croupier.runtime.identity import Clock
 from croupier.runtime.turns import Turns
 from croupier_api.v1 import errors_pb2
 
@@ -26,7 +27,10 @@ RETRY_SECONDS = 5
 class Subscribers:
     """The open streams of a table."""
 
-    def __init__(self, config: TableConfig, encoder: Encoder, metrics: EngineMetrics, turns: Turns) -> None:
+    def __init__(
+        self, config: TableConfig, encoder: Encoder, metrics: EngineMetrics, turns: Turns, clock: Clock
+    ) -> None:
+        self._clock = clock
         self._config = config
         self._encoder = encoder
         self._metrics = metrics
@@ -37,10 +41,18 @@ class Subscribers:
         """The streams of spectators at a table with a watch delay, once there was one."""
         self._reaction_limits: dict[Seat, ReactionLimit] = {}
 
+    def time_for(self, viewer: Viewer) -> int:
+        """Return the time of the server at which a viewer sees the table: for a spectator that before the watch delay.
+
+        A delayed deadline has as much time left for them as it had for the players then.
+        """
+        delay_seconds = self._config.access.watch_delay_seconds if viewer == SPECTATOR else 0
+        return self._clock() - delay_seconds * 1000
+
     def join(self, viewer: Viewer, table: TableState, network_id: str = "") -> Subscription:
         """Return a stream that begins with a snapshot; raises LimitReached with too many spectators."""
         stream = self._new_stream(viewer, network_id)
-        stream.push(self._encoder.snapshot(self._config, table, viewer))
+        stream.push(self._encoder.snapshot(self._config, table, viewer, self.time_for(viewer)))
         return self._admit(stream, table)
 
     def resume(
@@ -64,9 +76,16 @@ class Subscribers:
         sequence = None
         for transition in missed:
             sequence = transition.entry.sequence
-            yield encode_transition(self._encoder, self._config, transition, viewer, is_last=sequence == table.sequence)
+            yield encode_transition(
+                self._encoder,
+                self._config,
+                transition,
+                viewer,
+                self.time_for(viewer),
+                is_last=sequence == table.sequence,
+            )
         if sequence is None:
-            yield self._encoder.turn_state(table, viewer)
+            yield self._encoder.turn_state(table, viewer, self.time_for(viewer))
 
     def _new_stream(self, viewer: Viewer, network_id: str) -> Subscription:
         # Each seat has its own limit, so that spectators cannot keep players from their table.
@@ -111,7 +130,7 @@ class Subscribers:
 
         The end of the game ends the streams.
         """
-        fan_out(self._encoder, self._config, transition, self._streams, is_last=is_last)
+        fan_out(self._encoder, self._config, transition, self._streams, self._clock(), is_last=is_last)
         if transition.after.is_over:
             self.close()
         if self.delayed is not None:

@@ -21,9 +21,9 @@ MAX_WRITE_SECONDS = 10.0
 
 
 class Encoder(Protocol):
-    """Encodes the messages of a stream."""
+    """Encodes the messages of a stream; every `now` is the viewers' time of the server, which the message states."""
 
-    def update(self, config: TableConfig, transition: Transition, facts: Iterable[Fact]) -> bytes:
+    def update(self, config: TableConfig, transition: Transition, facts: Iterable[Fact], now: int) -> bytes:
         """Return the fields of an update: a log entry with some of its facts."""
 
     def legal_actions(self, table: TableState, seat: Seat) -> bytes:
@@ -32,10 +32,10 @@ class Encoder(Protocol):
     def message_of_update(self, update: bytes) -> bytes:
         """Return the message with an update of these fields."""
 
-    def snapshot(self, config: TableConfig, table: TableState, viewer: Viewer) -> bytes:
+    def snapshot(self, config: TableConfig, table: TableState, viewer: Viewer, now: int) -> bytes:
         """Return the message with everything that a viewer may know."""
 
-    def turn_state(self, table: TableState, viewer: Viewer) -> bytes:
+    def turn_state(self, table: TableState, viewer: Viewer, now: int) -> bytes:
         """Return the message with the state of the turn, for a viewer who has missed nothing."""
 
     def reaction(self, seat: Seat, reaction: str) -> bytes:
@@ -165,6 +165,7 @@ def fan_out(
     config: TableConfig,
     transition: Transition,
     streams: Iterable[Subscription],
+    now: int,
     *,
     is_last: bool = True,
 ) -> None:
@@ -178,7 +179,7 @@ def fan_out(
         known = () if transition.public else tuple(may_know(fact, stream.viewer) for fact in transition.facts)
         encoded = updates.get(known)
         if encoded is None:
-            update = _update(encoder, config, transition, stream.viewer)
+            update = _update(encoder, config, transition, stream.viewer, now)
             encoded = updates[known] = update, encoder.message_of_update(update)
         update, message = encoded
         if stream.viewer in to_act:
@@ -187,18 +188,18 @@ def fan_out(
 
 
 def encode_transition(
-    encoder: Encoder, config: TableConfig, transition: Transition, viewer: Viewer, *, is_last: bool = True
+    encoder: Encoder, config: TableConfig, transition: Transition, viewer: Viewer, now: int, *, is_last: bool = True
 ) -> bytes:
     """Return the message of a transition for one viewer; see `fan_out`."""
-    update = _update(encoder, config, transition, viewer)
+    update = _update(encoder, config, transition, viewer, now)
     if is_last and viewer in transition.after.seats_to_act:
         update += encoder.legal_actions(transition.after, viewer)
     return encoder.message_of_update(update)
 
 
-def _update(encoder: Encoder, config: TableConfig, transition: Transition, viewer: Viewer) -> bytes:
+def _update(encoder: Encoder, config: TableConfig, transition: Transition, viewer: Viewer, now: int) -> bytes:
     facts = transition.facts if transition.public else [fact for fact in transition.facts if may_know(fact, viewer)]
-    return encoder.update(config, transition, facts)
+    return encoder.update(config, transition, facts, now)
 
 
 def may_know(fact: Fact, viewer: Viewer) -> bool:
