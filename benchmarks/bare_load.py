@@ -9,13 +9,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
 from typing import Any
 
-import grpc
-
 from benchmarks.bare_server import METHOD
 from benchmarks.clients import Stream
 from benchmarks.loads import SEATS, SERVER, Level, Load
 from croupier_api.v1 import cards_pb2, engine_pb2
-from loadtest.players.client import OPTIONS
+from loadtest.players.client import open_channel
 
 
 @asynccontextmanager
@@ -39,10 +37,7 @@ async def bare_load(server: tuple[int, str], level: Level, *, connections: int =
     pid, address = server
     load = Load({SERVER: pid}, level)
     async with AsyncExitStack() as stack:
-        channels = [
-            await stack.enter_async_context(grpc.aio.insecure_channel(address, options=OPTIONS))
-            for _ in range(connections)
-        ]
+        channels = [await stack.enter_async_context(open_channel(address, None)) for _ in range(connections)]
         for table in range(level.tables):
             places = range(table * SEATS, (table + 1) * SEATS)
             streams: list[Stream] = [channels[place % connections].stream_stream(METHOD)() for place in places]

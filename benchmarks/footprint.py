@@ -54,7 +54,7 @@ class ProcessGroup:
                     self._cpu[process.pid] = sum(process.cpu_times()[:2])
                     found += 1
         self.peak = max(self.peak, (memory, found))
-        self.samples.append((time.time(), sum(self._cpu.values())))
+        self.samples.append((time.monotonic(), sum(self._cpu.values())))
 
     def summary(self, per_second: float) -> str:
         """Return a line on all samples, during which this many entries a second were written."""
@@ -91,12 +91,12 @@ def measure_load(server: PostgresServer, url: str, options: argparse.Namespace, 
         pids = {"PostgreSQL": server.pid, "master": master.pid, "worker": worker.pid, "reports": reports.pid}
         groups = [ProcessGroup(name, pid) for name, pid in pids.items()]
         time.sleep(START_SECONDS + users / EVENING.arrivals_per_second)
-        began, entries = time.time(), _entries(server)
-        while time.time() < began + options.seconds:
+        began, entries = time.monotonic(), _entries(server)
+        while time.monotonic() < began + options.seconds:
             for group in groups:
                 group.sample()
             time.sleep(SAMPLE_SECONDS)
-        rate = (_entries(server) - entries) / (time.time() - began)
+        rate = (_entries(server) - entries) / (time.monotonic() - began)
     return [f"written     {rate:.0f} entries a second", *(one.summary(rate) for one in groups)]
 
 

@@ -11,7 +11,7 @@ import grpc
 
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_client import Client, CroupierError, Endpoints, RetryPolicy, TimedOut, Tls, new_request_id
-from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_target
+from croupier_client.endpoints import CALL_SECONDS, channel_options, channel_target
 from croupier_client.rpc import R, Rpc, Service
 from loadtest.measures import Measures
 from loadtest.monitor.counters import rpc_key
@@ -25,8 +25,6 @@ FORWARDED_FOR = "x-forwarded-for"
 RETRY_POLICY = RetryPolicy(total_seconds=60, stream_seconds=60)
 MATCHING_SECONDS = 30.0
 """The time for which a player waits to be matched."""
-OPTIONS = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
-"""gRPC shares one connection between channels with equal options; this option turns that off."""
 
 
 class Connections:
@@ -35,7 +33,7 @@ class Connections:
     def __init__(self, endpoints: Endpoints, per_service: int) -> None:
         self.endpoints = endpoints
         self._channel_sets: list[Mapping[Service, grpc.aio.Channel]] = [
-            {service: _channel(address, endpoints.tls) for service, address in endpoints.by_service().items()}
+            {service: open_channel(address, endpoints.tls) for service, address in endpoints.by_service().items()}
             for _ in range(per_service)
         ]
         self._numbers = count()
@@ -49,10 +47,12 @@ class Connections:
         await asyncio.gather(*(channel.close() for channels in self._channel_sets for channel in channels.values()))
 
 
-def _channel(address: str, tls: Tls | None) -> grpc.aio.Channel:
+def open_channel(address: str, tls: Tls | None, more: tuple[tuple[str, int], ...] = ()) -> grpc.aio.Channel:
+    """Open a channel with a connection of its own: by default gRPC shares one between channels with equal options."""
+    options = (*channel_options(address), ("grpc.use_local_subchannel_pool", 1), *more)
     if tls is None:
-        return grpc.aio.insecure_channel(channel_target(address), options=OPTIONS)
-    return grpc.aio.secure_channel(channel_target(address), tls.credentials(), options=OPTIONS)
+        return grpc.aio.insecure_channel(channel_target(address), options=options)
+    return grpc.aio.secure_channel(channel_target(address), tls.credentials(), options=options)
 
 
 class PlayerClient(Client):

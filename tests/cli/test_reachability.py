@@ -11,6 +11,7 @@ from croupier.cli.faults import CommandFault
 from croupier.cli.services import gateway, signed_in_client
 from croupier_client.endpoints import Tls
 from tests.certificates import Authority
+from tests.ports import reserved_port
 
 AUTHORITY = Authority()
 TRUSTED = Tls(AUTHORITY.authority.certificate)
@@ -53,3 +54,15 @@ async def test_the_reason_is_named(
                 pass
     assert address in refused.value.message
     assert message in refused.value.message
+
+
+async def test_a_proxy_of_the_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with reserved_port() as nobody:
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.setenv("grpc_proxy", f"http://ada:secret@127.0.0.1:{nobody}")
+        monkeypatch.setattr(reach, "SIGN_IN_SECONDS", 0.5)
+        with pytest.raises(CommandFault) as refused:
+            async with signed_in_client(gateway("play.example:443", TRUSTED), "a device of this test", ""):
+                pass
+    assert f"by way of 127.0.0.1:{nobody}, the proxy" in refused.value.message
+    assert "secret" not in refused.value.message

@@ -13,6 +13,7 @@ from google.protobuf.descriptor_pb2 import MethodOptions
 
 from croupier.runtime.channels import open_channel, target_of
 from croupier_internal.v1 import engine_control_pb2, scoring_control_pb2
+from tests.ports import reserved_port
 from tests.runtime.resolver import resolving
 
 METHOD = "/tests.Service/Method"
@@ -133,3 +134,15 @@ def test_calls_between_services_are_idempotent() -> None:
     assert len(calls) == 9
     harmful = [one.name for one in calls if one.GetOptions().idempotency_level == MethodOptions.IDEMPOTENCY_UNKNOWN]
     assert harmful == []
+
+
+async def test_services_call_each_other_without_the_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    with reserved_port() as nobody:
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{nobody}")
+        calls: Counter[str] = Counter()
+        async with AsyncExitStack() as stack:
+            address = await stack.enter_async_context(replica("one", calls))
+            channel = await stack.enter_async_context(open_channel(address))
+            call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(METHOD)
+            assert await call(b"", timeout=CALL_SECONDS) == b"one"

@@ -178,5 +178,5 @@ class Client(ClientCore, AsyncCaller):
 
     def _connect(self, address: str) -> grpc.aio.Channel:
         if self._credentials is None:
-            return grpc.aio.insecure_channel(channel_target(address), options=self._channel_options)
-        return grpc.aio.secure_channel(channel_target(address), self._credentials, options=self._channel_options)
+            return grpc.aio.insecure_channel(channel_target(address), options=self._options(address))
+        return grpc.aio.secure_channel(channel_target(address), self._credentials, options=self._options(address))

@@ -178,8 +178,8 @@ class BlockingClient(ClientCore, BlockingCaller):
 
     def _connect(self, address: str) -> grpc.Channel:
         if self._credentials is None:
-            return grpc.insecure_channel(channel_target(address), options=self._channel_options)
-        return grpc.secure_channel(channel_target(address), self._credentials, options=self._channel_options)
+            return grpc.insecure_channel(channel_target(address), options=self._options(address))
+        return grpc.secure_channel(channel_target(address), self._credentials, options=self._options(address))
 
 
 class BlockingMessages(Generic[R]):

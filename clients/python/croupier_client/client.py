@@ -1,13 +1,15 @@
 """The common part of the asyncio and the blocking client: methods, session and settings."""
 
+import os
 from random import SystemRandom
 
 import grpc
 
 from croupier_api.v1 import lobby_pb2
 from croupier_client.endpoints import Endpoints, channel_options
-from croupier_client.errors import CroupierError, Unauthenticated, from_rpc_error
+from croupier_client.errors import CroupierError, Unauthenticated, Unavailable, from_rpc_error
 from croupier_client.methods import ServiceMethods
+from croupier_client.proxy import proxy_of
 from croupier_client.retry import Attempts, Clock, RandomSource, Retries, RetryPolicy, monotonic_clock
 from croupier_client.rpc import Service
 from croupier_client.session import Session, call_metadata
@@ -36,7 +38,9 @@ class ClientCore(ServiceMethods):
     ) -> None:
         self._addresses = endpoints.by_service()
         self._credentials = endpoints.tls.credentials() if endpoints.tls else None
-        self._channel_options = channel_options(keepalive_seconds)
+        self._keepalive_seconds = keepalive_seconds
+        proxies = (proxy_of(address, os.environ) for address in self._addresses.values())
+        self._proxy = next(filter(None, proxies), None)
         self._policy = policy or RetryPolicy()
         self._clock = clock
         self._random = random or SystemRandom()
@@ -60,6 +64,9 @@ class ClientCore(ServiceMethods):
         """Return the retries of one RPC."""
         return Retries(self._policy, attempts, self._clock, self._random)
 
+    def _options(self, address: str) -> tuple[tuple[str, int | str], ...]:
+        return channel_options(address, self._keepalive_seconds)
+
     def _address(self, service: Service) -> str:
         return self._addresses[service]
 
@@ -71,6 +78,8 @@ class ClientCore(ServiceMethods):
         failure = from_rpc_error(error)
         if isinstance(failure, Unauthenticated):
             self._reject(access_token)
+        if isinstance(failure, Unavailable) and self._proxy and not failure.reason_name:
+            return type(failure)(failure.code, f"{failure.message}; the environment names the proxy {self._proxy}")
         return failure
 
     def _reject(self, access_token: str) -> None:

@@ -7,6 +7,7 @@ from typing import Self
 
 import grpc
 
+from croupier_client.proxy import proxy_options
 from croupier_client.rpc import Service
 
 CALL_SECONDS = 10.0
@@ -37,12 +38,13 @@ CHANNEL_OPTIONS: tuple[tuple[str, int | str], ...] = (
 )
 
 
-def channel_options(keepalive_seconds: float | None = None) -> tuple[tuple[str, int | str], ...]:
-    """Return CHANNEL_OPTIONS, with pings that find a black-holed path within twice another time."""
-    if keepalive_seconds is None:
-        return CHANNEL_OPTIONS
-    names = ("grpc.keepalive_time_ms", "grpc.keepalive_timeout_ms", "grpc.http2.ping_timeout_ms")
-    return tuple((dict(CHANNEL_OPTIONS) | dict.fromkeys(names, round(keepalive_seconds * 1000))).items())
+def channel_options(addresses: str, keepalive_seconds: float | None = None) -> tuple[tuple[str, int | str], ...]:
+    """Return the options for a channel, with pings that find a black-holed path within twice another time."""
+    options = dict((*CHANNEL_OPTIONS, *proxy_options(addresses)))
+    if keepalive_seconds is not None:
+        names = ("grpc.keepalive_time_ms", "grpc.keepalive_timeout_ms", "grpc.http2.ping_timeout_ms")
+        options |= dict.fromkeys(names, round(keepalive_seconds * 1000))
+    return tuple(options.items())
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from google.protobuf.message_factory import GetMessageClass
 from croupier_api.v1 import lobby_pb2
 from croupier_api.v1.errors_pb2 import ERROR_REASON_SLOW_READER
 from croupier_client import CroupierError, Endpoints
-from croupier_client.endpoints import CALL_SECONDS, STREAM_SECONDS, channel_target
+from croupier_client.endpoints import CALL_SECONDS, STREAM_SECONDS
 from croupier_client.errors import from_rpc_error
 from loadtest.measures import Measures
 from loadtest.monitor.counters import METHODS, rpc_key
-from loadtest.players.client import FORWARDED_FOR, OPTIONS
+from loadtest.players.client import FORWARDED_FOR, open_channel
 from loadtest.players.counting import count_limit, service_code
 
 OK, UNREAD = "OK", "UNREAD"
@@ -173,12 +173,7 @@ class AttackClient:
         service = path.split(".")[-1].partition("Service/")[0].lower()
         address: str = getattr(self._endpoints, service)
         if (address, options) not in self._channels:
-            tls, target, all_options = self._endpoints.tls, channel_target(address), (*OPTIONS, *options)
-            self._channels[address, options] = (
-                grpc.aio.insecure_channel(target, options=all_options)
-                if tls is None
-                else grpc.aio.secure_channel(target, tls.credentials(), options=all_options)
-            )
+            self._channels[address, options] = open_channel(address, self._endpoints.tls, options)
         return self._channels[address, options]
 
 

@@ -1,6 +1,7 @@
 """The services of a command: those of a gateway, those that run in the data folder, or its own."""
 
 import asyncio
+import os
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -17,6 +18,7 @@ from croupier.runtime.addresses import host_and_port, is_address
 from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints, Tls
 from croupier_client.errors import CroupierError, Unavailable
+from croupier_client.proxy import proxy_of
 
 SIGN_IN_SECONDS = 5.0
 PROBE_SECONDS = 2.0
@@ -104,6 +106,11 @@ def gateway(server: str, tls: Tls | None = None) -> Endpoints:
 async def _connection_fault(endpoints: Endpoints) -> str:
     """Return the reason why no call succeeds at a gateway, as a probe by TLS finds it."""
     address = endpoints.lobby.partition(",")[0]
+    if proxy := proxy_of(address, os.environ):
+        return (
+            f"no services answer at {address} by way of {proxy}, the proxy that the environment names: "
+            "no_proxy lists addresses that are reached without it"
+        )
     host, port = host_and_port(address)
     unverified = ssl.create_default_context()
     unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE

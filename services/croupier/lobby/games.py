@@ -22,7 +22,8 @@ class GameRegistry:
     async def list_games(self) -> tuple[GameDescription, ...]:
         """Return the games in the order to show them; raises Unavailable if the engine has never described them."""
         now = self.clock()
-        if self._refreshed_milliseconds is None or now - self._refreshed_milliseconds >= MAX_AGE_MILLISECONDS:
+        # An age below zero is that of a clock that was set back.
+        if self._refreshed_milliseconds is None or not 0 <= now - self._refreshed_milliseconds < MAX_AGE_MILLISECONDS:
             try:
                 self._games = await self.engine.describe_games()
                 self._refreshed_milliseconds = now

@@ -105,7 +105,8 @@ class Housekeeper:
 
     async def repair_finished(self) -> None:
         """Ask the engine about all games, a batch at a time and then not for a while: its stream names most ends."""
-        if self.clock() < self._repaired_milliseconds + REPAIR_MILLISECONDS:
+        # A time below zero is that of a clock that was set back.
+        if 0 <= self.clock() - self._repaired_milliseconds < REPAIR_MILLISECONDS:
             return
         if await self.finish_tables() < MAX_TABLE_IDS:
             self._repaired_milliseconds = self.clock()

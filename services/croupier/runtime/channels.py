@@ -10,6 +10,8 @@ import grpc
 from croupier.runtime.addresses import addresses_of, ip_of
 from croupier.runtime.tls import Tls
 
+NO_PROXY = ("grpc.enable_http_proxy", 0)
+"""The option of a channel that uses no proxy of the environment."""
 _SERVICE_CONFIG = {
     "loadBalancingConfig": [{"round_robin": {}}],
     # Calls between services are idempotent, so a call that a stopping replica refuses is retried at the next one.
@@ -40,6 +42,8 @@ _OPTIONS: tuple[tuple[str, int | str], ...] = (
     ("grpc.http2.ping_timeout_ms", 5_000),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_pings_without_data", 0),
+    # The http_proxy of a machine is for its way out: services are inside.
+    NO_PROXY,
 )
 Interceptors: TypeAlias = Sequence[grpc.aio.ClientInterceptor]
 MAX_CALL_SECONDS = 60.0

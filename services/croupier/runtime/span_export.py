@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Thread
+from typing import Any
 
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
@@ -12,6 +13,8 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, Tra
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import Link, Status
+
+from croupier.runtime.channels import NO_PROXY
 
 # gateway/envoy.yaml.jinja has the same values for Envoy.
 MAX_QUEUED_SPANS = 4_096
@@ -99,7 +102,10 @@ def exporting(endpoint: str, ratio: float, service: str) -> Iterator[None]:
     """Export all spans of this process to the collector at host:port while the body runs."""
     # The library has a warning for each failed attempt, and for each dropped span.
     logging.getLogger("opentelemetry").setLevel(logging.ERROR)
-    exporter = OTLPSpanExporter(endpoint=f"http://{endpoint}", insecure=True, timeout=EXPORT_SECONDS)
+    options: Any = (NO_PROXY,)
+    exporter = OTLPSpanExporter(
+        endpoint=f"http://{endpoint}", insecure=True, timeout=EXPORT_SECONDS, channel_options=options
+    )
     provider = new_provider(batch_processor(exporter), ratio, service)
     trace.set_tracer_provider(provider)
     try:

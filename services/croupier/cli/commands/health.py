@@ -5,6 +5,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from croupier.cli.faults import CommandFault, misused
 from croupier.runtime.addresses import check_address
+from croupier.runtime.channels import NO_PROXY
 
 ANSWER_SECONDS = 5.0
 
@@ -21,7 +22,7 @@ def check_health(address: str, service: str) -> None:
 
 
 def _status(address: str, service: str) -> health_pb2.HealthCheckResponse.ServingStatus:
-    with grpc.insecure_channel(address) as channel:
+    with grpc.insecure_channel(address, options=(NO_PROXY,)) as channel:
         ask = health_pb2_grpc.HealthStub(channel).Check
         try:
             answer = ask(health_pb2.HealthCheckRequest(service=service), timeout=ANSWER_SECONDS)
