@@ -40,6 +40,15 @@ def test_players_of_a_machine_have_secrets_of_their_own(tmp_path: Path) -> None:
     assert len(secrets) == 4
 
 
+def test_servers_get_secrets_of_their_own_that_last(tmp_path: Path) -> None:
+    servers = ("", "play.example:443", "127.0.0.1:7700", "127.0.0.1:7701")
+    secrets = [LocalPlayer(tmp_path, server=server).secret() for server in servers]
+    assert len(set(secrets)) == len(servers)
+    assert all(16 <= len(secret) <= 256 for secret in secrets)
+    assert secrets == [LocalPlayer(tmp_path, server=server.upper()).secret() for server in servers]
+    assert secrets[0] == (tmp_path / "player.secret").read_text()
+
+
 @pytest.mark.parametrize("name", ["../x", "a b", "x" * 33, "."])
 def test_a_name_that_is_no_part_of_a_file_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(CommandFault, match=r"--player .*: expected at most 32 letters, digits, - and _"):

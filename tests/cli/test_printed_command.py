@@ -28,6 +28,7 @@ def test_the_program_has_its_path_unless_the_shell_finds_it(monkeypatch: pytest.
 
 
 def test_the_options_of_the_connection_are_repeated() -> None:
-    assert connection_options(None, None, False, None) == ()
-    given = connection_options(Path("my data"), "here:1", True, Path("ca.pem"))
+    assert connection_options(None, None, False, None, False) == ()
+    given = connection_options(Path("my data"), "here:1", True, Path("ca.pem"), False)
     assert given == ("--data-dir", "my data", "--server", "here:1", "--ca-file", "ca.pem", "--tls")
+    assert connection_options(None, "there:1", False, None, True) == ("--server", "there:1", "--insecure")

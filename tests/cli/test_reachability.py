@@ -66,3 +66,16 @@ async def test_a_proxy_of_the_environment_is_named(monkeypatch: pytest.MonkeyPat
                 pass
     assert f"by way of 127.0.0.1:{nobody}, the proxy" in refused.value.message
     assert "secret" not in refused.value.message
+
+
+@pytest.mark.parametrize("server", ["play.example:7700", "192.0.2.7:7700", "[2001:db8::1]:7700"])
+def test_another_machine_needs_tls_or_the_consent_of_the_person(server: str) -> None:
+    with pytest.raises(CommandFault, match="is another machine, and without TLS"):
+        gateway(server)
+    assert gateway(server, insecure=True).tls is None
+    assert gateway(server, TRUSTED).tls is TRUSTED
+
+
+@pytest.mark.parametrize("server", ["127.0.0.1:7700", "localhost:7700", "[::1]:7700"])
+def test_loopback_needs_no_tls(server: str) -> None:
+    assert gateway(server).lobby == server

@@ -44,6 +44,9 @@ Authority = Annotated[
     Path | None,
     typer.Option("--ca-file", metavar="FILE", help="Connect by TLS, and trust these authorities (PEM)."),
 ]
+Insecure = Annotated[
+    bool, typer.Option("--insecure", help="Connect to another machine without TLS, where others read and change all.")
+]
 
 
 def folder_of(data_dir: Path | None) -> Path:

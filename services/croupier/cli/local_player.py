@@ -1,6 +1,7 @@
-"""A player at this machine: the secret by which services know them, and their tables that are not finished."""
+"""A player at this machine: the secrets by which servers know them, and their tables that are not finished."""
 
 import contextlib
+import hmac
 import json
 import os
 import re
@@ -35,7 +36,17 @@ class LocalPlayer:
             raise misused(f"--player {self.name!r}: expected at most 32 letters, digits, - and _")
 
     def secret(self) -> str:
-        """Return the secret of the player's device; the first call makes it."""
+        """Return the secret by which the server knows the player; the first call makes that of the device.
+
+        Each server gets one of its own, derived from that of the device: a server that knew the secret for another
+        could play there as the same player.
+        """
+        of_device = self._secret_of_device()
+        if not self.server:
+            return of_device
+        return hmac.digest(of_device.encode(), f"croupier server {self.server.lower()}".encode(), "sha256").hex()
+
+    def _secret_of_device(self) -> str:
         file = self._file("secret")
         try:
             make_private_folder(file.parent)

@@ -21,8 +21,10 @@ def _program(called: str) -> Sequence[str]:
     return (NAME if found and Path(found).resolve() == Path(called).resolve() else called,)
 
 
-def connection_options(data_dir: Path | None, server: str | None, tls: bool, ca_file: Path | None) -> tuple[str, ...]:
+def connection_options(
+    data_dir: Path | None, server: str | None, tls: bool, ca_file: Path | None, insecure: bool
+) -> tuple[str, ...]:
     """Return the options by which another command reaches the same services as the same person."""
     given = {"--data-dir": data_dir, "--server": server, "--ca-file": ca_file}
     named = [word for name, value in given.items() if value is not None for word in (name, str(value))]
-    return (*named, *(("--tls",) if tls else ()))
+    return (*named, *(flag for flag, is_given in (("--tls", tls), ("--insecure", insecure)) if is_given))

@@ -14,7 +14,7 @@ from croupier.cli.launcher.addresses import joined
 from croupier.cli.launcher.data_folder import running_in
 from croupier.cli.launcher.supervisor import Note, SupervisorSettings, running_services
 from croupier.cli.printed_command import printed_command
-from croupier.runtime.addresses import host_and_port, is_address
+from croupier.runtime.addresses import host_and_port, is_address, is_loopback
 from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints, Tls
 from croupier_client.errors import CroupierError, Unavailable
@@ -42,14 +42,14 @@ def endpoints_running_in(folder: Path) -> Endpoints | None:
 
 @asynccontextmanager
 async def reachable_services(
-    folder: Path, server: str | None, say: Note, tls: Tls | None = None
+    folder: Path, server: str | None, say: Note, tls: Tls | None = None, *, insecure: bool = False
 ) -> AsyncIterator[Endpoints]:
     """Yield the gateway if one is named, else the services that run in the data folder, else new ones for the body.
 
     Raises CommandFault if services cannot be started.
     """
     if server is not None:
-        yield gateway(server, tls)
+        yield gateway(server, tls, insecure=insecure)
         return
     running = endpoints_running_in(folder)
     if running is not None:
@@ -94,12 +94,20 @@ def trust(tls: bool, authority: Path | None) -> Tls | None:
         raise misused(f"--ca-file {authority} cannot be read: {fault.strerror}") from None
 
 
-def gateway(server: str, tls: Tls | None = None) -> Endpoints:
-    """Return the endpoints of a gateway; raises CommandFault unless its address is host:port."""
+def gateway(server: str, tls: Tls | None = None, *, insecure: bool = False) -> Endpoints:
+    """Return the endpoints of a gateway; raises CommandFault unless its address is host:port.
+
+    One of another machine needs TLS, unless the person accepts that it is `insecure`.
+    """
     if "://" in server:
         raise misused(f"--server {server}: leave out {server.partition('://')[0]}://, and name the port")
     if not is_address(server):
         raise misused(f"--server {server}: expected HOST:PORT, with a port from 1 to 65535")
+    if tls is None and not insecure and not is_loopback(server):
+        raise misused(
+            f"--server {server} is another machine, and without TLS others can read and change everything: "
+            "add --tls or --ca-file, or --insecure to connect all the same"
+        )
     return Endpoints.single(server, tls)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from croupier.cli.arguments import Authority, DataDir, Options, OtherPlayer, Server, WithTls, folder_of, say
+from croupier.cli.arguments import Authority, DataDir, Insecure, Options, OtherPlayer, Server, WithTls, folder_of, say
 from croupier.cli.faults import FAILED
 from croupier.cli.options import split_options
 from croupier.cli.printed_command import connection_options
@@ -34,6 +34,7 @@ def play(
     server: Server = None,
     tls: WithTls = False,
     ca_file: Authority = None,
+    insecure: Insecure = False,
     name: Annotated[str | None, typer.Option(help="Your name at the table.", show_default="your login name")] = None,
     player: OtherPlayer = "",
     invite: Annotated[bool, typer.Option("--invite", help="A new table for friends, who join by a code.")] = False,
@@ -46,14 +47,14 @@ def play(
     from croupier.cli.commands.play import play as run_play
     from croupier.cli.local_player import LocalPlayer
 
-    connection = connection_options(data_dir, server, tls, ca_file)
+    connection = connection_options(data_dir, server, tls, ca_file, insecure)
     options = split_options(option or ())
     choice = TableChoice(game, seats, options, bot_delay, table, join, invite, connection)
     local_player = LocalPlayer(folder_of(data_dir), player, server or "")
 
     async def run() -> None:
         shown_name = name if name is not None else player or _login_name()
-        async with _signed_in_client(local_player, tls, ca_file, shown_name) as client:
+        async with _signed_in_client(local_player, tls, ca_file, insecure, shown_name) as client:
             await run_play(client, choice, local_player, Console(highlight=False))
 
     asyncio.run(run())
@@ -66,6 +67,7 @@ def replay_export(
     server: Server = None,
     tls: WithTls = False,
     ca_file: Authority = None,
+    insecure: Insecure = False,
     player: OtherPlayer = "",
     output: Annotated[
         Path | None, typer.Option("--output", metavar="FILE", help="TABLE_ID.jsonl if left out, - for standard output.")
@@ -80,7 +82,7 @@ def replay_export(
     file = output if output is not None else Path(f"{table_id}.jsonl")
 
     async def run() -> str:
-        async with _signed_in_client(local_player, tls, ca_file) as client:
+        async with _signed_in_client(local_player, tls, ca_file, insecure) as client:
             return (await client.get_replay(table_id=table_id, link=link)).replay
 
     write(asyncio.run(run()), file)
@@ -95,6 +97,7 @@ def replay_link(
     server: Server = None,
     tls: WithTls = False,
     ca_file: Authority = None,
+    insecure: Insecure = False,
     player: OtherPlayer = "",
 ) -> None:
     """Print a link by which others read the replay of a table of yours, once its game is over."""
@@ -104,8 +107,8 @@ def replay_link(
     local_player = LocalPlayer(folder_of(data_dir), player, server or "")
 
     async def run() -> str:
-        async with _signed_in_client(local_player, tls, ca_file) as client:
-            return await share(client, table_id, connection_options(None, server, tls, ca_file))
+        async with _signed_in_client(local_player, tls, ca_file, insecure) as client:
+            return await share(client, table_id, connection_options(None, server, tls, ca_file, insecure))
 
     typer.echo(asyncio.run(run()))
 
@@ -122,14 +125,14 @@ def replay_verify(
 
 @asynccontextmanager
 async def _signed_in_client(
-    player: "LocalPlayer", tls: bool, ca_file: Path | None, name: str = ""
+    player: "LocalPlayer", tls: bool, ca_file: Path | None, insecure: bool, name: str = ""
 ) -> AsyncIterator["Client"]:
     """Yield a client of a player of this machine, signed in at the services that the options name."""
     from croupier.cli.services import reachable_services, signed_in_client, trust
 
-    secret = player.secret()
+    secret, tls_settings = player.secret(), trust(tls, ca_file)
     async with (
-        reachable_services(player.folder, player.server or None, say, trust(tls, ca_file)) as endpoints,
+        reachable_services(player.folder, player.server or None, say, tls_settings, insecure=insecure) as endpoints,
         signed_in_client(endpoints, secret, name) as client,
     ):
         yield client
