@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NoReturn, Self, TypeVar
 
 import grpc
-from google.protobuf.descriptor import ServiceDescriptor
+from google.protobuf.descriptor import Descriptor, ServiceDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
@@ -83,7 +83,9 @@ class FakeCroupier:
             elif rpc.name in streams:
                 handlers[rpc.name] = grpc.unary_stream_rpc_method_handler(streams[rpc.name], *codec)
             else:
-                handlers[rpc.name] = grpc.unary_unary_rpc_method_handler(partial(self._answer, rpc.name), *codec)
+                handlers[rpc.name] = grpc.unary_unary_rpc_method_handler(
+                    partial(self._answer, rpc.name, rpc.output_type), *codec
+                )
         return handlers
 
     def stop(self) -> None:
@@ -97,7 +99,7 @@ class FakeCroupier:
     def __exit__(self, *error: object) -> None:
         self.stop()
 
-    def _answer(self, name: str, request: Any, context: grpc.ServicerContext) -> Message:
+    def _answer(self, name: str, answer: Descriptor, request: Any, context: grpc.ServicerContext) -> Message:
         self._enter(name, context, request)
         match name:
             case "SignIn":
@@ -112,10 +114,10 @@ class FakeCroupier:
                 return lobby_pb2.RefreshTokenResponse(tokens=self._tokens())
             case "SubmitAction":
                 return engine_pb2.SubmitActionResponse(sequence=self.table.submit(request).sequence)
-            case "CreateProposal":
-                return engine_pb2.CreateProposalResponse(sequence=self.table.played_count + 1)
-            case "CastVote":
-                return engine_pb2.CastVoteResponse(sequence=self.table.played_count + 1)
+            case "CreateProposal" | "CastVote":
+                return GetMessageClass(answer)(sequence=self.table.played_count + 1)
+            case "SetReady" | "LeaveTable":
+                return GetMessageClass(answer)()
             case "GetView":
                 return engine_pb2.GetViewResponse(snapshot=self.table.snapshot())
             case "CreateTable":

@@ -13,6 +13,7 @@ from croupier_api.v1 import engine_pb2, errors_pb2, lobby_pb2
 from croupier_client import (
     IllegalAction,
     PermissionDenied,
+    RetryPolicy,
     SequenceError,
     StaleSequence,
     Superseded,
@@ -106,6 +107,23 @@ async def test_only_idempotent_calls_are_retried_and_a_token_is_refused_once(cli
             fake.unary_failures.extend([refused(grpc.StatusCode.UNAUTHENTICATED, "who?")] * 9)
             with pytest.raises(Unauthenticated, match="who"):
                 await client.list_games()
+
+
+@pytest.mark.parametrize("later", ["set_ready", "leave_table"])
+async def test_a_retry_does_not_undo_a_later_change_of_the_seat(client_of: Connect, later: str) -> None:
+    """It fails with the error that it would be retried for."""
+    slow = RetryPolicy(first_delay_seconds=6, max_delay_seconds=6)
+    with FakeCroupier() as fake:
+        async with client_of(fake, policy=slow) as client:
+            await client.sign_in()
+            fake.unary_failures.append(UNAVAILABLE)
+            readying = asyncio.create_task(client.set_ready(table_id="t1"))
+            await until(lambda: not fake.unary_failures)
+            await getattr(client, later)(table_id="t1", **({"is_ready": False} if later == "set_ready" else {}))
+            with pytest.raises(Unavailable):
+                await readying
+            await client.set_ready(table_id="t1")
+    assert fake.calls.count("SetReady") == 2 + (later == "set_ready")
 
 
 async def test_find_match_reports_its_progress_and_survives_a_lost_connection(client_of: Connect) -> None:

@@ -73,11 +73,14 @@ class Client(ClientCore, AsyncCaller):
     async def invoke(self, rpc: Rpc[R]) -> R:
         """Return the answer to a unary RPC, retried as its method allows; raises CroupierError."""
         retries = self.retries(rpc.attempts)
-        while True:
-            try:
-                return await self._send(rpc, await self._access_token())
-            except CroupierError as error:
-                await asyncio.sleep(retries.delay_seconds(error))
+        with self._seat_changes.making(rpc):
+            while True:
+                try:
+                    return await self._send(rpc, await self._access_token())
+                except CroupierError as error:
+                    await asyncio.sleep(retries.delay_seconds(error))
+                    if self._seat_changes.is_overtaken(rpc):
+                        raise
 
     async def follow(self, rpc: Rpc[R]) -> AsyncGenerator[R, None]:
         """Yield the answers of a stream, which is opened again if the connection is lost; raises CroupierError."""

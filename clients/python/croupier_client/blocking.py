@@ -74,11 +74,14 @@ class BlockingClient(ClientCore, BlockingCaller):
     def invoke(self, rpc: Rpc[R]) -> R:
         """Return the answer to a unary RPC, retried as its method allows; raises CroupierError."""
         retries = self.retries(rpc.attempts)
-        while True:
-            try:
-                return self._send(rpc, self._access_token())
-            except CroupierError as error:
-                time.sleep(retries.delay_seconds(error))
+        with self._seat_changes.making(rpc):
+            while True:
+                try:
+                    return self._send(rpc, self._access_token())
+                except CroupierError as error:
+                    time.sleep(retries.delay_seconds(error))
+                    if self._seat_changes.is_overtaken(rpc):
+                        raise
 
     def follow(self, rpc: Rpc[R]) -> Iterator[R]:
         """Yield the answers of a stream, which is opened again if the connection is lost; raises CroupierError."""

@@ -12,6 +12,7 @@ from croupier_client.methods import ServiceMethods
 from croupier_client.proxy import proxy_of
 from croupier_client.retry import Attempts, Clock, RandomSource, Retries, RetryPolicy, monotonic_clock
 from croupier_client.rpc import Service
+from croupier_client.seat_changes import SeatChanges
 from croupier_client.session import Session, call_metadata
 from croupier_client.table import new_request_id
 
@@ -45,6 +46,7 @@ class ClientCore(ServiceMethods):
         self._clock = clock
         self._random = random or SystemRandom()
         self._session = Session(device_secret, name)
+        self._seat_changes = SeatChanges()
         self._set_up()
 
     def _set_up(self) -> None:
