@@ -52,8 +52,3 @@ def change(first: float, last: float) -> str:
 def known(value: float, formatted: str) -> str:
     """Return the formatted text of a value of which 0 means unknown."""
     return formatted if value else UNKNOWN
-
-
-def printable(text: str) -> str:
-    """Return a foreign text as one line without control characters."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)

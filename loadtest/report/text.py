@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from loadtest.report.figures import change, duration, known, milliseconds, number, printable, size
+from croupier.runtime.printed_text import escaped
+from loadtest.report.figures import change, duration, known, milliseconds, number, size
 from loadtest.report.result import Conditions, Latency, Result, ViolationSummary
 from loadtest.report.verdict import verdict
 
@@ -11,7 +12,7 @@ PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "maximum")
 
 def to_text(result: Result) -> str:
     """Return the summary: games, latencies, refusals, violations, resources, limits and conditions."""
-    return "".join(f"{printable(line).rstrip()}\n" for line in _lines(result))
+    return "".join(f"{escaped(line).rstrip()}\n" for line in _lines(result))
 
 
 def _lines(result: Result) -> Iterator[str]:

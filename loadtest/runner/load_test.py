@@ -13,6 +13,7 @@ from locust import LoadTestShape
 from locust.env import Environment
 from locust.runners import STATE_MISSING, LocalRunner, MasterRunner
 
+from croupier.runtime.printed_text import escaped
 from loadtest.backend import BackendUnavailable
 from loadtest.report.result import Result, ViolationSummary
 from loadtest.report.verdict import verdict
@@ -130,7 +131,7 @@ class LoadTest:
         # In another greenlet, since it ends this one; before the line, which a closed pipe refuses.
         is_headless = self._given.headless
         gevent.spawn(self._runner.quit if is_headless else self._runner.stop)
-        print(f"loadtest: {fault}", file=sys.stderr, flush=True)
+        print(f"loadtest: {escaped(str(fault))}", file=sys.stderr, flush=True)
 
     def _count(self, message: Message) -> None:
         self._statistics.add(message["batch"])
@@ -157,7 +158,7 @@ class LoadTest:
             self._result = self._run.result(self._drain(self._run))
             self._environment.process_exit_code = EXIT_PASSED if self._result.passed else EXIT_FAILED
         except ReportFault as fault:
-            print(f"loadtest: {fault}", file=sys.stderr, flush=True)
+            print(f"loadtest: {escaped(str(fault))}", file=sys.stderr, flush=True)
         finally:
             self._close()
             self._stages.reset()

@@ -14,6 +14,7 @@ import gevent
 import psutil
 
 from croupier.cli.launcher.replicas import Replicas, service_of
+from croupier.runtime.printed_text import escaped
 from loadtest.backend import Backend, BackendUnavailable, started_backend
 from loadtest.monitor.comparison import await_agreement, differences
 from loadtest.monitor.growth import MEMORY, growth_checks
@@ -289,4 +290,4 @@ def _backend(options: Options) -> Iterator[Backend]:
 
 def _print_progress(line: str) -> None:
     """Print progress to standard error, which is no result."""
-    print(line, file=sys.stderr, flush=True)
+    print(escaped(line), file=sys.stderr, flush=True)

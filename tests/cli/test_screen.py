@@ -13,7 +13,7 @@ from croupier.cli.terminal.facts import fact_lines
 from croupier.cli.terminal.game_session import compensation_text
 from croupier.cli.terminal.legal import legal_lines, possible_text
 from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
-from croupier.cli.terminal.words import Words, can_write_symbols, printable, words_of
+from croupier.cli.terminal.words import Words, can_write_symbols, words_of
 from croupier.engine.api.action_codec import encode_legal
 from croupier.engine.api.fact_codec import encode_fact, encode_view
 from croupier.engine.api.table_codec import encode_game, encode_teams
@@ -106,7 +106,7 @@ def test_letters_replace_symbols_and_names_cannot_control_the_terminal() -> None
     text = "\n".join(rows(LETTERS))
     assert text.isascii()
     assert "your hand: 2C   5H   AS" in text
-    assert printable("Eve\x1b[2J") == "Eve?[2J"
+    assert words_of(GameDescription(), ["Eve\x1b[2J\n"], False).name(0) == "Eve\\x1b[2J\\n"
 
 
 def choice(action: actions_pb2.Action, least: int, most: int, **parts: Any) -> actions_pb2.ActionChoice:

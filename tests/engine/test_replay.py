@@ -1,16 +1,19 @@
 """The verification of replays: written ones pass, and every change is found."""
 
 import json
-from collections.abc import Iterator
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import chain, pairwise, product, repeat
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
 import pytest
 
+from croupier.engine.core import replay_verification
 from croupier.engine.core.log import ActedBy, ClockCompensated, Proposed, SeatConfig, TableConfig, Voted
-from croupier.engine.core.replay_verification import ReplayFault, verify_replay
+from croupier.engine.core.replay_verification import ReplayFault, verify_replay, verify_replay_file
 from croupier.engine.core.shuffles import commitment
 from croupier.games.interface import SeatActed
 from croupier.games.registry import GAMES
@@ -259,6 +262,40 @@ def test_missing_and_additional_lines_are_found() -> None:
         verify_replay("")
 
 
+HOSTILE_CHARACTERS = 20_000_000
+HOSTILE: Mapping[str, Callable[[str], Iterable[str]]] = {
+    "one endless line": lambda _: repeat("[" + 65_535 * "1,", HOSTILE_CHARACTERS // 2**17),
+    "deep nesting": lambda _: repeat('{"a":' * 13_000, HOSTILE_CHARACTERS // 65_000),
+    "many lines": lambda header: chain([header], repeat('{"a":[[[{}]]]}\n', HOSTILE_CHARACTERS // 15)),
+    "lines of many objects": lambda header: chain(
+        [header], repeat("[" + 20_000 * "{}," + "{}]\n", HOSTILE_CHARACTERS // 60_000)
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_file_is_refused_in_bounded_memory(tmp_path: Path, kind: str) -> None:
+    header, *_ = written(make_config("thulla"), 1)
+    path = tmp_path / "hostile.jsonl"
+    with path.open("w") as file:
+        file.writelines(HOSTILE[kind](f"{header}\n"))
+    assert path.stat().st_size > HOSTILE_CHARACTERS / 2
+    tracemalloc.start()
+    try:
+        with path.open(encoding="utf-8") as file, pytest.raises(ReplayFault, match=r"^line [12]: .{1,1000}$"):
+            verify_replay_file(file)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < HOSTILE_CHARACTERS / 4
+
+
+def test_a_file_with_too_many_lines_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = written(make_config("thulla"), 1)
+    monkeypatch.setattr(replay_verification, "MAX_LINES", len(lines) - 1)
+    assert fault_line(lines) == len(lines)
+
+
 def test_random_bytes_in_a_file_are_found_or_change_nothing(seed: int) -> None:
     def certain(line: str) -> dict[str, Any]:
         """Return the verifiable part of a line."""
@@ -273,4 +310,4 @@ def test_random_bytes_in_a_file_are_found_or_change_nothing(seed: int) -> None:
             verify_replay(touched)
         except ReplayFault:
             continue
-        assert list(map(certain, touched.splitlines())) == list(map(certain, text.splitlines()))
+        assert list(map(certain, touched.split("\n"))) == list(map(certain, text.split("\n")))

@@ -2,6 +2,7 @@
 
 import io
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Annotated, NoReturn
@@ -14,6 +15,7 @@ from croupier.cli.commands.operator_options import health, keys, migrate, serve,
 from croupier.cli.commands.player_options import play, replay_app
 from croupier.cli.commands.report_options import report_app
 from croupier.cli.faults import FAILED, CommandFault
+from croupier.runtime.printed_text import escaped
 
 
 def show_version(is_wanted: bool) -> None:
@@ -60,17 +62,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         app(arguments)
     except CommandFault as fault:
         _fail(fault.message, fault.exit_code)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - its traceback is printed
         # Imported here: that takes longer than most commands.
         from croupier_client.errors import CroupierError
 
-        if not isinstance(error, CroupierError):
-            raise
-        _fail(str(error), FAILED)
+        if isinstance(error, CroupierError):
+            _fail(str(error), FAILED)
+        sys.stderr.write(escaped(traceback.format_exc(), keep="\n"))
+        sys.exit(FAILED)
 
 
 def _fail(message: str, exit_code: int) -> NoReturn:
-    print(f"croupier: {message}", file=sys.stderr)
+    print(f"croupier: {escaped(message)}", file=sys.stderr)
     sys.exit(exit_code)
 
 

@@ -8,6 +8,7 @@ import typer
 
 from croupier.cli.faults import misused
 from croupier.cli.launcher.data_folder import default_data_folder
+from croupier.runtime.printed_text import escaped
 
 
 def _folder(text: str) -> Path:
@@ -55,5 +56,5 @@ def folder_of(data_dir: Path | None) -> Path:
 
 
 def say(line: str) -> None:
-    """Print a line at once."""
-    print(line, flush=True)
+    """Print a line at once; what would control the terminal is escaped."""
+    print(escaped(line, keep="\n"), flush=True)

@@ -110,7 +110,7 @@ async def demo(
                 played.append(await _played_and_shown(plan, endpoints, console, quiet, in_short=len(plans) > 1))
                 if replays is not None:
                     _write_replays(replays, played[-1])
-    console.print(conclusion(plans, played, time.monotonic() - began), highlight=False, soft_wrap=True)
+    console.print(conclusion(plans, played, time.monotonic() - began), soft_wrap=True)
 
 
 async def _played_and_shown(
@@ -120,7 +120,7 @@ async def _played_and_shown(
     names = [plan.player_name(1, seat) for seat in range(plan.seats)]
     words = words_of(encode_game(game), names, can_write_symbols(console.encoding))
     if in_short and not quiet:
-        console.print(f"\n{game.name} ({game.id}), {plan.seats} seats", style="bold", highlight=False)
+        console.print(f"\n{game.name} ({game.id}), {plan.seats} seats", style="bold")
     with chosen_show(console, words, game.name, plan.tables, quiet, in_short) as show:
         played = await play_all(plan, endpoints, show)
     if not quiet:
@@ -143,7 +143,7 @@ def _show_result(console: Console, words: Words, played: Played) -> None:
     if len(played.records) == 1 and played.records[0].sheet is not None:
         sheet = scoring_pb2.GetScoreSheetResponse.FromString(played.records[0].sheet)
         console.print("\nScore sheet", *sheet_lines(words, sheet.rounds), sep="\n")
-        console.print("\nRanking", *words.ranking(sheet.result.ranking), sep="\n", highlight=False, markup=False)
+        console.print("\nRanking", *words.ranking(sheet.result.ranking), sep="\n")
 
 
 def _show_leaderboard(console: Console, played: Played) -> None:
@@ -151,7 +151,7 @@ def _show_leaderboard(console: Console, played: Played) -> None:
     for entry in played.standings.leaderboard[:LEADERBOARD_LINES]:
         statistics = entry.statistics
         text = f"{entry.position:3}. {entry.name:20} won {statistics.games_won} of {statistics.games_finished}"
-        console.print(f"{text}, average place {statistics.average_place:.1f}", highlight=False, markup=False)
+        console.print(f"{text}, average place {statistics.average_place:.1f}")
     console.print()
 
 

@@ -40,7 +40,7 @@ def _nothing(_tables: Sequence[AsyncTable], _update: engine_pb2.TableUpdate) -> 
 def _story(console: Console, words: Words) -> Show:
     def show(_tables: Sequence[AsyncTable], update: engine_pb2.TableUpdate) -> None:
         for line in fact_lines(words, update.facts):
-            console.print(f"{update.sequence:4} {line}", highlight=False, markup=False)
+            console.print(f"{update.sequence:4} {line}")
 
     return show
 
@@ -74,6 +74,6 @@ def _count(console: Console, tables: int, live: Live | None) -> Show:
         if live is not None:
             live.update(Text(line))
         elif ends and finished % max(1, tables // REPORTS) == 0:
-            console.print(line, highlight=False)
+            console.print(line)
 
     return show

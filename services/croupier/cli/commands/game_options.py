@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from croupier.cli.arguments import Options
 from croupier.cli.commands.games import show_game, show_games
 from croupier.cli.faults import misused
 from croupier.cli.options import game_named, read_options, seats_of, split_options
+from croupier.cli.terminal.safe_console import SafeConsole
 from croupier.games.registry import GAMES
 
 MAX_TABLES = 500
@@ -24,7 +24,7 @@ def games(
     rules: Annotated[bool, typer.Option("--rules", help="Show the rules of GAME instead.")] = False,
 ) -> None:
     """Show the games, with seats and options, or the rules of one."""
-    console = Console()
+    console = SafeConsole()
     if rules:
         from croupier.cli.commands.rules import show_rules
 
@@ -59,7 +59,7 @@ def demo(
         plans.append(
             DemoPlan(chosen.id, count, tables, read_options(chosen, count, split_options(option or ())), fixed)
         )
-    asyncio.run(run_demo(plans, seed, replays, quiet, Console(highlight=False)))
+    asyncio.run(run_demo(plans, seed, replays, quiet, SafeConsole()))
 
 
 def league(
@@ -82,4 +82,4 @@ def league(
 
     names, options = tuple(bots.split(",")), split_options(option or ())
     asked = LeaguePlan(game, seats or USUAL_SEATS, options, names, tables, seed, thinking, iterations)
-    run_league(plans(asked, seats), processes, Console(highlight=False))
+    run_league(plans(asked, seats), processes, SafeConsole())

@@ -12,7 +12,8 @@ from croupier.cli.faults import CommandFault, misused
 
 FORMAT = 1
 FILE = "result.json"
-MAX_BYTES = 64 * 2**20
+MAX_BYTES = 4 * 2**20
+"""A result has a few hundred kilobytes; parsed, hostile JSON takes some twenty times its size."""
 PERCENTILES: Mapping[str, float] = MappingProxyType({"p50": 0.5, "p95": 0.05, "p99": 0.01, "p999": 0.001})
 """The shares of samples beyond them."""
 CONDITIONS = ("scenario", "seed", "command", "machine", "cores", "backend", "processes")

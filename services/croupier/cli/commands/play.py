@@ -22,7 +22,8 @@ from croupier.cli.terminal.lines import MAX_WIDTH, folded
 from croupier.cli.terminal.sheets import sheet_lines
 from croupier.cli.terminal.table_menu import TableMenu
 from croupier.cli.terminal.waiting_room import WaitingRoom
-from croupier.cli.terminal.words import Words, can_write_symbols, printable, words_of
+from croupier.cli.terminal.words import Words, can_write_symbols, words_of
+from croupier.runtime.printed_text import escaped
 from croupier_api.v1 import games_pb2, scoring_pb2, tables_pb2
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
@@ -87,7 +88,7 @@ async def play(client: Client, choice: TableChoice, player: LocalPlayer, console
         why = "the services answer no more" if is_lost else error.message
         raise CommandFault(f"{why}; come back with: {visit.way_back}") from None
     if visit.is_paused:
-        console.print(f"Come back with: {visit.way_back}", markup=False, soft_wrap=True)
+        console.print(f"Come back with: {visit.way_back}", soft_wrap=True)
 
 
 @contextlib.contextmanager
@@ -188,14 +189,12 @@ class TableVisit:
 
     def _title(self, table: tables_pb2.Table) -> str:
         own = self._client.player
-        others = [
-            printable(seat.name) for seat in table.seats if seat.name and seat.player_id != (own and own.player_id)
-        ]
+        others = [escaped(seat.name) for seat in table.seats if seat.name and seat.player_id != (own and own.player_id)]
         state = "not begun" if table.state == tables_pb2.TABLE_STATE_FORMING else "begun"
         return f"{self._game(table.game).name} with {', '.join(others) or 'nobody yet'}, {state}"
 
     def _game(self, name: str) -> games_pb2.GameDescription:
-        return self._games.get(name, games_pb2.GameDescription(name=printable(name)))
+        return self._games.get(name, games_pb2.GameDescription(name=name))
 
     async def _give_up(self, table: tables_pb2.Table) -> None:
         if table.state == tables_pb2.TABLE_STATE_FORMING:
@@ -254,12 +253,12 @@ class TableVisit:
             self._player.forget(self.table_id)
 
     def _words(self, table: AsyncTable) -> Words:
-        names = [printable(seat.name) for seat in table.table.seats]
+        names = [seat.name for seat in table.table.seats]
         return words_of(self._game(table.table.game), names, can_write_symbols(self._console.encoding))
 
     async def _show_result(self, table: AsyncTable) -> None:
         console, words = self._console, self._words(table)
-        console.print("\nThe game is over. Ranking:", *words.ranking(table.view.ranking), sep="\n", markup=False)
+        console.print("\nThe game is over. Ranking:", *words.ranking(table.view.ranking), sep="\n")
         sheet = await _finished_sheet(self._client, table.table_id)
         # Scoring learns of a round after the players. If that takes too long, the rounds that this client saw appear.
         rounds, width = sheet.rounds if sheet else table.round_scores, min(MAX_WIDTH, console.width)
@@ -267,7 +266,7 @@ class TableVisit:
         if sheet is not None:
             await _show_statistics(self._client, table.table.game, words, console)
         export = self._command("replay", "export", table.table_id)
-        console.print(f"\nReplay: {export}", markup=False, soft_wrap=True)
+        console.print(f"\nReplay: {export}", soft_wrap=True)
 
 
 @contextlib.contextmanager
@@ -297,9 +296,7 @@ async def _show_statistics(client: Client, game: str, words: Words, console: Con
     with contextlib.suppress(CroupierError):
         for statistics in (await client.get_player_statistics()).games:
             if statistics.game == game:
-                console.print(
-                    "", statistics_text(words, statistics, min(MAX_WIDTH, console.width)), sep="\n", markup=False
-                )
+                console.print("", statistics_text(words, statistics, min(MAX_WIDTH, console.width)), sep="\n")
 
 
 def statistics_text(words: Words, statistics: scoring_pb2.GameStatistics, width: int) -> Text:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from croupier.cli.arguments import Authority, DataDir, Insecure, Options, OtherPlayer, Server, WithTls, folder_of, say
 from croupier.cli.faults import FAILED
@@ -46,6 +45,7 @@ def play(
     from croupier.cli.commands.play import TableChoice
     from croupier.cli.commands.play import play as run_play
     from croupier.cli.local_player import LocalPlayer
+    from croupier.cli.terminal.safe_console import SafeConsole
 
     connection = connection_options(data_dir, server, tls, ca_file, insecure)
     options = split_options(option or ())
@@ -55,7 +55,7 @@ def play(
     async def run() -> None:
         shown_name = name if name is not None else player or _login_name()
         async with _signed_in_client(local_player, tls, ca_file, insecure, shown_name) as client:
-            await run_play(client, choice, local_player, Console(highlight=False))
+            await run_play(client, choice, local_player, SafeConsole())
 
     asyncio.run(run())
 
@@ -110,7 +110,7 @@ def replay_link(
         async with _signed_in_client(local_player, tls, ca_file, insecure) as client:
             return await share(client, table_id, connection_options(None, server, tls, ca_file, insecure))
 
-    typer.echo(asyncio.run(run()))
+    say(asyncio.run(run()))
 
 
 @replay_app.command("verify")

@@ -7,7 +7,8 @@ from pathlib import Path
 from croupier.cli.faults import CommandFault, misused
 from croupier.cli.launcher.supervisor import Note
 from croupier.cli.printed_command import printed_command
-from croupier.engine.core.replay_verification import ReplayFault, verify_replay
+from croupier.engine.core.replay_verification import ReplayFault, verify_replay_file
+from croupier.runtime.printed_text import escaped
 from croupier_api.v1 import engine_pb2
 from croupier_client.aio import Client
 
@@ -16,7 +17,7 @@ def write(replay: str, file: Path) -> None:
     """Write a replay to a file, or to standard output for "-"; raises CommandFault if it cannot be written."""
     try:
         if file == Path("-"):
-            sys.stdout.write(replay)
+            sys.stdout.write(escaped(replay, keep="\n") if sys.stdout.isatty() else replay)
         else:
             file.write_text(replay, encoding="utf-8")
     except OSError as fault:
@@ -56,7 +57,8 @@ def _replays(path: Path) -> Sequence[Path]:
 
 def _is_true(file: Path, say: Note) -> bool:
     try:
-        found = verify_replay(file.read_text(encoding="utf-8"))
+        with file.open(encoding="utf-8") as replay:
+            found = verify_replay_file(replay)
     except ReplayFault as fault:
         say(f"{file}: {fault}")
         return False

@@ -20,6 +20,7 @@ from croupier.cli.commands.load_result import (
     read_result,
 )
 from croupier.cli.faults import FAILED, misused
+from croupier.runtime.printed_text import escaped
 
 ACKNOWLEDGED = percentile("action acknowledged", "p99")
 MORE_IS_BETTER = (TABLES, ACTIONS)
@@ -152,5 +153,5 @@ def _coloured(winner: str) -> Text:
 
 
 def _plain(text: str) -> Text:
-    """Return a text of a file without characters that control a terminal."""
-    return Text("".join(letter if letter.isprintable() else " " for letter in text))
+    """Return a text of a file in one line."""
+    return Text(escaped(text))

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 report_app = typer.Typer(help="Reports of load tests.", no_args_is_help=True)
 
@@ -20,5 +19,6 @@ def report_compare(
 ) -> None:
     """Show two load tests side by side and which of them is better."""
     from croupier.cli.commands.report import compare
+    from croupier.cli.terminal.safe_console import SafeConsole
 
-    raise typer.Exit(compare(first, second, fail_above, Console(highlight=False)))
+    raise typer.Exit(compare(first, second, fail_above, SafeConsole()))

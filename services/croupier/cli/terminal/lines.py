@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from rich.cells import cell_len
 from rich.text import Text
 
+from croupier.runtime.printed_text import escaped
+
 USUAL_WIDTH = 80
 MAX_WIDTH = 100
 """Longer lines are hard to read."""
@@ -17,9 +19,12 @@ def folded(label: str, text: str, width: int, style: str = "") -> Text:
 
 
 def listed(label: str, items: Iterable[str], separator: str, width: int, style: str = "") -> Text:
-    """Return items side by side, never broken within, as many to a line as the width in columns allows."""
-    lines = [label]
-    for item in items:
+    """Return items side by side, never broken within, as many to a line as the width in columns allows.
+
+    Line breaks and other controls within the texts are escaped.
+    """
+    lines = [escaped(label)]
+    for item in map(escaped, items):
         if cell_len(lines[-1]) + cell_len(item) > width and lines[-1].strip():
             lines.append(INDENT)
         lines[-1] += item + separator

@@ -9,6 +9,7 @@ from rich.text import Text
 from croupier.cli.terminal.hands import hand_text
 from croupier.cli.terminal.lines import INDENT, USUAL_WIDTH, folded, listed
 from croupier.cli.terminal.words import Words
+from croupier.runtime.printed_text import escaped
 from croupier_api.v1 import engine_pb2, facts_pb2, games_pb2
 from croupier_client.cards import CardValue
 
@@ -51,7 +52,7 @@ def table_lines(words: Words, table: DisplayedTable, width: int = USUAL_WIDTH) -
 def _headline(words: Words, table: DisplayedTable, width: int) -> Text:
     time_left = f"{int(table.seconds_left)} s left" if table.seconds_left is not None else ""
     phase = f", {words.term(table.view.phase)}" if table.view.phase else ""
-    text = f"{table.title}, {words.term('round')} {table.view.round}{phase}"
+    text = escaped(f"{table.title}, {words.term('round')} {table.view.round}{phase}")
     room = width - 1 - len(time_left)
     return Text(text.ljust(room)[:room] + time_left, style="bold")
 

@@ -12,7 +12,7 @@ from croupier.cli.faults import CommandFault
 from croupier.cli.terminal.console import Picture, Screen
 from croupier.cli.terminal.lines import folded
 from croupier.cli.terminal.typed_lines import carry_out_lines, until_first
-from croupier.cli.terminal.words import printable
+from croupier.runtime.printed_text import escaped
 from croupier_api.v1 import tables_pb2
 from croupier_client.aio import Client
 from croupier_client.errors import CroupierError, FailedPrecondition, Unavailable
@@ -111,7 +111,7 @@ class WaitingRoom:
 
     def _draw(self, *, is_news: bool) -> None:
         width, silent = self._screen.width, self._clock() - self._answered_at
-        messages = [Text(self._notice, style="italic")] if self._notice else []
+        messages = [Text(escaped(self._notice), style="italic")] if self._notice else []
         if silent > ANSWER_SECONDS:
             lost = "The connection is lost: asking the lobby until it answers. /quit leaves; you can come back."
             messages.append(folded("", lost, width, style="bold red"))
@@ -121,10 +121,10 @@ class WaitingRoom:
         free = sum(not seat.name for seat in self._table.seats)
         waiting = f"waiting for {free} more" if free else "all seats are taken"
         own = self._client.player
-        lines = [Text(f"{self._game}, {len(self._table.seats)} seats: {waiting}", style="bold")]
+        lines = [Text(f"{escaped(self._game)}, {len(self._table.seats)} seats: {waiting}", style="bold")]
         for number, seat in enumerate(self._table.seats, start=1):
             you = " (you)" if own and seat.player_id == own.player_id else ""
-            lines.append(Text(f"  {number} {printable(seat.name) or 'free'}{you}"))
+            lines.append(Text(f"  {number} {escaped(seat.name) or 'free'}{you}"))
         return lines
 
     def _choices(self, width: int) -> Sequence[Text]:

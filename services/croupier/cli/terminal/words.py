@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from croupier.runtime.printed_text import escaped
 from croupier_api.v1 import actions_pb2, cards_pb2, facts_pb2, games_pb2
 from croupier_client.cards import CardValue, SuitValue, card_text, suit_text
 
@@ -22,11 +23,6 @@ def can_write_symbols(encoding: str | None) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
-
-
-def printable(text: str) -> str:
-    """Return a text of others without characters that control a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +44,7 @@ class Words:
 
     def notation(self, card: CardValue) -> str:
         """Return a card in notation, for example 5H."""
-        return card_text(card, self.deck)
+        return escaped(card_text(card, self.deck))
 
     def card(self, card: CardValue) -> str:
         """Return a card, for example 5♥ or 5H."""
@@ -76,7 +72,7 @@ class Words:
 
     def term(self, word: str) -> str:
         """Return a word of the game, such as a contract, a phase or a pile, as players say it."""
-        return self.terms.get(word) or word.replace("_", " ")
+        return self.terms.get(word) or escaped(word.replace("_", " "))
 
     def pile(self, name: str, owner: int | None) -> str:
         """Return a pile, for example "melds of Ada"."""
@@ -88,7 +84,7 @@ class Words:
 
     def prose(self, text: str) -> str:
         """Return a text of the rules, such as a headline or a note, with symbols for its cards."""
-        words = [(word.rstrip(",.;:)"), word) for word in text.split(" ")]
+        words = [(word.rstrip(",.;:)"), word) for word in escaped(text).split(" ")]
         return " ".join(self._symbol(card) + word[len(card) :] if self.is_card(card) else word for card, word in words)
 
     def action(self, action: actions_pb2.Action) -> str:
@@ -178,8 +174,8 @@ class Words:
 
 def words_of(game: games_pb2.GameDescription, names: Sequence[str], symbols: bool) -> Words:
     """Return the words for a table of a game."""
-    labels = {face.notation: face.label for face in game.deck if face.label}
-    return Words(tuple(names), symbols, labels | dict(game.display_names), game.deck)
+    terms = {face.notation: face.label for face in game.deck if face.label} | dict(game.display_names)
+    return Words(tuple(map(escaped, names)), symbols, {word: escaped(term) for word, term in terms.items()}, game.deck)
 
 
 def cards_of(action: actions_pb2.Action) -> Sequence[CardValue]:

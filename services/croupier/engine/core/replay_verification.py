@@ -3,7 +3,8 @@
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, NoReturn
+from io import StringIO
+from typing import Any, NamedTuple, NoReturn, TextIO
 
 from croupier.engine.core.limits import LIMITS, over_at_limit
 from croupier.engine.core.log import ActedBy, ClockConfig, SeatConfig, TableConfig
@@ -27,7 +28,10 @@ from croupier.games.interface import (
 )
 from croupier.games.registry import rules_of
 
-MAX_REPLAY_CHARACTERS = 64 * 1024 * 1024
+MAX_LINE_CHARACTERS = 64 * 1024
+"""The longest lines are the header and shuffles of several packs, with a few thousand characters."""
+MAX_LINES = 1_000_000
+"""A hundred times the entries of a table by default."""
 MAX_FAULT_CHARACTERS = 1_000
 _HEADER_KEYS = {
     "replay", "table_id", "game", "rules_version", "seats", "options", "players", "commitment", "seed", "client_seeds",
@@ -55,13 +59,16 @@ class ReplaySummary(NamedTuple):
 
 
 def verify_replay(text: str) -> ReplaySummary:
-    """Fold a replay again, and check each line, and each deal against the seed; raises ReplayFault."""
-    if len(text) > MAX_REPLAY_CHARACTERS:
-        raise ReplayFault(1, "the file is larger than any replay")
-    lines = [_parsed(number, line) for number, line in enumerate(text.splitlines(), start=1)]
-    if not lines:
-        raise ReplayFault(1, "the file is empty")
-    verifier = _Verifier(lines)
+    """Verify the text of a replay; see `verify_replay_file`."""
+    return verify_replay_file(StringIO(text))
+
+
+def verify_replay_file(file: TextIO) -> ReplaySummary:
+    """Fold a replay again, and check each line, and each deal against the seed; raises ReplayFault.
+
+    The file is read line by line up to the first fault, in bounded memory.
+    """
+    verifier = _Verifier(file)
     try:
         return verifier.run()
     except RecursionError:
@@ -69,6 +76,10 @@ def verify_replay(text: str) -> ReplaySummary:
 
 
 def _parsed(number: int, line: str) -> dict[str, Any]:
+    if len(line) > MAX_LINE_CHARACTERS or number > MAX_LINES:
+        raise ReplayFault(
+            number, f"the file is no replay: expected at most {MAX_LINES} lines of {MAX_LINE_CHARACTERS} characters"
+        )
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -120,16 +131,16 @@ def _is_time_text(text: str) -> bool:
 class _Verifier:
     """Checks the lines in order; those before a line determine its expected content."""
 
-    def __init__(self, lines: list[dict[str, Any]]) -> None:
-        self._lines = lines
-        self._next = 0
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._line = 0
         self._rounds = 0
         self._at = ""
 
     @property
     def line(self) -> int:
         """The line that is being checked."""
-        return self._next
+        return self._line
 
     def run(self) -> ReplaySummary:
         config = self._config()
@@ -151,8 +162,8 @@ class _Verifier:
                 self._expect(self._next_line(), expected)
         totals = rules.scores(game)
         self._expect(self._next_line(), result_line(awaiting, totals))
-        if self._next < len(self._lines):
-            self._fault_at(self._next + 1, "nothing may follow the result")
+        if self._file.readline(1):
+            raise ReplayFault(self._line + 1, "nothing may follow the result")
         return ReplaySummary(config.table_id, config.game, sequence, self._rounds, awaiting.ranking, totals)
 
     def _config(self) -> TableConfig:
@@ -185,7 +196,7 @@ class _Verifier:
         try:
             action = decode_action(line.get("action", {}), names)
         except ValueError as fault:
-            raise ReplayFault(self._next, str(fault)) from None
+            raise ReplayFault(self._line, str(fault)) from None
         seat = line.get("seat")
         if type(seat) is not int or seat not in to_act:
             self._fault(f"seat {seat!r} is not to act here")
@@ -199,7 +210,7 @@ class _Verifier:
         try:
             return rules.apply(game, event)
         except IllegalAction as refusal:
-            raise ReplayFault(self._next, f"{refusal} ({refusal.rule})") from None
+            raise ReplayFault(self._line, f"{refusal} ({refusal.rule})") from None
 
     def _time(self, line: dict[str, Any]) -> str:
         at = line.get("at")
@@ -209,10 +220,10 @@ class _Verifier:
         return at
 
     def _next_line(self) -> dict[str, Any]:
-        if self._next == len(self._lines):
-            self._fault_at(self._next + 1, "the file ends before the game does")
-        self._next += 1
-        return self._lines[self._next - 1]
+        self._line += 1
+        if not (text := self._file.readline(MAX_LINE_CHARACTERS + 1)):
+            self._fault("the file is empty" if self._line == 1 else "the file ends before the game does")
+        return _parsed(self._line, text)
 
     def _expect(self, line: dict[str, Any], expected: dict[str, Any]) -> None:
         for name in dict.fromkeys((*expected, *line)):
@@ -224,7 +235,4 @@ class _Verifier:
                 self._fault(f"{name!r} is {found}, but should be {wanted}")
 
     def _fault(self, message: str) -> NoReturn:
-        self._fault_at(self._next, message)
-
-    def _fault_at(self, line: int, message: str) -> NoReturn:
-        raise ReplayFault(line, message)
+        raise ReplayFault(self._line, message)
