@@ -48,7 +48,7 @@ async def test_the_gateway_opens_last_and_drains_first(tmp_path: Path) -> None:
     assert events(tmp_path)[:4] == ["scoring up", "engine up", "lobby up", "gateway up"]
     assert events(tmp_path)[4:] == ["gateway drained", "lobby drained", "engine drained", "scoring drained"]
     flags = received_flags(tmp_path, "gateway")
-    expected_flags = {"lobby", "engine", "scoring", "listen", "admin-listen", "metrics-listen", "lobby-public-key"}
+    expected_flags = {"lobby", "engine", "scoring", "listen", "network-key", "metrics-listen", "lobby-public-key"}
     assert flags.keys() >= expected_flags
     assert "certificate" not in flags
 
@@ -84,7 +84,7 @@ def test_the_operators_certificate_replaces_the_development_certificate(tmp_path
 
 def test_the_gateway_has_the_port_and_services_have_those_above_it() -> None:
     at = addresses_from(7700, Replicas(engine=3), with_gateway=True)
-    assert at["gateway"] == {"listen": "127.0.0.1:7700", "admin": "127.0.0.1:7709", "metrics": "127.0.0.1:7708"}
+    assert at["gateway"] == {"listen": "127.0.0.1:7700", "metrics": "127.0.0.1:7708"}
     assert [at[service]["listen"] for service in ("lobby", "engine", "scoring", "engine-3")] == [
         *("127.0.0.1:7710", "127.0.0.1:7720", "127.0.0.1:7730", "127.0.0.1:7780")
     ]

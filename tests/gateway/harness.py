@@ -151,8 +151,8 @@ def opened_gateway(
     key, public = keys or (folder / "lobby.private.pem", folder / "lobby.public.pem")
     write_new_key_pair(key, public)
     ready, log = folder / "ready.json", folder / "gateway.log"
-    ports = ("--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", f"--ready-file={ready}", "--drain-seconds=1")
-    command = [sys.executable, "-m", "croupier.gateway", f"--lobby-public-key={public}", *ports, *flags]
+    usual = (f"--lobby-public-key={public}", "--listen=127.0.0.1:0", f"--ready-file={ready}", "--drain-seconds=1")
+    command = [sys.executable, "-m", "croupier.gateway", *usual, *flags]
     with log.open("wb") as log_file:
         process = subprocess.Popen(command, stderr=log_file, stdout=log_file)
     try:

@@ -271,7 +271,7 @@ async def test_a_draining_gateway_is_unhealthy_for_load_balancers(tmp_path: Path
         well = leaving.ask("GET", "/healthz")
         reveals_no_gateway(well)
         assert well.status == 200
-        await Admin(json.loads((tmp_path / "ready.json").read_text())["admin"]).drain(0)
+        await Admin(Path(json.loads((tmp_path / "ready.json").read_text())["admin"])).drain(0)
         refused(leaving.ask("GET", "/healthz"), 503, grpc.StatusCode.UNAVAILABLE, "is not available")
 
 

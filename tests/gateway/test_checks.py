@@ -18,6 +18,7 @@ from croupier.gateway.local_certificate import DevelopmentCertificate
 from croupier.gateway.network_key import write_new_network_key
 from croupier.runtime.identity import write_new_key_pair
 
+KEYS = {"lobby-public-key": "lobby.public.pem", "network-key": "network.key"}
 UPSTREAM = ("--upstream-certificate=F/gateway.certificate.pem", "--upstream-key=F/gateway.private.pem")
 
 
@@ -29,6 +30,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "old").mkdir()
     DevelopmentCertificate(tmp_path / "old").ensure(now_utc() - timedelta(days=800))
     (tmp_path / "empty.pem").write_text("")
+    write_new_network_key(tmp_path / "network.key")
     write_new_network_key(tmp_path / "open.key")
     (tmp_path / "open.key").chmod(0o644)
     return tmp_path
@@ -55,7 +57,7 @@ def folder(tmp_path: Path) -> Path:
         (["--listen=127.0.0.1:TAKEN"], "127.0.0.1:TAKEN is in use: expected an IP address of this machine"),
         (["--listen=192.0.2.1:7700"], "192.0.2.1:7700 is no address of this machine"),
         (["--listen=here"], "'here': expected host:port"),
-        (["--admin-listen=0.0.0.0:7709"], "--admin-listen cannot be 0.0.0.0:7709"),
+        ([f"--admin-socket=/{'a' * 107}"], "Envoy cannot use its configuration: .*108"),
         (["--address-burst=1"], "--address-burst must not be less than"),
         (
             ["--request-seconds=0"],
@@ -84,7 +86,7 @@ def test_unusable_settings_are_reported(
         def filled(text: str) -> str:
             return text.replace("F/", f"{folder}/").replace("TAKEN", port)
 
-        usual = [f"--lobby-public-key={folder}/lobby.public.pem", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0"]
+        usual = [f"--lobby-public-key={folder}/lobby.public.pem", "--listen=127.0.0.1:0"]
         assert main([*usual, *map(filled, flags)]) == 2
         printed = capfd.readouterr().err
         assert printed.count("\n") == 1
@@ -107,9 +109,9 @@ def test_players_from_other_machines_without_tls_are_a_warning(
     folder: Path, capfd: pytest.CaptureFixture[str], flags: list[str], is_warned: bool
 ) -> None:
     given = [f"--lobby-public-key={folder}/lobby.public.pem", *(flag.replace("F/", f"{folder}/") for flag in flags)]
-    main([*given, "--admin-listen=127.0.0.1:0", f"--envoy={folder}/empty.pem"])
+    main([*given, f"--envoy={folder}/empty.pem"])
     served = capfd.readouterr().err
-    ran = CliRunner().invoke(app, ["gateway", "config", "--check", *given])
+    ran = CliRunner().invoke(app, ["gateway", "config", "--check", *given, f"--network-key={folder}/network.key"])
     for printed in (served, ran.stderr):
         assert ("other machines can connect to 0.0.0.0:0 without TLS" in printed) is is_warned
     assert "without TLS" not in ran.stdout
@@ -119,9 +121,7 @@ def test_players_from_other_machines_without_tls_are_a_warning(
 @pytest.mark.parametrize(("pair", "printed"), [("", "written"), ("old/", "expired at")])
 def test_certificates_are_checked_for_an_envoy_that_runs_by_itself(folder: Path, pair: str, printed: str) -> None:
     pair_flags = {"certificate": f"{pair}gateway.certificate.pem", "key": f"{pair}gateway.private.pem"}
-    flags = [
-        f"--{name}={folder / file}" for name, file in {**pair_flags, "lobby-public-key": "lobby.public.pem"}.items()
-    ]
+    flags = [f"--{name}={folder / file}" for name, file in {**pair_flags, **KEYS}.items()]
     command = ["gateway", "config", "--output", str(folder / "envoy"), *flags]
     ran = CliRunner().invoke(app, [*command, "--check"])
     assert printed in (ran.stdout if printed == "written" else str(ran.exception))

@@ -18,11 +18,11 @@ import pytest
 from croupier.cli.faults import CommandFault
 from croupier.cli.services import gateway, signed_in_client, trust
 from croupier.gateway.bindings import call_path
-from croupier.runtime.addresses import free_port
 from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_client import Client, choose_random_action, play_game
 from tests.gateway.conftest import GatewayDeployment, another_gateway
 from tests.gateway.harness import Gateway
+from tests.ports import reserved_port
 from tests.programs import program
 from tests.tables import QUICK_BOTS, opened_table
 
@@ -83,13 +83,14 @@ def test_the_lines_of_the_readme_in_python(deployment: GatewayDeployment) -> Non
 
 
 def test_samples_report_in_one_line_and_soon_that_nothing_listens(tmp_path: Path) -> None:
-    address = f"127.0.0.1:{free_port()}"
     [python] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     curl = "".join(re.findall(r"```sh curl\n(.*?)```", (ROOT / "docs/clients.md").read_text(), re.DOTALL))
     program("curl", install="apt-get install curl")
     for command, text in (([sys.executable, "-c"], python), (["bash", "-euc"], f"TOKEN=; {curl}")):
-        sample = [*command, text.replace("127.0.0.1:7700", address)]
-        done = subprocess.run(sample, capture_output=True, text=True, cwd=tmp_path, timeout=DEADLINE_SECONDS)
+        with reserved_port() as port:
+            address = f"127.0.0.1:{port}"
+            sample = [*command, text.replace("127.0.0.1:7700", address)]
+            done = subprocess.run(sample, capture_output=True, text=True, cwd=tmp_path, timeout=DEADLINE_SECONDS)
         assert done.returncode != 0
         (line,) = done.stderr.splitlines()
         assert address in line or address.replace(":", " port ") in line

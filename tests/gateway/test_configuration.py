@@ -23,6 +23,7 @@ from croupier.gateway.settings import GatewaySettings
 from croupier.lobby.servicer import OPEN_METHODS
 from croupier.runtime.errors import REASON_PREFIX
 from croupier.runtime.identity import write_new_key_pair
+from croupier.runtime.program import SettingsError
 from croupier_api.v1.errors_pb2 import ErrorReason
 
 PAGE = Path(__file__).parents[2] / "docs/gateway.md"
@@ -37,6 +38,7 @@ def settings(tmp_path: Path) -> GatewaySettings:
     made.ensure(now_utc())
     write_new_network_key(tmp_path / 'the "network".key')
     return GatewaySettings(
+        admin_socket=tmp_path / "admin.sock",
         lobby_public_key=tmp_path / "lobby.public.pem",
         network_key=tmp_path / 'the "network".key',
         certificate=made.certificate,
@@ -66,7 +68,7 @@ NO_TLS = dict.fromkeys(("certificate", "key", "upstream_certificate", "upstream_
         },
         {"lobby": "lobby:7710", "engine": "10.0.0.1:7720,10.0.0.2:7720", "scoring": "scoring:7730"},
         {"listen": "[::1]:7700", "address_requests_per_second": 3, "address_burst": 3, "allowed_origins": "*"},
-        {**NO_TLS, **UNLIMITED, "trusted_proxies": 1, "memory_limit_mebibytes": 100, "network_key": None},
+        {**NO_TLS, **UNLIMITED, "trusted_proxies": 1, "memory_limit_mebibytes": 100},
         {"secrets_folder": True},
         {"traces_collector": "collector:4317", "traces_ratio": 0.001, "access_log": True},
     ],
@@ -84,7 +86,7 @@ CHANGED: dict[str, Any] = {
     "engine": "10.0.0.1:2,10.0.0.2:2",
     "scoring": "scoring:3",
     "listen": "127.0.0.1:4",
-    "admin_listen": "127.0.0.1:5",
+    "admin_socket": Path("/other.sock"),
     "metrics_listen": "",
     "certificate": Path("/another.pem"),
     "key": Path("/another.key"),
@@ -239,6 +241,50 @@ def test_calls_without_a_token_are_the_open_methods_of_the_lobby(settings: Gatew
     assert json_paths == {"/v1/sign-in", "/v1/tokens:refresh"}
     rules = http_filter(settings, "jwt_authn")["rules"]
     assert {rule["match"].get("path") for rule in rules if "requires" not in rule} == OPEN_METHODS | json_paths
+
+
+def route_of(settings: GatewaySettings, call: str) -> Any:
+    """Return the route of a call by its name."""
+    [found] = [route for route in routes(settings) if route["name"].endswith(f"/{call}")]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("call", "seconds", "silence"),
+    [("GetView", 10, None), ("CreateTable", 30, None), ("SignIn", 30, None), ("WatchTables", None, None)],
+)
+def test_a_call_that_ends_by_itself_has_a_deadline_and_a_short_one_if_it_only_reads(
+    settings: GatewaySettings, call: str, seconds: int | None, silence: int | None
+) -> None:
+    route = route_of(settings, call)["route"]
+    limit = None if seconds is None else {"max_stream_duration": f"{seconds}s"}
+    assert (route.get("max_stream_duration"), route.get("idle_timeout")) == (limit, silence)
+    # Envoy's own default for an answer is 15 seconds.
+    assert ("timeout" in route) is (seconds is None)
+
+
+def test_services_get_whole_requests_except_of_the_bidirectional_stream(settings: GatewaySettings) -> None:
+    unbuffered = [route["name"] for route in routes(settings) if "http.buffer" in str(route)]
+    assert unbuffered == ["croupier_api.v1.EngineService/PlayTable"]
+
+
+def test_the_administration_has_no_port(settings: GatewaySettings) -> None:
+    assert made(settings)["admin"]["address"] == {"pipe": {"path": str(settings.admin_socket), "mode": 0o600}}
+    assert "admin" not in made(changed(settings, admin_socket=None))
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"network_key": None}, "--network-key is missing"),
+        ({"admin_socket": None, "metrics_listen": "127.0.0.1:7708"}, "--metrics-listen needs --admin-socket"),
+    ],
+)
+def test_a_configuration_without_what_it_needs_is_refused(
+    settings: GatewaySettings, changes: dict[str, Any], fault: str
+) -> None:
+    with pytest.raises(SettingsError, match=fault):
+        configuration_files(changed(settings, **changes))
 
 
 def test_the_players_listener_does_not_reach_the_administration(settings: GatewaySettings) -> None:

@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from socketserver import ThreadingUnixStreamServer
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -14,11 +17,11 @@ SECONDS = 20.0
 HEALTH, LISTENERS = "/healthcheck/fail", "/drain_listeners?graceful&skip_exit"
 
 
-class FakeEnvoy(ThreadingHTTPServer):
-    """An administration port that records requests; each read of the statistics reports one running call less."""
+class FakeEnvoy(ThreadingUnixStreamServer):
+    """An administration that records requests; each read of the statistics reports one running call less."""
 
-    def __init__(self, calls: int, refused: str) -> None:
-        super().__init__(("127.0.0.1", 0), AdminHandler)
+    def __init__(self, path: Path, calls: int, refused: str) -> None:
+        super().__init__(str(path), AdminHandler)
         self.requested_paths: list[str] = []
         self.calls, self.refused = calls, refused
 
@@ -34,6 +37,9 @@ class AdminHandler(BaseHTTPRequestHandler):
         self.server.requested_paths.append(self.path)
         self.answer(404 if self.path == self.server.refused else 200, "no such thing\n")
 
+    def address_string(self) -> str:
+        return "a Unix socket"
+
     def answer(self, status: int, text: str) -> None:
         self.send_response(status)
         self.end_headers()
@@ -42,10 +48,14 @@ class AdminHandler(BaseHTTPRequestHandler):
 
 @contextmanager
 def fake_envoy(calls: int = 0, refused: str = "") -> Iterator[tuple[FakeEnvoy, Admin]]:
-    with FakeEnvoy(calls, refused) as server, ThreadPoolExecutor(1) as thread:
+    with (
+        TemporaryDirectory() as folder,
+        FakeEnvoy(path := Path(folder) / "admin.sock", calls, refused) as server,
+        ThreadPoolExecutor(1) as thread,
+    ):
         thread.submit(server.serve_forever, 0.01)
         try:
-            yield server, Admin(f"127.0.0.1:{server.server_port}")
+            yield server, Admin(path)
         finally:
             server.shutdown()
 

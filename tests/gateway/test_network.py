@@ -25,13 +25,14 @@ from croupier.runtime.program import SettingsError
 from croupier_api.v1.engine_pb2 import GetViewRequest
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
 from tests.gateway.conftest import GatewayDeployment
-from tests.gateway.harness import Gateway, opened_gateway
+from tests.gateway.harness import Gateway, opened_gateway, refused, refused_over_grpc
 from tests.gateway.test_routing import FakeEngine
 from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.gateway
 KEY = bytes(range(16))
 MASK = 2**64 - 1
+GET_VIEW = "/croupier_api.v1.EngineService/GetView"
 FORGED = "0123456789abcdef,0123456789abcdef"
 
 
@@ -163,8 +164,7 @@ def call(request: pytest.FixtureRequest, gateway: Gateway) -> Callable[[], None]
 
     def by_grpc_web() -> None:
         headers = {**sent, "content-type": "application/grpc-web+proto"}
-        path = "/croupier_api.v1.EngineService/GetView"
-        answer = gateway.ask("POST", path, b"\0\0\0\0\0", token=gateway.token(), headers=headers)
+        answer = gateway.ask("POST", GET_VIEW, b"\0\0\0\0\0", token=gateway.token(), headers=headers)
         assert b"grpc-status:0" in answer.body
 
     calls = {"json": lambda: ask(gateway, sent), "grpc": by_grpc, "grpc-web": by_grpc_web}
@@ -228,22 +228,27 @@ def test_services_get_the_network_of_each_call(deployment: GatewayDeployment) ->
     assert unknown() == before
 
 
-async def test_if_the_script_fails_calls_have_no_network(engine: FakeEngine, tmp_path: Path) -> None:
+async def test_if_the_script_fails_calls_are_refused(engine: FakeEngine, tmp_path: Path) -> None:
     with opened_gateway(tmp_path, *flags(engine, tmp_path)) as opened:
         settings = GatewaySettings(
             lobby_public_key=tmp_path / "lobby.public.pem",
             network_key=tmp_path / "network.key",
             engine=engine.address,
             listen="127.0.0.1:0",
-            admin_listen="127.0.0.1:0",
+            admin_socket=tmp_path / "admin.sock",
         )
     configuration = configuration_files(settings)["envoy.yaml"]
     (tmp_path / "envoy.yaml").write_text(configuration.replace("= networks(address)", "= error()"))
     envoy = await Envoy.start(find_envoy(), tmp_path, workers=1)
     try:
         failing = replace(opened, address=(await envoy.admin.listeners())["players"])
-        await asyncio.to_thread(ask, failing, {NETWORK_HEADER: FORGED})
-        assert passed(engine) == [None]
+        token, sent = failing.token(), {NETWORK_HEADER: FORGED}
+        answer = await asyncio.to_thread(failing.ask, "GET", "/v1/tables/t/view", token=token, headers=sent)
+        refused(answer, 500, grpc.StatusCode.INTERNAL, "the gateway failed")
+        sent |= {"content-type": "application/grpc"}
+        answer = await asyncio.to_thread(failing.ask, "POST", GET_VIEW, b"", token=token, headers=sent)
+        refused_over_grpc(answer, grpc.StatusCode.INTERNAL)
+        assert engine.metadata == []
     finally:
         await envoy.kill()
 

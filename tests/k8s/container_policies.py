@@ -2,6 +2,7 @@
 
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -207,7 +208,7 @@ def mutual_tls_is_everywhere_or_nowhere(objects: Sequence[Object]) -> Iterator[s
 
 @detects(
     Break("Deployment", "gateway", f"{MAIN}/volumeMounts/configuration"),
-    Break("Deployment", "gateway", f"{POD}/containers/drain/args/0", "127.0.0.1:7710"),
+    Break("Deployment", "gateway", f"{POD}/containers/drain/args/0", "/etc/admin.sock"),
 )
 def the_gateway_finds_its_configuration(objects: Sequence[Object]) -> Iterator[str]:
     """Envoy reads what the init container wrote to the same volume, and `drain` asks Envoy's administration."""
@@ -219,7 +220,7 @@ def the_gateway_finds_its_configuration(objects: Sequence[Object]) -> Iterator[s
     }
     if envoy["args"][1] != f"{folder}/envoy.yaml" or len(volumes) != 1 or None in volumes:
         yield f"Envoy reads {envoy['args'][1]}, which is not what was written"
-    if drain["args"][0] != settings_of(GatewaySettings, environment(making)).admin_listen:
+    if Path(drain["args"][0]) != settings_of(GatewaySettings, environment(making)).admin_socket:
         yield f"drain asks {drain['args'][0]}, where Envoy's administration is not"
 
 

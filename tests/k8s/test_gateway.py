@@ -12,7 +12,6 @@ from croupier.cli.commands.keys import keys
 from croupier.gateway.configuration import configuration_files, write_files
 from croupier.gateway.envoy import Envoy, find_envoy, validate
 from croupier.gateway.settings import GatewaySettings
-from croupier.runtime.addresses import free_port
 from croupier.runtime.program import SettingsError
 from tests.k8s.building import build, every_folder
 from tests.k8s.exported import ENVOY, ON_FIRST_REQUEST
@@ -41,9 +40,8 @@ def write_configuration(overlay: str, folder: Path) -> Path:
     assert making["args"] == ["gateway", "config", "--output", "/etc/envoy", "--check"]
     keys(folder / "made", 2, datetime.now(UTC), lambda _: None)
     given = mounted(overlay, "gateway", "configuration", folder / "made", folder)
-    # Envoy's metrics are on its administration port, which has to be in the configuration.
-    admin = f"127.0.0.1:{free_port()}"
-    given |= {"CROUPIER_LISTEN": ANY_PORT, "CROUPIER_METRICS_LISTEN": ANY_PORT, "CROUPIER_ADMIN_LISTEN": admin}
+    admin = str(folder / "admin.sock")
+    given |= {"CROUPIER_LISTEN": ANY_PORT, "CROUPIER_METRICS_LISTEN": ANY_PORT, "CROUPIER_ADMIN_SOCKET": admin}
     write_files(configuration_files(settings_of(GatewaySettings, given)), folder / "configuration")
     return folder / "configuration"
 
@@ -90,7 +88,7 @@ async def test_the_drain_container_drains_envoy_which_still_accepts_connections(
     try:
         _, *command = drain["command"]
         waiting = await asyncio.create_subprocess_exec(
-            sys.executable, *command, running.admin.address, *drain["args"][1:], stderr=asyncio.subprocess.PIPE
+            sys.executable, *command, str(running.admin.path), *drain["args"][1:], stderr=asyncio.subprocess.PIPE
         )
         assert waiting.stderr is not None
         assert b"waits" in await asyncio.wait_for(waiting.stderr.readline(), SECONDS)

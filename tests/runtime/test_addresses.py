@@ -5,23 +5,15 @@ import socket
 
 import pytest
 
-from croupier.runtime.addresses import addresses_of, free_port, is_loopback, listen_fault
+from croupier.runtime.addresses import addresses_of, is_loopback, listen_fault
+from tests.ports import reserved_port
 
 
 def test_a_port_is_free_until_a_program_listens_on_it() -> None:
-    port = free_port()
-    assert listen_fault(f"127.0.0.1:{port}") == ""
-    with socket.create_server(("127.0.0.1", port)):
-        assert listen_fault(f"127.0.0.1:{port}") == "is in use"
-
-
-def test_a_free_port_is_reserved_for_a_server_that_names_it() -> None:
-    port = free_port()
-    with socket.socket() as other, pytest.raises(OSError, match="in use"):
-        # The system checks a port in this way before it returns it as a free one.
-        other.bind(("127.0.0.1", port))
-    with socket.create_server(("127.0.0.1", port)):
-        assert listen_fault(f"127.0.0.1:{port}") == "is in use"
+    with reserved_port() as port:
+        assert listen_fault(f"127.0.0.1:{port}") == ""
+        with socket.create_server(("127.0.0.1", port)):
+            assert listen_fault(f"127.0.0.1:{port}") == "is in use"
 
 
 @pytest.mark.parametrize(

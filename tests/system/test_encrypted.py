@@ -2,10 +2,9 @@
 
 import asyncio
 import dataclasses
-import json
+import socket
 import ssl
 from functools import partial
-from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -130,11 +129,12 @@ async def presents(address: str, folder: DataFolder, new: CertificateAndKey) -> 
 
 
 def certificates_of_gateway(admin: str) -> str:
-    connection = HTTPConnection(admin, timeout=TIMEOUT_SECONDS)
-    connection.request("GET", "/certs")
-    used = json.loads(connection.getresponse().read())
-    connection.close()
-    return json.dumps(used)
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(TIMEOUT_SECONDS)
+        connection.connect(admin)
+        connection.sendall(b"GET /certs HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        with connection.makefile() as answer:
+            return answer.read()
 
 
 async def renew_all(services: Services) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from croupier.runtime.addresses import free_port
 from loadtest.monitor.scrape import Scrape, scrape
+from tests.ports import reserved_port
 from tests.web.built_client import FOLDER, NODE, environment
 from tests.web.conftest import WebDeployment
 from tests.web.recorded_views import recorded_views
@@ -84,8 +84,9 @@ def test_node_does_not_trust_an_unknown_authority(deployment: WebDeployment) -> 
 
 
 def test_node_reports_in_one_line_and_soon_that_nothing_listens() -> None:
-    address = f"http://127.0.0.1:{free_port()}"
-    done = run("main.mjs", address)
+    with reserved_port() as port:
+        address = f"http://127.0.0.1:{port}"
+        done = run("main.mjs", address)
     assert done.returncode != 0
     assert done.stderr.startswith(f"no game at {address}: ")
     assert done.stderr.count("\n") == 1

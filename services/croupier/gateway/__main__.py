@@ -11,8 +11,7 @@ from croupier.gateway.configuration import configuration_files, write_files
 from croupier.gateway.envoy import Envoy, find_envoy, validate
 from croupier.gateway.network_key import write_new_network_key
 from croupier.gateway.settings import RunSettings
-from croupier.runtime.addresses import free_port
-from croupier.runtime.program import SettingsError, run_program
+from croupier.runtime.program import run_program
 from croupier.runtime.server import wait_for_stop, write_ready_file
 from croupier.runtime.settings import read_settings
 
@@ -25,23 +24,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    settings = _with_admin_port(read_settings(RunSettings, PROGRAM, arguments))
+    settings = read_settings(RunSettings, PROGRAM, arguments)
     check(settings, now_utc())
     if warning := exposure(settings):
         sys.stderr.write(f"{PROGRAM}: {warning}\n")
     with TemporaryDirectory(prefix="croupier-gateway-") as folder:
         return asyncio.run(serve(settings, Path(folder)))
-
-
-def _with_admin_port(settings: RunSettings) -> RunSettings:
-    """Return the settings with a free port instead of 0, since the metrics listener has to know Envoy's port."""
-    host, _, port = settings.admin_listen.rpartition(":")
-    if port != "0":
-        return settings
-    try:
-        return settings.model_copy(update={"admin_listen": f"{host}:{free_port(host)}"})
-    except OSError as fault:
-        raise SettingsError(f"--admin-listen cannot be {settings.admin_listen}: {fault.strerror}") from None
 
 
 async def serve(settings: RunSettings, folder: Path) -> int:
@@ -58,12 +46,13 @@ async def serve(settings: RunSettings, folder: Path) -> int:
 
 
 def _with_files(settings: RunSettings, folder: Path) -> RunSettings:
-    """Return the settings with files in a folder instead of missing ones, among them a random network key."""
+    """Return the settings with files in a private folder instead of missing ones, among them a random network key."""
     network_key = folder / "network.key"
     if settings.network_key is None:
         write_new_network_key(network_key)
     return settings.model_copy(
         update={
+            "admin_socket": settings.admin_socket or folder / "admin.sock",
             "secrets_folder": settings.secrets_folder or folder,
             "network_key": settings.network_key or network_key,
         }
@@ -72,7 +61,7 @@ def _with_files(settings: RunSettings, folder: Path) -> RunSettings:
 
 async def _write_ready_file(settings: RunSettings, envoy: Envoy) -> None:
     listeners = await envoy.admin.listeners()
-    addresses = {"listen": listeners["players"], "admin": envoy.admin.address}
+    addresses = {"listen": listeners["players"], "admin": str(envoy.admin.path)}
     if "metrics" in listeners:
         addresses["metrics"] = listeners["metrics"]
     write_ready_file(settings.ready_file, addresses)

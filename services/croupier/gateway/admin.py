@@ -3,9 +3,9 @@
 import asyncio
 import http.client
 import json
+import socket
+from pathlib import Path
 from typing import Any
-
-from croupier.runtime.addresses import host_and_port
 
 TIMEOUT_SECONDS = 5.0
 POLL_SECONDS = 0.05
@@ -13,10 +13,10 @@ STREAM_POLL_SECONDS = 0.2
 
 
 class Admin:
-    """The administration of one Envoy; every failure raises OSError."""
+    """The administration of one Envoy, at a Unix socket; every failure raises OSError."""
 
-    def __init__(self, address: str) -> None:
-        self.address = address
+    def __init__(self, path: Path) -> None:
+        self.path = path
 
     async def is_ready(self) -> bool:
         """Return whether Envoy serves."""
@@ -54,7 +54,7 @@ class Admin:
         return await asyncio.to_thread(self._request, method, path)
 
     def _request(self, method: str, path: str) -> tuple[int, str]:
-        connection = http.client.HTTPConnection(*host_and_port(self.address), timeout=TIMEOUT_SECONDS)
+        connection = _SocketConnection(self.path)
         try:
             connection.request(method, path)
             response = connection.getresponse()
@@ -63,6 +63,19 @@ class Admin:
             raise OSError(str(fault)) from None
         finally:
             connection.close()
+
+
+class _SocketConnection(http.client.HTTPConnection):
+    """HTTP over a Unix socket."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("localhost", timeout=TIMEOUT_SECONDS)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self._path))
 
 
 def _format_address(address: dict[str, Any]) -> str:

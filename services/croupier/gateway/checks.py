@@ -12,12 +12,7 @@ from croupier.runtime.tls import checked_pair, content
 
 def check(settings: GatewaySettings, now: datetime) -> None:
     """Raise SettingsError for the first unusable setting."""
-    if not is_loopback(settings.admin_listen):
-        raise SettingsError(
-            f"--admin-listen cannot be {settings.admin_listen}: expected a loopback address, because its clients "
-            "control the gateway"
-        )
-    for address in filter(None, (settings.listen, settings.admin_listen, settings.metrics_listen)):
+    for address in filter(None, (settings.listen, settings.metrics_listen)):
         # Envoy would share a port with other programs of the same user.
         if fault := listen_fault(address):
             raise SettingsError(f"{address} {fault}: expected an IP address of this machine with a free port")

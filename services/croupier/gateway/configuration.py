@@ -18,6 +18,7 @@ from croupier.gateway.refusals import MAX_HEADER_KIBIBYTES, MAX_HEADERS, REFUSAL
 from croupier.gateway.settings import GatewaySettings
 from croupier.runtime.addresses import addresses_of, host_and_port, ip_of
 from croupier.runtime.identity import ISSUER, PLAYER_AUDIENCE, load_public_key
+from croupier.runtime.program import SettingsError
 from croupier.runtime.server import MAX_REQUEST_BYTES
 
 COLLECTOR_FILE = "collector.yaml"
@@ -27,11 +28,16 @@ NETWORK_SCRIPT = Path(__file__).parent / "network.lua"
 def configuration_files(settings: GatewaySettings) -> dict[str, str]:
     """Return the text of envoy.yaml and, with a folder of secrets, of the files for it, by file name.
 
-    If calls are traced, the configuration of the collector is among them. Raises ValueError for an unusable key.
+    If calls are traced, the configuration of the collector is among them. Raises ValueError for an unusable key, and
+    SettingsError without a network key, and for metrics without an administration.
     """
     environment = _environment()
     envoy, secret = (environment.get_template(name) for name in ("envoy.yaml.jinja", "secret.yaml.jinja"))
-    files = {"envoy.yaml": envoy.render(_values(settings, load_public_key(settings.lobby_public_key)))}
+    if settings.network_key is None:
+        raise SettingsError("--network-key is missing: `croupier keys` makes this file, the same for all gateways")
+    if settings.metrics_listen and settings.admin_socket is None:
+        raise SettingsError("--metrics-listen needs --admin-socket: the metrics are those of Envoy's administration")
+    files = {"envoy.yaml": envoy.render(_values(settings, settings.network_key))}
     if settings.secrets_folder is not None:
         files |= {f"{values['name']}.yaml": secret.render(values) for values in _secrets(settings)}
     if settings.traces_collector:
@@ -64,12 +70,12 @@ def _environment() -> Environment:
     return environment
 
 
-def _values(settings: GatewaySettings, lobby_key: Ed25519PublicKey) -> dict[str, Any]:
+def _values(settings: GatewaySettings, network_key: Path) -> dict[str, Any]:
     return {
         "settings": settings,
         "upstream": settings.upstream,
         "origin_matchers": _origin_matchers(settings),
-        "network_script": _network_script(settings.network_key),
+        "network_script": _network_script(network_key),
         "rate_limits": list(_rate_limits(settings)),
         "clusters": list(_clusters(settings)),
         "calls": calls(),
@@ -82,7 +88,7 @@ def _values(settings: GatewaySettings, lobby_key: Ed25519PublicKey) -> dict[str,
         "max_request_bytes": MAX_REQUEST_BYTES,
         "issuer": ISSUER,
         "audience": PLAYER_AUDIENCE,
-        "lobby_key_set": _key_set(lobby_key),
+        "lobby_key_set": _key_set(load_public_key(settings.lobby_public_key)),
     }
 
 
@@ -145,10 +151,8 @@ def _rate_limits(settings: GatewaySettings) -> Iterator[RateLimit]:
         yield RateLimit("network", 24, 48, rate, settings.network_request_burst)
 
 
-def _network_script(key: Path | None) -> str:
-    """Return the script that reads this key and adds the header of the network; empty without a key."""
-    if key is None:
-        return ""
+def _network_script(key: Path) -> str:
+    """Return the script that reads this key and adds the header of the network."""
     # Lua reads the quotes and escapes of JSON.
     return f"local KEY_FILE = {json.dumps(str(key.absolute()), ensure_ascii=False)}\n" + NETWORK_SCRIPT.read_text()
 

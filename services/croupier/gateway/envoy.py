@@ -73,7 +73,7 @@ class Envoy:
             async with asyncio.timeout(START_SECONDS):
                 return cls(process, await _ready_admin(process, folder / "admin.txt"))
         except BaseException as fault:
-            await cls(process, Admin("")).kill()
+            await cls(process, Admin(folder)).kill()
             if isinstance(fault, TimeoutError):
                 raise RuntimeError(f"Envoy did not serve within {START_SECONDS:g} seconds") from None
             raise
@@ -105,8 +105,8 @@ def _command(program: Path, folder: Path, workers: int) -> Sequence[str]:
 
 async def _ready_admin(process: asyncio.subprocess.Process, file: Path) -> Admin:
     while process.returncode is None:
-        if (address := _read_if_exists(file)) and await Admin(address).is_ready():
-            return Admin(address)
+        if (path := _read_if_exists(file)) and await (admin := Admin(Path(path))).is_ready():
+            return admin
         await asyncio.sleep(POLL_SECONDS)
     raise RuntimeError(f"Envoy ended with exit code {process.returncode} before it served: see its log")
 

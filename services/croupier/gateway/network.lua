@@ -96,3 +96,12 @@ function envoy_on_request(handle)
   local header = siphash(k0, k1, near) .. (wide and "," .. siphash(k0, k1, wide) or "")
   handle:headers():replace("x-croupier-network", header)
 end
+
+function envoy_on_request(handle)
+  local done, fault = pcall(add_network, handle)
+  if not done then
+    -- Envoy would let the call pass, without the limits of its network.
+    handle:logErr(tostring(fault))
+    handle:respond({[":status"] = "500"}, "")
+  end
+end

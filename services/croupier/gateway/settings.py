@@ -47,8 +47,8 @@ class GatewaySettings(Settings):
     """host:port of scoring; several with commas between."""
     listen: ListenAddress = "127.0.0.1:7700"
     """host:port for players."""
-    admin_listen: ListenAddress = "127.0.0.1:7709"
-    """host:port of this machine for Envoy's administration, for its operator only."""
+    admin_socket: OptionalPath = None
+    """Unix socket of Envoy's administration, in a folder of its operator only; none by default."""
     metrics_listen: OptionalListenAddress = ""
     """host:port for Prometheus and readiness; empty for none."""
     certificate: OptionalPath = None

@@ -70,20 +70,6 @@ def listen_fault(address: str) -> str:
         return "has no port from 1 to 65535"
 
 
-def free_port(host: str = "127.0.0.1") -> int:
-    """Return a free port that the system assigns to no other program for a minute; raises OSError for a foreign host.
-
-    A connection of this port is closed here first, so the port is in TIME_WAIT: only a program that names it gets it.
-    """
-    with _bound(host, 0) as listener:
-        listener.listen(1)
-        here, port = listener.getsockname()[:2]
-        with socket.create_connection((here, port)) as caller:
-            listener.accept()[0].close()
-            caller.recv(1)
-        return int(port)
-
-
 def _bound(host: str, port: int) -> socket.socket:
     name = host.strip("[]")
     bound = socket.socket(socket.AF_INET6 if ":" in name else socket.AF_INET, socket.SOCK_STREAM)

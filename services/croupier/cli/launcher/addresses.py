@@ -18,11 +18,14 @@ BLOCK = 30
 """The number of ports that the n-th instances of all services share."""
 
 Addresses: TypeAlias = Mapping[str, str]
-"""The addresses of one instance, host:port by "listen", "metrics", "control" (not the lobby), "admin" (the gateway)."""
+"""The addresses of one instance, host:port by "listen", "metrics", "control" (not the lobby).
+
+Of a running gateway, "admin" is the Unix socket of its administration.
+"""
 
 _PORT_OFFSETS: Mapping[str, Mapping[str, int]] = MappingProxyType(
     {
-        GATEWAY: {"listen": 0, "metrics": 8, "admin": 9},
+        GATEWAY: {"listen": 0, "metrics": 8},
         "lobby": {"listen": 10, "metrics": 19},
         "engine": {"listen": 20, "control": 21, "metrics": 29},
         "scoring": {"listen": 30, "control": 31, "metrics": 39},
@@ -129,7 +132,6 @@ def _flags_of_its_own(instance: str, folder: DataFolder, addresses: Mapping[str,
 def _flags_of_gateway(folder: DataFolder, addresses: Mapping[str, Addresses]) -> dict[str, str]:
     services = {service: joined(addresses, service, "listen") for service in START_ORDER}
     return {
-        "admin-listen": addresses[GATEWAY]["admin"],
         "lobby-public-key": str(folder.public_key("lobby")),
         "network-key": str(folder.network_key),
         **services,
