@@ -45,11 +45,16 @@ class FakeCall:
     def __init__(self, *requests: engine_pb2.PlayTableRequest) -> None:
         self.requests: asyncio.Queue[Any] = asyncio.Queue()
         self.written: asyncio.Queue[bytes] = asyncio.Queue()
+        self.has_begun = False
+        """Whether the headers of the answer were sent."""
         for request in requests:
             self.requests.put_nowait(request.SerializeToString())
 
     async def read(self) -> Any:
         return await self.requests.get()
+
+    async def send_initial_metadata(self, _metadata: object) -> None:
+        self.has_begun = True
 
     async def write(self, message: bytes) -> None:
         self.written.put_nowait(message)
@@ -128,11 +133,29 @@ async def test_a_write_that_its_reader_blocks_is_cancelled(
 
 
 async def test_a_missing_first_message_times_out(servicer: EngineServicer, engine: EngineHarness) -> None:
-    playing = play(servicer, FakeCall())
+    playing = play(servicer, call := FakeCall())
     await settled()
     engine.clock.advance(round(REQUEST_SECONDS * 1000))
     with pytest.raises(MalformedRequest, match="did not come in time"):
         await playing
+    assert not call.has_begun
+
+
+async def test_the_answer_begins_with_the_first_message_before_the_table_is_loaded(
+    servicer: EngineServicer, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The gateway ends a call whose request is not complete in time, unless its answer has begun."""
+    loading = asyncio.Event()
+
+    async def loads(*_arguments: object) -> None:
+        loading.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(tables, "get", loads)
+    playing = play(servicer, call := FakeCall(WATCH))
+    await within_timeout(loading.wait())
+    assert call.has_begun
+    await ended(playing)
 
 
 async def test_a_stream_resumes_a_sequence_of_another_engine(

@@ -110,6 +110,28 @@ def test_unknown_paths(gateway: Gateway, method: str, path: str) -> None:
     refused(answer, 404, grpc.StatusCode.UNIMPLEMENTED, "unknown path or method")
 
 
+@pytest.mark.parametrize("kind", [None, "", "text/plain", "application/x-www-form-urlencoded", "application/json"])
+def test_no_body_is_an_empty_message(gateway: Gateway, kind: str | None) -> None:
+    """Browsers send content-length 0 and no content type, other clients a content type of theirs."""
+    token, headers = gateway.token(), {} if kind is None else {"content-type": kind}
+    table = gateway.ask("POST", "/v1/tables", {"game": "thulla", "seat_count": 4}, token=token).json["table"]
+    path = f"/v1/tables/{table['table_id']}:join"
+    assert gateway.ask("POST", path, b"", token=token, headers=headers).status == 200
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b"transfer-encoding: chunked\r\n\r\n0\r\n\r\n"], ids=["none", "chunked"])
+def test_no_body_needs_no_length(gateway: Gateway, end: bytes) -> None:
+    head = f"POST /v1/tables HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {gateway.token()}\r\n"
+    answer = gateway.send_raw(head.encode() + end)
+    assert answer is not None
+    refused(answer, 400, grpc.StatusCode.INVALID_ARGUMENT, "invalid game")
+
+
+def test_a_body_without_content_type_is_taken_for_json(gateway: Gateway) -> None:
+    table = {"game": "thulla", "seat_count": 4}
+    assert gateway.ask("POST", "/v1/tables", json.dumps(table).encode(), token=gateway.token()).status == 200
+
+
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""])
 @pytest.mark.parametrize("path", ["/v1/tables", "/croupier_api.v1.LobbyService/CreateTable"])
 def test_wrong_content_types(gateway: Gateway, path: str, kind: str) -> None:
@@ -170,6 +192,8 @@ def test_json_that_fits_no_message(gateway: Gateway) -> None:
         (b"{", "end of string"),
         (b'{"seat_count": "many"}', "seat_count: invalid value"),
         (b"[]", "must be a message"),
+        (b"null", "must be a message"),
+        (b"\xef\xbb\xbf{}", "Expected a value"),
         (b'{"options":' * 5000, "too deep"),
         (b'{"game": "\\ud800"}', "surrogate"),
     ):
@@ -178,6 +202,44 @@ def test_json_that_fits_no_message(gateway: Gateway) -> None:
     refused(gateway.ask("GET", "/v1/games?x=1", token=token), 400, grpc.StatusCode.INVALID_ARGUMENT, 'field "x"')
     two_tables = gateway.ask("POST", "/v1/tables/a/actions", {"table_id": "b"}, token=token)
     refused(two_tables, 400, grpc.StatusCode.INVALID_ARGUMENT, "conflicting")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/v1/tables/a/view?table_id=b"),
+        ("GET", "/v1/tables/a/view?tableId=b"),
+        ("GET", "/v1/tables/a/view?table%5Fid=b"),
+        ("GET", "/v1/tables/a/view?link=c&table_id=b"),
+        ("GET", "/v1/tables/a?table_id="),
+        ("GET", "/v1/tables/a/events?table_id=b"),
+        ("DELETE", "/v1/tables/a/seats/1?seat=2"),
+        ("GET", "/v1/players/a/statistics?player_id=b"),
+        ("GET", "/v1/games/thulla/leaderboard?game=solo"),
+    ],
+)
+def test_a_query_cannot_repeat_a_field_of_the_path(gateway: Gateway, method: str, path: str) -> None:
+    answer = gateway.ask(method, path, token=gateway.token())
+    refused(answer, 400, grpc.StatusCode.INVALID_ARGUMENT, "ambiguous query")
+
+
+def test_a_query_may_have_any_value(gateway: Gateway) -> None:
+    """Only names may not be escaped; the answer is that of the engine."""
+    answer = gateway.ask("GET", "/v1/tables/a/view?link=%5F%26table_id%3Db", token=gateway.token())
+    assert "source" not in answer.json["details"][0].get("metadata", {}), answer
+
+
+def test_no_answer_is_stored_in_a_cache(gateway: Gateway) -> None:
+    token = gateway.token()
+    answers = [
+        gateway.ask("GET", "/v1/games", token=token),
+        gateway.ask("GET", "/v1/games"),
+        gateway.ask("GET", "/nothing", token=token),
+        gateway.ask("GET", "/v1/tables/none", token=token),
+        gateway.ask("POST", LIST_GAMES, bytes(5), token=token, headers={"content-type": "application/grpc"}),
+        gateway.send_raw(b"GET /v1/games HTTP/1.0\r\n\r\n"),
+    ]
+    assert [answer.headers.get("cache-control") for answer in answers if answer] == ["no-store"] * 6
 
 
 def test_refusals_of_a_service_keep_their_reason(gateway: Gateway) -> None:
@@ -194,12 +256,13 @@ def test_too_large_requests(gateway: Gateway, channel: grpc.Channel) -> None:
     refused(many, 431, grpc.StatusCode.RESOURCE_EXHAUSTED, "headers are too large")
     body = gateway.ask("POST", "/v1/tables", {"game": large}, token=token)
     refused(body, 413, grpc.StatusCode.RESOURCE_EXHAUSTED, "body is too large")
-    sign_in: Any = channel.unary_unary("/croupier_api.v1.LobbyService/SignIn")
-    # The service's gRPC library refuses it, without details.
-    with pytest.raises(grpc.RpcError) as fault:
-        sign_in(large.encode(), timeout=TIMEOUT_SECONDS)
-    assert isinstance(fault.value, grpc.Call)
-    assert fault.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    for call in ("LobbyService/SignIn", "EngineService/WatchTable"):
+        native: Any = channel.unary_stream(f"/croupier_api.v1.{call}")
+        refusal = refused_natively(lambda _, call=native, **given: list(call(large.encode(), **given)), token)
+        assert refusal is grpc.StatusCode.RESOURCE_EXHAUSTED
+    framed = b"\0" + len(large).to_bytes(4, "big") + large.encode()
+    web = gateway.ask("POST", LIST_GAMES, framed, token=token, headers={"content-type": "application/grpc-web+proto"})
+    refused_over_grpc(web, grpc.StatusCode.RESOURCE_EXHAUSTED)
 
 
 def test_the_largest_request_of_the_gateway_is_accepted_by_services(gateway: Gateway) -> None:

@@ -39,6 +39,8 @@ class FakeEngine:
         self.failing = threading.Event()
         self.answering = threading.Event()
         self.answering.set()
+        self.padding = ""
+        """A text that makes the answers large."""
         self._server = grpc.server(ThreadPoolExecutor(8), options=[("grpc.so_reuseport", 0)])
         unary, answer = grpc.unary_unary_rpc_method_handler, engine_pb2.GetViewResponse.SerializeToString
         handlers: dict[str, Any] = {
@@ -62,7 +64,7 @@ class FakeEngine:
         self.answering.wait(CALL_SECONDS)
         if self.failing.is_set():
             context.abort(grpc.StatusCode.UNAVAILABLE, "draining")
-        table = tables_pb2.Table(table_id=self.address)
+        table = tables_pb2.Table(table_id=self.address, game=self.padding)
         return engine_pb2.GetViewResponse(snapshot=engine_pb2.Snapshot(table=table))
 
     @contextmanager

@@ -18,18 +18,42 @@ SERVICES: tuple[ServiceDescriptor, ...] = (
 """The services for players. Without those of croupier_internal, so a gateway has no route to them."""
 OPEN_CALLS = frozenset({"SignIn", "RefreshToken"})
 """The calls without a token."""
+_PATH_FIELD = re.compile(r"(\w+)/{(\w+)}")
+"""A field of a path, after the collection of what it names."""
+ENDING_STREAMS = frozenset({"GetReplay"})
+"""The calls whose response may be a stream of parts, which ends after the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoutedCall:
-    """A call over gRPC: its path and its service."""
+    """A call over gRPC."""
 
-    path: str
-    cluster: str
-    is_stream: bool
-    """Whether the response is a stream."""
-    is_idempotent: bool
-    """Whether the contract allows retries of a call that may have taken effect."""
+    method: MethodDescriptor
+
+    @property
+    def path(self) -> str:
+        """Return its path in gRPC."""
+        return call_path(self.method)
+
+    @property
+    def cluster(self) -> str:
+        """Return its service."""
+        return self.method.containing_service.name.removesuffix("Service").lower()
+
+    @property
+    def lasts(self) -> bool:
+        """Return whether its response is a stream without an end of its own."""
+        return self.method.server_streaming and self.method.name not in ENDING_STREAMS
+
+    @property
+    def is_read(self) -> bool:
+        """Return whether it changes nothing."""
+        return self.method.GetOptions().idempotency_level == MethodOptions.NO_SIDE_EFFECTS
+
+    @property
+    def is_idempotent(self) -> bool:
+        """Return whether the contract allows retries of a call that may have taken effect."""
+        return self.method.GetOptions().idempotency_level != MethodOptions.IDEMPOTENCY_UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +73,7 @@ class Binding:
 
 def calls() -> tuple[RoutedCall, ...]:
     """Return all calls of players, in the order of the contract."""
-    return tuple(_call(method) for service in SERVICES for method in service.methods)
+    return tuple(RoutedCall(method) for service in SERVICES for method in service.methods)
 
 
 def bindings() -> tuple[Binding, ...]:
@@ -68,10 +92,14 @@ def open_paths() -> tuple[str, ...]:
     return tuple(path for binding in is_open for path in (call_path(binding.method), binding.path))
 
 
-def _call(method: MethodDescriptor) -> RoutedCall:
-    cluster = method.containing_service.name.removesuffix("Service").lower()
-    is_idempotent = method.GetOptions().idempotency_level != MethodOptions.IDEMPOTENCY_UNKNOWN
-    return RoutedCall(call_path(method), cluster, method.server_streaming, is_idempotent)
+def ambiguous_queries() -> tuple[str, ...]:
+    """Return regular expressions of the paths whose query repeats a field of the path, or escapes a name."""
+    fields = {match: binding.method.input_type for binding in bindings() for match in _PATH_FIELD.findall(binding.path)}
+    repeated = (
+        rf"/v1/(.*/)?{collection}/[^?]*\?(.*&)?({name}|{message.fields_by_name[name].json_name})=.*"
+        for (collection, name), message in fields.items()
+    )
+    return (*repeated, r"[^?]*\?(.*&)?[^=&]*%[^=&]*=.*")
 
 
 def _of_method(method: MethodDescriptor) -> Iterator[Binding]:

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from croupier.gateway.bindings import SERVICES, calls, open_paths
+from croupier.gateway.bindings import SERVICES, ambiguous_queries, calls, open_paths
 from croupier.gateway.descriptors import descriptor_set
 from croupier.gateway.refusals import MAX_HEADER_KIBIBYTES, MAX_HEADERS, REFUSALS
 from croupier.gateway.settings import GatewaySettings
@@ -21,6 +21,8 @@ from croupier.runtime.identity import ISSUER, PLAYER_AUDIENCE, load_public_key
 from croupier.runtime.program import SettingsError
 from croupier.runtime.server import MAX_REQUEST_BYTES
 
+READ_SECONDS = 10
+"""Maximum seconds of a unary call that changes nothing, and of a silence in a stream of parts."""
 COLLECTOR_FILE = "collector.yaml"
 NETWORK_SCRIPT = Path(__file__).parent / "network.lua"
 
@@ -31,12 +33,12 @@ def configuration_files(settings: GatewaySettings) -> dict[str, str]:
     If calls are traced, the configuration of the collector is among them. Raises ValueError for an unusable key, and
     SettingsError without a network key, and for metrics without an administration.
     """
-    environment = _environment()
-    envoy, secret = (environment.get_template(name) for name in ("envoy.yaml.jinja", "secret.yaml.jinja"))
     if settings.network_key is None:
         raise SettingsError("--network-key is missing: `croupier keys` makes this file, the same for all gateways")
     if settings.metrics_listen and settings.admin_socket is None:
         raise SettingsError("--metrics-listen needs --admin-socket: the metrics are those of Envoy's administration")
+    environment = _environment()
+    envoy, secret = (environment.get_template(name) for name in ("envoy.yaml.jinja", "secret.yaml.jinja"))
     files = {"envoy.yaml": envoy.render(_values(settings, settings.network_key))}
     if settings.secrets_folder is not None:
         files |= {f"{values['name']}.yaml": secret.render(values) for values in _secrets(settings)}
@@ -80,11 +82,13 @@ def _values(settings: GatewaySettings, network_key: Path) -> dict[str, Any]:
         "clusters": list(_clusters(settings)),
         "calls": calls(),
         "open_paths": open_paths(),
+        "ambiguous_queries": ambiguous_queries(),
         "services": [service.full_name for service in SERVICES],
         "descriptor_set": base64.b64encode(descriptor_set()).decode(),
         "refusals": REFUSALS,
         "max_headers": MAX_HEADERS,
         "max_header_kibibytes": MAX_HEADER_KIBIBYTES,
+        "read_seconds": READ_SECONDS,
         "max_request_bytes": MAX_REQUEST_BYTES,
         "issuer": ISSUER,
         "audience": PLAYER_AUDIENCE,

@@ -89,7 +89,7 @@ end
 
 local k0, k1 = key_in(KEY_FILE)
 
-function envoy_on_request(handle)
+local function add_network(handle)
   -- "192.0.2.1:443", "[2001:db8::1]:443" or "[fe80::1%eth0]:443"
   local address = handle:streamInfo():downstreamRemoteAddress():match("^%[?([^%]%%]*)[^%]]*%]?:%d+$")
   local near, wide = networks(address)

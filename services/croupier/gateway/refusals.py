@@ -79,6 +79,11 @@ class Refusal:
             "grpc-status-details-bin": details.rstrip(b"=").decode(),
         }
 
+    @property
+    def json_headers(self) -> Mapping[str, str]:
+        """Return the header that JSON from services has too."""
+        return {"grpc-status": str(self.code)}
+
     def _as_status(self, reply: str = "") -> Status:
         status = Status(code=self.code, message=self.message + reply)
         reason = ErrorReason.Name(self.reason).removeprefix(REASON_PREFIX)
@@ -125,6 +130,7 @@ REFUSALS = (
     _malformed("invalid body: expected base64 for 'application/grpc-web-text'", "contains('base_64')"),
     _malformed("invalid header name: '_' is not allowed", "endsWith('unexpected_underscore')"),
     _malformed("ambiguous path: '#' and escaped '/', '\\' and NUL are not allowed", "startsWith('path_normalization')"),
+    _malformed("ambiguous query: it repeats a field of the path, or escapes a name", "startsWith('direct_response')"),
     _malformed("missing header 'host'", "endsWith('missing_host_header')"),
     _malformed("invalid header 'host': expected a name or an address", "endsWith('invalid_authority')"),
     _malformed("invalid character in the path or a header", "endsWith('invalid_characters')"),

@@ -86,7 +86,7 @@ class GatewaySettings(Settings):
     header_seconds: PositiveInt = 10
     """Maximum seconds for the headers of a request to arrive."""
     request_seconds: PositiveInt = 30
-    """Maximum seconds of a unary call, from its first byte to the answer."""
+    """Maximum seconds of a call that ends by itself, from its first byte to the end of the answer."""
     connection_age_seconds: PositiveInt = 3600
     """Seconds after which clients are asked to reconnect."""
     connection_idle_seconds: PositiveInt = 900

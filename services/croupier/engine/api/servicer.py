@@ -162,6 +162,8 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         player_id = caller().id
         with self._stream_limiter.slot(caller()):
             first = await _first_message(context)
+            # The gateway gives a request without end no more time than other requests, unless its answer has begun.
+            await context.send_initial_metadata(())
             async with self._subscribed(player_id, first.watch) as (table, stream):
                 reading = asyncio.create_task(self._read_actions(table, stream, player_id, context))
                 try:

@@ -1,0 +1,56 @@
+"""Answers that their client does not read are held for a short time, over HTTP/2 and HTTP/1.1."""
+
+import json
+import re
+import socket
+import urllib.request
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.gateway.harness import opened_gateway
+from tests.gateway.raw_http2 import DATA, RST_STREAM, RawHttp2
+from tests.gateway.test_routing import FakeEngine
+from tests.waiting import TIMEOUT_SECONDS, until
+
+pytestmark = [pytest.mark.gateway, pytest.mark.slow]
+VIEW = "/v1/tables/t/view"
+CONNECTIONS = r'envoy_http_downstream_cx_active{envoy_http_conn_manager_prefix="gateway"} (\d+)'
+
+
+def test_an_answer_that_is_not_read_is_reset_over_http_2(tmp_path: Path) -> None:
+    with (
+        FakeEngine().running() as engine,
+        opened_gateway(tmp_path, f"--engine={engine.address}") as gateway,
+        closing(socket.create_connection(("127.0.0.1", gateway.port), TIMEOUT_SECONDS)) as connection,
+    ):
+        reader = RawHttp2(connection, window=0)
+        reader.get(VIEW, {"authorization": f"Bearer {gateway.token()}"})
+        kinds = [frame.kind for frame in reader.frames()]
+    assert DATA not in kinds
+    assert kinds[-1] == RST_STREAM
+
+
+async def test_a_connection_that_is_not_read_is_closed_over_http_1(tmp_path: Path) -> None:
+    """Linux keeps a closed window open for ever, as long as the other side confirms it, which is told of no end."""
+    with (
+        FakeEngine().running() as engine,
+        opened_gateway(tmp_path, f"--engine={engine.address}", "--metrics-listen=127.0.0.1:0") as gateway,
+        closing(socket.socket()) as connection,
+    ):
+        engine.padding = "x" * 3_900_000
+        metrics = json.loads((tmp_path / "ready.json").read_text())["metrics"]
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        connection.connect(("127.0.0.1", gateway.port))
+        head = f"GET {VIEW} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {gateway.token()}\r\n\r\n"
+        connection.sendall(head.encode())
+        await until(lambda: open_connections(metrics) == 1)
+        await until(lambda: open_connections(metrics) == 0)
+
+
+def open_connections(metrics: str) -> int:
+    """Return the number of the players' connections."""
+    with urllib.request.urlopen(f"http://{metrics}/metrics", timeout=TIMEOUT_SECONDS) as page:
+        [count] = re.findall(CONNECTIONS, page.read().decode())
+    return int(count)
