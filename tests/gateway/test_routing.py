@@ -41,10 +41,11 @@ class FakeEngine:
         self.answering.set()
         self.padding = ""
         """A text that makes the answers large."""
-        self._server = grpc.server(ThreadPoolExecutor(8), options=[("grpc.so_reuseport", 0)])
+        self._server = grpc.server(ThreadPoolExecutor(100), options=[("grpc.so_reuseport", 0)])
         unary, answer = grpc.unary_unary_rpc_method_handler, engine_pb2.GetViewResponse.SerializeToString
         handlers: dict[str, Any] = {
             "GetView": unary(self._view, engine_pb2.GetViewRequest.FromString, answer),
+            "WatchTable": grpc.unary_stream_rpc_method_handler(self._watch),
             "SendReaction": unary(self._view, engine_pb2.SendReactionRequest.FromString, lambda _: b""),
         }
         self._server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(SERVICE, handlers)])
@@ -66,6 +67,10 @@ class FakeEngine:
             context.abort(grpc.StatusCode.UNAVAILABLE, "draining")
         table = tables_pb2.Table(table_id=self.address, game=self.padding)
         return engine_pb2.GetViewResponse(snapshot=engine_pb2.Snapshot(table=table))
+
+    def _watch(self, _request: bytes, _context: grpc.ServicerContext) -> Iterator[bytes]:
+        self.asked.append("WatchTableRequest")
+        yield bytes(500_000)
 
     @contextmanager
     def running(self) -> Iterator["FakeEngine"]:

@@ -1,12 +1,15 @@
 """Answers that their client does not read are held for a short time, over HTTP/2 and HTTP/1.1."""
 
+import asyncio
 import json
 import re
 import socket
 import urllib.request
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import grpc
 import pytest
 
 from tests.gateway.harness import opened_gateway
@@ -16,6 +19,7 @@ from tests.waiting import TIMEOUT_SECONDS, until
 
 pytestmark = [pytest.mark.gateway, pytest.mark.slow]
 VIEW = "/v1/tables/t/view"
+UNREAD = [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 4)]
 CONNECTIONS = r'envoy_http_downstream_cx_active{envoy_http_conn_manager_prefix="gateway"} (\d+)'
 
 
@@ -47,6 +51,25 @@ async def test_a_connection_that_is_not_read_is_closed_over_http_1(tmp_path: Pat
         connection.sendall(head.encode())
         await until(lambda: open_connections(metrics) == 1)
         await until(lambda: open_connections(metrics) == 0)
+
+
+async def test_unread_answers_block_no_other_call(tmp_path: Path) -> None:
+    """Calls to one service share a connection, which has a window of its own."""
+    with (
+        FakeEngine().running() as engine,
+        opened_gateway(tmp_path, f"--engine={engine.address}", "--workers=1", "--request-seconds=5") as gateway,
+        grpc.insecure_channel(gateway.address, UNREAD) as channel,
+    ):
+        metadata = (("authorization", f"Bearer {gateway.token()}"),)
+        watch: Any = channel.unary_stream("/croupier_api.v1.EngineService/WatchTable")
+        unread = [watch(b"", metadata=metadata) for _ in range(90)]
+        await until(lambda: len(engine.asked) == len(unread))
+        answer = await asyncio.to_thread(
+            gateway.ask, "POST", "/v1/tables/t/reactions", {"reaction": "hm"}, token=gateway.token()
+        )
+        assert answer.status == 200, answer
+        for call in unread:
+            call.cancel()
 
 
 def open_connections(metrics: str) -> int:
