@@ -5,6 +5,7 @@ The memory of several processes is their proportional share (PSS in /proc), beca
 
 import argparse
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,6 @@ from dataclasses import dataclass, field
 
 import psutil
 
-from croupier.runtime.addresses import free_port
 from croupier_client import Endpoints
 from loadtest.backend import started_backend
 from loadtest.postgres import PostgresServer, postgres_server
@@ -75,9 +75,18 @@ def measure_command(name: str, command: Sequence[str]) -> str:
     return f"{name:12}{used.ru_maxrss / 1024:4.0f} MiB at most; {seconds:.2f} s of CPU, exit code {process.returncode}"
 
 
+def _free_port() -> int:
+    """Return a free port that the system assigns to no other program for a minute: it is in TIME_WAIT."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        with socket.create_connection(listener.getsockname()) as caller:
+            listener.accept()[0].close()
+            caller.recv(1)
+        return int(listener.getsockname()[1])
+
+
 def measure_load(server: PostgresServer, url: str, options: argparse.Namespace, folder: str) -> list[str]:
     """Run a load test with a master and one worker, and return a line for each process at full load."""
-    port = free_port()
+    port = _free_port()
     master_of = ["--master", "--master-bind-host=127.0.0.1", f"--master-bind-port={port}", "--headless"]
     load_flags = [f"--tables={options.tables}", f"--think={options.think}", f"--seed={options.seed}", "--run-time=600"]
     load_flags += ["--tags=evening", f"--results={folder}/results"]
@@ -86,7 +95,7 @@ def measure_load(server: PostgresServer, url: str, options: argparse.Namespace, 
         started_backend(url) as services,
         running([*LOCUST, *master_of, *load_flags, _host(services.endpoints)]) as master,
         running([*LOCUST, "--worker", "--master-host=127.0.0.1", f"--master-port={port}"]) as worker,
-        running([*MODULE, "http.server", "--bind=127.0.0.1", f"--directory={folder}", str(free_port())]) as reports,
+        running([*MODULE, "http.server", "--bind=127.0.0.1", f"--directory={folder}", str(_free_port())]) as reports,
     ):
         pids = {"PostgreSQL": server.pid, "master": master.pid, "worker": worker.pid, "reports": reports.pid}
         groups = [ProcessGroup(name, pid) for name, pid in pids.items()]

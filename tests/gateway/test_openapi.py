@@ -60,6 +60,7 @@ def test_only_signing_in_needs_no_token(document: Any) -> None:
 
 def test_schemas_by_example() -> None:
     schemas = openapi()["components"]["schemas"]
+    assert schemas["WatchTableResponse"]["properties"]["error"]["$ref"] == "#/components/schemas/Refusal"
     assert schemas["SubmitActionResponse"]["properties"]["sequence"]["type"] == "string"
     assert schemas["GameStatistics"]["properties"]["counts"]["additionalProperties"]["format"] == "uint64"
     assert schemas["CreateTableRequest"]["properties"]["options"]["type"] == "object"

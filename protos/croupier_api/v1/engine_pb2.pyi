@@ -251,18 +251,24 @@ class WatchTableResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TABLE_EVENT_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def table_event(self) -> Global___TableEvent:
         """The event."""
+
+    @_builtins.property
+    def error(self) -> _status_pb2.Status:
+        """Why the stream ends early, in a last message. Only JSON over HTTP has it: elsewhere it is the status of the call."""
 
     def __init__(
         self,
         *,
         table_event: Global___TableEvent | None = ...,
+        error: _status_pb2.Status | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["table_event", b"table_event"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "table_event", b"table_event"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["table_event", b"table_event"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "table_event", b"table_event"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -936,18 +942,24 @@ class GetReplayResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     REPLAY_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
     replay: _builtins.str
     """The next lines of the replay file: JSON lines, as docs/replay-format.md describes. The parts of the stream, joined
     in order, are the file.
     """
+    @_builtins.property
+    def error(self) -> _status_pb2.Status:
+        """Why the stream ends early, in a last message. Only JSON over HTTP has it: elsewhere it is the status of the call."""
+
     def __init__(
         self,
         *,
         replay: _builtins.str = ...,
+        error: _status_pb2.Status | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["replay", b"replay"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "replay", b"replay"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -11,6 +11,7 @@ from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf.internal import containers as _containers
+from google.rpc import status_pb2 as _status_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -445,6 +446,7 @@ class WatchTablesResponse(_message.Message):
 
     TABLE_FIELD_NUMBER: _builtins.int
     IS_LIST_COMPLETE_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
     is_list_complete: _builtins.bool
     """False in the messages with the tables of the beginning, true in the message after them, which may follow at once,
     and in all later ones.
@@ -455,15 +457,20 @@ class WatchTablesResponse(_message.Message):
         alive.
         """
 
+    @_builtins.property
+    def error(self) -> _status_pb2.Status:
+        """Why the stream ends early, in a last message. Only JSON over HTTP has it: elsewhere it is the status of the call."""
+
     def __init__(
         self,
         *,
         table: _tables_pb2.Table | None = ...,
         is_list_complete: _builtins.bool = ...,
+        error: _status_pb2.Status | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "table", b"table"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["is_list_complete", b"is_list_complete", "table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "is_list_complete", b"is_list_complete", "table", b"table"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -767,6 +774,7 @@ class FindMatchResponse(_message.Message):
     TICKET_ID_FIELD_NUMBER: _builtins.int
     WAITING_COUNT_FIELD_NUMBER: _builtins.int
     TABLE_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
     ticket_id: _builtins.str
     """The id of the ticket. It stays the same until the match is found."""
     waiting_count: _builtins.int
@@ -775,16 +783,21 @@ class FindMatchResponse(_message.Message):
     def table(self) -> _tables_pb2.Table:
         """The table, once the match is found; then the stream ends."""
 
+    @_builtins.property
+    def error(self) -> _status_pb2.Status:
+        """Why the stream ends early, in a last message. Only JSON over HTTP has it: elsewhere it is the status of the call."""
+
     def __init__(
         self,
         *,
         ticket_id: _builtins.str = ...,
         waiting_count: _builtins.int = ...,
         table: _tables_pb2.Table | None = ...,
+        error: _status_pb2.Status | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "table", b"table"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["table", b"table", "ticket_id", b"ticket_id", "waiting_count", b"waiting_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "table", b"table", "ticket_id", b"ticket_id", "waiting_count", b"waiting_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -22,6 +22,7 @@ _WELL_KNOWN: Mapping[str, dict[str, str]] = {
     "google.protobuf.Duration": {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]{1,9})?s$"},
     "google.protobuf.Struct": {"type": "object"},
     "google.protobuf.Value": {},
+    "google.rpc.Status": {"$ref": "#/components/schemas/Refusal"},
 }
 """Messages with a form of their own in JSON."""
 

@@ -30,6 +30,7 @@ from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.network import NETWORK_HEADER, decode_network
 from croupier.runtime.rate_limit import Budgets, TooManyCalls, begin_charging, charge
 from croupier.runtime.refusal_log import RefusalLog
+from croupier.runtime.streamed_answer import StreamedAnswer
 from croupier.runtime.traced_calls import ServicerContext as Context
 from croupier.runtime.traced_calls import set_code, traced_handler
 from croupier.runtime.tracing import TABLE_ID
@@ -158,11 +159,12 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     ) -> Callable[[Any, Context], Awaitable[None]]:
         async def serve(requests: Any, context: Context) -> None:
             code, failure = "CANCELLED", None
+            answer = StreamedAnswer(context)
             self._metrics.open_calls.labels(method).inc()
             try:
                 caller = self._begin(method, context)
                 request = await self._request(caller, decode, context) if decode else requests
-                await self._run_stream(handler(request, context), caller, encode, context)
+                await self._run_stream(handler(request, context), caller, encode, answer)
                 code = "OK"
             except Exception as error:  # noqa: BLE001 - every fault becomes a status
                 failure = self._error_of(error, context)
@@ -170,7 +172,8 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             finally:
                 self._metrics.open_calls.labels(method).dec()
                 self._record_end(method, code)
-            await _abort(failure, context)
+            if failure is not None and not context.done():
+                await answer.refuse(failure)
 
         return traced_handler(method, serve)
 
@@ -200,7 +203,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         return self._budgets.answers.acquire(caller, len(answer))
 
     async def _run_stream(
-        self, responses: AsyncGenerator[Any, None] | Awaitable[None], caller: Caller, encode: Encode, context: Context
+        self,
+        responses: AsyncGenerator[Any, None] | Awaitable[None],
+        caller: Caller,
+        encode: Encode,
+        answer: StreamedAnswer,
     ) -> None:
         if not isinstance(responses, AsyncGenerator):
             await responses
@@ -210,11 +217,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             async for response in responses:
                 message = encode(response)
                 if len(message) <= SMALL_ANSWER_BYTES:
-                    await context.write(message)
+                    await answer.write(message)
                     continue
                 end = self._begin_answer(caller, message)
                 try:
-                    await context.write(message)
+                    await answer.write(message)
                 finally:
                     end()
 

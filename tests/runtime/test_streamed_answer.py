@@ -1,0 +1,59 @@
+"""A stream that is refused after its first message: JSON has the refusal in a last message, gRPC in its status."""
+
+from collections.abc import Callable
+
+import grpc
+import pytest
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+
+from croupier.runtime.errors import StaleSequence
+from croupier.runtime.streamed_answer import JSON_HEADER
+from croupier_api.v1 import errors_pb2
+from croupier_api.v1 import lobby_pb2 as pb
+from tests.runtime.lobby_server import LobbyServer, bearer
+
+FROM_JSON = ((JSON_HEADER, "/v1/tables:watch"),)
+
+
+def superseded() -> None:
+    raise StaleSequence(errors_pb2.ERROR_REASON_SUPERSEDED, "a newer call waits instead")
+
+
+def fails() -> None:
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    ("act", "code", "reason"),
+    [(superseded, grpc.StatusCode.ABORTED, "SUPERSEDED"), (fails, grpc.StatusCode.INTERNAL, "INTERNAL_FAULT")],
+)
+async def test_json_has_the_refusal_in_a_last_message(
+    lobby: LobbyServer, act: Callable[[], None], code: grpc.StatusCode, reason: str
+) -> None:
+    lobby.servicer.act = act
+    call = lobby.stub.WatchTables(pb.WatchTablesRequest(), metadata=bearer() + FROM_JSON)
+    first, last = await call.read(), await call.read()
+    with pytest.raises(grpc.aio.AioRpcError) as refusal:
+        await call.read()
+    assert not first.HasField("error")
+    info = error_details_pb2.ErrorInfo()
+    assert last.error.details[0].Unpack(info)
+    assert (last.error.code, info.reason) == (code.value[0], reason)
+    assert last.error == rpc_status.from_call(refusal.value)
+    assert lobby.metric("calls_total", "WatchTables", code=code.name) == 1
+
+
+async def test_grpc_has_it_in_its_status_alone(lobby: LobbyServer) -> None:
+    lobby.servicer.act = superseded
+    call = lobby.stub.WatchTables(pb.WatchTablesRequest(), metadata=bearer())
+    assert not (await call.read()).HasField("error")
+    with pytest.raises(grpc.aio.AioRpcError, match="a newer call waits instead"):
+        await call.read()
+
+
+async def test_a_call_that_is_refused_before_its_first_message_has_no_message(lobby: LobbyServer) -> None:
+    call = lobby.stub.WatchTables(pb.WatchTablesRequest(), metadata=FROM_JSON)
+    with pytest.raises(grpc.aio.AioRpcError) as refusal:
+        await call.read()
+    assert refusal.value.code() is grpc.StatusCode.UNAUTHENTICATED
