@@ -20,7 +20,6 @@ CALLS = (
     "LobbyService/WatchTables",
     "LobbyService/FindMatch",
     "EngineService/WatchTable",
-    "EngineService/PlayTable",
     "ScoringService/GetLeaderboard",
 )
 

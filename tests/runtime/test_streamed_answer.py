@@ -1,6 +1,8 @@
 """A stream that is refused after its first message: JSON has the refusal in a last message, gRPC in its status."""
 
+import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import grpc
 import pytest
@@ -8,7 +10,7 @@ from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
 from croupier.runtime.errors import StaleSequence
-from croupier.runtime.streamed_answer import JSON_HEADER
+from croupier.runtime.streamed_answer import JSON_HEADER, StreamedAnswer
 from croupier_api.v1 import errors_pb2
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.runtime.lobby_server import LobbyServer, bearer
@@ -57,3 +59,25 @@ async def test_a_call_that_is_refused_before_its_first_message_has_no_message(lo
     with pytest.raises(grpc.aio.AioRpcError) as refusal:
         await call.read()
     assert refusal.value.code() is grpc.StatusCode.UNAUTHENTICATED
+
+
+async def test_a_caller_who_does_not_read_the_last_message_is_reset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.runtime.streamed_answer.LAST_MESSAGE_SECONDS", 0.0)
+    context: Any = FullCall()
+    answer = StreamedAnswer(context)
+    await answer.write(b"first")
+    with pytest.raises(asyncio.CancelledError):
+        await answer.refuse(StaleSequence(errors_pb2.ERROR_REASON_SUPERSEDED, "a newer call waits instead"))
+
+
+class FullCall:
+    """A call of JSON whose caller has room for one message. It takes no status, as gRPC does not while one waits."""
+
+    def __init__(self) -> None:
+        self._room = asyncio.Semaphore(1)
+
+    def invocation_metadata(self) -> object:
+        return FROM_JSON
+
+    async def write(self, _message: bytes) -> None:
+        await self._room.acquire()
