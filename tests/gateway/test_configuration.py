@@ -251,10 +251,16 @@ def route_of(settings: GatewaySettings, call: str) -> Any:
 
 @pytest.mark.parametrize(
     ("call", "seconds", "silence"),
-    [("GetView", 10, None), ("CreateTable", 30, None), ("SignIn", 30, None), ("WatchTables", None, None)],
+    [
+        ("GetView", 10, None),
+        ("CreateTable", 30, None),
+        ("SignIn", 30, None),
+        ("WatchTables", None, None),
+        ("GetReplay", 30, "10s"),
+    ],
 )
 def test_a_call_that_ends_by_itself_has_a_deadline_and_a_short_one_if_it_only_reads(
-    settings: GatewaySettings, call: str, seconds: int | None, silence: int | None
+    settings: GatewaySettings, call: str, seconds: int | None, silence: str | None
 ) -> None:
     route = route_of(settings, call)["route"]
     limit = None if seconds is None else {"max_stream_duration": f"{seconds}s"}

@@ -21,7 +21,7 @@ OPEN_CALLS = frozenset({"SignIn", "RefreshToken"})
 _PATH_FIELD = re.compile(r"(\w+)/{(\w+)}")
 """A field of a path, after the collection of what it names."""
 ENDING_STREAMS = frozenset({"GetReplay"})
-"""The calls whose response may be a stream of parts, which ends after the last one."""
+"""The calls whose response is a stream of parts, which ends after the last one."""
 
 
 @dataclass(frozen=True, slots=True)
