@@ -108,10 +108,11 @@ TLS = ("--certificate=F/gateway.certificate.pem", "--key=F/gateway.private.pem")
 def test_players_from_other_machines_without_tls_are_a_warning(
     folder: Path, capfd: pytest.CaptureFixture[str], flags: list[str], is_warned: bool
 ) -> None:
-    given = [f"--lobby-public-key={folder}/lobby.public.pem", *(flag.replace("F/", f"{folder}/") for flag in flags)]
+    keys = [f"--lobby-public-key={folder}/lobby.public.pem", f"--network-key={folder}/network.key"]
+    given = [*keys, *(flag.replace("F/", f"{folder}/") for flag in flags)]
     main([*given, f"--envoy={folder}/empty.pem"])
     served = capfd.readouterr().err
-    ran = CliRunner().invoke(app, ["gateway", "config", "--check", *given, f"--network-key={folder}/network.key"])
+    ran = CliRunner().invoke(app, ["gateway", "config", "--check", *given])
     for printed in (served, ran.stderr):
         assert ("other machines can connect to 0.0.0.0:0 without TLS" in printed) is is_warned
     assert "without TLS" not in ran.stdout
