@@ -82,6 +82,7 @@ def check_standings(
     *,
     undecided: Collection[str] = (),
     own_statistics: bool = False,
+    has_strangers: bool = False,
 ) -> Iterator[Violation]:
     """Yield the differences between leaderboards, statistics and the outcomes of tables.
 
@@ -89,7 +90,8 @@ def check_standings(
     were at a table with an unknown outcome. `boards` are the LeaderboardEntry messages by game, in the order of the
     pages; `statistics` the GetPlayerStatisticsResponse messages by player. Of the lines of the undecided only the order
     is judged. Statistics are as others see them, of public tables only, unless all are `own_statistics` of the players
-    who read them.
+    who read them. If boards have strangers, the lines of players of these tables are judged among themselves, and no
+    other line.
     """
     known = sorted(outcomes, key=lambda one: (one.finished_milliseconds, one.table_id))
     for table_id, detail in _check_pairs(known, undecided):
@@ -109,6 +111,7 @@ def check_standings(
             yield Violation(Invariant.STATISTICS_DIFFER, tables.get(player_id, ""), 0, detail)
     for game, lines in boards.items():
         board = [scoring_pb2.LeaderboardEntry.FromString(line) for line in lines]
+        board = among(board, {*names, *undecided}) if has_strangers else board
         for player_id, detail in _check_board(game, board, judged, names, undecided):
             violation = f"the leaderboard of {game}: {detail}"
             yield Violation(Invariant.LEADERBOARD_DIFFERS, tables.get(player_id, ""), 0, violation)
@@ -136,6 +139,23 @@ def _check_pairs(outcomes: Sequence[TableOutcome], undecided: Collection[str]) -
 def _between(ends: Sequence[int], after: int, before: int) -> int:
     """Return the number of times between two others; they ascend."""
     return bisect_left(ends, before) - bisect_right(ends, after)
+
+
+def among(
+    board: Sequence[scoring_pb2.LeaderboardEntry], players: Collection[str]
+) -> list[scoring_pb2.LeaderboardEntry]:
+    """Return the lines of some players, as a leaderboard of these players alone would number them."""
+    lines = [line for line in board if line.player_id in players]
+    positions = sorted(line.position for line in lines)
+    return [
+        scoring_pb2.LeaderboardEntry(
+            position=1 + bisect_left(positions, line.position),
+            player_id=line.player_id,
+            name=line.name,
+            statistics=line.statistics,
+        )
+        for line in lines
+    ]
 
 
 def _standings(outcomes: Iterable[TableOutcome]) -> _Standings:

@@ -59,6 +59,11 @@ class ServiceMonitor:
         """The readings of each instance, oldest first."""
         return {name: state.readings for name, state in self._states.items()}
 
+    @property
+    def had_tables(self) -> bool:
+        """Whether any instance had tables of earlier players at the first reading."""
+        return any(readings[0].tables for readings in self.histories.values() if readings)
+
     def check(self) -> Check:
         """Return whether every instance could be read at the beginning and at the end."""
         missed = "; ".join(f"{instance}: {one.missed}" for instance, one in self._states.items() if one.missed)

@@ -101,14 +101,15 @@ class LoadProgram:
                 await self._judge_queue.finish(JUDGING_SECONDS)
                 self._report(drained=True)
             case "compare":
-                await self._compare_standings(command["tables"])
+                await self._compare_standings(command["tables"], has_strangers=command["has_strangers"])
                 self._report(compared=True)
 
-    async def _compare_standings(self, tables: list[dict[str, Any]]) -> None:
+    async def _compare_standings(self, tables: list[dict[str, Any]], *, has_strangers: bool) -> None:
         context = self._load.new_context()
         try:
             readers = [context.guest(f"check {number}") for number in range(READERS)]
-            self._load.measures.record_violations(await compare_standings(readers, tables))
+            found = await compare_standings(readers, tables, has_strangers=has_strangers)
+            self._load.measures.record_violations(found)
         except CroupierError as error:
             self._load.measures.record_failure("load test: reading standings", str(error))
 

@@ -1,7 +1,8 @@
 """Compares leaderboards and statistics with the outcomes of all tables of a run."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from croupier_client import Client
@@ -12,7 +13,8 @@ from loadtest.record import TableRecord
 
 PAGE_SIZE = 100
 PAUSES_SECONDS = (0.0, 2.0, 4.0)
-"""Standings are read again: those that others see have the result of a table only after its watch delay."""
+"""Standings are read again until they agree: those that others see have the result of a table only after its watch
+delay, and tables of strangers may end between two pages."""
 READERS = 8
 """The number of players who read statistics: the budget of one would take minutes for thousands."""
 
@@ -24,29 +26,26 @@ def judged_table(record: TableRecord, verdict: Verdict) -> dict[str, object]:
     return {"table_id": record.table_id, "game": record.game, "players": players, "outcome": outcome}
 
 
-async def compare_standings(clients: Sequence[Client], tables: Sequence[Mapping[str, Any]]) -> list[Violation]:
-    """Read the standings of these tables' games and players, and compare them; raises CroupierError."""
+async def compare_standings(
+    clients: Sequence[Client], tables: Sequence[Mapping[str, Any]], *, has_strangers: bool
+) -> list[Violation]:
+    """Read the standings of these tables' games and players, and compare them; raises CroupierError.
+
+    `has_strangers` says that players of no table here may be on the leaderboards.
+    """
     outcomes = [_outcome(table["outcome"]) for table in tables if table["outcome"] is not None]
     undecided = {player for table in tables if table["outcome"] is None for player in table["players"]}
     players = {player for table in tables for player in table["players"]} - undecided
-    found: list[Violation] = []
+    check = partial(check_standings, outcomes, undecided=undecided, has_strangers=has_strangers)
+    violations: list[Violation] = []
     for seconds in PAUSES_SECONDS:
         await asyncio.sleep(seconds)
         boards = {game: await _board(clients[0], game) for game in sorted({table["game"] for table in tables})}
         statistics = await _statistics(clients, sorted(players))
-        found = await asyncio.to_thread(_violations, outcomes, boards, statistics, undecided)
-        if not found:
+        violations = await asyncio.to_thread(lambda *read: list(check(*read)), boards, statistics)
+        if not violations:
             break
-    return found
-
-
-def _violations(
-    outcomes: Sequence[TableOutcome],
-    boards: Mapping[str, Sequence[bytes]],
-    statistics: Mapping[str, bytes],
-    undecided: Collection[str],
-) -> list[Violation]:
-    return list(check_standings(outcomes, boards, statistics, undecided=undecided))
+    return violations
 
 
 async def _board(client: Client, game: str) -> Sequence[bytes]:

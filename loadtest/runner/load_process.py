@@ -61,9 +61,9 @@ class LoadProcess:
         """Let games end and be judged, and begin no new ones; `drained` is set afterwards."""
         self._send({"command": "drain"})
 
-    def compare(self, tables: Sequence[Message]) -> None:
+    def compare(self, tables: Sequence[Message], *, has_strangers: bool) -> None:
         """Compare leaderboards and statistics with these tables; `compared` is set afterwards."""
-        self._send({"command": "compare", "tables": tables})
+        self._send({"command": "compare", "tables": tables, "has_strangers": has_strangers})
 
     def close(self) -> None:
         """End the process, also during blocking work."""

@@ -165,7 +165,7 @@ class LoadRun:
     def _compare_standings(self) -> Check:
         reason = self._reason_not_compared()
         if not reason:
-            self.process.compare(self.collector.judged)
+            self.process.compare(self.collector.judged, has_strangers=self._options.endpoints is not None)
             if not self.process.compared.wait(COMPARING_SECONDS) or self.process.ended.is_set():
                 reason = "the load process did not compare them"
         measured = f"not compared: {reason}" if reason else f"{len(self.collector.outcomes)} outcomes compared"
@@ -224,7 +224,7 @@ class LoadRun:
             self.collector.counts,
             within_seconds=AGREEMENT_SECONDS,
             sleep=gevent.sleep,
-            shared=self._options.shared,
+            shared=self._options.shared or self._monitor.had_tables,
         )
         for violation in differences(compared):
             self.collector.add_violation(violation)

@@ -275,6 +275,19 @@ async def test_smoke_passes_at_a_gateway(gateway: tuple[str, str], tmp_path: Pat
     assert min(outcome.result["probes"][name] for name in ("oversized", "malformed")) > 0
 
 
+@pytest.mark.slow
+@pytest.mark.gateway
+async def test_a_run_without_a_seed_passes_at_a_gateway_that_others_used_before(
+    gateway: tuple[str, str], tmp_path: Path
+) -> None:
+    run = ["-u", "12", "-t", "9s", "--think=0", "--grace=20", "--mix=solo,thulla", BEHAVIOURS, *gateway]
+    for number in range(2):
+        outcome = await run_load_test(run, tmp_path / str(number))
+        assert_passed(outcome, "smoke")
+        checks = {one["name"]: one["measured"] for one in outcome.result["checks"]}
+        assert checks["leaderboards and statistics"].endswith("outcomes compared")
+
+
 RATES = {"player_calls", "network_calls", "sign_ins", "tables_created", "table_entries", "hosted_tables"}
 """The limits that attackers reach by being quick."""
 MANY_MISSED = 5

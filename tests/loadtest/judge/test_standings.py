@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from sqlalchemy.ext.asyncio import create_async_engine
@@ -38,13 +38,11 @@ class Standings(NamedTuple):
     boards: dict[str, list[Entry]]
     statistics: dict[str, Statistics]
 
-    def broken(
-        self, outcomes: list[TableOutcome], *, undecided: tuple[str, ...] = (), own_statistics: bool = False
-    ) -> set[Invariant]:
+    def broken(self, outcomes: list[TableOutcome], **settings: Any) -> set[Invariant]:
         """Return the invariants that the judge finds violated."""
         boards = {game: [line.SerializeToString() for line in lines] for game, lines in self.boards.items()}
         statistics = {player: standings.SerializeToString() for player, standings in self.statistics.items()}
-        found = check_standings(outcomes, boards, statistics, undecided=undecided, own_statistics=own_statistics)
+        found = check_standings(outcomes, boards, statistics, **settings)
         return {violation.invariant for violation in found}
 
 
@@ -263,3 +261,40 @@ def test_wrong_standings_are_found(name: str, standings: Standings, outcomes: li
     kind = name.partition(":")[0]
     expected = {"statistics": Invariant.STATISTICS_DIFFER, "leaderboard": Invariant.LEADERBOARD_DIFFERS}[kind]
     assert falsified.broken(outcomes) == {expected}
+
+
+def with_strangers(standings: Standings) -> Standings:
+    """Return the standings after earlier tables of others, who stand before, between and after these players."""
+    shown = deepcopy(standings)
+    first = scoring_pb2.GameStatistics(games_finished=99, games_won=99, win_rate=1, average_place=1)
+    for game, lines in shown.boards.items():
+        between = Entry(player_id="between", name="Between", statistics=deepcopy(lines[-1].statistics))
+        strangers = Entry(player_id="before", statistics=first), Entry(player_id="after", statistics=LAST)
+        shown.boards[game] = [strangers[0], *lines[:-1], between, lines[-1], strangers[1]]
+        for position, line in enumerate(shown.boards[game], start=1):
+            line.position = position
+    return shown
+
+
+def test_lines_of_players_of_other_tables_are_not_judged(standings: Standings, outcomes: list[TableOutcome]) -> None:
+    shown = with_strangers(standings)
+    assert shown.broken(outcomes) == {Invariant.LEADERBOARD_DIFFERS}
+    assert not shown.broken(outcomes, has_strangers=True)
+
+
+OTHER_PLACES: Mapping[str, Callable[[list[Entry]], object]] = {
+    "another order": lambda lines: lines.reverse(),
+    "a position twice": lambda lines: setattr(lines[2], "position", lines[1].position),
+    "a player is missing": lambda lines: lines.pop(1),
+    "a player twice": lambda lines: lines.append(lines[1]),
+    "a win more": lambda lines: setattr(lines[1].statistics, "games_won", 9),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_PLACES)
+def test_wrong_lines_are_found_among_those_of_strangers(
+    name: str, standings: Standings, outcomes: list[TableOutcome]
+) -> None:
+    shown = with_strangers(standings)
+    OTHER_PLACES[name](shown.boards["thulla"])
+    assert shown.broken(outcomes, has_strangers=True) == {Invariant.LEADERBOARD_DIFFERS}

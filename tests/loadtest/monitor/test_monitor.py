@@ -13,6 +13,13 @@ def monitor_of(services: FakeServices) -> ServiceMonitor:
     return ServiceMonitor({name: name for name in services.pages}, services.clock, services.read)
 
 
+def monitor_of_one_sample(services: FakeServices) -> ServiceMonitor:
+    """Return another monitor, whose first sample is of now."""
+    monitor = monitor_of(services)
+    monitor.sample()
+    return monitor
+
+
 def after(monitor: ServiceMonitor, services: FakeServices, seconds: float) -> None:
     services.now += seconds
     monitor.sample()
@@ -30,6 +37,8 @@ def test_usage_is_the_sum_of_all_instances() -> None:
     after(monitor, services, 5)
     assert monitor.usage() == Usage(1.0, 2600)
     engine, lobby = monitor.usages()
+    assert not monitor.had_tables
+    assert monitor_of_one_sample(services).had_tables
     assert (engine.instance, engine.cpu_seconds, engine.files_first, engine.files_last) == ("engine", 4, 10, 12)
     assert (engine.memory_first_bytes, engine.memory_last_bytes) == (2000, 2000)
     assert [(one.streams_last, one.tables_last) for one in (engine, lobby)] == [(2, 3), (5, 4)]
