@@ -7,12 +7,15 @@ making histograms would delay its players; the receiver makes them (see histogra
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from math import inf
 from typing import Any, TypeAlias
 
 from loadtest.judge.violations import Violation
 
 Batch: TypeAlias = dict[str, Any]
 MAX_MICROSECONDS = 600_000_000
+CALLS_BROKEN = "calls broken "
+"""The prefix of the counts of calls that the load test broke on purpose; the method follows."""
 ACKNOWLEDGED = "action acknowledged"
 SEEN_BY_ALL = "action seen by all"
 MAX_REPLAY_CHARACTERS = 1_000_000
@@ -28,6 +31,8 @@ class Measures:
     failures: Counter[str] = field(default_factory=Counter)
     judged: list[dict[str, object]] = field(default_factory=list)
     """Finished tables, as `loadtest.process.standings` compares them."""
+    broken_at: float = -inf
+    """When the load test broke all connections for the last time, in seconds of the calls' clock."""
     _first_failures: dict[str, str] = field(default_factory=dict)
     _violations: list[dict[str, Any]] = field(default_factory=list)
     _with_replay: set[str] = field(default_factory=set)

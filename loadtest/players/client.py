@@ -15,7 +15,7 @@ from croupier_client.endpoints import CALL_SECONDS, channel_options, channel_tar
 from croupier_client.rpc import R, Rpc, Service
 from loadtest.measures import Measures
 from loadtest.monitor.counters import rpc_key
-from loadtest.players.counting import count_limit, counted_call, service_code
+from loadtest.players.counting import broken_on_purpose, count_limit, counted_call, service_code
 from loadtest.players.recorder import Recorder
 from loadtest.players.table import RecordedTable, Sleep, WatchedTable, counted
 from loadtest.record import SeatRecord
@@ -117,13 +117,14 @@ class PlayerClient(Client):
         """Send raw bytes to an RPC of the engine; returns the refusal."""
         token = await self._access_token()
         call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = self._channel(Service.ENGINE).unary_unary(path)
+        began = time.perf_counter()
         try:
             await call(body, timeout=CALL_SECONDS, metadata=self._metadata(token))
         except grpc.RpcError as error:
             refusal = self.failure(error, token)
             self._measures.count(rpc_key(path, service_code(refusal)))
             count_limit(self._measures, refusal)
-            return refusal
+            return broken_on_purpose(self._measures, path, refusal, began, time.perf_counter()) or refusal
         self._measures.count(rpc_key(path, "OK"))
         return None
 

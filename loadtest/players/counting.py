@@ -10,37 +10,53 @@ from croupier_api.v1.errors_pb2 import ERROR_REASON_SLOW_READER
 from croupier_client import CroupierError, Internal, TimedOut, Unavailable
 from croupier_client.endpoints import STREAM_SECONDS
 from croupier_client.retry import is_lost_connection
-from loadtest.measures import Measures
+from loadtest.measures import CALLS_BROKEN, Measures
 from loadtest.monitor.counters import UNCOUNTED_REASONS, rpc_key
 
+NOTICED_SECONDS = 1.0
+"""The longest time from the break of a connection until gRPC opens no more calls on it."""
+ENDED_SECONDS = 5.0
+"""The longest time from the break of a connection until its calls have ended, also those of slow readers."""
 OPENING_SECONDS = 5.0
 """The longest time from the opening of a stream to its first message."""
 LOST = "connection lost"
 
 
+class BrokenOnPurpose(Unavailable):
+    """A call whose connection the load test itself broke: no failure, but retried like one."""
+
+
 @contextmanager
-def counted_call(measures: Measures, path: str) -> Iterator[None]:
-    """Time one attempt at a unary call, and count how it ended."""
-    started, code = time.perf_counter(), None
+def counted_call(measures: Measures, path: str, *, clock: Callable[[], float] = time.perf_counter) -> Iterator[None]:
+    """Time one attempt at a unary call, and count how it ended.
+
+    Raises BrokenOnPurpose if the load test itself broke its connection.
+    """
+    began, code = clock(), None
     try:
         yield
         code = "OK"
     except CroupierError as error:
         code = service_code(error)
         count_limit(measures, error)
+        if broken := broken_on_purpose(measures, path, error, began, clock()):
+            raise broken from error
         count_error(measures, error)
         raise
     finally:
         measures.count("calls")
         measures.count(rpc_key(path, code))
-        measures.record_time(f"rpc {path.rpartition('/')[2]}", time.perf_counter() - started)
+        measures.record_time(f"rpc {path.rpartition('/')[2]}", clock() - began)
 
 
 @contextmanager
 def counted_stream(
     measures: Measures, path: str, *, resumed: bool, clock: Callable[[], float] = time.perf_counter
 ) -> Iterator[Callable[[], None]]:
-    """Count a stream: its start, its resume and its end; yields a function to call for each message."""
+    """Count a stream: its start, its resume and its end; yields a function to call for each message.
+
+    Raises BrokenOnPurpose if the load test itself broke its connection.
+    """
     method, code, has_received, began = path.rpartition("/")[2], None, False, clock()
 
     def received() -> None:
@@ -57,7 +73,10 @@ def counted_stream(
     except CroupierError as error:
         code = service_code(error)
         count_limit(measures, error)
-        if not _is_renewal(error, clock() - began):
+        ended = clock()
+        if broken := broken_on_purpose(measures, path, error, began, ended):
+            raise broken from error
+        if not _is_renewal(error, ended - began):
             count_error(measures, error)
         measures.count("slow readers", int(error.reason == ERROR_REASON_SLOW_READER))
         raise
@@ -66,6 +85,32 @@ def counted_stream(
         if not has_received:
             measures.count("streams resumed", int(resumed and code == "OK"))
             measures.count(f"silent streams {method}", int(code is None))
+
+
+def broken_on_purpose(
+    measures: Measures, path: str, error: CroupierError, began: float, ended: float
+) -> BrokenOnPurpose | None:
+    """Count and return the error of a call whose connection the load test broke; None for any other error.
+
+    `began` and `ended` are seconds of the clock of `Measures.broken_at`.
+    """
+    is_unavailable = error.code is grpc.StatusCode.UNAVAILABLE and not error.reason_name
+    is_in_time = began < measures.broken_at + NOTICED_SECONDS and ended < measures.broken_at + ENDED_SECONDS
+    if not ((is_unavailable or is_lost_connection(error)) and is_in_time):
+        return None
+    count_broken(measures, path)
+    return BrokenOnPurpose(grpc.StatusCode.UNAVAILABLE, f"the load test broke the connection: {error}")
+
+
+def count_broken(measures: Measures, path: str) -> None:
+    """Count a call whose connection or stream the load test broke."""
+    measures.count(f"{CALLS_BROKEN}{path.rpartition('/')[2]}")
+
+
+def record_failed(measures: Measures, operation: str, error: CroupierError) -> None:
+    """Count a failed operation of a player, unless the load test itself broke its connection."""
+    if not isinstance(error, BrokenOnPurpose):
+        measures.record_failure(f"{operation}: {error.code.name} {error.reason_name}".strip(), str(error))
 
 
 def _is_renewal(error: CroupierError, seconds: float) -> bool:

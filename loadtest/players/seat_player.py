@@ -10,7 +10,7 @@ from croupier_client import CroupierError, FollowedTable, Internal, NotFound, Ti
 from loadtest.judge.violations import Invariant
 from loadtest.players import adversaries
 from loadtest.players.client import PlayerClient
-from loadtest.players.counting import count_refused_action, is_failure
+from loadtest.players.counting import count_refused_action, is_failure, record_failed
 from loadtest.players.table import RecordedTable
 from loadtest.players.table_results import read_again, read_replay_and_sheet
 from loadtest.players.tables import wall_milliseconds
@@ -282,4 +282,4 @@ class SeatPlayer:
         if isinstance(error, NotFound) and self._viewer.received:
             self._report(Invariant.TABLE_LOST, 0, f"{operation}: {error}, after a game had begun there")
         # Counted as well, since this table may not be judged.
-        self._context.measures.record_failure(f"{operation}: {error.code.name} {error.reason_name}".strip(), str(error))
+        record_failed(self._context.measures, operation, error)

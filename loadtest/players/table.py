@@ -8,12 +8,12 @@ from typing import Any, TypeAlias
 import grpc
 
 from croupier_api.v1 import actions_pb2, engine_pb2
-from croupier_client import AsyncTable, AsyncWatchedTable, Client, CroupierError, Event, Unavailable, new_request_id
+from croupier_client import AsyncTable, AsyncWatchedTable, Client, CroupierError, Event, new_request_id
 from croupier_client.rpc import M
 from croupier_client.table import StreamMessage
 from loadtest.measures import Measures
 from loadtest.players.adversaries import Attempt
-from loadtest.players.counting import counted_stream
+from loadtest.players.counting import BrokenOnPurpose, count_broken, counted_stream
 from loadtest.players.recorder import SLOW_READ_SECONDS, SLOW_READ_SHARE, Recorder
 from loadtest.record import Expected
 from loadtest.scenarios import Behaviour
@@ -71,6 +71,7 @@ class RecordedTable(AsyncTable):
         """Lose the stream, as a phone does; the client resumes it."""
         if self._under_way is not None:
             self._under_way.cancel("dropped")
+            count_broken(self._recorder.measures, PLAY_TABLE)
 
     # Recording
 
@@ -93,7 +94,7 @@ class RecordedTable(AsyncTable):
         return counted(await super()._open(), self._recorder.measures, PLAY_TABLE, resumed=resumed)
 
     async def _next(self, messages: Any) -> Any:
-        """Return the next message; raises Unavailable if the stream is dropped meanwhile."""
+        """Return the next message; raises BrokenOnPurpose if the stream is dropped meanwhile."""
         if self._is_slow and self._random.random() < SLOW_READ_SHARE:
             await self._sleep(SLOW_READ_SECONDS)
         if not self._is_flaky:
@@ -105,7 +106,7 @@ class RecordedTable(AsyncTable):
             # Closing the table cancels this task; a drop cancels the reading alone.
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 raise
-            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the stream was dropped") from None
+            raise BrokenOnPurpose(grpc.StatusCode.UNAVAILABLE, "the stream was dropped") from None
 
     async def close(self) -> None:
         """End the stream; requests without an answer stay without one."""

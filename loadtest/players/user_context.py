@@ -11,6 +11,7 @@ from loadtest.judge.violations import Invariant, Violation
 from loadtest.measures import Measures
 from loadtest.mix import MixEntry
 from loadtest.players.client import NewClient, PlayerClient
+from loadtest.players.counting import record_failed
 from loadtest.players.tables import TableRecords
 from loadtest.scenarios import Scenario
 
@@ -88,4 +89,4 @@ def count_failure(measures: Measures, operation: str, error: CroupierError) -> N
     if isinstance(error, Internal):
         measures.record_violations([Violation(Invariant.INTERNAL_ERROR, "", 0, f"{operation}: {error}")])
     else:
-        measures.record_failure(f"{operation}: {error.code.name} {error.reason_name}".strip(), str(error))
+        record_failed(measures, operation, error)

@@ -83,6 +83,7 @@ class Load:
         while not self.draining.is_set():
             await asyncio.sleep(period_seconds - time.time() % period_seconds)
             if not self.draining.is_set():
+                self.measures.broken_at = time.perf_counter()
                 self.measures.count("connections broken", break_connections(ports))
 
 

@@ -162,6 +162,8 @@ class Result:
     """Refusals by reason."""
     probes: Mapping[str, int] = field(default_factory=dict)
     """Attempts that must be refused, by kind."""
+    calls_broken: Mapping[str, int] = field(default_factory=dict)
+    """Calls whose connection the load test broke on purpose, by method: no failures."""
     failures: tuple[Failure, ...] = ()
     violations: tuple[ViolationSummary, ...] = ()
     services: tuple[ServiceUsage, ...] = ()

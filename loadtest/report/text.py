@@ -60,6 +60,8 @@ def _refused(result: Result) -> Iterator[str]:
     yield f"refused     {_counts(result.refusals) or 'nothing'}"
     if result.probes:
         yield f"attempts    {_counts(result.probes)}, which must be refused"
+    if result.calls_broken:
+        yield f"broken      {_counts(result.calls_broken)}: calls that the load test broke on purpose"
     yield f"failed      {number(sum(failure.count for failure in result.failures))} calls"
     yield from (f"            {one.name} {number(one.count)}, first: {one.first}" for one in result.failures)
 

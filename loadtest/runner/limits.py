@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from loadtest.histograms import percentile_milliseconds
-from loadtest.measures import ACKNOWLEDGED
+from loadtest.measures import ACKNOWLEDGED, CALLS_BROKEN
 from loadtest.mix import DEFAULT_MIX
 from loadtest.players.attackers.attacker import ATTACK_PREFIX, ONE_NETWORK
 from loadtest.players.attackers.registry import ATTACKS
@@ -98,7 +98,8 @@ def _attacks(collector: Collector) -> Iterator[Check]:
 
 
 def _share(name: str, max_share: float, failed: int, collector: Collector) -> Check:
-    share = failed / max(1, collector.counts["calls"] + collector.counts["actions"])
+    broken = sum(collector.counted(CALLS_BROKEN).values())
+    share = failed / max(1, collector.counts["calls"] - broken + collector.counts["actions"])
     return Check(name, f"at most {max_share:.2%} of calls", f"{share:.3%} ({failed})", share <= max_share)
 
 

@@ -16,6 +16,7 @@ import psutil
 from croupier.cli.launcher.replicas import Replicas, service_of
 from croupier.runtime.printed_text import escaped
 from loadtest.backend import Backend, BackendUnavailable, started_backend
+from loadtest.measures import CALLS_BROKEN
 from loadtest.monitor.comparison import await_agreement, differences
 from loadtest.monitor.growth import MEMORY, growth_checks
 from loadtest.monitor.monitor import ServiceMonitor
@@ -206,6 +207,7 @@ class LoadRun:
             intervals=tuple(collector.intervals),
             refusals=collector.counted("refused "),
             probes=collector.counted("probe "),
+            calls_broken=collector.counted(CALLS_BROKEN),
             failures=collector.failures,
             violations=violations,
             services=services,

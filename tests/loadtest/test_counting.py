@@ -10,7 +10,7 @@ from google.rpc import error_details_pb2, status_pb2
 from croupier_client import CroupierError, TimedOut, from_status
 from croupier_client.endpoints import STREAM_SECONDS
 from loadtest.measures import Measures
-from loadtest.players.counting import count_error, counted_call, counted_stream, service_code
+from loadtest.players.counting import BrokenOnPurpose, count_error, counted_call, counted_stream, service_code
 from loadtest.players.user_context import count_failure
 
 
@@ -71,6 +71,35 @@ def test_a_stream_that_its_client_renews_has_not_failed(seconds: float, failures
     with pytest.raises(TimedOut), counted_stream(measures, "/s/PlayTable", resumed=False, clock=lambda: next(times)):
         raise failure(grpc.StatusCode.DEADLINE_EXCEEDED)
     assert measures.failures.total() == failures
+
+
+BROKEN_AT = 100.0
+"""When all connections were broken on purpose."""
+
+
+@pytest.mark.parametrize("counted", [counted_call, partial(counted_stream, resumed=False)])
+@pytest.mark.parametrize(
+    ("code", "reason", "began", "ended", "is_broken"),
+    [
+        (grpc.StatusCode.UNAVAILABLE, "", 90, 100.1, True),
+        (grpc.StatusCode.INTERNAL, "", 99, 101, True),
+        (grpc.StatusCode.UNAVAILABLE, "", 100.2, 100.3, True),
+        (grpc.StatusCode.UNAVAILABLE, "", 100.2, 130, False),
+        (grpc.StatusCode.UNAVAILABLE, "", 103, 104, False),
+        (grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE", 90, 100.1, False),
+        (grpc.StatusCode.DEADLINE_EXCEEDED, "", 90, 100.1, False),
+    ],
+)
+def test_a_call_that_the_load_test_broke_is_no_failure(
+    counted: Any, code: grpc.StatusCode, reason: str, began: float, ended: float, is_broken: bool
+) -> None:
+    measures, times = Measures(), iter([began, *[ended] * 2])
+    measures.broken_at = BROKEN_AT
+    with pytest.raises(CroupierError) as raised, counted(measures, "/s/PlayTable", clock=lambda: next(times)):
+        raise failure(code, reason)
+    count_failure(measures, "playing", raised.value)
+    assert (measures.counts["calls broken PlayTable"], not measures.failures) == (is_broken, is_broken)
+    assert isinstance(raised.value, BrokenOnPurpose) is is_broken
 
 
 @pytest.mark.parametrize(

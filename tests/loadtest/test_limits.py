@@ -22,10 +22,12 @@ def not_kept(
     failed: Sequence[str] = (),
     cpu: float = 0.5,
     failed_processes: Sequence[str] = (),
+    broken: int = 0,
 ) -> dict[str, str]:
     """Return the limits of a run of a thousand calls that were not kept, with the measured values."""
     collector, measures = Collector(), Measures()
-    measures.count("calls", 1000)
+    measures.count("calls", 1000 + broken)
+    measures.count("calls broken PlayTable", broken)
     for name, seconds in took:
         measures.record_time(name, seconds)
     for name in failed:
@@ -58,6 +60,12 @@ def test_a_limit_that_is_not_kept_is_named(
     took: list[tuple[str, float]], failed: list[str], cpu: float, broken: list[str]
 ) -> None:
     assert list(not_kept(took, failed, cpu)) == broken
+
+
+@pytest.mark.parametrize("broken", [0, 5000])
+def test_calls_that_the_load_test_broke_are_outside_of_the_rate_of_failures(broken: int) -> None:
+    assert not not_kept(QUICK, ["UNAVAILABLE"] * 10, broken=broken)
+    assert not_kept(QUICK, ["UNAVAILABLE"] * 11, broken=broken) == {FAILED: "1.100% (11)"}
 
 
 def attacked(calm: float, under_attack: float, counts: Sequence[str]) -> dict[str, str]:

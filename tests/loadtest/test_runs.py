@@ -286,6 +286,7 @@ async def test_a_run_without_a_seed_passes_at_a_gateway_that_others_used_before(
         assert_passed(outcome, "smoke")
         checks = {one["name"]: one["measured"] for one in outcome.result["checks"]}
         assert checks["leaderboards and statistics"].endswith("outcomes compared")
+        assert outcome.result["calls_broken"]
 
 
 RATES = {"player_calls", "network_calls", "sign_ins", "tables_created", "table_entries", "hosted_tables"}

@@ -75,6 +75,7 @@ PASSED = Result(
     intervals=tuple(map(interval, range(1, 121))),
     refusals={"NOT_YOUR_TURN": 420, "ILLEGAL_ACTION": 610, "STALE_SEQUENCE": 210},
     probes={"out of turn": 420, "illegal card": 610, "stale": 210},
+    calls_broken={"PlayTable": 83, "SubmitAction": 2},
     failures=(Failure("rpc OpenTable", 4, "UNAVAILABLE: the engine is starting"),),
     services=(
         ServiceUsage("engine-1", 402.5, 180 * 2**20, 191 * 2**20, 40, 41, 3900, 1000),
@@ -136,6 +137,7 @@ def hostile() -> Result:
         games={HOSTILE: 1},
         refusals={HOSTILE: 1},
         probes={HOSTILE: 1},
+        calls_broken={HOSTILE: 1},
         checks_made={HOSTILE: 1},
         latencies=(replace(LATENCIES[0], name=HOSTILE),),
         failures=(Failure(HOSTILE, 1, HOSTILE),),
