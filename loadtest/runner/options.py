@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from croupier.games.registry import GAMES
+from croupier.runtime.addresses import is_address
 from croupier_client import Endpoints, Tls
 from loadtest.mix import ALL_GAMES, read_mix
 from loadtest.process.plan import LoadPlan
@@ -173,7 +174,7 @@ def _number(given: Namespace, name: str, minimum: float, kind: type[Any], maximu
 
 def _metrics(text: str) -> Mapping[str, str]:
     pairs = [one.partition("=") for one in text.split(",") if one]
-    if any(not (name and address) for name, _, address in pairs):
+    if any(not (name and is_address(address)) for name, _, address in pairs):
         raise ValueError("invalid --metrics: expected NAME=HOST:PORT for each instance, with commas between")
     return {name: address for name, _, address in pairs}
 
@@ -187,17 +188,20 @@ def _endpoints(host: str, ca_file: str) -> Endpoints | None:
     tls = Tls(_authorities(Path(ca_file))) if ca_file else Tls() if scheme == "https" else None
     if "=" in address:
         return _separate_services(address, tls)
-    if scheme not in ("", "http", "https") or not address:
-        raise ValueError(f"invalid --host {host!r}: expected HOST:PORT, or https://HOST:PORT for TLS")
-    return Endpoints.single(address.rstrip("/"), tls)
+    address = address.rstrip("/")
+    if scheme not in ("", "http", "https") or not is_address(address):
+        raise ValueError(
+            f"invalid --host {host!r}: expected HOST:PORT, IPv6 as [HOST]:PORT, or https://HOST:PORT for TLS"
+        )
+    return Endpoints.single(address, tls)
 
 
 def _separate_services(text: str, tls: Tls | None) -> Endpoints:
     """Return services without a gateway: lobby=HOST:PORT,engine=HOST:PORT,engine=HOST:PORT,scoring=HOST:PORT."""
     addresses: dict[str, list[str]] = {"lobby": [], "engine": [], "scoring": []}
     for service, _, address in (one.partition("=") for one in text.split(",")):
-        if service not in addresses:
-            raise ValueError(f"invalid --host part {service!r}: without a gateway, name lobby=, engine= and scoring=")
+        if service not in addresses or not is_address(address):
+            raise ValueError(f"invalid --host part '{service}={address}': without a gateway, name lobby=HOST:PORT, ...")
         addresses[service].append(address)
     if not all(addresses.values()):
         raise ValueError("invalid --host: lobby=...,engine=...,scoring=... must name all three services")

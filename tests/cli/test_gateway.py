@@ -103,7 +103,8 @@ def test_the_highest_port_has_room_for_all_instances() -> None:
     [
         ("127.0.0.1", []),
         (EVERYWHERE, ["192.0.2.7", "198.51.100.1"]),
-        ("::", ["2001:db8::7"]),
+        ("::", ["192.0.2.7", "198.51.100.1", "2001:db8::7"]),
+        ("2001:db8::7", ["2001:db8::7"]),
         ("192.0.2.7", ["192.0.2.7"]),
     ],
 )
@@ -119,7 +120,11 @@ def test_other_machines_reach_the_addresses_of_the_networks_that_are_listened_on
     [
         ("nowhere", True, "--listen nowhere: expected an IP address, such as 0.0.0.0"),
         (EVERYWHERE, False, "--listen 0.0.0.0 needs --tls, or --certificate and --key"),
-        ("192.0.2.9", True, "--listen 192.0.2.9 is no address of this machine: expected 0.0.0.0 or one of 127.0.0.1, "),
+        (
+            "192.0.2.9",
+            True,
+            "--listen 192.0.2.9 is no address of this machine: expected 0.0.0.0, :: or one of 127.0.0.1, ",
+        ),
     ],
 )
 def test_players_of_other_machines_need_tls_and_an_address(listen: str, tls: bool, fault: str) -> None:

@@ -39,7 +39,10 @@ def test_a_service_that_serves(address: str) -> None:
         (None, "", "{} reports NOT_SERVING", FAILED),
         (None, "lively", "{} does not report its health: NOT_FOUND", FAILED),
         ("127.0.0.1:1", "", "{} does not report its health: UNAVAILABLE", FAILED),
-        *((nonsense, "", "invalid address {!r}: expected HOST:PORT", MISUSED) for nonsense in NONSENSE),
+        *(
+            (nonsense, "", "invalid address {!r}: expected HOST:PORT, IPv6 as [HOST]:PORT", MISUSED)
+            for nonsense in NONSENSE
+        ),
     ],
 )
 def test_a_service_that_does_not_serve(address: str, asked: str | None, service: str, message: str, code: int) -> None:

@@ -290,13 +290,23 @@ async def test_a_silent_stream_on_an_open_connection_is_opened_again(client_of: 
         ("127.0.0.1:7720", "127.0.0.1:7720"),
         ("dns:///engines:7720", "dns:///engines:7720"),
         ("10.0.0.1:7720, 10.0.0.2:7720", "ipv4:10.0.0.1:7720,10.0.0.2:7720"),
+        ("[fd00::1]:7720,[fd00::2]:7720", "ipv6:[fd00::1]:7720,[fd00::2]:7720"),
     ],
 )
 def test_one_address_is_used_unchanged_and_several_share_the_calls(addresses: str, target: str) -> None:
     assert channel_target(addresses) == target
 
 
-@pytest.mark.parametrize("addresses", ["engine-1:7720,engine-2:7720", "10.0.0.1:7720,10.0.0.2", "10.0.0.1:1,"])
+@pytest.mark.parametrize(
+    "addresses",
+    [
+        "engine-1:7720,engine-2:7720",
+        "10.0.0.1:7720,10.0.0.2",
+        "10.0.0.1:1,",
+        "10.0.0.1:1,[fd00::1]:1",
+        "fd00::1:1,fd00::2:1",
+    ],
+)
 def test_several_names_are_refused_with_the_expected_form(addresses: str) -> None:
     with pytest.raises(ValueError, match=r"invalid addresses .* dns:///name:7720"):
         Endpoints(lobby="127.0.0.1:1", engine=addresses, scoring="127.0.0.1:1")

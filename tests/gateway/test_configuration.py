@@ -293,6 +293,15 @@ def test_a_configuration_without_what_it_needs_is_refused(
         configuration_files(changed(settings, **changes))
 
 
+def test_all_addresses_of_ipv6_are_those_of_ipv4_too(settings: GatewaySettings) -> None:
+    configuration = made(changed(settings, listen="[::]:7700", metrics_listen="[::]:7708", lobby="[fd00::7]:7710"))
+    for listener, port in zip(configuration["static_resources"]["listeners"], (7700, 7708), strict=True):
+        address = {"address": "::", "port_value": port, "ipv4_compat": True}
+        assert listener["address"] == {"socket_address": address}
+    assert "ipv4_compat" not in str(configuration["static_resources"]["clusters"])
+    assert "ipv4_compat" not in str(made(changed(settings, listen="[::1]:7700")))
+
+
 def test_the_players_listener_does_not_reach_the_administration(settings: GatewaySettings) -> None:
     listeners = made(changed(settings, metrics_listen="127.0.0.1:7708"))["static_resources"]["listeners"]
     opened, metrics = listeners

@@ -11,6 +11,7 @@ from http.client import HTTPConnection
 from ipaddress import IPv6Address, ip_network
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 
 import grpc
 import pytest
@@ -118,6 +119,12 @@ def ask(gateway: Gateway, headers: Mapping[str, str]) -> None:
     assert NETWORK_HEADER not in answer.headers
 
 
+def ask_by_grpc(address: str, token: str, headers: Mapping[str, str] = MappingProxyType({})) -> None:
+    metadata = (("authorization", f"Bearer {token}"), *headers.items())
+    with grpc.insecure_channel(address) as channel:
+        EngineServiceStub(channel).GetView(GetViewRequest(table_id="t"), metadata=metadata, timeout=TIMEOUT_SECONDS)
+
+
 @pytest.mark.parametrize(
     ("address", "networks"),
     [
@@ -152,22 +159,29 @@ def test_random_addresses_have_the_networks_that_python_finds(gateway: Gateway, 
         assert network_from(gateway, engine, str(address)) == expected, address
 
 
+def test_callers_by_ipv4_keep_their_network_at_a_listener_of_both_versions(engine: FakeEngine, tmp_path: Path) -> None:
+    with opened_gateway(tmp_path, *flags(engine, tmp_path), "--listen=[::]:0") as opened:
+        port = opened.address.removeprefix("[::]:")
+        for host, network in {"127.0.0.1": hashed("127.0.0"), "[::1]": hashed("0:0:0:0", "0:0:0")}.items():
+            ask_by_grpc(f"{host}:{port}", opened.token())
+            assert passed(engine) == [network]
+
+
 @pytest.fixture(params=["json", "grpc", "grpc-web"])
 def call(request: pytest.FixtureRequest, gateway: Gateway) -> Callable[[], None]:
     """Return a call with a forged network."""
     sent = {NETWORK_HEADER: FORGED, "x-forwarded-for": "192.0.2.1"}
-
-    def by_grpc() -> None:
-        metadata = (("authorization", f"Bearer {gateway.token()}"), *sent.items())
-        with grpc.insecure_channel(gateway.address) as channel:
-            EngineServiceStub(channel).GetView(GetViewRequest(table_id="t"), metadata=metadata, timeout=TIMEOUT_SECONDS)
 
     def by_grpc_web() -> None:
         headers = {**sent, "content-type": "application/grpc-web+proto"}
         answer = gateway.ask("POST", GET_VIEW, b"\0\0\0\0\0", token=gateway.token(), headers=headers)
         assert b"grpc-status:0" in answer.body
 
-    calls = {"json": lambda: ask(gateway, sent), "grpc": by_grpc, "grpc-web": by_grpc_web}
+    calls = {
+        "json": lambda: ask(gateway, sent),
+        "grpc": lambda: ask_by_grpc(gateway.address, gateway.token(), sent),
+        "grpc-web": by_grpc_web,
+    }
     found: Callable[[], None] = calls[request.param]
     return found
 

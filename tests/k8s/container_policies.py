@@ -152,6 +152,24 @@ def ports_are_those_of_the_settings(objects: Sequence[Object]) -> Iterator[str]:
             yield f"{title(owner)} has a port without a name"
 
 
+@detects(
+    Break("Deployment", "engine", f"{ENV}/CROUPIER_HEALTH_LISTEN/value", "0.0.0.0:7728"),
+    Break("Deployment", "gateway", f"{COLLECTOR}/env/HEALTH_LISTEN/value", "0.0.0.0:13133"),
+    Break("Service", "gateway", "spec/ipFamilyPolicy"),
+    Break("Service", "lobby", "spec/ipFamilyPolicy", "PreferDualStack"),
+)
+def both_versions_of_ip_work(objects: Sequence[Object]) -> Iterator[str]:
+    """Programs listen on IPv6 and IPv4; players may use both, and callers of headless Services see a replica once."""
+    for _, container, label in each_container(objects):
+        for name, value in environment(container).items():
+            if name.endswith("LISTEN") and value.rpartition(":")[0] not in ("[::]", ""):
+                yield f"{label} listens by {name} on {value}, which is not of both versions"
+    for service in of_kind(objects, "Service"):
+        policy = service["spec"].get("ipFamilyPolicy")
+        if policy != ("PreferDualStack" if service["metadata"]["name"] == "gateway" else None):
+            yield f"{title(service)} has the ipFamilyPolicy {policy}"
+
+
 def _ports_of_collectors(owner: Object) -> set[int]:
     """Return the ports at which collectors in the pods answer probes; these read other settings."""
     listens = [environment(one).get("HEALTH_LISTEN", "") for one in containers(owner)]

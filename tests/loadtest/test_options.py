@@ -73,7 +73,7 @@ INVALID = {
     "missing authorities": (["--ca-file=/none"], "h:1", "--ca-file /none cannot be read: No such"),
     "invalid authorities": ([f"--ca-file={__file__}"], "h:1", "holds no certificate"),
     "missing services": ([], "engine=h:1", "must name all three services"),
-    "unknown service": ([], "gate=h:1", "invalid --host part 'gate'"),
+    "unknown service": ([], "gate=h:1", "invalid --host part 'gate=h:1'"),
     "another scheme": ([], "ftp://h:1", "invalid --host 'ftp://h:1'"),
 }
 

@@ -5,7 +5,15 @@ import socket
 
 import pytest
 
-from croupier.runtime.addresses import addresses_of, is_loopback, listen_fault
+from croupier.runtime.addresses import (
+    addresses_of,
+    host_and_port,
+    is_address,
+    is_loopback,
+    listen_fault,
+    listening_host,
+    with_port,
+)
 from tests.ports import reserved_port
 
 
@@ -45,3 +53,49 @@ def test_loopback_is_this_machine_only() -> None:
 
 def test_several_addresses_are_separated_by_commas() -> None:
     assert addresses_of("a:1, b:2") == ("a:1", "b:2")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["10.0.0.1:80", "[::1]:80", "[fd00::7]:65535", "lobby:7710", "dns:///lobby:7710", "dns://[::1]:53/lobby:7710"],
+)
+def test_an_address_has_a_host_and_a_port(address: str) -> None:
+    assert is_address(address)
+    assert address.startswith("dns:") or with_port(*host_and_port(address)) == address
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "::1:80",
+        "fd00::7:80",
+        "::1",
+        "[::1]",
+        "[::1:80",
+        "::1]:80",
+        "[lobby]:80",
+        "[10.0.0.1]:80",
+        ":80",
+        "a:0",
+        "a,b:1",
+    ],
+)
+def test_an_address_of_ipv6_needs_brackets(text: str) -> None:
+    assert not is_address(text)
+    with pytest.raises(ValueError, match=r"expected host:port, IPv6 as \[host\]:port"):
+        addresses_of(f"a:1, {text}")
+
+
+@pytest.mark.parametrize(
+    ("host", "has_ipv6", "expected"),
+    [("[::]", True, "::"), ("::", False, ".".join("0000")), ("[::1]", False, "::1"), ("10.0.0.1", False, "10.0.0.1")],
+)
+def test_all_addresses_are_those_of_ipv4_on_a_machine_without_ipv6(host: str, has_ipv6: bool, expected: str) -> None:
+    assert listening_host(host, lambda: has_ipv6) == expected
+
+
+def test_a_port_of_ipv4_is_in_use_for_all_addresses_of_ipv6() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert listen_fault(f"[::]:{server.getsockname()[1]}") == "is in use"
+    with reserved_port() as port:
+        assert listen_fault(f"[::]:{port}") == ""

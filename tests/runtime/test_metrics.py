@@ -24,6 +24,16 @@ def read(address: str) -> dict[str, float]:
     return {sample.name: sample.value for family in families for sample in family.samples if not sample.labels}
 
 
+def test_all_addresses_of_ipv6_are_those_of_ipv4_too() -> None:
+    server, address = serve_metrics(CollectorRegistry(), "[::]:0")
+    try:
+        port = address.removeprefix("[::]:")
+        assert all("process_open_fds" in read(f"{host}:{port}") for host in ("[::1]", "127.0.0.1"))
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 def test_the_page_has_the_resources_of_the_process(tmp_path: Path) -> None:
     registry = CollectorRegistry()
     RpcMetrics(registry)

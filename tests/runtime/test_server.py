@@ -153,6 +153,14 @@ async def health_of(channel: grpc.aio.Channel, name: str) -> Any:
     return (await health_pb2_grpc.HealthStub(channel).Check(request, timeout=TIMEOUT_SECONDS)).status
 
 
+async def test_all_addresses_of_ipv6_are_those_of_ipv4_too() -> None:
+    async with health_listener("[::]:0") as [listener]:
+        port = listener.address.removeprefix("[::]:")
+        for host in ("[::1]", "127.0.0.1"):
+            async with grpc.aio.insecure_channel(f"{host}:{port}") as channel:
+                assert await health_of(channel, LIVE) == SERVING
+
+
 async def test_health_reports_readiness_until_the_end_and_liveness(lobby: LobbyServer) -> None:
     async with health_listener("127.0.0.1:0") as listeners, grpc.aio.insecure_channel(listeners[0].address) as channel:
         assert await health_of(channel, "") == NOT_SERVING

@@ -88,7 +88,7 @@ def test_every_fault_is_reported_with_flag_variable_and_expected_value() -> None
         "invalid --limit (CROUPIER_LIMIT) 'many': "
         "input should be a valid integer, unable to parse string as an integer",
         "invalid --loud (CROUPIER_LOUD) 'maybe': input should be a valid boolean, unable to interpret input",
-        "invalid --listen (CROUPIER_LISTEN) 'here': expected host:port, where port 0 chooses one",
+        "invalid --listen (CROUPIER_LISTEN) 'here': expected host:port, IPv6 as [host]:port, where port 0 chooses one",
     ]
 
 
@@ -98,7 +98,7 @@ def test_every_fault_is_reported_with_flag_variable_and_expected_value() -> None
         ("--limit=-1", "invalid --limit (CROUPIER_LIMIT) '-1': input should be greater than or equal to 0"),
         ("--lim=1", "unknown flag --lim: --help names all flags"),
         ("stray", "unexpected argument without a flag: --help names all flags"),
-        ("--engines=a:1,b", "expected host:port, or several separated by commas, not 'b'"),
+        ("--engines=a:1,b", "expected host:port, IPv6 as [host]:port, or several separated by commas, not 'b'"),
         ("--scorings=127.0.0.1:1,b:1", "and b:1 is a name"),
         ("--scorings=127.0.0.1:1,[::1]:2", "expected several addresses all of IPv4 or all of IPv6"),
         ("--listen=127.0.0.1:99999", "invalid --listen (CROUPIER_LISTEN) '127.0.0.1:99999': expected host:port"),

@@ -60,9 +60,10 @@ class Tls:
 
 @dataclass(frozen=True)
 class Endpoints:
-    """The services' addresses: each "host:port", several of them, with IPv4 addresses and commas between, or "dns:///name:port".
+    """The services' addresses: each "host:port", several IP addresses of one version with commas, or "dns:///name:port".
 
-    Channels use TLS if `tls` is given. Raises ValueError for several addresses that are not all IPv4.
+    An IPv6 address is in brackets, "[::1]:7700". Channels use TLS if `tls` is given. Raises ValueError for several
+    addresses that are not all IPv4 or all IPv6.
     """
 
     lobby: str
@@ -85,22 +86,25 @@ class Endpoints:
 
 
 def channel_target(addresses: str) -> str:
-    """Return the gRPC target of a channel; raises ValueError for several addresses that are not all IPv4."""
+    """Return the gRPC target of a channel; raises ValueError for several that are not all IPv4 or all IPv6."""
     if "," not in addresses:
         return addresses
     several = [address.strip() for address in addresses.split(",")]
-    if not all(map(_is_ipv4, several)):
+    versions = {*map(_ip_version, several)}
+    if len(versions) > 1 or None in versions:
         raise ValueError(
-            f"invalid addresses {addresses!r}: expected IPv4 addresses of replicas, 10.0.0.1:7720,10.0.0.2:7720, "
-            "or one name for all, dns:///name:7720"
+            f"invalid addresses {addresses!r}: expected IP addresses of replicas, 10.0.0.1:7720,10.0.0.2:7720 or "
+            "[fd00::1]:7720,[fd00::2]:7720, or one name for all, dns:///name:7720"
         )
-    return f"ipv4:{','.join(several)}"
+    return f"ipv{versions.pop()}:{','.join(several)}"
 
 
-def _is_ipv4(address: str) -> bool:
+def _ip_version(address: str) -> int | None:
+    """Return 4 or 6 for the port of an IP address, IPv6 in brackets; None for anything else."""
     host, _, port = address.rpartition(":")
+    is_bracketed = host.startswith("[") and host.endswith("]")
     try:
-        ipaddress.IPv4Address(host)
+        version = ipaddress.ip_address(host.strip("[]")).version
     except ValueError:
-        return False
-    return port.isdecimal()
+        return None
+    return version if port.isdecimal() and is_bracketed == (version == 6) else None

@@ -102,7 +102,7 @@ def gateway(server: str, tls: Tls | None = None, *, insecure: bool = False) -> E
     if "://" in server:
         raise misused(f"--server {server}: leave out {server.partition('://')[0]}://, and name the port")
     if not is_address(server):
-        raise misused(f"--server {server}: expected HOST:PORT, with a port from 1 to 65535")
+        raise misused(f"--server {server}: expected HOST:PORT, IPv6 as [HOST]:PORT, with a port from 1 to 65535")
     if tls is None and not insecure and not is_loopback(server):
         raise misused(
             f"--server {server} is another machine, and without TLS others can read and change everything: "

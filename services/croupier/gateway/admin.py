@@ -7,6 +7,8 @@ import socket
 from pathlib import Path
 from typing import Any
 
+from croupier.runtime.addresses import with_port
+
 TIMEOUT_SECONDS = 5.0
 POLL_SECONDS = 0.05
 STREAM_POLL_SECONDS = 0.2
@@ -80,5 +82,4 @@ class _SocketConnection(http.client.HTTPConnection):
 
 def _format_address(address: dict[str, Any]) -> str:
     socket_address = address["socket_address"]
-    host = socket_address["address"]
-    return f"[{host}]:{socket_address['port_value']}" if ":" in host else f"{host}:{socket_address['port_value']}"
+    return with_port(socket_address["address"], socket_address["port_value"])

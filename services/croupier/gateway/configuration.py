@@ -16,7 +16,7 @@ from croupier.gateway.bindings import SERVICES, ambiguous_queries, calls, open_p
 from croupier.gateway.descriptors import descriptor_set
 from croupier.gateway.refusals import MAX_HEADER_KIBIBYTES, MAX_HEADERS, REFUSALS
 from croupier.gateway.settings import GatewaySettings
-from croupier.runtime.addresses import addresses_of, host_and_port, ip_of
+from croupier.runtime.addresses import addresses_of, host_and_port, ip_of, listening_host
 from croupier.runtime.identity import ISSUER, PLAYER_AUDIENCE, load_public_key
 from croupier.runtime.program import SettingsError
 from croupier.runtime.server import MAX_REQUEST_BYTES
@@ -69,6 +69,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["socket_address"] = _socket_address
+    environment.filters["listening_address"] = _listening_address
     return environment
 
 
@@ -170,6 +171,13 @@ def _origin_matchers(settings: GatewaySettings) -> list[dict[str, Any]]:
 def _socket_address(address: str) -> dict[str, Any]:
     host, port = host_and_port(address)
     return {"socket_address": {"address": host, "port_value": port}}
+
+
+def _listening_address(address: str) -> dict[str, Any]:
+    """Return the address of a listener: "::" is all addresses of IPv6, and of IPv4, as for every other server."""
+    host, port = host_and_port(address)
+    listening = {"address": listening_host(host), "port_value": port}
+    return {"socket_address": listening | ({"ipv4_compat": True} if listening["address"] == "::" else {})}
 
 
 def _key_set(key: Ed25519PublicKey) -> str:

@@ -13,6 +13,7 @@ from prometheus_client import (
     start_http_server,
 )
 
+from croupier.runtime.addresses import host_and_port, listening_host, with_port
 from croupier.runtime.program import SettingsError
 from croupier.runtime.tls import Tls
 
@@ -64,9 +65,9 @@ def serve_metrics(registry: CollectorRegistry, address: str) -> tuple[WSGIServer
     CPU seconds, memory and open files of this process are added where the system reports them. Raises SettingsError if
     the address cannot be listened on.
     """
-    host, _, port = address.rpartition(":")
     try:
-        server, _ = start_http_server(int(port), addr=host.strip("[]"), registry=registry)
+        host, port = host_and_port(address)
+        server, _ = start_http_server(port, addr=listening_host(host), registry=registry)
     except (ValueError, OverflowError, OSError):
         raise SettingsError(
             f"{address} cannot be listened on: is it in use, or not a host:port of this machine?"
@@ -74,4 +75,4 @@ def serve_metrics(registry: CollectorRegistry, address: str) -> tuple[WSGIServer
     ProcessCollector(registry=registry)
     # A page without the times at which counters began is shorter: its thread competes with the event loop.
     disable_created_metrics()  # type: ignore[no-untyped-call]
-    return server, f"{host}:{server.server_port}"
+    return server, with_port(host, server.server_port)

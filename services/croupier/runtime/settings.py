@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, PositiveInt, ValidationError
 from pydantic_settings import BaseSettings, CliSettingsSource, EnvSettingsSource, SettingsConfigDict
 
-from croupier.runtime.addresses import addresses_of, is_address
+from croupier.runtime.addresses import EXPECTED, addresses_of, is_address
 from croupier.runtime.channels import target_of
 from croupier.runtime.program import SettingsError
 from croupier.runtime.tls import TlsFiles, tls_files
@@ -34,11 +34,11 @@ def expecting(expected: str, is_valid: Callable[[str], object]) -> AfterValidato
 
 
 def _is_listen_address(text: str) -> bool:
-    return is_address(text) or (text.endswith(":0") and text != ":0")
+    return is_address(text, min_port=0)
 
 
-_LISTEN = "host:port, where port 0 chooses one"
-OptionalAddress: TypeAlias = Annotated[str, expecting("one host:port", lambda text: not text or is_address(text))]
+_LISTEN = f"{EXPECTED}, where port 0 chooses one"
+OptionalAddress: TypeAlias = Annotated[str, expecting(f"one {EXPECTED}", lambda text: not text or is_address(text))]
 Addresses: TypeAlias = Annotated[str, expecting("addresses", addresses_of)]
 """One host:port or several with commas between."""
 Replicas: TypeAlias = Annotated[str, expecting("addresses", target_of)]

@@ -15,7 +15,7 @@ def check_health(address: str, service: str) -> None:
     try:
         check_address(address)
     except ValueError:
-        raise misused(f"invalid address {address!r}: expected HOST:PORT") from None
+        raise misused(f"invalid address {address!r}: expected HOST:PORT, IPv6 as [HOST]:PORT") from None
     status = health_pb2.HealthCheckResponse.ServingStatus.Name(_status(address, service))
     if status != "SERVING":
         raise CommandFault(f"{address} reports {status}")

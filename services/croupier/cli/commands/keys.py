@@ -95,7 +95,7 @@ def certificate_files(folder: Path, service: str) -> tuple[Path, Path, Path]:
 
 def names_of(service: str) -> list[str]:
     """Return the names of a certificate: the service, which services check, its names in a cluster, this machine."""
-    return [service, f"{service}.{NAMESPACE}", f"{service}.{NAMESPACE}.svc", "localhost", "127.0.0.1"]
+    return [service, f"{service}.{NAMESPACE}", f"{service}.{NAMESPACE}.svc", "localhost", "127.0.0.1", "::1"]
 
 
 def _authority(folder: Path, now: datetime) -> tuple[CertificateAndKey, list[Path]]:

@@ -42,7 +42,10 @@ def up(
     key: Annotated[Path | None, typer.Option(metavar="FILE", help="The private key of --certificate (PEM).")] = None,
     listen: Annotated[
         str,
-        typer.Option(metavar="IP", help="The gateway's address for players; 0.0.0.0 lets other machines in, by TLS."),
+        typer.Option(
+            metavar="IP",
+            help="The gateway's address for players; 0.0.0.0, or :: with IPv6, lets other machines in, by TLS.",
+        ),
     ] = HOST,
     shuffle_seed: Annotated[str | None, typer.Option(hidden=True, help="Fixes all shuffles.")] = None,
     unpaced: Annotated[
@@ -70,7 +73,7 @@ def up(
     )
     if no_gateway and listen != HOST:
         raise misused("--listen is for the gateway: leave --no-gateway out")
-    gateway = None if no_gateway else GatewayChoice(tls, certificate, key, listen, addresses_of_machine())
+    gateway = None if no_gateway else GatewayChoice(tls, certificate, key, listen.strip("[]"), addresses_of_machine())
     asyncio.run(run_up(folder_of(data_dir), port, settings, gateway))
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from croupier.cli.launcher.gateway import MISSING, GatewayChoice, is_installed
-from croupier.cli.launcher.machine_addresses import with_port
 from croupier.cli.launcher.replicas import GATEWAY
 from croupier.cli.launcher.supervisor import Note, Services, SupervisorSettings, running_services
+from croupier.runtime.addresses import host_and_port, with_port
 
 
 async def up(folder: Path, port: int, settings: SupervisorSettings, gateway: GatewayChoice | None) -> None:
@@ -61,7 +61,7 @@ def _introduce(services: Services, settings: SupervisorSettings, gateway: Gatewa
 
 def _introduce_gateway(services: Services, say: Note, gateway: GatewayChoice) -> None:
     listen, authority = services.addresses[GATEWAY]["listen"], gateway.authority(services.folder)
-    port = listen.rpartition(":")[2]
+    _, port = host_and_port(listen)
     if authority is not None:
         say(f"the gateway uses TLS: clients trust it by {authority}")
     reachable = [with_port(host, port) for host in gateway.reachable]

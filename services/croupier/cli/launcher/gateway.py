@@ -38,12 +38,14 @@ class GatewayChoice:
         except SettingsError as fault:
             raise misused(str(fault)) from None
         except ValueError:
-            raise misused(f"--listen {self.listen}: expected an IP address, such as 0.0.0.0 for all networks") from None
+            raise misused(f"--listen {self.listen}: expected an IP address, such as 0.0.0.0, or :: with IPv6") from None
         if listen.is_loopback:
             return
         if not listen.is_unspecified and listen not in self.machine:
             known = ", ".join(map(str, self.machine))
-            raise misused(f"--listen {self.listen} is no address of this machine: expected 0.0.0.0 or one of {known}")
+            raise misused(
+                f"--listen {self.listen} is no address of this machine: expected 0.0.0.0, :: or one of {known}"
+            )
         if not (self.tls or self.certificate):
             raise misused(f"--listen {self.listen} needs --tls, or --certificate and --key: tokens would be readable")
 

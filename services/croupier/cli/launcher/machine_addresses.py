@@ -31,10 +31,6 @@ def reachable_addresses(listen: str, addresses: Iterable[IpAddress]) -> Sequence
     return [
         str(address)
         for address in addresses
-        if address.version == listened.version and not (address.is_loopback or address.is_link_local)
+        # A server on all addresses of IPv6 has all of IPv4 too.
+        if address.version <= listened.version and not (address.is_loopback or address.is_link_local)
     ]
-
-
-def with_port(host: str, port: int | str) -> str:
-    """Return host:port, an IPv6 address in brackets."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
