@@ -10,6 +10,7 @@ from tests.k8s.exported import exported
 from tests.k8s.expressions import faults
 from tests.k8s.objects import (
     FIRST,
+    MAIN,
     NAME_LABEL,
     POD,
     SCALERS,
@@ -37,6 +38,9 @@ VERSION_LABEL = "app.kubernetes.io/version"
 NODES = "kubernetes.io/hostname"
 SCALE_DOWN_SECONDS = 300
 FAILOVER_SECONDS = 30
+HANGING_SECONDS = 72
+"""docs/kubernetes.md has this number, too."""
+MIN_GRACE_SECONDS = 2
 CONNECTIONS_BESIDE_THE_POOL = 2
 """The connections of an instance beside its pool: an engine has one that appends and one for notifications."""
 INSTANCES_IN_A_ROLL_OUT = 2
@@ -110,6 +114,27 @@ def there_is_time_to_drain(objects: Sequence[Object]) -> Iterator[str]:
             yield f"{title(owner)} ends before its callers have noticed"
         if pod(owner).get("terminationGracePeriodSeconds", 30) <= sleep + drain:
             yield f"{title(owner)} is killed before it has drained"
+
+
+@detects(
+    Break("Deployment", "engine", f"{MAIN}/livenessProbe/terminationGracePeriodSeconds"),
+    Break("Deployment", "gateway", f"{MAIN}/livenessProbe/failureThreshold", 9),
+)
+def a_process_that_hangs_is_ended_soon(objects: Sequence[Object]) -> Iterator[str]:
+    """The liveness probe has a grace period of its own, since a process that hangs drains nothing."""
+    for name in ALL_SERVICES:
+        owner = named(objects, "Deployment", name)
+        if (seconds := seconds_until_killed(owner)) > HANGING_SECONDS:
+            yield f"{title(owner)} may hang for {seconds} seconds"
+
+
+def seconds_until_killed(owner: Object) -> int:
+    """Return the longest time from the moment at which a process hangs until it is killed."""
+    probe = main_container(owner)["livenessProbe"]
+    noticed: int = probe["periodSeconds"] * probe["failureThreshold"] + probe["timeoutSeconds"]
+    grace: int = probe.get("terminationGracePeriodSeconds", pod(owner).get("terminationGracePeriodSeconds", 30))
+    # preStop takes the whole grace period, and kubelet always adds two seconds for the process itself.
+    return noticed + grace + MIN_GRACE_SECONDS
 
 
 @detects(

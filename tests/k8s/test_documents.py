@@ -10,6 +10,7 @@ import yaml
 
 from tests.k8s.building import FOLDERS, ROOT, build, copied, rendered
 from tests.k8s.objects import named, of_kind, pods_of
+from tests.k8s.operation_policies import ALL_SERVICES, HANGING_SECONDS, seconds_until_killed
 
 pytestmark = pytest.mark.cluster
 
@@ -31,6 +32,12 @@ def commands(page: str) -> Iterator[str]:
     for block in re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         yield from block.splitlines()
     yield from re.findall(r"`([^`\n]+)`", text)
+
+
+def test_the_page_has_the_time_until_a_process_that_hangs_is_killed() -> None:
+    times = {seconds_until_killed(named(build("production"), "Deployment", name)) for name in ALL_SERVICES}
+    assert times == {HANGING_SECONDS}
+    assert f"ends at most {HANGING_SECONDS} seconds later" in " ".join(text_of("docs/kubernetes.md").split())
 
 
 @every_page
