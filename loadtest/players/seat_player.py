@@ -11,7 +11,7 @@ from loadtest.judge.violations import Invariant
 from loadtest.players import adversaries
 from loadtest.players.client import PlayerClient
 from loadtest.players.counting import count_refused_action, is_failure, record_failed
-from loadtest.players.table import RecordedTable
+from loadtest.players.table import OUTAGE_SECONDS, RecordedTable, opened
 from loadtest.players.table_results import read_again, read_replay_and_sheet
 from loadtest.players.tables import wall_milliseconds
 from loadtest.players.user_context import UserContext
@@ -22,7 +22,9 @@ MAX_FAILED_ATTEMPTS = 8
 INTERRUPTED = "load test: no time to read the records of a game"
 """The failure that is counted when a player is stopped while reading the records of a table."""
 OVERDUE_MILLISECONDS = 10_000
-"""The time after its deadline at which a table without an entry is abandoned."""
+"""The time after its deadline at which a table without an entry is overdue; after another silence it is abandoned."""
+MAX_UNANSWERED_VIEWS = 2
+"""After so many silences without an answer to GetView a table is abandoned: the services are out."""
 SHEET_TIMEOUT_FACTOR = 10
 """The time limit of a result, in multiples of the maximum silence of a stream; results of many tables queue up."""
 VIEW_SHARE = 0.05
@@ -94,7 +96,7 @@ class SeatPlayer:
 
     async def _follow(self) -> bool:
         """Follow the table; False if the player leaves."""
-        async with self._client.recorded_table(self._table_id, self._viewer) as table:
+        async with opened(self._client.recorded_table(self._table_id, self._viewer)) as table:
             if is_over := await self._turns(table):
                 self._context.tables.mark_finished(self._table_id)
                 await self._check_view(table)
@@ -130,20 +132,29 @@ class SeatPlayer:
 
     async def _is_my_turn(self, table: RecordedTable) -> bool:
         """Wait for the turn, and check the view whenever the stream has been silent for long."""
+        overdue, unanswered = None, 0
         while True:
             try:
                 return await table.wait_for_turn(timeout_seconds=self._context.settings.silence_seconds)
             except TimedOut:
-                await self._check_view(table)
-                self._check_overdue(table)
+                unanswered = 0 if await self._check_view(table) else unanswered + 1
+                if unanswered >= MAX_UNANSWERED_VIEWS:
+                    raise
+                overdue = self._check_overdue(table, overdue) if not unanswered else None
 
-    def _check_overdue(self, table: FollowedTable) -> None:
-        """Report a table that has exceeded its deadline; raises TimedOut."""
+    def _check_overdue(self, table: FollowedTable, overdue: int | None) -> int | None:
+        """Return the sequence of a table that has exceeded its deadline; reports one that was there before.
+
+        After an outage the table has its time back a few seconds later. Raises TimedOut for a reported table.
+        """
         deadline = table.clock.deadline_unix_ms
-        if deadline and wall_milliseconds() > deadline + OVERDUE_MILLISECONDS:
+        if not deadline or wall_milliseconds() <= deadline + OVERDUE_MILLISECONDS:
+            return None
+        if overdue == table.sequence:
             detail = f"no time-out was applied {wall_milliseconds() - deadline} ms after the deadline"
             self._report(Invariant.DEADLINE_MISSED, table.sequence, detail)
             raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, detail)
+        return table.sequence
 
     async def _take_turn(self, table: RecordedTable) -> None:
         if self._behaviour is Behaviour.FLAKY and self._random.random() < DROP_SHARE:
@@ -193,9 +204,10 @@ class SeatPlayer:
             self._context.measures.count(f"probe {attempt.expected.name}")
         by_call = bool(request_id) or (attempt.expected is not None and self._random.random() < 0.5)
         try:
-            return await table.attempt(attempt, request_id=request_id, by_call=by_call)
-        except TimedOut as error:
-            self._context.measures.record_failure("acting", str(error))
+            async with asyncio.timeout(OUTAGE_SECONDS):
+                return await table.attempt(attempt, request_id=request_id, by_call=by_call)
+        except (TimedOut, TimeoutError) as error:
+            self._context.measures.record_failure("acting", str(error) or f"no answer in {OUTAGE_SECONDS:g} s")
         except CroupierError as error:
             if is_failure(error):
                 self._failed("acting", error)
@@ -249,13 +261,13 @@ class SeatPlayer:
 
     # Checking
 
-    async def _check_view(self, table: RecordedTable) -> None:
-        """Ask for the view, whose sequence the stream must reach soon."""
+    async def _check_view(self, table: RecordedTable) -> bool:
+        """Ask for the view, whose sequence the stream must reach soon; returns whether it was answered."""
         try:
             snapshot = (await self._client.get_view(table_id=self._table_id)).snapshot
         except CroupierError as error:
             self._failed("GetView", error)
-            return
+            return False
         self._viewer.viewed.append(Viewed(wall_milliseconds(), snapshot.SerializeToString()))
         try:
             await table.wait_for_change(
@@ -265,6 +277,7 @@ class SeatPlayer:
             detail = f"GetView was at sequence {snapshot.sequence}, the stream is still at {table.sequence}"
             self._report(Invariant.STREAM_SILENT, table.sequence, detail)
             raise
+        return True
 
     async def _read_replay_and_sheet(self, record: TableRecord) -> None:
         try:

@@ -11,6 +11,7 @@ from croupier_client import CroupierError, TimedOut
 from loadtest.mix import draw_entry
 from loadtest.players.client import PlayerClient
 from loadtest.players.counting import is_failure
+from loadtest.players.table import opened
 from loadtest.players.tables import wall_milliseconds
 from loadtest.players.user_context import UserContext, count_failure
 from loadtest.record import TableRecord
@@ -44,7 +45,7 @@ async def _watch(context: UserContext, client: PlayerClient, table: tables_pb2.T
     viewer = context.tables.add_viewer(record, client.player.player_id, Behaviour.STEADY)
     until = time.monotonic() + random.uniform(*WATCH_SECONDS)
     try:
-        async with client.watched_table(table.table_id, viewer) as watched:
+        async with opened(client.watched_table(table.table_id, viewer)) as watched:
             while not watched.is_finished and time.monotonic() < until and not context.is_stopping:
                 try:
                     await watched.wait_for_change(timeout_seconds=PAUSE_SECONDS)

@@ -1,14 +1,15 @@
 """The tables of players and spectators: the client's, with a record, slow reads and lost streams."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import grpc
 
 from croupier_api.v1 import actions_pb2, engine_pb2
-from croupier_client import AsyncTable, AsyncWatchedTable, Client, CroupierError, Event, new_request_id
+from croupier_client import AsyncTable, AsyncWatchedTable, Client, CroupierError, Event, TimedOut, new_request_id
 from croupier_client.rpc import M
 from croupier_client.table import StreamMessage
 from loadtest.measures import Measures
@@ -20,6 +21,9 @@ from loadtest.scenarios import Behaviour
 
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 """Sleeps for seconds, but not longer than until the run drains."""
+OUTAGE_SECONDS = 90.0
+"""How long a player waits for services that are out; the client itself may try for as long as a table is open."""
+AnyTable = TypeVar("AnyTable", bound=AsyncWatchedTable)
 PLAY_TABLE = "/croupier_api.v1.EngineService/PlayTable"
 
 
@@ -34,6 +38,21 @@ async def counted(
                 yield message
     finally:
         await messages.aclose()
+
+
+@asynccontextmanager
+async def opened(table: AnyTable) -> AsyncIterator[AnyTable]:
+    """Open a table for the body; raises TimedOut if that takes as long as an outage, or CroupierError."""
+    try:
+        async with asyncio.timeout(OUTAGE_SECONDS):
+            await table.__aenter__()
+    except TimeoutError:
+        message = f"the table was not opened within {OUTAGE_SECONDS:g} s"
+        raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, message) from None
+    try:
+        yield table
+    finally:
+        await table.close()
 
 
 class WatchedTable(AsyncWatchedTable):

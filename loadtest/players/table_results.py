@@ -4,12 +4,15 @@ import asyncio
 from contextlib import aclosing
 from itertools import chain, repeat
 
+import grpc
+
 from croupier_api.v1 import engine_pb2, scoring_pb2
-from croupier_client import NotFound
+from croupier_client import NotFound, TimedOut
 from croupier_client.rpc import Rpc, Service
 from loadtest.judge.streams import MAX_RESUMED_ENTRIES
 from loadtest.judge.violations import Invariant
 from loadtest.players.client import PlayerClient
+from loadtest.players.table import OUTAGE_SECONDS
 from loadtest.players.tables import wall_milliseconds
 from loadtest.record import Opened, Received, ReportedViolation, SeatRecord, TableRecord
 
@@ -46,10 +49,16 @@ async def _read_after(
     stream = len(viewer.opened) - 1
     request = engine_pb2.WatchTableRequest(table_id=table_id, after_sequence=after_sequence)
     first = None
-    async with aclosing(await client.open(Rpc(Service.ENGINE, request, engine_pb2.WatchTableResponse))) as messages:
-        async for message in messages:
-            first = first or message.table_event
-            viewer.received.append(Received(wall_milliseconds(), stream, message.SerializeToString()))
+    try:
+        async with (
+            asyncio.timeout(OUTAGE_SECONDS),
+            aclosing(await client.open(Rpc(Service.ENGINE, request, engine_pb2.WatchTableResponse))) as messages,
+        ):
+            async for message in messages:
+                first = first or message.table_event
+                viewer.received.append(Received(wall_milliseconds(), stream, message.SerializeToString()))
+    except TimeoutError:
+        raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, "the log was not read before the time was over") from None
     return first or engine_pb2.TableEvent()
 
 

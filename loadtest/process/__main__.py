@@ -21,7 +21,7 @@ from loadtest.players.client import Connections, new_clients
 from loadtest.process.check import backend_fault
 from loadtest.process.judge_queue import JudgeQueue
 from loadtest.process.load import Load
-from loadtest.process.plan import JUDGING_SECONDS, LoadPlan
+from loadtest.process.plan import LoadPlan
 from loadtest.process.standings import READERS, compare_standings
 from loadtest.scenarios import UserKind
 
@@ -97,8 +97,8 @@ class LoadProgram:
             case "stop":
                 self._load.stop(command["name"])
             case "drain":
-                await self._load.drain(self._load.settings.scenario.grace_seconds)
-                await self._judge_queue.finish(JUDGING_SECONDS)
+                seconds = await self._load.drain(self._load.settings.scenario.grace_seconds)
+                await self._judge_queue.finish(seconds)
                 self._report(drained=True)
             case "compare":
                 await self._compare_standings(command["tables"], has_strangers=command["has_strangers"])

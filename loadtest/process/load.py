@@ -10,11 +10,9 @@ from loadtest.players.client import NewClient
 from loadtest.players.tables import TableRecords
 from loadtest.players.user_context import LoadSettings, UserContext
 from loadtest.players.user_tasks import USER_TASKS
+from loadtest.process.plan import JUDGING_SECONDS, STOPPING_SECONDS
 from loadtest.record import TableRecord
 from loadtest.scenarios import UserKind
-
-STOPPING_SECONDS = 30.0
-"""The time limit of users who are stopped in the middle of a game."""
 
 
 class Load:
@@ -61,8 +59,11 @@ class Load:
         if not task.cancelled() and (error := task.exception()) is not None:
             self.measures.record_failure(f"load test: {type(error).__name__}", _describe(error))
 
-    async def drain(self, grace_seconds: float) -> None:
-        """Begin no new games and do not think; after the grace period stop all users."""
+    async def drain(self, grace_seconds: float, judging_seconds: float = JUDGING_SECONDS) -> float:
+        """Begin no new games and do not think; after the grace period stop all users, and submit their records.
+
+        Returns how much of the time for the judge is left then.
+        """
         self.draining.set()
         self.tables.end_timing()
         tasks = {task for _, task in self._users.values()}
@@ -73,8 +74,14 @@ class Load:
             task.cancel()
         if left:
             await asyncio.wait(left, timeout=STOPPING_SECONDS)
-        for record in self.tables.remaining():
-            await self._submit(record)
+        remaining, began = self.tables.remaining(), time.monotonic()
+        try:
+            async with asyncio.timeout(judging_seconds):
+                for record in remaining:
+                    await self._submit(record)
+        except TimeoutError:
+            self.measures.record_failure("judging", f"the queue had no room for {len(remaining)} tables at the end")
+        return max(0.0, judging_seconds - (time.monotonic() - began))
 
     async def break_connections_periodically(self, period_seconds: float, ports: Collection[int]) -> None:
         """Break all connections again and again, at the same moments in every process; a period of 0 is never."""

@@ -16,8 +16,15 @@ MIN_CONNECTIONS = 4
 STREAMS_PER_CONNECTION = 40
 """A gateway accepts 100 streams of one connection, and queues the rest."""
 PLAYERS_PER_GROUP = 4
+STOPPING_SECONDS = 30.0
+"""The time limit of users who are stopped in the middle of a game."""
 JUDGING_SECONDS = 900.0
-"""The time limit of the judge for the rest of the queue when all games are over."""
+"""The time limit of the judge for the rest of the records when all games are over."""
+
+
+def drain_seconds(scenario: Scenario) -> float:
+    """Return the time limit of a load process to drain: to end its games, and to judge them."""
+    return scenario.grace_seconds + STOPPING_SECONDS + JUDGING_SECONDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,5 +105,5 @@ def _share(name: str, max_share: float, failed: int, collector: Collector) -> Ch
 
 def _own_failures(collector: Collector, failed_processes: Sequence[str]) -> Check:
     own = [f"{one.name}: {one.first}" for one in collector.failures if one.name.startswith((OWN_FAILURES, NOT_JUDGED))]
-    failures = "; ".join([*own, *(f"{name} ended early" for name in failed_processes)])
+    failures = "; ".join([*own, *(f"{name} ended early, and its counts are lost" for name in failed_processes)])
     return Check("the load test itself", "no failures", failures or "none", not failures)

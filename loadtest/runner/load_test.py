@@ -64,7 +64,8 @@ class LoadTest:
         atexit.register(self._close)
 
     def set_up(self) -> None:
-        """Choose the users by the options, and listen to Locust's events; raises ValueError."""
+        """Choose the users by the options, and listen to Locust's events, in the main greenlet; raises ValueError."""
+        self._main = gevent.getcurrent()
         given, environment = self._given, self._environment
         read_options(given, environment.host)
         counts = user_counts(given)
@@ -175,7 +176,7 @@ class LoadTest:
             while time.monotonic() < deadline and self._is_draining(self._runner):
                 gevent.sleep(POLL_SECONDS)
             workers = (run.collector.processes - {LOCAL}) | self._drained.keys()
-            failed += [worker for worker in workers if not self._drained.get(worker)]
+            failed += [f"the worker {worker}" for worker in workers if not self._drained.get(worker)]
             failed += ["a worker that reported nothing"] * (run.processes - len(workers))
         return failed
 
@@ -189,10 +190,10 @@ class LoadTest:
             run.close()
 
     def _interrupt(self) -> None:
-        """End Locust as Ctrl-C does, in a greenlet of its own; the second time, end all processes at once.
+        """End Locust as Ctrl-C does, by its main greenlet; the second time, end all processes at once.
 
         Python could raise it in any greenlet, such as the one that reads the reports of the load process; the run would
-        then wait for reports forever.
+        then wait for reports forever, and gevent would print a traceback.
         """
         if self._is_interrupted:
             print("loadtest: stopped, without a result", file=sys.stderr, flush=True)
@@ -201,7 +202,7 @@ class LoadTest:
             os._exit(EXIT_NOT_RUN)
         self._is_interrupted = True
         print("loadtest: the run ends early; Ctrl-C once more stops it at once", file=sys.stderr, flush=True)
-        raise KeyboardInterrupt
+        gevent.kill(self._main, KeyboardInterrupt)
 
     def _print_verdict(self, **_: Any) -> None:
         """Print the verdict again, below Locust's own tables."""

@@ -21,7 +21,7 @@ from loadtest.monitor.comparison import await_agreement, differences
 from loadtest.monitor.growth import MEMORY, growth_checks
 from loadtest.monitor.monitor import ServiceMonitor
 from loadtest.monitor.usage import usage_checks
-from loadtest.process.plan import JUDGING_SECONDS, LoadPlan
+from loadtest.process.plan import LoadPlan, drain_seconds
 from loadtest.report.result import Check, Conditions, CounterComparison, Result
 from loadtest.report.text import to_text
 from loadtest.report.write import check_folder, write_results, write_text
@@ -44,7 +44,7 @@ COUNTED_SECONDS = 20.0
 """Engines count their tables every 15 seconds."""
 AGREEMENT_SECONDS = 10.0
 PACKAGES = ("croupier", "grpcio", "locust", "gevent", "protobuf")
-LOCAL = "local"
+LOCAL = "the load process"
 """The name of this process's own load process."""
 
 
@@ -135,11 +135,11 @@ class LoadRun:
     @property
     def drain_timeout_seconds(self) -> float:
         """The time limit of load processes to drain."""
-        return self._scenario.grace_seconds + JUDGING_SECONDS
+        return drain_seconds(self._scenario)
 
     def result(self, failed_processes: list[str]) -> Result:
         """Compare, judge, write and print the result; `failed_processes` names load processes that did not end well."""
-        standings = self._compare_standings()
+        standings = self._compare_standings(failed_processes)
         result, replays = self._result(failed_processes, standings), self.collector.replays
         files = {name: f"first-{name}.jsonl" for name, replay in replays.items() if replay}
         kept = tuple(replace(one, replay=files.get(one.invariant, "")) for one in result.violations)
@@ -163,8 +163,8 @@ class LoadRun:
         if self._backend.folder is not None:
             shutil.rmtree(self._backend.folder, ignore_errors=True)
 
-    def _compare_standings(self) -> Check:
-        reason = self._reason_not_compared()
+    def _compare_standings(self, failed_processes: list[str]) -> Check:
+        reason = self._reason_not_compared(failed_processes)
         if not reason:
             self.process.compare(self.collector.judged, has_strangers=self._options.endpoints is not None)
             if not self.process.compared.wait(COMPARING_SECONDS) or self.process.ended.is_set():
@@ -172,9 +172,11 @@ class LoadRun:
         measured = f"not compared: {reason}" if reason else f"{len(self.collector.outcomes)} outcomes compared"
         return Check("leaderboards and statistics", "equal to the sum of all outcomes", measured, passed=True)
 
-    def _reason_not_compared(self) -> str:
+    def _reason_not_compared(self, failed_processes: list[str]) -> str:
         """Return the reason why standings cannot be compared with the outcomes; empty for none."""
         finished, known = self.collector.counts["tables finished"], len(self.collector.outcomes)
+        if failed_processes:
+            return "a load process ended early, with the outcomes of its tables"
         if self._options.shared:
             return "others use these services too"
         if self._options.endpoints is not None and not self._options.is_seed_drawn:
@@ -188,7 +190,7 @@ class LoadRun:
     def _result(self, failed_processes: list[str], standings: Check) -> Result:
         """Return the result, once all counters agree or their time is over."""
         collector, actions = self.collector, self.collector.counts_under_load["actions"]
-        compared = self._compared()
+        compared = self._compared(is_whole=not failed_processes)
         verdicts = (*self._verdicts(failed_processes), standings)
         violations, services = collector.violations, self._monitor.usages()
         used = sum(one.cpu_seconds for one in services)
@@ -219,14 +221,17 @@ class LoadRun:
             passed=not violations and finished > 0 and all(check.passed for check in verdicts),
         )
 
-    def _compared(self) -> tuple[CounterComparison, ...]:
-        """Return the comparison of the services' counters with the players' counts; differences are violations."""
+    def _compared(self, *, is_whole: bool) -> tuple[CounterComparison, ...]:
+        """Return the comparison of the services' counters with the players' counts; differences are violations.
+
+        The counts are not whole if a load process died with some of them.
+        """
         compared = await_agreement(
             self._monitor,
             self.collector.counts,
             within_seconds=AGREEMENT_SECONDS,
             sleep=gevent.sleep,
-            shared=self._options.shared or self._monitor.had_tables,
+            shared=self._options.shared or self._monitor.had_tables or not is_whole,
         )
         for violation in differences(compared):
             self.collector.add_violation(violation)

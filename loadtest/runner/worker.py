@@ -1,14 +1,16 @@
 """A Locust worker: its load process executes the master's plan, and its reports go to the master."""
 
+import signal
 import sys
 from typing import Any
 
+import gevent
 from gevent.event import Event
 from locust.env import Environment
 from locust.runners import WorkerRunner
 
 from loadtest.histograms import with_histograms
-from loadtest.process.plan import LoadPlan
+from loadtest.process.plan import LoadPlan, drain_seconds
 from loadtest.runner.load_process import LoadProcess, Message
 from loadtest.runner.statistics import LocustStatistics
 from loadtest.scenarios import UserKind
@@ -33,7 +35,7 @@ class LoadWorker:
         self._statistics = LocustStatistics(environment.stats)
 
     def set_up(self) -> None:
-        """Listen to Locust's events."""
+        """Listen to Locust's events, in the main greenlet."""
         # The verdict is the master's: failed calls are no reason to restart a worker.
         self._environment.process_exit_code = 0
         events: Any = self._environment.events
@@ -41,6 +43,8 @@ class LoadWorker:
         events.test_stopping.add_listener(self._stop)
         events.quitting.add_listener(self._quit)
         events.report_to_master.add_listener(self._report)
+        # Ctrl-C, which `--processes` sends to workers too, ends the main greenlet alone.
+        gevent.signal_handler(signal.SIGINT, gevent.kill, gevent.getcurrent(), KeyboardInterrupt)
         # Concurrent, since draining must not block the worker's other messages.
         self._runner.register_message(DRAIN, lambda **_: self._drain(), concurrent=True)
 
@@ -54,11 +58,11 @@ class LoadWorker:
             self._process.stop(name)
 
     def _start(self, **_: Any) -> None:
-        plan = LoadPlan.from_json(getattr(self._environment.parsed_options, PLAN))
+        self._plan = LoadPlan.from_json(getattr(self._environment.parsed_options, PLAN))
         self._reports.clear()
         self._is_reported.clear()
         self._statistics = LocustStatistics(self._environment.stats)
-        self._process = LoadProcess(plan, str(self._runner.worker_index + 1), self._receive)
+        self._process = LoadProcess(self._plan, str(self._runner.worker_index + 1), self._receive)
 
     def _receive(self, message: Message) -> None:
         self._statistics.add(message["batch"])
@@ -70,7 +74,7 @@ class LoadWorker:
         if process is None:
             return
         process.drain()
-        process.drained.wait()
+        process.drained.wait(drain_seconds(self._plan.resolved()))
         if not process.has_drained:
             print(f"loadtest: {process.fault() or 'the load process ended early'}", file=sys.stderr, flush=True)
             self._reports.append({"drained": False})

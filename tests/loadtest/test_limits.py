@@ -109,4 +109,6 @@ def test_a_failed_check_has_the_measured_value() -> None:
     slow = not_kept([*QUICK, *[("solo play", 0.2)] * 1000])
     assert slow[OF_A_KIND].endswith("ms (solo play)")
     own = not_kept(QUICK, ["load test: KeyError", "judging"], failed_processes=["worker 3"])
-    assert own == {"the load test itself": "load test: KeyError: why; judging: why; worker 3 ended early"}
+    assert own == {
+        "the load test itself": "load test: KeyError: why; judging: why; worker 3 ended early, and its counts are lost"
+    }

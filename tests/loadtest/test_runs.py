@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.loadtest.defects import DEFECTS
 from tests.loadtest.running import (
     BEHAVIOURS,
     LOCUST,
+    RESULTS,
     ROOT,
     RUN_SECONDS,
     SMALL,
@@ -165,14 +167,37 @@ async def test_a_run_without_a_finished_game_fails(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_an_interrupted_run_is_not_fit_to_ship(tmp_path: Path) -> None:
-    run = [*SMALL, BEHAVIOURS, "--run-time=600", "--headless", f"--results={tmp_path / 'results'}"]
+@pytest.mark.parametrize("processes", [[], ["--processes=2"]], ids=["alone", "with workers"])
+async def test_an_interrupted_run_is_not_fit_to_ship(processes: list[str], tmp_path: Path) -> None:
+    run = [*SMALL, BEHAVIOURS, "--run-time=600", "--headless", f"--results={tmp_path / 'results'}", *processes]
     async with asyncio.timeout(RUN_SECONDS), locust(run) as process:
         await _until_printed(process, " judged, ")
         process.send_signal(signal.SIGINT)
-        output, _ = await process.communicate()
+        output, errors = await process.communicate()
     assert process.returncode == 1
     assert b"not fit to ship: time under load interrupted after" in output
+    assert b"Traceback" not in errors, errors.decode()
+
+
+@pytest.mark.slow
+async def test_services_are_not_blamed_for_the_counts_of_a_load_process_that_died(tmp_path: Path) -> None:
+    run = [*SMALL, "--behaviours=steady", "--run-time=25", "--headless", f"--results={tmp_path / RESULTS}"]
+    async with asyncio.timeout(RUN_SECONDS), locust([*run, "--processes=2"]) as process:
+        await _until_printed(process, " judged, ")
+        worker = next(one for one in psutil.Process(process.pid).children() if _has_players(one))
+        for killed in (worker, *worker.children(recursive=True)):
+            killed.kill()
+        output, errors = await process.communicate()
+    outcome = LoadTestOutcome(process.returncode or 0, output.decode(), errors.decode(), tmp_path / RESULTS)
+    checks = {one["name"]: one["measured"] for one in outcome.result["checks"]}
+    assert not outcome.result["violations"], str(outcome)
+    assert re.search(r"the worker \S+ ended early, and its counts are lost", checks["the load test itself"]), checks
+    assert "a load process ended early" in checks["leaderboards and statistics"]
+    assert outcome.result["compared"], "the remaining counters are compared"
+
+
+def _has_players(process: psutil.Process) -> bool:
+    return any("loadtest.process" in child.cmdline() for child in process.children())
 
 
 @pytest.mark.slow
