@@ -20,6 +20,8 @@ from croupier.runtime.addresses import is_loopback
 from croupier.runtime.program import SettingsError
 from croupier.runtime.settings import ENVIRONMENT_PREFIX, Settings
 from croupier.scoring.settings import ScoringSettings
+from loadtest.process.plan import drain_seconds
+from loadtest.scenarios import SCENARIOS
 from tests.k8s.building import Object
 from tests.k8s.objects import (
     ENV,
@@ -51,6 +53,7 @@ SETTINGS: Mapping[str, type[Settings]] = {
     "configuration": GatewaySettings,
 }
 """Settings by the name of the container that reads them."""
+MAX_LOAD_TEST_SECONDS = 7200
 FOR_TESTS = {"clock_offset_milliseconds", "shuffle_seed"}
 TARGETS = {
     "engine_control": ("engine", "control"),
@@ -265,6 +268,26 @@ def the_traces_of_the_gateway_are_filtered(objects: Sequence[Object]) -> Iterato
         yield "the collector beside Envoy does not run our configuration"
     if {environment(one)["TRACES_ENDPOINT"] for one in beside} != endpoints:
         yield f"the gateway's traces do not go to {endpoints}"
+
+
+@detects(
+    Break("Job", "load-workers", "spec/activeDeadlineSeconds"),
+    Break("Job", "load-master", "spec/activeDeadlineSeconds", 3600),
+    Break("Job", "load-master", f"{MAIN}/args", ["--expect-workers-max-wait=0"]),
+)
+def a_load_test_that_cannot_start_fails(objects: Sequence[Object]) -> Iterator[str]:
+    """Its Jobs have a deadline that the longest scenario keeps, and its master waits for workers for a while only."""
+    longest = max(one.seconds + drain_seconds(one) for one in SCENARIOS.values())
+    for job in [one for one in of_kind(objects, "Job") if one["metadata"]["name"].startswith("load-")]:
+        if not longest < job["spec"].get("activeDeadlineSeconds", 0) <= MAX_LOAD_TEST_SECONDS:
+            yield f"{title(job)} may wait for ever, or ends before its result"
+        if job["metadata"]["name"] == "load-master" and not _has_deadline_for_workers(job):
+            yield f"{title(job)} waits for ever for workers that do not fit"
+
+
+def _has_deadline_for_workers(job: Object) -> bool:
+    given = [one.partition("=")[2] for one in main_container(job)["args"] if "--expect-workers-max-wait=" in one]
+    return [0 < int(seconds) <= MAX_LOAD_TEST_SECONDS for seconds in given] == [True]
 
 
 @detects(Break("Job", "load-workers", "spec/parallelism", 2))

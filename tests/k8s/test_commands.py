@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from croupier.cli.launcher.background import started_services
 from tests.k8s.building import INSTALL_KUBECTL, ROOT, build, every_folder
 from tests.k8s.objects import of_kind
 from tests.k8s.running import run, run_to_end
@@ -22,10 +23,12 @@ RECORDER = """#!/bin/sh
 if [ "$1 $2" = "create secret" ]; then exec "$REAL_KUBECTL" "$@"; fi
 echo "$@" >> "$CALLS"
 case "$*" in
+    *"$FAILS"*) exit 1 ;;
     *"--filename -"*) cat > /dev/null ;;
+    *exec*) cat >> "$ASKED" ;;
+    *"get pods --output"*) printf '%s' "$PODS" ;;
     *"get secret"*) exit 1 ;;
     *current-context*) echo "$HERE" ;;
-    *"$FAILS"*) exit 1 ;;
 esac
 """
 
@@ -109,18 +112,23 @@ def cluster(kubectl: str, tmp_path: Path) -> dict[str, str]:
         "HERE": "kind-kind",
         "CONTEXT": "",
         "FAILS": "nothing",
+        "ASKED": str(tmp_path / "asked"),
+        "PODS": "",
+        "TIMEOUT": "1",
     }
 
 
 def test_a_cluster_in_one_command(cluster: dict[str, str], tmp_path: Path) -> None:
-    run("k8s/laptop", environment=cluster)
+    printed = run("k8s/laptop", environment=cluster)
     asked = (tmp_path / "calls").read_text().splitlines()[1:]
     assert asked[0] == "apply --filename k8s/base/namespace.yaml"
     assert asked[1] == "--namespace croupier apply --server-side --filename -"
     # The same version may have a new image: its Job is run again.
     applied = asked.index("apply --kustomize k8s/overlays/laptop")
     assert asked[applied - 1].endswith("delete job --selector app.kubernetes.io/name=migrate --ignore-not-found")
-    assert [line for line in asked if "rollout status" in line][-1].endswith("deployment/gateway --timeout=10m")
+    assert [line for line in asked if "rollout status" in line][-1].endswith("deployment/gateway --timeout=5s")
+    assert asked[-1].endswith("exec --stdin deployment/gateway --container drain -- python -")
+    assert "while sleep 1; do kubectl --namespace croupier port-forward service/gateway 7700; done" in printed
     assert (tmp_path / "keys" / "lobby.private.pem").exists()
 
 
@@ -132,12 +140,43 @@ def test_an_unknown_cluster_is_not_changed(cluster: dict[str, str], tmp_path: Pa
     run("k8s/laptop", environment={**cluster, "HERE": "play.example", "CONTEXT": "play.example"})
 
 
+BEYOND = "2000000000"
+"""More seconds than any test waits."""
+
+
 @pytest.mark.slow
-def test_a_cluster_that_does_not_start_is_reported(cluster: dict[str, str], tmp_path: Path) -> None:
-    failed = run_to_end("k8s/laptop", environment={**cluster, "FAILS": "deployment/engine"})
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"FAILS": "deployment/engine"}, "engine is not ready: kubectl --namespace croupier describe pod"),
+        ({"FAILS": "deployment/gateway --container drain"}, "the lobby does not reach the engine"),
+        (
+            {
+                "FAILS": "rollout",
+                "TIMEOUT": BEYOND,
+                "PODS": "ErrImagePull localhost/croupier:0.1.0\n docker.io/envoy:1\nImagePullBackOff postgres:17\n",
+            },
+            "the cluster has no image localhost/croupier:0.1.0, postgres:17, and cannot pull it",
+        ),
+    ],
+    ids=["a service", "names", "images"],
+)
+def test_a_cluster_that_does_not_start_is_reported(
+    cluster: dict[str, str], changes: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    failed = run_to_end("k8s/laptop", environment={**cluster, **changes})
     assert failed.returncode == 1
-    assert "engine is not ready" in failed.stderr
+    assert message in failed.stderr
+    assert failed.stdout.count("port-forward") == 0
     assert (tmp_path / "calls").read_text().splitlines()[-1] == "--namespace croupier get pods"
+
+
+@pytest.mark.gateway
+def test_the_last_check_asks_the_engine_for_its_games(cluster: dict[str, str], tmp_path: Path) -> None:
+    run("k8s/laptop", environment=cluster)
+    with started_services(tmp_path / "data", gateway=()) as services:
+        program = (tmp_path / "asked").read_text().replace("127.0.0.1:7700", services.addresses["gateway"]["listen"])
+        assert run(sys.executable, "-c", program).startswith("ready: ")
 
 
 @every_folder

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.k8s.building import FOLDERS, ROOT, build, copied, rendered
-from tests.k8s.objects import named, of_kind, pods_of
+from tests.k8s.objects import main_container, named, of_kind, pods_of
 from tests.k8s.operation_policies import ALL_SERVICES, HANGING_SECONDS, seconds_until_killed
 
 pytestmark = pytest.mark.cluster
@@ -94,9 +94,11 @@ def test_the_overlay_of_a_load_test_can_be_built_and_has_nothing_else(tmp_path: 
     file.parent.mkdir()
     text = text_of("docs/kubernetes.md")
     (written,) = re.findall(r"^```\n(apiVersion: kustomize.*?)^```", text, re.MULTILINE | re.DOTALL)
-    file.write_text(written)
+    (for_small_clusters,) = re.findall(r"^```\n(  - target: .*?)^```", text, re.MULTILINE | re.DOTALL)
+    file.write_text(written + for_small_clusters)
     objects = rendered(file.parent)
     assert named(objects, "ConfigMap", "load-")["data"]["GATEWAY"] == "https://gateway:443"
+    assert main_container(named(objects, "Job", "load-workers"))["resources"]["requests"]["cpu"] == "250m"
     # Otherwise each upgrade would begin a run, or fail to change the last one.
     for folder_of_services in ("laptop", "production"):
         assert not [one for one in of_kind(build(folder_of_services), "Job") if one["metadata"]["name"][:5] == "load-"]
