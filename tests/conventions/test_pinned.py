@@ -14,8 +14,8 @@ LOCKS = ("requirements-dev.lock", "image/requirements.lock", "requirements.lock"
 PINNED = re.compile(
     r"(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;]+)( ; [^\\]+)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n"
 )
-WITHOUT_HASHES = ("--require-hashes", "--no-deps", "--no-index", "uv==")
-"""A command of pip has one of these: it compares hashes, or brings no other file, or has its one program pinned."""
+WITHOUT_DOWNLOAD = ("--require-hashes", "--no-deps", "--no-index")
+"""A command of pip has one of these: it compares hashes, or brings no other file."""
 
 
 def pins(lock: str) -> dict[str, str]:
@@ -38,6 +38,10 @@ def wanted(project: Mapping[str, Mapping[str, list[str]]], *extras: str) -> Iter
 @pytest.mark.parametrize("lock", LOCKS)
 def test_every_package_has_a_version_and_hashes(lock: str) -> None:
     assert len(pins(lock)) > 40
+
+
+def test_the_program_that_writes_the_locks_is_pinned_alone() -> None:
+    assert list(pins(".ci/uv.lock")) == ["uv"]
 
 
 @pytest.mark.parametrize(
@@ -66,4 +70,4 @@ def test_nothing_is_installed_without_its_hash() -> None:
     for file in ("Makefile", "install.sh", "Dockerfile", ".ci/lock", ".ci/run"):
         text = (ROOT / file).read_text().replace("\\\n", " ")
         for command in re.findall(r"pip (?:[^&|\n]*? )?(?:install|download|wheel) [^&|\n]*", text):
-            assert any(flag in command for flag in WITHOUT_HASHES), f"{file}: {command}"
+            assert any(flag in command for flag in WITHOUT_DOWNLOAD), f"{file}: {command}"
