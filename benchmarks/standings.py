@@ -25,7 +25,7 @@ from croupier.lobby.store import Store
 from croupier.lobby.table_service import FORMING
 from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import TableState
-from croupier.runtime.database import open_database
+from croupier.runtime.database import open_database, sqlite_url
 from croupier.runtime.schema_versions import MIGRATION_SECONDS, migrate_database
 from croupier.runtime.service import now_milliseconds
 from croupier.runtime.table_access import OPEN
@@ -142,7 +142,7 @@ def databases() -> Iterator[Mapping[str, str]]:
     """Open an empty database of each kind; yields their URLs."""
     with tempfile.TemporaryDirectory(prefix="croupier-standings-") as folder, postgres_server({}) as server:
         yield {
-            "SQLite": f"sqlite:///{Path(folder) / 'standings.db'}",
+            "SQLite": sqlite_url(Path(folder) / "standings.db"),
             "PostgreSQL": server.create_database("standings"),
         }
 

@@ -156,10 +156,9 @@ async def _start_deployment(
             player_ports[name] = await proxy.open(f"players:{name}", "127.0.0.1", port)
     network, network_error = None, ""
     if postgres is None:
-        folders = (f"sqlite+aiosqlite:///{services.folder.path}/{service}.db" for service in ("engine", "scoring"))
-        databases = Databases(*folders)
+        databases = Databases(*(services.folder.database_url(service) for service in ("engine", "scoring")))
     else:
-        databases = Databases(*[postgres.url(DATABASE).replace("postgresql:", "postgresql+asyncpg:")] * 2)
+        databases = Databases(postgres.url(DATABASE), postgres.url(DATABASE))
         try:
             network = await stack.enter_async_context(network_to(proxy, "127.0.0.1", postgres.port))
         except NetworkUnavailable as error:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 import asyncpg
-from sqlalchemy import NullPool, text
+from sqlalchemy import NullPool, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
@@ -36,7 +36,7 @@ _COUNTS = "SELECT seat, name, amount FROM seat_counts WHERE table_id = :id"
 
 
 class Databases(NamedTuple):
-    """SQLAlchemy URLs of the engines' database and of the ledger."""
+    """URLs of the engines' database and of the ledger."""
 
     engine: str
     scoring: str
@@ -45,9 +45,11 @@ class Databases(NamedTuple):
 @asynccontextmanager
 async def snapshot_of(database: str) -> AsyncIterator[AsyncConnection]:
     """Open a connection whose queries all see one snapshot, so that nothing is stored or archived in between."""
-    is_sqlite = database.startswith("sqlite")
+    url = make_url(database)
+    is_sqlite = url.get_backend_name() == "sqlite"
     arguments = {"isolation_level": None} if is_sqlite else {"timeout": READ_SECONDS, "command_timeout": READ_SECONDS}
-    engine = create_async_engine(database, poolclass=NullPool, connect_args=arguments)
+    url = url.set(drivername="sqlite+aiosqlite" if is_sqlite else "postgresql+asyncpg")
+    engine = create_async_engine(url, poolclass=NullPool, connect_args=arguments)
     try:
         async with engine.connect() as connection:
             if is_sqlite:

@@ -40,6 +40,13 @@ def test_one_service_of_a_data_folder(croupier: Command, tmp_path: Path, monkeyp
     assert code_and_output(croupier("migrate", folder)) == (0, [DONE[0], DONE_BEFORE[1], DONE[2]], "")
 
 
+def test_a_data_folder_with_special_characters(croupier: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "a b%20?#ø,[x]'@:&"
+    assert code_and_output(croupier("migrate", f"--data-dir={folder}")) == (0, DONE, "")
+    assert {file.stem for file in folder.glob("*.db")} == set(SERVICES)
+    assert [found.name for found in tmp_path.iterdir()] == [folder.name]
+
+
 def test_waiting_changes_nothing(croupier: Command, tmp_path: Path) -> None:
     engine = ("migrate", f"--database=sqlite:///{tmp_path / 'shared.db'}", "--service=engine")
     ended = croupier(*engine, "--wait", "0")

@@ -46,7 +46,7 @@ async def test_services_get_the_flags_they_need_and_start_and_drain_in_order(tmp
     flags = {service: received_flags(tmp_path, service) for service in ("lobby", "engine", "scoring")}
     for service in flags:
         assert flags[service]["service"] == service
-        assert flags[service]["database"] == f"sqlite+aiosqlite:///{tmp_path / service}.db"
+        assert flags[service]["database"] == f"sqlite:///{tmp_path / service}.db"
     common = {"service", "database", "listen", "metrics-listen", "ready-file"}
     control = {"control-listen", "lobby-public-key"}
     assert flags["lobby"].keys() == common | {"signing-key", "engine-control"}

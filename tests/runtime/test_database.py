@@ -5,13 +5,24 @@ import threading
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import URL, text
 
-from croupier.runtime.database import BUSY_TIMEOUT_MILLISECONDS, Database, open_database
+from croupier.runtime.database import (
+    BUSY_TIMEOUT_MILLISECONDS,
+    Database,
+    blocking_engine,
+    check_permissions,
+    database_name,
+    open_database,
+    sqlite_url,
+)
+from croupier.runtime.permissions import make_private_folder
 from croupier.runtime.program import SettingsError
-from croupier.runtime.schema_versions import migrate
+from croupier.runtime.schema_versions import check_schema, migrate, migrate_database
+from loadtest.postgres import PostgresServer
 from tests.waiting import SettlingLoop, settled
 
 
@@ -23,6 +34,9 @@ from tests.waiting import SettlingLoop, settled
         "postgresql+unheard://croupier:secret@host/name",
         "postgresql://croupier:secret@[::1/name",
         "postgresql://croupier:secret@host:port/name",
+        "postgresql://croupier:p@secret@host/name",
+        "postgresql://croupier:secret@one,two:port/name",
+        "postgresql://croupier:secret@/name?host=one:1,two:2",
     ],
 )
 def test_an_unsupported_url_is_refused_without_its_password(url: str) -> None:
@@ -30,6 +44,55 @@ def test_an_unsupported_url_is_refused_without_its_password(url: str) -> None:
         open_database(url)
     assert "secret" not in f"{refused.value}{refused.value.__cause__}"
     assert "postgresql://user:password@host:port/database" in str(refused.value)
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+asyncpg"])
+def test_the_schemes_of_postgresql_mean_the_same(scheme: str) -> None:
+    assert open_database(f"{scheme}://croupier@host/name").url == open_database("postgresql://croupier@host/name").url
+
+
+def test_several_hosts_are_shown_without_the_password() -> None:
+    database = open_database("postgresql://croupier:secret@one:1,[::1]/name?sslmode=require")
+    assert database_name(database) == "postgresql://croupier:***@/name?host=one%2C%5B%3A%3A1%5D&port=1%2C5432"
+
+
+SPECIAL = "a b%20?#ø,[x]'\"@:&$;{y}+"
+
+
+async def test_a_path_with_special_characters_is_that_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / SPECIAL / f"{SPECIAL}.db"
+    make_private_folder(file.parent)
+    url = sqlite_url(file)
+    await migrate_database(url, ["croupier.scoring"])
+    database = open_database(url)
+    check_permissions(database)
+    async with Database(database).writing() as connection:
+        await connection.execute(text("INSERT INTO sheets SELECT * FROM sheets"))
+    with blocking_engine(database).connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM sheets")).scalar_one() == 0
+    await database.dispose()
+    assert [found.relative_to(tmp_path) for found in tmp_path.rglob("*.db")] == [file.relative_to(tmp_path)]  # noqa: ASYNC240
+
+
+@pytest.mark.postgres
+async def test_names_and_passwords_with_special_characters_reach_the_server(postgres: PostgresServer) -> None:
+    # The driver does not escape a comma in a user's name, as SCRAM demands.
+    name = SPECIAL.replace("'", "").replace(",", "")
+    quoted = '"' + name.replace('"', '""') + '"'
+    postgres.run_sql("postgres", f"CREATE ROLE {quoted} LOGIN PASSWORD '{name}'")
+    postgres.run_sql("postgres", f"CREATE DATABASE {quoted} OWNER {quoted}")
+    own = URL.create("postgresql", name, name, "127.0.0.1", postgres.port, name).render_as_string(hide_password=False)
+    owner = postgres.url(quote(name, safe=""))
+    try:
+        await migrate_database(owner, ["croupier.scoring"], {"croupier.scoring": name})
+        database = open_database(own)
+        await check_schema(database, "croupier.scoring")
+        async with Database(database).reading() as connection:
+            assert (await connection.execute(text("SELECT current_user, current_database()"))).one() == (name, name)
+        await database.dispose()
+    finally:
+        postgres.run_sql("postgres", f"DROP DATABASE {quoted} WITH (FORCE)")
+        postgres.run_sql("postgres", f"DROP ROLE {quoted}")
 
 
 async def connect_to_missing_folder(file: Path) -> None:

@@ -1,6 +1,7 @@
 """Schemas are migrated once, and a service reports another version with its remedy in one line."""
 
 import asyncio
+import shlex
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -98,7 +99,7 @@ async def test_the_command_to_run_names_the_service_where_each_has_a_file(
     file, shared = f"sqlite:///{tmp_path}/x.db", new_database()
     assert f'run "croupier migrate --service scoring --database {file}"' in str(await refusal(file))
     shown = shared.replace(open_database(shared).url.password or "", "***")
-    assert f'run "croupier migrate --database {shown}"' in str(await refusal(shared))
+    assert f'run "croupier migrate --database {shlex.quote(shown)}"' in str(await refusal(shared))
 
 
 async def test_missing_privileges(postgres: PostgresServer, new_database: Callable[..., str]) -> None:

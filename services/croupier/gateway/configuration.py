@@ -55,7 +55,7 @@ def collector_configuration() -> str:
 def write_files(files: Mapping[str, str], folder: Path) -> None:
     """Write files into a folder that exists."""
     for name, text in files.items():
-        (folder / name).write_text(text)
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _environment() -> Environment:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError
@@ -31,15 +32,20 @@ CACHE_KIBIBYTES = 512
 """The page cache of each connection to SQLite; the operating system caches the file once for all."""
 POOL_WAIT_SECONDS = 10.0
 RETRY_SECONDS = 1.0
+POSTGRESQL_PORT = 5432
 _DRIVERS: Mapping[str, str] = MappingProxyType(
     {
         "sqlite": "sqlite+aiosqlite",
         "sqlite+aiosqlite": "sqlite+aiosqlite",
+        "postgres": "postgresql+asyncpg",
         "postgresql": "postgresql+asyncpg",
         "postgresql+asyncpg": "postgresql+asyncpg",
     }
 )
-URL_FORMS = "sqlite:////absolute/path.db or postgresql://user:password@host:port/database"
+URL_FORMS = (
+    "sqlite:////absolute/path.db or postgresql://user:password@host:port/database,"
+    " with special characters percent-encoded (@ as %40)"
+)
 
 
 def open_database(
@@ -78,13 +84,37 @@ def open_database(
     return engine
 
 
+def sqlite_url(file: Path) -> str:
+    """Return the URL of a file of SQLite, whose path may have any characters."""
+    return URL.create("sqlite", database=str(file)).render_as_string()
+
+
 def _parsed_url(text_of_url: str) -> URL:
     try:
-        url = make_url(text_of_url)
-        return url.set(drivername=_DRIVERS[url.drivername])
+        url = make_url(_with_hosts_in_query(text_of_url))
+        if "@" in (url.host or ""):
+            # The rest of a password: messages would show it as the host.
+            raise ValueError
+        url = url.set(drivername=_DRIVERS[url.drivername])
+        # It checks several hosts and ports.
+        url.get_dialect()().create_connect_args(url)
+        return url
     except (ArgumentError, ValueError, KeyError):
         # The URL is neither quoted nor chained: it may have a password.
         raise SettingsError(f"invalid --database (CROUPIER_DATABASE): expected {URL_FORMS}") from None
+
+
+def _with_hosts_in_query(url: str) -> str:
+    """Return the URL with several hosts as parameters, where both SQLAlchemy and the driver accept them."""
+    parts = urlsplit(url)
+    user, _, several = parts.netloc.rpartition("@")
+    if "," not in several:
+        return url
+    hosts = [urlsplit(f"//{host}") for host in several.split(",")]
+    names = ",".join(f"[{host.hostname}]" if ":" in (host.hostname or "") else host.hostname or "" for host in hosts)
+    ports = ",".join(str(host.port or POSTGRESQL_PORT) for host in hosts)
+    query = urlencode([*parse_qsl(parts.query), ("host", names), ("port", ports)])
+    return urlunsplit(parts._replace(netloc=f"{user}@", query=query))
 
 
 def check_permissions(database: AsyncEngine) -> None:
@@ -94,8 +124,9 @@ def check_permissions(database: AsyncEngine) -> None:
 
 
 def database_name(database: AsyncEngine) -> str:
-    """Return the URL of a database for messages, without password and parameters."""
-    url = database.url.set(drivername=database.dialect.name, query={})
+    """Return the URL of a database for messages, without password, and without parameters but several hosts."""
+    hosts = {name: value for name, value in database.url.query.items() if name in ("host", "port")}
+    url = database.url.set(drivername=database.dialect.name, query=hosts)
     return url.render_as_string(hide_password=True)
 
 

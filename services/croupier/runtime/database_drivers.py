@@ -58,7 +58,9 @@ async def connect_postgresql(
     url: URL, command_seconds: float | None = COMMAND_SECONDS, settings: Mapping[str, str] = SERVER_SETTINGS
 ) -> asyncpg.Connection:
     """Connect with the driver itself, without a pool; `url` is that of the engine."""
-    dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    # Of a repeated parameter the driver takes the last value.
+    query = {name: value if isinstance(value, str) else ",".join(value) for name, value in url.query.items()}
+    dsn = url.set(drivername="postgresql", query=query).render_as_string(hide_password=False)
     # The driver parses sslmode, several hosts and session settings in the URL, as libpq does.
     return await asyncpg.connect(
         dsn,

@@ -1,5 +1,6 @@
 """Versions of schemas: `croupier migrate` brings them up to date, and services refuse any other."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -83,8 +84,9 @@ def _grant(connection: Connection, package: str, role: str) -> None:
     quote = connection.dialect.identifier_preparer.quote_identifier
     state = _state(connection, package)
     tables = ", ".join(map(quote, state.tables))
-    connection.execute(text(f"GRANT {', '.join(RIGHTS)} ON {tables} TO {quote(role)}"))
-    connection.execute(text(f"GRANT SELECT ON {quote(state.version_table)} TO {quote(role)}"))
+    # Not as text(), for which a colon within a name begins a parameter.
+    connection.exec_driver_sql(f"GRANT {', '.join(RIGHTS)} ON {tables} TO {quote(role)}")
+    connection.exec_driver_sql(f"GRANT SELECT ON {quote(state.version_table)} TO {quote(role)}")
 
 
 async def check_schema(database: AsyncEngine, package: str) -> None:
@@ -196,4 +198,4 @@ def _service(package: str) -> str:
 def _remedy(database: AsyncEngine, package: str) -> str:
     # On SQLite each service has its own file, with its own tables only.
     only = f" --service {_service(package)}" if database.dialect.name == "sqlite" else ""
-    return f"croupier migrate{only} --database {database_name(database)}"
+    return f"croupier migrate{only} --database {shlex.quote(database_name(database))}"

@@ -57,7 +57,10 @@ class DataFolder:
         return certificate_files(self.path / "keys", service)
 
     def database_url(self, service: str) -> str:
-        return f"sqlite+aiosqlite:///{self.path / service}.db"
+        # Imported here: commands that need no database do not wait for SQLAlchemy.
+        from croupier.runtime.database import sqlite_url
+
+        return sqlite_url(self.path / f"{service}.db")
 
     @property
     def logs(self) -> Path:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mappin
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from croupier.cli.faults import CommandFault, misused
 from croupier.cli.launcher.addresses import HOST, UNPACED, Addresses, addresses_from, check_free, service_flags
@@ -248,7 +249,8 @@ async def running_services(
 
 
 def _check_database_allows_replicas(settings: SupervisorSettings) -> None:
-    if settings.replicas.most > 1 and (settings.database or "sqlite").startswith("sqlite"):
+    is_sqlite = settings.database is None or urlsplit(settings.database).scheme.startswith("sqlite")
+    if settings.replicas.most > 1 and is_sqlite:
         raise misused(
             "SQLite serves one instance of each service: for more name a PostgreSQL database, "
             "--database postgresql://USER:PASSWORD@HOST/NAME, or leave --engines, --lobbies and --scorings out"
