@@ -83,7 +83,7 @@ image: ## the image, as an archive of OCI
 	VERSION=$(VERSION) image/build.sh $(IMAGE)
 
 image-test: install-dev ## plays against containers of the image
-	CROUPIER_IMAGE=$(IMAGE) $(BIN)/python -m pytest -q -m image tests/image
+	CROUPIER_TEST_IMAGE=$(IMAGE) $(BIN)/python -m pytest -q -m image tests/image
 
 # On kubectl's current cluster, such as kind or minikube: docs/kubernetes.md.
 cluster: install-dev ## croupier on kubectl's current cluster

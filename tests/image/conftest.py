@@ -9,7 +9,7 @@ import pytest
 from tests.image.container import Image, opened
 from tests.programs import missing, program
 
-VARIABLE = "CROUPIER_IMAGE"
+VARIABLE = "CROUPIER_TEST_IMAGE"
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """The command `croupier`: runs the services, shows the games and plays them."""
 
 import io
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from croupier.cli.commands.operator_options import health, keys, migrate, serve,
 from croupier.cli.commands.player_options import play, replay_app
 from croupier.cli.commands.report_options import report_app
 from croupier.cli.faults import FAILED, CommandFault
+from croupier.cli.variables import warnings_of
 from croupier.runtime.printed_text import escaped
 
 
@@ -31,6 +33,8 @@ def croupier(
     ] = False,
 ) -> None:
     """Multiplayer card games: run the services, watch bots play, play yourself."""
+    for warning in warnings_of(os.environ):
+        print(f"croupier: {warning}", file=sys.stderr)
 
 
 app = typer.Typer(
