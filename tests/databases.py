@@ -1,10 +1,13 @@
-"""Databases of tests: copies of SQLite files, and tests on both kinds of database."""
+"""Databases of tests: copies of SQLite files, tests on both kinds of database, and failovers."""
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+
+from loadtest.postgres import PostgresServer
 
 POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.postgres)
 on_postgresql = pytest.mark.parametrize("database_url", [POSTGRESQL], indirect=True)
@@ -18,3 +21,22 @@ def copy_database(source: Path, target: Path) -> Path:
         old.backup(new)
     target.chmod(0o600)
     return target
+
+
+@contextmanager
+def failed_over(server: PostgresServer, *, has_primary: bool = True) -> Iterator[None]:
+    """Make the open sessions of a private server read-only within the block, and new ones only without a primary.
+
+    So does a failover that leaves sessions open at the demoted primary.
+    """
+    if has_primary:
+        server.run_sql("postgres", "ALTER ROLE CURRENT_USER SET default_transaction_read_only = off")
+    server.run_sql("postgres", "ALTER SYSTEM SET default_transaction_read_only = on")
+    server.run_sql("postgres", "SELECT pg_reload_conf()")
+    try:
+        yield
+    finally:
+        server.run_sql("postgres", "ALTER SYSTEM RESET default_transaction_read_only")
+        server.run_sql("postgres", "SELECT pg_reload_conf()")
+        if has_primary:
+            server.run_sql("postgres", "ALTER ROLE CURRENT_USER RESET default_transaction_read_only")

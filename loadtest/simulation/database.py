@@ -8,7 +8,7 @@ AsyncEngine and AsyncConnection that the services use.
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -155,6 +155,10 @@ class InlineEngine:
     @property
     def dialect(self) -> Dialect:
         return self._database.statements.dialect
+
+    def get_execution_options(self) -> Mapping[str, Any]:
+        """Return no options."""
+        return {}
 
     @asynccontextmanager
     async def connect(self) -> "AsyncIterator[InlineConnection]":

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.bots.worker import BotRequest
@@ -14,13 +14,10 @@ from croupier.engine.storage.sqlite_writer import execute_append
 from croupier.engine.storage.writer import Append, lost_races
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
-from croupier.runtime.errors import ServiceError
+from croupier.runtime.database import transaction
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.findings import Findings
-
-_EXPLAINED = (ServiceError, OperationalError, TimeoutError)
-"""Logged exceptions that a simulated fault explains."""
 
 
 class SimulatedWriter:
@@ -43,12 +40,11 @@ class SimulatedWriter:
 
     async def _transaction(self, appends: Sequence[Append]) -> Sequence[int]:
         try:
-            async with self._engine.connect() as connection:
+            async with transaction(self._engine) as connection:
                 await connection.run_sync(_execute, appends)
-                await connection.commit()
-                return ()
+            return ()
         except IntegrityError as conflict:
-            async with self._engine.connect() as connection:
+            async with transaction(self._engine) as connection:
                 losers = await connection.run_sync(lost_races, appends, conflict)
             self._lost(len(losers))
             return losers
@@ -79,7 +75,7 @@ class SimulatedBotWorkers:
 
 
 class SimulatedLogger:
-    """A logger that reports logged failures without a simulated cause as violations."""
+    """A logger that reports errors as violations: no simulated fault is an unexpected one."""
 
     def __init__(self, name: str, findings: Findings) -> None:
         self._name = name
@@ -91,6 +87,6 @@ class SimulatedLogger:
     warning = debug = info
 
     def error(self, event: str, exc_info: object = None, **fields: Any) -> None:
-        """Report a failure, unless a simulated fault explains it."""
-        if exc_info is not None and not isinstance(exc_info, _EXPLAINED):
+        """Report a failure with a traceback."""
+        if exc_info is not None:
             self._findings.add(Invariant.INTERNAL_ERROR, f"{self._name}: {event} {fields} {exc_info!r}")

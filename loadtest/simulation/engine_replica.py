@@ -14,7 +14,7 @@ from croupier.engine.folding.inline import InlineFolder
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
 from croupier.runtime.capacity_limiter import CapacityLimiter
-from croupier.runtime.database import Database
+from croupier.runtime.database import Database, available
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
@@ -23,6 +23,7 @@ from croupier.runtime.identity import (
     TokenIssuer,
 )
 from croupier.runtime.links import links_by
+from croupier.runtime.outage_log import OutageLog
 from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.tasks import end_tasks
 from loadtest.simulation.engine_ports import SimulatedBotWorkers, SimulatedLogger, SimulatedWriter
@@ -69,8 +70,9 @@ class EngineReplica(Replica):
 
     async def _query_time(self) -> int:
         await asyncio.sleep(self.random.uniform(0.0001, 0.02))
-        if self.database.is_down:
-            raise ConnectionError("the simulated database is down")
+        with available(self.environment.access[self.kind]):
+            if self.database.is_down:
+                raise ConnectionError("the simulated database is down")
         now = self.environment.loop.now_milliseconds()
         await asyncio.sleep(self.random.uniform(0.0001, 0.02))
         return now
@@ -106,7 +108,8 @@ class EngineReplica(Replica):
         issuer = TokenIssuer(
             ENGINE_KEY, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, environment.loop.now_milliseconds
         )
-        scoring = ScoringChannel(environment.network.channel(self.process, SCORING_CONTROL), issuer)
+        channel = environment.network.channel(self.process, SCORING_CONTROL)
+        scoring = ScoringChannel(channel, issuer, OutageLog("scoring", logger, environment.loop.now_milliseconds))
         return wire(settings, Database(database), scoring, ports, self.clock, logger)
 
     async def run(self) -> None:

@@ -19,6 +19,7 @@ from croupier.runtime.identity import (
     SERVICE_TOKEN_SECONDS,
     TokenIssuer,
 )
+from croupier.runtime.outage_log import OutageLog
 from croupier.runtime.rate_limit import MILLISECOND
 from croupier.scoring.__main__ import servicers
 from loadtest.simulation.engine_ports import SimulatedLogger
@@ -57,7 +58,8 @@ class LobbyReplica(Replica):
         )
         issuer = TokenIssuer(LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, self.clock)
         channel = environment.network.channel(self.process, ENGINE_CONTROL)
-        engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, logger)
+        outages = OutageLog("the engine", logger, self.clock)
+        engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, outages)
         self.lobby = lobby = assemble_lobby(
             settings,
             environment.access[self.kind],

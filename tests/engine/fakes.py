@@ -29,10 +29,12 @@ from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.entry_rate import EntryLimit
 from croupier.engine.tables.subscribers import SPECTATOR_MESSAGES_PER_TICK
 from croupier.engine.tasks import Background
+from croupier.runtime.errors import Unavailable
 from croupier.runtime.links import Links, links_by
 from croupier.runtime.network import Network
 from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.turns import Turns
+from croupier_api.v1 import errors_pb2
 from tests.waiting import SettlingLoop
 
 NO_LIMITS = TableLimits(max_entries=1_000_000, max_rounds=1_000_000)
@@ -69,8 +71,11 @@ class AppendOutcome(Enum):
     FAILS_AFTER = "fails after the commit"
 
 
-class StoreDown(Exception):
+class StoreDown(Unavailable):
     """The failure of a fake store."""
+
+    def __init__(self) -> None:
+        super().__init__(errors_pb2.ERROR_REASON_STORE_UNAVAILABLE, "the fake store is down")
 
 
 @dataclass
@@ -288,7 +293,7 @@ class FakeScoring:
         self.tried.set()
         table_id = report.config.table_id
         if self.down or table_id in self.broken_tables:
-            raise ConnectionError("scoring is down")
+            raise Unavailable(errors_pb2.ERROR_REASON_SERVICE_UNAVAILABLE, "scoring is down")
         if table_id in self.rejected_tables:
             raise ReportRejected("no such game")
         self.received.append((table_id, "result" if isinstance(report, ResultReport) else report.score.round_number))

@@ -58,7 +58,8 @@ async def test_the_last_measurement_holds_while_the_database_is_down() -> None:
         remote.local.advance(round(MEASURE_SECONDS * 1000))
         await settled()
         assert remote.clock() == remote.local() + ahead
-    assert remote.logger.events("warning") == ["the time of the database cannot be measured"] * 2
+    # The database has logged it.
+    assert remote.logger.lines == []
     running.cancel()
 
 

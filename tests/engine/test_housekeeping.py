@@ -78,7 +78,8 @@ async def test_orphaned_tables_continue_within_two_seconds_of_their_deadline(
     if store_is_down:
         engine.store.reads_fail = True
         await pass_time(engine.clock, 2_100)
-        assert "housekeeping failed" in engine.logger.events("warning")
+        # The store has logged it.
+        assert engine.logger.lines == []
         engine.store.reads_fail = False
     assert lengths(engine) == [1, 1, 1]
     await pass_time(engine.clock, 2_100)

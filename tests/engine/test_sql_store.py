@@ -1,7 +1,6 @@
 """The store on SQLite and on PostgreSQL."""
 
 import asyncio
-import sqlite3
 from collections.abc import Sequence
 from random import Random
 from unittest.mock import AsyncMock
@@ -117,7 +116,7 @@ async def test_a_failure_of_the_database_is_raised_without_cards_and_seeds_and_p
     await opened(store)
     log = whole_log(make_config(), Random(1))
     async with without(database, "entries"):
-        with pytest.raises((sqlite3.OperationalError, asyncpg.UndefinedTableError)) as failure:
+        with pytest.raises((Unavailable, asyncpg.UndefinedTableError)) as failure:
             await within_timeout(store.append("t1", log[1:2], None))
     assert "play" not in f"{failure.value} {failure.value.__cause__}"
     await within_timeout(store.append("t1", log[1:2], None))

@@ -14,6 +14,7 @@ from croupier.lobby import engine_keys
 from croupier.lobby.engine_keys import check_keys
 from croupier.lobby.settings import LobbySettings
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, TokenIssuer, TokenVerifier
+from croupier.runtime.outage_log import OutageLog
 from croupier.runtime.program import SettingsError
 from croupier_internal.v1.engine_control_pb2_grpc import add_EngineControlServiceServicer_to_server
 from tests.lobby.fakes import FakeClock, FakeEngine, FakeEngineServicer
@@ -40,7 +41,7 @@ async def checked(*engines: str) -> None:
     settings = LobbySettings(database="", signing_key=Path("own.pem"), engine_control=",".join(engines))
     issuer = TokenIssuer(KEY, ENGINE_CONTROL_AUDIENCE, 60, CLOCK)
     async with asyncio.timeout(TIMEOUT_SECONDS):
-        await check_keys(settings, issuer, None, structlog.get_logger())
+        await check_keys(settings, issuer, None, OutageLog("the engine", structlog.get_logger(), lambda: 0))
 
 
 async def test_engines_that_know_the_key_are_accepted() -> None:

@@ -20,6 +20,7 @@ from croupier.lobby.engine_channel import EngineChannel
 from croupier.lobby.servicer import OPEN_METHODS
 from croupier.runtime.errors import LimitReached, ServiceError, Unavailable
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, TokenIssuer, TokenVerifier
+from croupier.runtime.outage_log import OutageLog
 from croupier.runtime.server import AddServices
 from croupier_api.v1 import errors_pb2, lobby_pb2_grpc, tables_pb2
 from croupier_api.v1 import lobby_pb2 as pb
@@ -83,7 +84,8 @@ async def harness(
         add_engine = partial(add_EngineControlServiceServicer_to_server, service)
         _, channel = await served(add_engine, ENGINE_CONTROL_AUDIENCE)
         issuer = TokenIssuer(deployment.key, audience, 60, clock)
-        deployment.engine = EngineChannel(channel, issuer, 5, structlog.get_logger())
+        outages = OutageLog("the engine", structlog.get_logger(), lambda: 0)
+        deployment.engine = EngineChannel(channel, issuer, 5, outages)
         lobby = await stack.enter_async_context(deployment.lobby())
         await stack.enter_async_context(running(lobby))
         address, own = await served(lobby.add_to, PLAYER_AUDIENCE, open_methods=OPEN_METHODS)

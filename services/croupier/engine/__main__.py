@@ -43,7 +43,8 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
     lobby_key = load_public_key(settings.lobby_public_key)
     signing_key = load_private_key(settings.signing_key)
     issuer = TokenIssuer(signing_key, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, local_clock)
-    scoring = ScoringChannel(resources.channel(settings.scoring_control, "scoring"), issuer)
+    channel = resources.channel(settings.scoring_control, "scoring")
+    scoring = ScoringChannel(channel, issuer, resources.outages_of("scoring"))
     new_seed = seed_source(settings.shuffle_seed)
     entries = network_budgets(
         "entries", settings.network_entries_per_second, settings.network_entries_burst, time.monotonic_ns
@@ -76,7 +77,7 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
         ),
         registry=metrics.registry,
         rpc_metrics=metrics.rpc,
-        check_access=partial(check_key, scoring, settings, resources.logger),
+        check_access=partial(check_key, scoring, settings),
         start=engine.clock.measure,
         # Only with open ports: an engine whose ports are taken never served, so its end must not count as an outage.
         join=engine.liveness.send_heartbeat,

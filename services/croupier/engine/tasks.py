@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
+from croupier.runtime.errors import Unavailable
 from croupier.runtime.logs import Logger
 from croupier.runtime.tasks import end_tasks
 from croupier.runtime.tracing import context_without_span
 
 
 class Background:
-    """Runs tasks to their end and logs their errors; after close() it starts no more."""
+    """Runs tasks to their end and logs their errors, except for Unavailable; after close() it starts no more."""
 
     def __init__(self, logger: Logger) -> None:
         # A dict keeps the order in which they started, so that runs of the simulation are reproducible.
@@ -34,7 +35,8 @@ class Background:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.pop(task, None)
-        if not task.cancelled() and (error := task.exception()):
+        # An outage is logged once, where the database or the other service was called.
+        if not task.cancelled() and (error := task.exception()) and not isinstance(error, Unavailable):
             self._logger.error("background task failed", exc_info=error)
 
     async def close(self, grace_seconds: float) -> None:

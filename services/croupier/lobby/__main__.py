@@ -31,7 +31,8 @@ def build(settings: LobbySettings, resources: Resources) -> Service:
     key, logger, registry = load_private_key(settings.signing_key), resources.logger, CollectorRegistry()
     issuer = TokenIssuer(key, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, now_milliseconds)
     channel = resources.channel(settings.engine_control, "engine")
-    engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, logger)
+    outages = resources.outages_of("the engine")
+    engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, outages)
     random, limits = secrets.SystemRandom(), limits_of(settings, time.monotonic_ns)
     lobby = assemble(settings, resources.database, engine, key, random, now_milliseconds, limits, registry, logger)
     verifier = TokenVerifier(key.public_key(), PLAYER_AUDIENCE, now_milliseconds)
@@ -55,7 +56,7 @@ def build(settings: LobbySettings, resources: Resources) -> Service:
         ),
         registry=registry,
         rpc_metrics=RpcMetrics(registry),
-        check_access=partial(check_keys, settings, issuer, resources.tls, logger),
+        check_access=partial(check_keys, settings, issuer, resources.tls, outages),
         tasks=lobby.background_tasks(),
         leave=leave,
     )

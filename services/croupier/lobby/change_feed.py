@@ -70,10 +70,9 @@ class CatchUp:
                     await self.catch_up()
                 if notified:
                     await self._publish(await self.tables.list_by_ids(notified))
-            except Unavailable as failure:
-                self.logger.warning("changes are published later", reason=failure.reason_name)
             except Exception as error:
-                self.logger.error("changes are published later", exc_info=error)
+                if not isinstance(error, Unavailable):
+                    self.logger.error("changes are published later", exc_info=error)
 
     async def catch_up(self) -> None:
         """Publish all changes since the last time."""

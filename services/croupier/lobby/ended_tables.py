@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from croupier.lobby.engine_port import EnginePort
 from croupier.lobby.table_opener import TableOpener
-from croupier.runtime.errors import NotFound, ServiceError
+from croupier.runtime.errors import NotFound, Unavailable
 from croupier.runtime.logs import Logger
 
 RESUME_SECONDS = 0.1
@@ -34,10 +34,9 @@ class EndFollower:
                         await self._finish(ended.table_ids)
                         resume_at = ended.resume_at
                 seconds = RESUME_SECONDS
-            except ServiceError as failure:
-                self.logger.warning("the stream of ended tables is resumed", reason=failure.reason_name)
             except Exception as error:
-                self.logger.error("the stream of ended tables is resumed", exc_info=error)
+                if not isinstance(error, Unavailable):
+                    self.logger.error("the stream of ended tables is resumed", exc_info=error)
             await asyncio.sleep(seconds)
 
     async def _finish(self, table_ids: Iterable[str]) -> None:

@@ -22,8 +22,8 @@ from croupier.runtime.errors import (
     from_status,
 )
 from croupier.runtime.identity import TokenIssuer
-from croupier.runtime.logs import Logger
 from croupier.runtime.network import Network
+from croupier.runtime.outage_log import OutageLog
 from croupier.runtime.table_access import TableAccess
 from croupier.runtime.table_access_codec import encode_access
 from croupier_api.v1 import errors_pb2
@@ -48,11 +48,13 @@ class KeyRefused(Unavailable):
 class EngineChannel:
     """An EnginePort over a channel that the caller owns."""
 
-    def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer, timeout_seconds: float, logger: Logger) -> None:
+    def __init__(
+        self, channel: grpc.aio.Channel, issuer: TokenIssuer, timeout_seconds: float, outages: OutageLog
+    ) -> None:
         self._stub = engine_control_pb2_grpc.EngineControlServiceStub(channel)
         self._issuer = issuer
         self._timeout_seconds = timeout_seconds
-        self._logger = logger
+        self._outages = outages
 
     async def describe_games(self) -> tuple[GameDescription, ...]:
         """Return the games in the order to show them."""
@@ -107,7 +109,7 @@ class EngineChannel:
         stream = self._stub.WatchEndedTables(request, metadata=self._metadata(), timeout=STREAM_SECONDS)
         responses = aiter(stream)
         try:
-            while (response := await _next(responses)) is not None:
+            while (response := await self._next(responses)) is not None:
                 yield EndedTables(list(response.table_ids), response.resume_unix_ms)
         except grpc.aio.AioRpcError as error:
             if error.code() is not grpc.StatusCode.DEADLINE_EXCEEDED:
@@ -117,9 +119,11 @@ class EngineChannel:
 
     async def _call(self, method: Callable[..., Awaitable[Response]], request: Any, table_id: str = "") -> Response:
         try:
-            return await method(request, metadata=self._metadata(table_id), timeout=self._timeout_seconds)
+            response = await method(request, metadata=self._metadata(table_id), timeout=self._timeout_seconds)
         except grpc.aio.AioRpcError as error:
             raise self._failure(error) from None
+        self._outages.succeeded()
+        return response
 
     def _metadata(self, table_id: str = "") -> Metadata:
         token, _ = self._issuer.issue(SUBJECT)
@@ -133,16 +137,20 @@ class EngineChannel:
     def _failure(self, error: grpc.aio.AioRpcError) -> ServiceError:
         failure = service_error(error)
         if isinstance(failure, Unavailable):
-            self._logger.warning("the engine failed", code=error.code().name, details=error.details())
+            self._outages.failed(f"{error.code().name}: {error.details()}")
+        else:
+            self._outages.succeeded()
         return failure
 
-
-async def _next(responses: AsyncIterator[Response]) -> Response | None:
-    try:
-        async with asyncio.timeout(SILENCE_SECONDS):
-            return await anext(responses, None)
-    except TimeoutError:
-        raise _unavailable() from None
+    async def _next(self, responses: AsyncIterator[Response]) -> Response | None:
+        try:
+            async with asyncio.timeout(SILENCE_SECONDS):
+                response = await anext(responses, None)
+        except TimeoutError:
+            self._outages.failed("the stream of ended tables is silent")
+            raise _unavailable() from None
+        self._outages.succeeded()
+        return response
 
 
 def service_error(error: grpc.aio.AioRpcError) -> ServiceError:

@@ -9,20 +9,20 @@ from croupier.runtime.addresses import addresses_of
 from croupier.runtime.channels import open_channel
 from croupier.runtime.errors import ServiceError
 from croupier.runtime.identity import TokenIssuer
-from croupier.runtime.logs import Logger
+from croupier.runtime.outage_log import OutageLog
 from croupier.runtime.program import SettingsError
 from croupier.runtime.tls import Tls
 
 RETRY_SECONDS = 1.0
 
 
-async def check_keys(settings: LobbySettings, issuer: TokenIssuer, tls: Tls | None, logger: Logger) -> None:
+async def check_keys(settings: LobbySettings, issuer: TokenIssuer, tls: Tls | None, outages: OutageLog) -> None:
     """Ask each engine until it answers; raises SettingsError as soon as one refuses the key."""
     async with AsyncExitStack() as stack:
         unchecked = {}
         for address in addresses_of(settings.engine_control):
             channel = await stack.enter_async_context(open_channel(address, tls, "engine"))
-            unchecked[address] = EngineChannel(channel, issuer, settings.engine_timeout_seconds, logger)
+            unchecked[address] = EngineChannel(channel, issuer, settings.engine_timeout_seconds, outages)
         while unchecked:
             for address, engine in list(unchecked.items()):
                 if await _accepts_key(engine, address, settings):

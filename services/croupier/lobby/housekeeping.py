@@ -13,7 +13,7 @@ from croupier.lobby.table_updater import TableUpdater
 from croupier.lobby.tables import Table, TableState, closed
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import MATCHED_RETENTION_SECONDS
-from croupier.runtime.errors import ServiceError
+from croupier.runtime.errors import Unavailable
 from croupier.runtime.logs import Logger
 
 BATCH_SIZE = 200
@@ -68,10 +68,9 @@ class Housekeeper:
             for name, step in (self._steps() | self._deletions()).items():
                 try:
                     await step()
-                except ServiceError as failure:
-                    self.logger.warning("step is retried later", step=name, reason=failure.reason_name)
                 except Exception as error:
-                    self.logger.error("step is retried later", step=name, exc_info=error)
+                    if not isinstance(error, Unavailable):
+                        self.logger.error("step is retried later", step=name, exc_info=error)
             await asyncio.sleep(pause_seconds)
 
     def _steps(self) -> dict[str, Callable[[], Awaitable[None]]]:

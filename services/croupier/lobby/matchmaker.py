@@ -205,11 +205,9 @@ class Matchmaker:
                 self._wakeup.clear()
                 try:
                     await self.tick()
-                except Unavailable as failure:
-                    self._logger.warning("matchmaking is delayed", reason=failure.reason_name)
-                    await asyncio.sleep(TICK_SECONDS)
                 except Exception as error:
-                    self._logger.error("matchmaking failed", exc_info=error)
+                    if not isinstance(error, Unavailable):
+                        self._logger.error("matchmaking failed", exc_info=error)
                     await asyncio.sleep(TICK_SECONDS)
         finally:
             for task in self._openings:
@@ -272,11 +270,9 @@ class Matchmaker:
         async with self._opening_slots:
             try:
                 await self._opener.advance(table)
-            except Unavailable as failure:
-                reason = failure.reason_name
-                self._logger.warning("matched table is opened later", table_id=table.table_id, reason=reason)
             except Exception as error:
-                self._logger.error("matched table is opened later", table_id=table.table_id, exc_info=error)
+                if not isinstance(error, Unavailable):
+                    self._logger.error("matched table is opened later", table_id=table.table_id, exc_info=error)
         self._wakeup.set()
 
     async def _publish(self, waiting: Mapping[MatchCriteria, int], loss: ServiceError) -> None:

@@ -37,8 +37,9 @@ class TableOpener:
                 "table closed: the engine refuses it", table_id=table.table_id, reason=refusal.reason_name
             )
             return await self.updater.update(table.table_id, _if_state(table.state, closed))
-        except ServiceError as failure:
-            self.logger.warning("table is opened later", table_id=table.table_id, reason=failure.reason_name)
+        except ServiceError:
+            # An outage of the engine or the database is logged once, where it was called.
+            return table
         return table
 
     async def _prepare(self, table: Table) -> Table:

@@ -1,22 +1,23 @@
 """Databases through SQLAlchemy: SQLite for one machine, PostgreSQL for any number of replicas."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from sqlalchemy import URL, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy import URL, Engine, ExceptionContext, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import AsyncAdaptedQueuePool
 
-from croupier.runtime.database_drivers import COMMAND_SECONDS, connect_postgresql, connect_sqlite
-from croupier.runtime.database_faults import is_transient
+from croupier.runtime.database_drivers import COMMAND_SECONDS, connect_postgresql, connect_sqlite, is_read_only
+from croupier.runtime.database_faults import describe, ends_session, is_transient
 from croupier.runtime.errors import Unavailable
+from croupier.runtime.outage_log import OutageLog
 from croupier.runtime.permissions import check_secret
 from croupier.runtime.program import SettingsError
 from croupier_api.v1 import errors_pb2
@@ -33,6 +34,8 @@ CACHE_KIBIBYTES = 512
 POOL_WAIT_SECONDS = 10.0
 RETRY_SECONDS = 1.0
 POSTGRESQL_PORT = 5432
+_OUTAGES = "croupier_outages"
+"""The option of an engine with the log of its outages."""
 _DRIVERS: Mapping[str, str] = MappingProxyType(
     {
         "sqlite": "sqlite+aiosqlite",
@@ -49,39 +52,54 @@ URL_FORMS = (
 
 
 def open_database(
-    url: str, pool_size: int = POOL_SIZE, command_seconds: float | None = COMMAND_SECONDS, pre_ping: bool = True
+    url: str,
+    pool_size: int = POOL_SIZE,
+    command_seconds: float | None = COMMAND_SECONDS,
+    outages: OutageLog | None = None,
 ) -> AsyncEngine:
     """Open a database by its URL, such as sqlite:////data/x.db or postgresql://user:password@host:port/name.
 
     No connection is made yet. At most `pool_size` are open at a time. A command to PostgreSQL fails after
-    `command_seconds`; with `pre_ping` an idle connection is tested before its use. Raises SettingsError for other URLs.
+    `command_seconds`. `outages` logs when the database cannot be used. Raises SettingsError for other URLs.
     """
     known = _parsed_url(url)
     # Errors must not quote parameters: cards, seeds, tokens.
+    options: dict[str, Any] = {
+        "hide_parameters": True,
+        "pool_size": pool_size,
+        "max_overflow": 0,
+        "pool_timeout": POOL_WAIT_SECONDS,
+        "execution_options": {_OUTAGES: outages},
+    }
     if known.get_backend_name() == "postgresql":
-        return create_async_engine(
+        creator = partial(connect_postgresql, known, command_seconds)
+        engine = create_async_engine(known, **options, async_creator=creator, pool_pre_ping=True)
+        event.listen(engine.sync_engine, "checkout", _refuse_read_only)
+    else:
+        engine = create_async_engine(
             known,
-            hide_parameters=True,
-            async_creator=partial(connect_postgresql, known, command_seconds),
-            pool_size=pool_size,
-            max_overflow=0,
-            pool_timeout=POOL_WAIT_SECONDS,
-            pool_pre_ping=pre_ping,
+            **options,
+            connect_args={"async_creator_fn": connect_sqlite},
+            # A database in memory would get another pool by default, without limits; it is refused later.
+            poolclass=AsyncAdaptedQueuePool,
+            # The connection that was used last has the warmest cache.
+            pool_use_lifo=True,
         )
-    engine = create_async_engine(
-        known,
-        hide_parameters=True,
-        connect_args={"async_creator_fn": connect_sqlite},
-        # A database in memory would get another pool by default, without limits; it is refused later.
-        poolclass=AsyncAdaptedQueuePool,
-        pool_size=pool_size,
-        max_overflow=0,
-        pool_timeout=POOL_WAIT_SECONDS,
-        # The connection that was used last has the warmest cache.
-        pool_use_lifo=True,
-    )
-    event.listen(engine.sync_engine, "connect", _set_pragmas)
+        event.listen(engine.sync_engine, "connect", _set_pragmas)
+    event.listen(engine.sync_engine, "handle_error", _discard_connections)
     return engine
+
+
+def _refuse_read_only(connection: Any, _record: object, _pooled: object) -> None:
+    """Discard all connections of the pool, and let it connect again, if the test of one found it read-only."""
+    if is_read_only(connection.driver_connection):
+        raise InvalidatePoolError
+
+
+def _discard_connections(context: ExceptionContext) -> None:
+    """Discard all connections of the pool after an error that belongs to the session or its server."""
+    if ends_session(context.original_exception):
+        context.is_disconnect = True
 
 
 def sqlite_url(file: Path) -> str:
@@ -152,6 +170,26 @@ def _set_pragmas(connection: Any, _record: object) -> None:
     cursor.close()
 
 
+@contextmanager
+def available(database: AsyncEngine) -> Iterator[None]:
+    """Raise Unavailable for an error by which the database cannot be used just now, which its log of outages gets."""
+    outages: OutageLog | None = database.get_execution_options().get(_OUTAGES)
+    try:
+        yield
+    except Exception as fault:
+        if not is_transient(fault):
+            raise
+        if outages is not None:
+            outages.failed(describe(fault))
+        raise Unavailable(
+            errors_pb2.ERROR_REASON_STORE_UNAVAILABLE,
+            "the database does not answer: try again",
+            retry_after_seconds=RETRY_SECONDS,
+        ) from fault
+    if outages is not None:
+        outages.succeeded()
+
+
 @asynccontextmanager
 async def transaction(database: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """Open a transaction, which is committed at the end of the block and rolled back by any exception.
@@ -160,17 +198,9 @@ async def transaction(database: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """
     # SQLite has the limit of its busy timeout.
     limit = TRANSACTION_SECONDS if database.dialect.name == "postgresql" else None
-    try:
+    with available(database):
         async with asyncio.timeout(limit), database.begin() as connection:
             yield connection
-    except Exception as fault:
-        if not is_transient(fault):
-            raise
-        raise Unavailable(
-            errors_pb2.ERROR_REASON_STORE_UNAVAILABLE,
-            "the database does not answer: try again",
-            retry_after_seconds=RETRY_SECONDS,
-        ) from fault
 
 
 class Database:
@@ -234,12 +264,12 @@ class Database:
 
 
 async def is_reachable(engine: AsyncEngine, timeout_seconds: float = 2.0) -> bool:
-    """Return whether the database answers in time."""
-
+    """Return whether the database answers in time and accepts writes."""
     try:
-        # Not wait_for: in Python 3.11 that can swallow a cancellation.
-        async with asyncio.timeout(timeout_seconds), engine.connect() as connection:
-            await connection.execute(text("SELECT 1"))
+        with available(engine):
+            # Not wait_for: in Python 3.11 that can swallow a cancellation.
+            async with asyncio.timeout(timeout_seconds), engine.connect() as connection:
+                await connection.execute(text("SELECT 1"))
     except Exception:  # noqa: BLE001 - after any error it cannot be used now
         return False
     return True

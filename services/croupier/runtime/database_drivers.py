@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import aiosqlite
 import asyncpg
+from asyncpg.connect_utils import SessionAttribute
 from sqlalchemy import URL
 
 from croupier.runtime.permissions import open_private
@@ -57,7 +58,10 @@ class PostgresConnection(asyncpg.Connection):  # type: ignore[misc]  # The drive
 async def connect_postgresql(
     url: URL, command_seconds: float | None = COMMAND_SECONDS, settings: Mapping[str, str] = SERVER_SETTINGS
 ) -> asyncpg.Connection:
-    """Connect with the driver itself, without a pool; `url` is that of the engine."""
+    """Connect with the driver itself, without a pool, to a server that accepts writes; `url` is that of the engine.
+
+    Of several hosts it is the first such one. Raises TargetServerAttributeNotMatched if all are read-only.
+    """
     # Of a repeated parameter the driver takes the last value.
     query = {name: value if isinstance(value, str) else ",".join(value) for name, value in url.query.items()}
     dsn = url.set(drivername="postgresql", query=query).render_as_string(hide_password=False)
@@ -68,6 +72,19 @@ async def connect_postgresql(
         command_timeout=command_seconds,
         server_settings={**SERVER_SETTINGS, **settings},
         connection_class=PostgresConnection,
+        target_session_attrs=SessionAttribute.read_write,
+    )
+
+
+def is_read_only(connection: asyncpg.Connection) -> bool:
+    """Return whether a session's server reported with its last answer that new transactions cannot write.
+
+    PostgreSQL reports it unasked. A failover may leave sessions open at a primary that was demoted.
+    """
+    settings = connection.get_settings()
+    return "on" in (
+        getattr(settings, "default_transaction_read_only", None),
+        getattr(settings, "in_hot_standby", None),
     )
 
 

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sqlite3
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -10,13 +11,20 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 # Classes and codes of appendix A of PostgreSQL's manual.
-_TRANSIENT_CLASSES = ("08", "40", "53", "57", "58")
-"""Connection, serialization and deadlock, resources, operator, system."""
-_TRANSIENT_CODES = ("25006", "25P03", "25P04", "55P03", "28000", "28P01", "3D000")
-"""Read only (a standby), timeouts of sessions and locks, and logins that fail while a server is set up again."""
-_STALE_PLAN = "InvalidCachedStatementError"
+_SESSION_CLASSES = ("08", "25", "26", "57P", "58")
+"""Connection, state of the transaction (25006: read-only), lost prepared statements, shutdown, system.
+
+All of them are states of a session or its server: another session may be at another server, after a failover.
+"""
+_TRANSIENT_CLASSES = (*_SESSION_CLASSES, "40", "53", "57")
+"""Also serialization and deadlock, resources, and cancelled statements."""
+_TRANSIENT_CODES = ("55P03", "28000", "28P01", "3D000")
+"""Timeouts of locks, and logins that fail while a server is set up again."""
+_SQLITE_PRIMARY_CODE = 0xFF
 _MISSING_PRIVILEGE = "42501"
-_UNREACHABLE_CLASSES = ("08", "53", "57")
+_READ_ONLY = "25006"
+_CONNECTION_LOST = "08003"
+_UNREACHABLE_CLASSES = ("08", "53", "57", _READ_ONLY)
 
 _DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -24,8 +32,11 @@ _DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         "28000": "its server refuses this user: check the user in the URL, and the server's pg_hba.conf",
         "3D000": "there is no such database: create it first, for example with createdb",
         "53300": "its server has no connection left: raise its max_connections, or run fewer replicas",
+        _CONNECTION_LOST: "its server ended the connection",
+        "57P01": "its server ended the connection",
+        "57P02": "its server ended the connection",
         "57P03": "its server is starting up or shutting down: try again",
-        "25006": "it is read-only: use the URL of the primary",
+        _READ_ONLY: "it is read-only: use the URL of the primary",
     }
 )
 
@@ -37,6 +48,9 @@ def is_transient(fault: BaseException) -> bool:
     """
     if isinstance(fault, OperationalError | InterfaceError | asyncpg.InterfaceError | PoolTimeout | OSError):
         return True
+    # The driver's internal error is that of a connection that was lost within a command, or of read-only servers.
+    if isinstance(_driver_error(fault), asyncpg.InternalClientError | sqlite3.OperationalError):
+        return True
     if not isinstance(fault, DBAPIError | asyncpg.PostgresError):
         return False
     code = sql_state(fault)
@@ -44,8 +58,16 @@ def is_transient(fault: BaseException) -> bool:
         getattr(fault, "connection_invalidated", False)
         or code.startswith(_TRANSIENT_CLASSES)
         or code in _TRANSIENT_CODES
-        or type(getattr(fault, "orig", fault)).__name__ == _STALE_PLAN
+        or isinstance(_driver_error(fault), asyncpg.InvalidCachedStatementError)
     )
+
+
+def ends_session(fault: BaseException) -> bool:
+    """Return whether a connection is of no more use after an error that its driver raised on it."""
+    if getattr(fault, "sqlite_errorcode", 0) & _SQLITE_PRIMARY_CODE == sqlite3.SQLITE_READONLY:
+        # It was opened while its file could not be written.
+        return True
+    return sql_state(fault).startswith(_SESSION_CLASSES)
 
 
 def is_unreachable(fault: BaseException) -> bool:
@@ -55,7 +77,17 @@ def is_unreachable(fault: BaseException) -> bool:
 
 def sql_state(fault: BaseException) -> str:
     """Return PostgreSQL's SQLSTATE of an error, or an empty text."""
-    return getattr(getattr(fault, "orig", fault), "sqlstate", None) or ""
+    error = _driver_error(fault)
+    if isinstance(error, asyncpg.TargetServerAttributeNotMatched):
+        return _READ_ONLY
+    return getattr(error, "sqlstate", None) or ""
+
+
+def _driver_error(fault: BaseException) -> BaseException:
+    """Return the driver's own error, which SQLAlchemy translates and then wraps."""
+    if not isinstance(fault, DBAPIError) or fault.orig is None:
+        return fault
+    return fault.orig.__cause__ or fault.orig
 
 
 def describe(fault: BaseException) -> str:
@@ -68,8 +100,10 @@ def describe(fault: BaseException) -> str:
         return f"its server cannot be reached ({_reason(fault)}): check host and port, and whether it runs"
     if words := _DESCRIPTIONS.get(sql_state(fault)):
         return words
-    cause = getattr(fault, "orig", None) or fault
-    message = (str(getattr(cause, "__cause__", None) or cause).splitlines() or [type(cause).__name__])[0]
+    error = _driver_error(fault)
+    if isinstance(error, asyncpg.InternalClientError):
+        return _DESCRIPTIONS[_CONNECTION_LOST]
+    message = (str(error).splitlines() or [type(error).__name__])[0]
     if sql_state(fault) == _MISSING_PRIVILEGE:
         return f"{message}: grant it to this user, or use the owner's URL"
     return f"{message}: check its path and rights" if isinstance(fault, OperationalError) else message

@@ -13,7 +13,9 @@ from typing import Any, TypeAlias
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.runtime.database_drivers import connect_postgresql
+from croupier.runtime.database import available
+from croupier.runtime.database_drivers import connect_postgresql, is_read_only
+from croupier.runtime.errors import Unavailable
 from croupier.runtime.logs import Logger
 
 CHECK_SECONDS = 2.0
@@ -54,37 +56,39 @@ class Notifications:
             started = asyncio.get_running_loop().time()
             try:
                 await self._run_connection(handlers, on_check)
-            except Exception as fault:  # noqa: BLE001 - after any error it reconnects
-                self._logger.warning(
-                    "notifications are missed until the next connection",
-                    channels=list(handlers),
-                    fault=type(fault).__name__,
-                )
-                # There may be no other for long.
+            except Unavailable:
+                # There may be no other connection for long.
+                on_check()
+            except Exception as error:
+                self._logger.error("notifications failed", channels=list(handlers), exc_info=error)
                 on_check()
             was_connected = asyncio.get_running_loop().time() - started > CHECK_SECONDS
             backoff_seconds = MIN_BACKOFF_SECONDS if was_connected else min(2 * backoff_seconds, MAX_BACKOFF_SECONDS)
             await asyncio.sleep(backoff_seconds)
 
     async def _run_connection(self, handlers: NotificationHandlers, on_check: Callable[[], None]) -> None:
-        """Use one connection until it is lost; raises its errors."""
+        """Use one connection until it is lost, or its server read-only; raises Unavailable."""
         time = asyncio.get_running_loop().time
         settings = {"application_name": APPLICATION_NAME, "synchronous_commit": "off"}
-        connection = await connect_postgresql(self._database.url, CHECK_SECONDS, settings)
+        with available(self._database):
+            connection = await connect_postgresql(self._database.url, CHECK_SECONDS, settings)
         connection.add_termination_listener(lambda _connection: self._wake.set())
         try:
-            for channel in handlers:
-                await connection.add_listener(channel, lambda _connection, _pid, name, payload: handlers[name](payload))
+            with available(self._database):
+                for channel in handlers:
+                    await connection.add_listener(channel, lambda _connection, _pid, name, body: handlers[name](body))
             checked = None
             while True:
                 self._wake.clear()
-                if connection.is_closed():
+                # The others notify by the primary of now.
+                if connection.is_closed() or is_read_only(connection):
                     return
-                if checked is None or time() >= checked + CHECK_SECONDS:
-                    await connection.execute("SELECT 1")
-                    checked = time()
-                    on_check()
-                await self._send_waiting(connection)
+                with available(self._database):
+                    if checked is None or time() >= checked + CHECK_SECONDS:
+                        await connection.execute("SELECT 1")
+                        checked = time()
+                        on_check()
+                    await self._send_waiting(connection)
                 with suppress(TimeoutError):
                     async with asyncio.timeout_at(checked + CHECK_SECONDS):
                         await self._wake.wait()

@@ -17,11 +17,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.runtime.addresses import is_loopback
 from croupier.runtime.channels import open_channel
 from croupier.runtime.database import check_permissions, is_reachable, open_database
+from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import TokenVerifier
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import Logger, configure_logs
 from croupier.runtime.loop_monitor import LoopMonitor
 from croupier.runtime.metrics import RpcMetrics, export_expiry, serve_metrics
+from croupier.runtime.outage_log import OutageLog
 from croupier.runtime.program import FAILED, DatabaseUnreachable, SettingsError, run_program
 from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.schema_versions import check_durability, check_schema
@@ -105,6 +107,10 @@ class Resources:
     database: AsyncEngine
     _stack: AsyncExitStack
 
+    def outages_of(self, program: str) -> OutageLog:
+        """Return the log of the outages of another service, by its name in sentences."""
+        return OutageLog(program, self.logger, time.monotonic_ns)
+
     def channel(self, addresses: str, service: str) -> grpc.aio.Channel:
         """Open a channel to all replicas of another service."""
         channel = open_channel(addresses, self.tls, service, tracing_interceptors(self.traces))
@@ -150,6 +156,8 @@ async def serve(name: str, settings: AnySettings, build: Build[AnySettings]) -> 
             fault = await _run(settings, service, resources)
     except (SettingsError, DatabaseUnreachable):
         raise
+    except Unavailable as outage:
+        raise DatabaseUnreachable(outage.message) from None
     except Exception as error:
         logger.error("the service failed", exc_info=error)
         return FAILED
@@ -164,7 +172,7 @@ async def _open(
     """Return resources, which are open until the stack ends, and a service that uses them; nothing is connected yet."""
     tls = Tls(files, now_milliseconds, logger) if (files := settings.tls) else None
     stack.enter_context(exported_spans(settings.traces, name))
-    database = open_database(settings.database)
+    database = open_database(settings.database, outages=OutageLog("the database", logger, time.monotonic_ns))
     stack.push_async_callback(database.dispose)
     resources = Resources(logger, tls, settings.traces, database, stack)
     service = build(settings, resources)

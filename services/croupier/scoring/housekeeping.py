@@ -7,6 +7,7 @@ from sqlalchemy import Select, delete, exists, literal, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.runtime.database import transaction
+from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
@@ -34,8 +35,9 @@ class Housekeeper:
         while True:
             try:
                 await self.delete_expired()
-            except Exception as error:  # noqa: BLE001 - any failure is repeated at the next time
-                self.logger.warning("old results are deleted later", error=type(error).__name__)
+            except Exception as error:
+                if not isinstance(error, Unavailable):
+                    self.logger.error("old results are deleted later", exc_info=error)
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def delete_expired(self) -> None:

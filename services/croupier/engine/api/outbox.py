@@ -32,7 +32,7 @@ class ScoringPort(Protocol):
     """The port to scoring."""
 
     async def send(self, report: Report) -> None:
-        """Deliver a report; raises ReportRejected, or any other error for a retry."""
+        """Deliver a report; raises ReportRejected, or Unavailable for a retry."""
 
 
 class Outbox:
@@ -79,8 +79,9 @@ class Outbox:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(POLL_SECONDS):
                         await self._wake.wait()
-            except Exception as error:  # noqa: BLE001 - any failure is retried
-                self._logger.warning("reports wait for scoring", error=type(error).__name__, tables=len(self._due))
+            except Exception as error:
+                if not isinstance(error, Unavailable):
+                    self._logger.error("reports cannot be delivered", tables=len(self._due), exc_info=error)
                 await asyncio.sleep(backoff_seconds)
                 backoff_seconds = min(backoff_seconds * 2, MAX_BACKOFF_SECONDS)
 

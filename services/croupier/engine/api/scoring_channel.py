@@ -1,6 +1,7 @@
 """Reports to the scoring service over gRPC."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import grpc
 
@@ -10,11 +11,12 @@ from croupier.engine.api.stream_codec import encode_time
 from croupier.engine.api.table_codec import encode_seat
 from croupier.engine.core.reports import Report, ResultReport, RoundReport
 from croupier.engine.settings import EngineSettings
+from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import TokenIssuer
-from croupier.runtime.logs import Logger
+from croupier.runtime.outage_log import OutageLog
 from croupier.runtime.program import SettingsError
 from croupier.runtime.table_access_codec import encode_access
-from croupier_api.v1 import scoring_pb2
+from croupier_api.v1 import errors_pb2, scoring_pb2
 from croupier_internal.v1 import scoring_control_pb2, scoring_control_pb2_grpc
 
 DEADLINE_SECONDS = 5.0
@@ -23,49 +25,52 @@ PAUSE_SECONDS = 1.0
 FINAL_CODES = (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.ALREADY_EXISTS)
 
 
-class WrongKey(Exception):
+class WrongKey(Unavailable):
     """Scoring does not accept the key of this engine."""
 
 
 class ScoringChannel:
     """The port to scoring: each call carries a token of the engine's own."""
 
-    def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer) -> None:
+    def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer, outages: OutageLog) -> None:
         self._stub = scoring_control_pb2_grpc.ScoringControlServiceStub(channel)
         self._issuer = issuer
+        self._outages = outages
 
     async def send(self, report: Report) -> None:
-        """Deliver a report; raises ReportRejected if scoring rejects it, AioRpcError for a retry."""
+        """Deliver a report; raises ReportRejected if scoring rejects it, Unavailable for a retry."""
         try:
             if isinstance(report, RoundReport):
-                await self._stub.RecordRound(encode_round(report), timeout=DEADLINE_SECONDS, metadata=self._metadata())
+                await self._call(self._stub.RecordRound, encode_round(report), DEADLINE_SECONDS)
             else:
-                await self._stub.RecordResult(
-                    encode_result(report), timeout=DEADLINE_SECONDS, metadata=self._metadata()
-                )
+                await self._call(self._stub.RecordResult, encode_result(report), DEADLINE_SECONDS)
         except grpc.aio.AioRpcError as error:
             if error.code() in FINAL_CODES:
                 raise ReportRejected(error.details()) from None
-            raise
+            raise self._failure(error) from None
 
     async def check_access(self) -> None:
-        """Check that scoring accepts this engine's key; raises WrongKey, or AioRpcError without an answer."""
+        """Check that scoring accepts this engine's key; raises WrongKey, or Unavailable without an answer."""
         try:
-            await self._stub.CheckAccess(
-                scoring_control_pb2.CheckAccessRequest(), timeout=CHECK_SECONDS, metadata=self._metadata()
-            )
+            await self._call(self._stub.CheckAccess, scoring_control_pb2.CheckAccessRequest(), CHECK_SECONDS)
         except grpc.aio.AioRpcError as error:
-            if error.code() is grpc.StatusCode.UNAUTHENTICATED:
-                raise WrongKey from None
-            raise
+            raise self._failure(error) from None
+
+    async def _call(self, method: Callable[..., Awaitable[object]], request: object, seconds: float) -> None:
+        await method(request, timeout=seconds, metadata=self._metadata())
+        self._outages.succeeded()
+
+    def _failure(self, error: grpc.aio.AioRpcError) -> Unavailable:
+        self._outages.failed(f"{error.code().name}: {error.details()}")
+        kind = WrongKey if error.code() is grpc.StatusCode.UNAUTHENTICATED else Unavailable
+        return kind(errors_pb2.ERROR_REASON_SERVICE_UNAVAILABLE, "scoring does not answer: try again")
 
     def _metadata(self) -> tuple[tuple[str, str]]:
         return (("authorization", f"Bearer {self._issuer.issue('engine')[0]}"),)
 
 
-async def check_key(scoring: ScoringChannel, settings: EngineSettings, logger: Logger) -> None:
+async def check_key(scoring: ScoringChannel, settings: EngineSettings) -> None:
     """Wait until scoring has accepted this engine's key; raises SettingsError if it does not."""
-    is_logged = False
     while True:
         try:
             return await scoring.check_access()
@@ -74,10 +79,7 @@ async def check_key(scoring: ScoringChannel, settings: EngineSettings, logger: L
                 f"scoring at {settings.scoring_control} does not take this engine's key: give it the public key "
                 f"that belongs to {settings.signing_key} as --engine-public-key"
             ) from None
-        except grpc.aio.AioRpcError as error:
-            if not is_logged:
-                logger.warning("scoring cannot be asked yet", code=error.code().name, details=error.details())
-            is_logged = True
+        except Unavailable:
             await asyncio.sleep(PAUSE_SECONDS)
 
 

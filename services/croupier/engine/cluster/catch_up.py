@@ -9,6 +9,7 @@ from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import Seat
+from croupier.runtime.errors import Unavailable
 
 RETRY_SECONDS = 0.5
 LOADING_SECONDS = 0.05
@@ -73,7 +74,8 @@ class CatchUp:
             try:
                 await self._catch_up(behind)
             except Exception as error:
-                self._services.logger.error("logs of other engines cannot be read", exc_info=error)
+                if not isinstance(error, Unavailable):
+                    self._services.logger.error("logs of other engines cannot be read", exc_info=error)
                 await asyncio.sleep(RETRY_SECONDS)
                 self._enqueue(behind)
 

@@ -7,6 +7,8 @@ from typing import TypeAlias
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from croupier.runtime.database import transaction
+from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 
@@ -31,7 +33,7 @@ class DatabaseClock:
         return self._local() + self._offset
 
     async def measure(self) -> None:
-        """Measure the offset, by the quickest of a few answers of the database; raises what the database raises."""
+        """Measure the offset, by the quickest of a few answers of the database; raises Unavailable."""
         self._offset = min([await self._sample() for _ in range(SAMPLES)])[1]
 
     async def _sample(self) -> tuple[int, int]:
@@ -47,17 +49,20 @@ class DatabaseClock:
             await asyncio.sleep(MEASURE_SECONDS)
             try:
                 await self.measure()
-            except Exception as error:  # noqa: BLE001 - after any failure the last measurement holds
-                self._logger.warning("the time of the database cannot be measured", error=type(error).__name__)
+            except Unavailable:
+                # The last measurement holds.
+                continue
+            except Exception as error:
+                self._logger.error("the time of the database cannot be measured", exc_info=error)
 
 
 def time_query(database: AsyncEngine, local: Clock) -> QueryTime:
-    """Return the query for a database's time; for SQLite, which is a file, that is the local time."""
+    """Return the query for a database's time, which raises Unavailable; for SQLite, a file, that is the local time."""
 
     async def query() -> int:
         if database.dialect.name == "sqlite":
             return local()
-        async with database.connect() as connection:
+        async with transaction(database) as connection:
             return int((await connection.execute(_QUERY_TIME)).scalar_one())
 
     return query

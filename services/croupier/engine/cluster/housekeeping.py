@@ -10,8 +10,9 @@ from croupier.engine.storage.port import log_parts
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR
-from croupier.runtime.errors import Unavailable
+from croupier.runtime.errors import ServiceError, Unavailable
 from croupier.runtime.steps import in_steps
+from croupier_api.v1 import errors_pb2
 
 STREAM_HEARTBEAT_SECONDS = 15.0
 SWEEP_SECONDS = 0.5
@@ -61,8 +62,9 @@ class Housekeeper:
         while True:
             try:
                 await work()
-            except Exception as error:  # noqa: BLE001 - any failure is repeated at the next time
-                self._services.logger.warning("housekeeping failed", work=work.__name__, error=type(error).__name__)
+            except Exception as error:
+                if not isinstance(error, Unavailable):
+                    self._services.logger.error("housekeeping failed", work=work.__name__, exc_info=error)
             await asyncio.sleep(pause_seconds)
 
     async def maintain(self) -> None:
@@ -96,7 +98,9 @@ class Housekeeper:
         try:
             (await self._tables.get(table_id)).schedule_turn()
         except Exception as error:
-            self._services.logger.error("table cannot be loaded", table_id=table_id, exc_info=error)
+            is_too_new = isinstance(error, ServiceError) and error.reason == errors_pb2.ERROR_REASON_TABLE_TOO_NEW
+            if is_too_new or not isinstance(error, Unavailable):
+                self._services.logger.error("table cannot be loaded", table_id=table_id, exc_info=error)
 
     async def archive(self) -> None:
         """Archive old finished tables, and delete those that are past their retention."""

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from croupier.engine.core.compensation import Outage
+from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 
@@ -106,8 +107,10 @@ class EngineLiveness:
         while True:
             try:
                 await self.send_heartbeat()
-            except Exception as error:  # noqa: BLE001 - any failure is retried, and the gap is recorded then
-                self._logger.warning("heartbeat failed", error=type(error).__name__)
+            except Exception as error:
+                # Any failure is retried, and the gap is recorded then.
+                if not isinstance(error, Unavailable):
+                    self._logger.error("heartbeat failed", exc_info=error)
             await asyncio.sleep(HEARTBEAT_SECONDS)
 
     async def leave(self) -> None:
@@ -117,5 +120,7 @@ class EngineLiveness:
             # After a heartbeat in progress, which would otherwise add the engine again.
             async with self._lock:
                 await self._store.leave(self._engine_id, self._clock())
-        except Exception as error:  # noqa: BLE001 - no failure may prevent the stop
-            self._logger.warning("the stop of this engine was not recorded", error=type(error).__name__)
+        except Exception as error:
+            # No failure may prevent the stop.
+            if not isinstance(error, Unavailable):
+                self._logger.error("the stop of this engine was not recorded", exc_info=error)

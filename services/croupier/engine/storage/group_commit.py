@@ -45,7 +45,7 @@ class GroupCommit:
         return len(self._waiting)
 
     async def append(self, append: Append) -> None:
-        """Store an append durably, as a whole or not at all; raises SequenceTaken, or what the database raises."""
+        """Store an append durably, as a whole or not at all; raises SequenceTaken or Unavailable."""
         started, stored = time.perf_counter(), asyncio.get_running_loop().create_future()
         with open_span("append", {TABLE_ID: append.table_id, SEQUENCE: append.head}) as span:
             self._waiting.append(_Waiting(append, stored, span))

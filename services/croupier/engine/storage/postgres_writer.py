@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.storage.writer import Append, change_rows, lost_races
+from croupier.runtime.database import available, transaction
 from croupier.runtime.database_drivers import ConstraintViolated, PreparedStatement
 
 COMMIT_SECONDS = 4.0
@@ -49,9 +50,10 @@ class PostgresWriter:
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all appends durably, or none; then return the indexes of those that lost a race."""
         try:
-            await self._statement.execute(*_values(appends))
+            with available(self._engine):
+                await self._statement.execute(*_values(appends))
         except ConstraintViolated as conflict:
-            async with self._engine.connect() as connection:
+            async with transaction(self._engine) as connection:
                 return await connection.run_sync(lost_races, appends, conflict)
         return ()
 

@@ -65,10 +65,7 @@ def append_of(table_id: str, entries: Sequence[Entry], change: TableChange | Non
 
 
 class SqlTableStore:
-    """The store in a database.
-
-    All methods but append() raise Unavailable while the database is down.
-    """
+    """The store in a database; all methods raise Unavailable while it is down."""
 
     def __init__(
         self,
@@ -91,7 +88,7 @@ class SqlTableStore:
         return self._database.version
 
     async def append(self, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
-        """Store entries durably, all or none; raises SequenceTaken, or what the database raises."""
+        """Store entries durably, all or none; raises SequenceTaken or Unavailable."""
         await self.commits.append(append_of(table_id, entries, change))
 
     # Opening

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from croupier.engine.storage.writer import Append, change_rows, lost_races
-from croupier.runtime.database import Database, blocking_engine
+from croupier.runtime.database import Database, available, blocking_engine
 
 # Text for the driver: SQLAlchemy needs as long for its part of a small transaction as SQLite for all of it.
 _INSERT = "INSERT INTO entries (table_id, sequence, at, deadline, body) VALUES (?, ?, ?, ?, ?)"
@@ -32,8 +32,9 @@ class SqliteWriter:
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all appends durably, or none; then return the indexes of those that lost a race."""
-        async with self._database.turn():
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._transaction, appends)
+        with available(self._database.engine):
+            async with self._database.turn():
+                return await asyncio.get_running_loop().run_in_executor(self._thread, self._transaction, appends)
 
     def _transaction(self, appends: Sequence[Append]) -> Sequence[int]:
         if self._connection is None:
@@ -48,6 +49,9 @@ class SqliteWriter:
         except sqlite3.IntegrityError as conflict:
             with self._engine.connect() as reading:
                 return lost_races(reading, appends, conflict)
+        except sqlite3.Error:
+            self._disconnect()
+            raise
         return ()
 
     async def close(self) -> None:
@@ -56,9 +60,13 @@ class SqliteWriter:
         self._thread.shutdown()
 
     def _close(self) -> None:
+        self._disconnect()
+        self._engine.dispose()
+
+    def _disconnect(self) -> None:
         if self._connection is not None:
             self._connection.close()
-        self._engine.dispose()
+        self._connection = None
 
 
 def execute_append(

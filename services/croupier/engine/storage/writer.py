@@ -66,7 +66,7 @@ class EntryWriter(Protocol):
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all appends durably and return nothing, or store none and return the indexes of those that lost a race.
 
-        There is at most one append of each table. Raises what the database raises.
+        There is at most one append of each table. Raises Unavailable while the database is down.
         """
 
     async def close(self) -> None:

@@ -112,11 +112,7 @@ class CachedTable:
             async with asyncio.timeout(CALL_TIMEOUT_SECONDS), self.lock:
                 yield
         except TimeoutError:
-            raise self._late_store() from None
-
-    def _late_store(self) -> Unavailable:
-        self.services.logger.warning("the store does not answer in time", table_id=self.config.table_id)
-        return _store_unavailable("the store does not answer in time: send the same request again")
+            raise _late_store() from None
 
     async def append_once(
         self, request: Request, request_id: str, transitions_of_request: Callable[[], list[Transition]]
@@ -189,9 +185,11 @@ class CachedTable:
         except asyncio.CancelledError:
             self.services.background.start(self._repeat_append(transitions))
             raise
+        except Unavailable as outage:
+            raise _store_unavailable("the database did not answer: send the same request again") from outage
         except Exception as error:
             self.services.logger.error("append failed", table_id=self.config.table_id, exc_info=error)
-            raise _store_unavailable("the database did not answer: send the same request again") from error
+            raise _store_unavailable("the store failed: send the same request again") from error
         finally:
             if self.needs_catch_up:
                 # The entries may be stored all the same: subscribers must get them even if no call follows.
@@ -234,7 +232,7 @@ class CachedTable:
             async with asyncio.timeout(CALL_TIMEOUT_SECONDS):
                 await asyncio.shield(self._next_read)
         except TimeoutError:
-            raise self._late_store() from None
+            raise _late_store() from None
 
     async def _read_without_lock(self) -> None:
         loop = asyncio.get_running_loop()
@@ -282,6 +280,10 @@ class CachedTable:
         if len(self.reports) > reports_before:
             self.services.outbox.report(self.config.table_id, self.reports)
         self.schedule_turn()
+
+
+def _late_store() -> Unavailable:
+    return _store_unavailable("the store does not answer in time: send the same request again")
 
 
 def _store_unavailable(message: str) -> Unavailable:

@@ -1,0 +1,236 @@
+"""Connections to a primary that was demoted are replaced, and readiness shows a database that accepts no writes."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from prometheus_client import CollectorRegistry
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from croupier.runtime.database import is_reachable, open_database, transaction
+from croupier.runtime.errors import Unavailable
+from croupier.runtime.metrics import RpcMetrics
+from croupier.runtime.notifications import Notifications
+from croupier.runtime.outage_log import OutageLog
+from croupier.runtime.schema_versions import migrate_database
+from croupier.runtime.service import Resources, Service, serve
+from croupier.runtime.settings import ServiceSettings
+from loadtest.postgres import PostgresServer, postgres_server
+from tests.databases import failed_over
+from tests.engine.fakes import RecordingLogger
+from tests.waiting import TIMEOUT_SECONDS, until
+
+PID = text("SELECT pg_backend_pid()")
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[PostgresServer]:
+    """Start a server whose sessions a test may make read-only."""
+    with postgres_server() as server:
+        server.run_sql("postgres", "CREATE TABLE moves (number int)")
+        yield server
+
+
+@pytest.fixture
+def logger() -> RecordingLogger:
+    return RecordingLogger()
+
+
+@pytest.fixture
+async def database(own_server: PostgresServer, logger: RecordingLogger) -> AsyncIterator[AsyncEngine]:
+    opened = open_database(own_server.url("postgres"), outages=OutageLog("the database", logger, lambda: 0))
+    yield opened
+    await opened.dispose()
+
+
+async def pid_of(connection: AsyncConnection) -> int:
+    return int((await connection.execute(PID)).scalar_one())
+
+
+async def write(database: AsyncEngine, before: str = "SELECT 1") -> int:
+    """Write, after another statement, and return the process id of the session."""
+    async with transaction(database) as connection:
+        await connection.execute(text(before))
+        await connection.execute(text("INSERT INTO moves VALUES (1)"))
+        return await pid_of(connection)
+
+
+async def write_if_available(database: AsyncEngine) -> int | None:
+    try:
+        return await write(database)
+    except Unavailable:
+        return None
+
+
+async def pooled_pids(database: AsyncEngine, number: int = 3) -> set[int]:
+    """Use several connections of the pool at once, and return the process ids of their sessions."""
+    all_open = asyncio.Barrier(number)
+
+    async def use() -> int:
+        async with transaction(database) as connection:
+            await all_open.wait()
+            return await pid_of(connection)
+
+    return set(await asyncio.gather(*(use() for _ in range(number))))
+
+
+@pytest.mark.postgres
+async def test_after_a_failover_all_pooled_connections_are_replaced(
+    own_server: PostgresServer, database: AsyncEngine
+) -> None:
+    before = await pooled_pids(database)
+    assert len(before) == 3
+
+    async def has_moved() -> bool:
+        return await write_if_available(database) not in {*before, None}
+
+    with failed_over(own_server):
+        await until(has_moved)
+        # Also those that were only read with, which would see what was before the failover.
+        assert before.isdisjoint(await pooled_pids(database))
+
+
+@pytest.mark.postgres
+async def test_a_session_that_becomes_read_only_while_it_is_used_ends_with_all_others(database: AsyncEngine) -> None:
+    before = await pooled_pids(database)
+    with pytest.raises(Unavailable):
+        await write(database, "SET TRANSACTION READ ONLY")
+    assert before.isdisjoint(await pooled_pids(database))
+
+
+@pytest.mark.postgres
+async def test_a_lost_prepared_statement_ends_the_session(database: AsyncEngine) -> None:
+    for _ in range(2):
+        before = await write(database)
+    async with database.connect() as connection:
+        await connection.execute(text("DEALLOCATE ALL"))
+    # The test of the connection before its use finds that out.
+    assert await write(database) != before
+
+
+@pytest.mark.postgres
+async def test_a_defect_keeps_the_connection(database: AsyncEngine) -> None:
+    before = await write(database)
+    for _ in range(2):
+        with pytest.raises(Exception, match="unheard"):
+            async with transaction(database) as connection:
+                await connection.execute(text("SELECT * FROM unheard"))
+    assert await write(database) == before
+
+
+@pytest.mark.postgres
+async def test_a_database_without_primary_cannot_be_used_until_there_is_one(
+    own_server: PostgresServer, database: AsyncEngine, logger: RecordingLogger
+) -> None:
+    assert await is_reachable(database)
+    with failed_over(own_server, has_primary=False):
+
+        async def is_unreachable() -> bool:
+            return not await is_reachable(database)
+
+        await until(is_unreachable)
+        for _ in range(3):
+            with pytest.raises(Unavailable):
+                await write(database)
+    assert logger.lines == [
+        ("warning", "calls to the database fail", {"reason": "it is read-only: use the URL of the primary"})
+    ]
+    await until(lambda: is_reachable(database))
+    assert await write(database)
+
+
+@pytest.mark.postgres
+async def test_after_a_failover_notifications_arrive_from_the_new_primary(
+    own_server: PostgresServer, database: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("croupier.runtime.notifications.CHECK_SECONDS", 0.05)
+    checked = asyncio.Event()
+    running = asyncio.create_task(Notifications(database, RecordingLogger()).run({"news": print}, checked.set))
+
+    async def listening() -> str:
+        query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'croupier notifications'"
+        return await asyncio.to_thread(own_server.run_sql, "postgres", query)
+
+    await asyncio.wait_for(checked.wait(), TIMEOUT_SECONDS)
+    before = await listening()
+    with failed_over(own_server):
+
+        async def has_moved() -> bool:
+            return await listening() not in ("", before)
+
+        await until(has_moved)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+@pytest.mark.postgres
+async def test_of_several_hosts_the_first_that_accepts_writes_is_used(
+    own_server: PostgresServer, postgres: PostgresServer
+) -> None:
+    own_server.run_sql("postgres", "CREATE ROLE mover LOGIN PASSWORD 'x y%20'")
+    postgres.run_sql("postgres", "CREATE ROLE mover LOGIN PASSWORD 'x y%20'")
+    hosts = ",".join(f"127.0.0.1:{port}" for port in (1, own_server.port, postgres.port))
+    database = open_database(f"postgresql://mover:x%20y%2520@{hosts}/postgres")
+    ports = set()
+    with failed_over(own_server, has_primary=False):
+
+        async def has_moved() -> bool:
+            async with transaction(database) as connection:
+                ports.add((await connection.execute(text("SHOW port"))).scalar_one())
+            await database.dispose()
+            return str(postgres.port) in ports
+
+        await until(has_moved)
+    await database.dispose()
+    postgres.run_sql("postgres", "DROP ROLE mover")
+    own_server.run_sql("postgres", "DROP ROLE mover")
+
+
+@pytest.mark.postgres
+@pytest.mark.usefixtures("logs_as_before")
+@pytest.mark.parametrize("fault", ["read-only", "stopped"])
+async def test_a_service_is_ready_only_while_its_database_accepts_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_server: PostgresServer, fault: str
+) -> None:
+    monkeypatch.setattr("croupier.runtime.server.READINESS_POLL_SECONDS", 0.05)
+    url, ready = own_server.create_database(f"of_{fault}"), tmp_path / "ready"
+    await migrate_database(url, ["croupier.scoring"])
+    local = "127.0.0.1:0"
+    settings = ServiceSettings(database=url, metrics_listen=local, health_listen=local, ready_file=ready)
+
+    def build(_settings: ServiceSettings, _resources: Resources) -> Service:
+        registry = CollectorRegistry()
+        return Service(ports=(), registry=registry, rpc_metrics=RpcMetrics(registry))
+
+    serving = asyncio.create_task(serve("scoring", settings, build))
+    await until(lambda: ready.exists() or serving.done())
+    async with grpc.aio.insecure_channel(json.loads(ready.read_text())["health"]) as channel:
+        health = health_pb2_grpc.HealthStub(channel)
+
+        async def is_ready() -> bool:
+            answer = await health.Check(health_pb2.HealthCheckRequest(), wait_for_ready=True)
+            return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
+
+        async def is_not_ready() -> bool:
+            return not await is_ready()
+
+        await until(is_ready)
+        if fault == "read-only":
+            with failed_over(own_server, has_primary=False):
+                await until(is_not_ready)
+        else:
+            own_server.stop()
+            try:
+                await until(is_not_ready)
+            finally:
+                own_server.start()
+        await until(is_ready)
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert await asyncio.wait_for(serving, TIMEOUT_SECONDS) == 0

@@ -1,0 +1,58 @@
+"""An outage of the database leaves a few lines in each log, none of them an error, and games continue."""
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from croupier.cli.launcher.background import BackgroundServices, started_services
+from croupier.cli.services import endpoints_of
+from croupier.runtime.schema_versions import migrate_database
+from croupier_client.aio import Client
+from loadtest.postgres import postgres_server
+from tests.tables import QUICK_BOTS, opened_table
+from tests.waiting import until
+
+PACKAGES = ("croupier.scoring", "croupier.engine", "croupier.lobby")
+TABLES = 4
+MAX_LINES = 60
+"""Refused calls are sampled; without that a table alone would write hundreds."""
+
+
+def lines_of(services: BackgroundServices, service: str) -> list[dict[str, str]]:
+    lines = services.folder.log_file(service).read_text().splitlines()
+    # A line that is no JSON is one of a library, such as a traceback of asyncio.
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.postgres
+@pytest.mark.slow
+async def test_two_outages_leave_warnings_only(tmp_path: Path) -> None:
+    with postgres_server() as server:
+        url = server.create_database("croupier")
+        await migrate_database(url, PACKAGES)
+        with started_services(tmp_path, database=url) as services:
+            async with Client(endpoints_of(services.addresses), "the secret of a device") as client:
+                for _ in range(TABLES):
+                    await opened_table(client, 4, time_control=QUICK_BOTS)
+                for outage in (1, 2):
+                    server.stop()
+
+                    def has_begun(number: int = outage) -> bool:
+                        return count("calls to the database fail") >= number
+
+                    def count(event: str) -> int:
+                        return sum(line["event"] == event for line in lines_of(services, "engine"))
+
+                    await until(has_begun)
+                    await asyncio.to_thread(server.start)
+                    await until(lambda number=outage: count("calls to the database succeed again") == number)  # type: ignore[misc]
+                await opened_table(client, 4, time_control=QUICK_BOTS)
+            for service in ("lobby", "engine", "scoring"):
+                lines = lines_of(services, service)
+                assert {line["level"] for line in lines} <= {"info", "warning"}
+                assert len(lines) < MAX_LINES
+                warnings = Counter((line["event"], line.get("reason")) for line in lines if line["level"] == "warning")
+                assert max(warnings.values()) <= 2
