@@ -168,7 +168,7 @@ class Ledger(NamedTuple):
 
 
 class Outage(NamedTuple):
-    """A time without a running engine; milliseconds since 1970 UTC."""
+    """A time without a running engine, or without a service; milliseconds since 1970 UTC."""
 
     began: int
     ended: int
@@ -216,6 +216,8 @@ class TableRecord:
     """
     ledger: Ledger | None = None
     """The table's rows in scoring's database; None where the run cannot read it."""
+    interruptions: tuple[Outage, ...] = ()
+    """The times in which the run itself kept services or databases from answering: no table needs to go on then."""
     outages: tuple[Outage, ...] = ()
     """The outages in the engines' database; judged where `stored` is set."""
     late_milliseconds: int | None = 2_500

@@ -21,10 +21,11 @@ from loadtest.players.client import Connections, PlayerClient
 from loadtest.players.counting import is_failure
 from loadtest.players.recorder import Recorder
 from loadtest.players.table import RecordedTable, Sleep
+from loadtest.players.tables import wall_milliseconds
 from loadtest.players.user_context import LoadSettings
 from loadtest.process.judge_queue import JudgeQueue
 from loadtest.process.load import Load
-from loadtest.record import ReportedViolation, SeatRecord, TableRecord
+from loadtest.record import Outage, ReportedViolation, SeatRecord, TableRecord
 from loadtest.scenarios import Behaviour, Limits, Scenario, ThinkTime, UserKind
 
 PROXIED = "proxied"
@@ -32,8 +33,6 @@ PROXIED = "proxied"
 PROXIED_SHARE, SPECTATOR_SHARE = 0.25, 0.1
 CONNECTIONS, PROXIED_CONNECTIONS, PAIR_CONNECTIONS = 12, 4, 4
 """Connections to each service; enough that none has more streams than a gateway accepts."""
-MAX_ACT_MILLISECONDS = 20_000
-"""Every player acts within this time, also on a busy machine and while calls are retried."""
 SILENCE_SECONDS = 60.0
 """The maximum silence of a stream while services are down."""
 JUDGE_NICENESS = 5
@@ -67,12 +66,15 @@ class FaultLoad:
         settings, self.measures = LoadSettings(scenario, games, seed, silence_seconds=SILENCE_SECONDS), Measures()
         complete, random = partial(add_rows, deployment.databases), Random(f"{seed} judging")
         self._judge_queue = JudgeQueue(self.measures, 1, random, complete, JUDGE_NICENESS)
-        self._load = Load(settings, self._new_client, self._judge_queue.add, self.measures)
+        self._load = Load(settings, self._new_client, self._submit, self.measures)
+        self._interruptions: list[Outage] = []
+        self._interrupted_since: int | None = None
         self._direct = Connections(deployment.endpoints(gateway=gateway), CONNECTIONS)
         self._proxied = Connections(deployment.endpoints(gateway=gateway, through_proxy=True), PROXIED_CONNECTIONS)
         self._proxied_clients: list[PlayerClient] = []
         self.pair: tuple[Connections, ...] = ()
         """The connections by which every action is sent at once; empty for the player's stream alone."""
+        self._pairs: list[Connections] = []
 
     def start(self) -> None:
         """Start all players."""
@@ -82,6 +84,23 @@ class FaultLoad:
             self._load.start(f"{prefix} group {number}", UserKind.GROUP)
         for number in range(round(tables * SPECTATOR_SHARE)):
             self._load.start(f"spectator {number}", UserKind.SPECTATOR)
+
+    async def _submit(self, record: TableRecord) -> None:
+        """Queue the record of a table for the judge, with the interruptions until now."""
+        under_way = self._interrupted_since
+        current = () if under_way is None else (Outage(under_way, wall_milliseconds()),)
+        record.interruptions = (*self._interruptions, *current)
+        await self._judge_queue.add(record)
+
+    def begin_interruption(self) -> None:
+        """Record that the run begins to keep services or databases from answering."""
+        self._interrupted_since = wall_milliseconds()
+
+    def end_interruption(self) -> None:
+        """Record that all services and databases answer again."""
+        if self._interrupted_since is not None:
+            self._interruptions.append(Outage(self._interrupted_since, wall_milliseconds()))
+            self._interrupted_since = None
 
     def running(self) -> list[TableRecord]:
         """Return the records of all tables that have viewers; they still grow."""
@@ -106,14 +125,11 @@ class FaultLoad:
     def send_twice(self, endpoints: Sequence[Endpoints]) -> None:
         """Send every action to all of these endpoints at once from now on, under one request id."""
         self.pair = tuple(Connections(each, PAIR_CONNECTIONS) for each in endpoints)
+        self._pairs += self.pair
 
-    async def send_once(self) -> None:
-        """Send actions on the player's own stream again."""
-        pair, self.pair = self.pair, ()
-        # Calls under way get their answers first.
-        await asyncio.sleep(1)
-        for connections in pair:
-            await connections.close()
+    def send_once(self) -> None:
+        """Send actions on the player's own stream again; calls under way get their answers."""
+        self.pair = ()
 
     async def check_acknowledged(self) -> None:
         """Let the judge compare the acknowledged actions of running tables with the rows."""
@@ -129,8 +145,9 @@ class FaultLoad:
         """End the players, all connections and the judge's process."""
         await self._load.drain(0)
         self._judge_queue.close()
-        await self._direct.close()
-        await self._proxied.close()
+        # Calls of players end with their connections, so these are closed after the last player only.
+        for connections in (self._direct, self._proxied, *self._pairs):
+            await connections.close()
 
 
 def _acknowledged(record: TableRecord) -> TableRecord:
@@ -151,7 +168,6 @@ class _Client(PlayerClient):
 
     def recorded_table(self, table_id: str, record: SeatRecord) -> RecordedTable:
         """Return a player's stream at a table."""
-        record.thinks_milliseconds = MAX_ACT_MILLISECONDS
         return _DuplicatingTable(self, table_id, Recorder(record, self._measures), self._sleep)
 
     def over(self, connections: Connections) -> Self:

@@ -1,6 +1,7 @@
 """Measures how long players waited: pauses and takeovers, at tables that no player has left."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -20,6 +21,7 @@ class Move(NamedTuple):
 
     received: int
     stored: int
+    sequence: int
 
 
 class Takeover(NamedTuple):
@@ -58,11 +60,16 @@ def moves(record: TableRecord, since: int) -> list[Move]:
             update = event.update
             if not (event.HasField("update") and update.HasField("seat")):
                 continue
-            move = Move(at, update.stored_unix_ms)
+            move = Move(at, update.stored_unix_ms, update.sequence)
             found[update.sequence] = min(move, found.get(update.sequence, move))
             if at < since:
                 break
     return [found[sequence] for sequence in sorted(found)]
+
+
+def last_action(record: TableRecord) -> Move | None:
+    """Return the last action at a table; None before the first."""
+    return max(moves(record, sys.maxsize), key=lambda move: move.sequence, default=None)
 
 
 def longest_pause(records: Iterable[TableRecord], since: int) -> float:

@@ -12,10 +12,11 @@ from loadtest.faults.context import FaultContext
 from loadtest.faults.deployment import Deployment
 from loadtest.faults.load import FaultLoad
 from loadtest.faults.measures import EventLoopLag, last_sequence, longest_pause, takeovers
+from loadtest.faults.pauses import PauseWatch
 from loadtest.faults.scenarios import FaultScenario
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.players.counting import is_retried
-from loadtest.players.seat_player import INTERRUPTED
+from loadtest.players.seat_player import ABANDONING, FOLLOWING, INTERRUPTED
 from loadtest.record import TableRecord
 
 START_SECONDS = 90.0
@@ -91,12 +92,18 @@ class RunTotals:
         self.verified += counts.get("tables verified", 0)
         self.acknowledged += counts.get("actions", 0)
         # Games that end with the run are judged by their rows.
-        failures = ((name, failed) for name, failed in batch["failures"].items() if name != INTERRUPTED)
-        self.defects += [f"{name}: {first}" for name, (_, first) in failures if name.startswith(DEFECTS)]
-        return self.add_violations(
+        failures = {name: failed for name, failed in batch["failures"].items() if name != INTERRUPTED}
+        self.defects += [f"{name}: {first}" for name, (_, first) in failures.items() if name.startswith(DEFECTS)]
+        left = [
+            Violation(Invariant.CLIENT_ERROR, "", 0, f"players left their tables {count} times after {name}: {first}")
+            for name, (count, first) in failures.items()
+            if name.startswith((FOLLOWING, ABANDONING))
+        ]
+        judged = (
             Violation(Invariant(one["invariant"]), one["table_id"], one["sequence"], one["detail"])
             for one in batch["violations"]
         )
+        return self.add_violations((*left, *judged))
 
     def add_violations(self, violations: Iterable[Violation]) -> list[Violation]:
         """Add violations; returns the new ones."""
@@ -119,11 +126,12 @@ class FaultRun:
         self._print = print_line
         self._load = FaultLoad(deployment, plan.seed, plan.tables, plan.think_seconds, gateway=plan.gateway)
         self._lag = EventLoopLag()
+        self._pauses = PauseWatch(self._load.running, print_line)
 
     async def run(self, scenarios: Sequence[FaultScenario]) -> None:
         """Inject every fault in order, and end all games."""
         started = time.monotonic()
-        measuring = asyncio.create_task(self._lag.measure())
+        watching = [asyncio.create_task(work) for work in (self._lag.measure(), self._pauses.run())]
         random = Random(self._plan.seed)
         try:
             self._load.start()
@@ -133,7 +141,8 @@ class FaultRun:
                     await self._fault(scenario, random)
             await self._end()
         finally:
-            measuring.cancel()
+            for task in watching:
+                task.cancel()
             await self._load.close()
             self._totals.seconds += time.monotonic() - started
 
@@ -167,9 +176,13 @@ class FaultRun:
         began, began_milliseconds = time.monotonic(), time.time_ns() // 1_000_000
         if scenario.impairs:
             self._load.mark_impaired()
+        if scenario.interrupts:
+            self._load.begin_interruption()
         await scenario.inject(context)
         lasted = time.monotonic() - began
+        ending = asyncio.create_task(self._end_interruption())
         stuck = await self._wait_until_recovered(heads)
+        await ending
         if scenario.impairs:
             self._load.mark_impaired()
         if scenario.is_takeover:
@@ -190,6 +203,10 @@ class FaultRun:
         for one in new[:MAX_PRINTED]:
             self._print(f"    {format_violation(one)}")
         await self._load.check_acknowledged()
+
+    async def _end_interruption(self) -> None:
+        await self._deployment.wait_until_running()
+        self._load.end_interruption()
 
     def _measure_takeovers(self, played: Mapping[str, TableRecord], killed: int) -> None:
         measured = takeovers(played.values(), killed)
@@ -233,5 +250,6 @@ def format_violation(violation: Violation) -> str:
 
 def _format_fault(number: int, fault: Fault, acknowledged: int) -> str:
     errors = ", ".join(f"{count} {error}" for error, count in Counter(fault.errors).most_common(2))
+    raised = "".join(f"; raised {count} times: {error}" for error, count in Counter(fault.raised).most_common(2))
     waits = f"{fault.lasted_seconds:5.1f} s, pause {fault.pause_seconds:4.1f} s (lag {fault.lag_seconds:.1f})"
-    return f"{number:3}. {fault.name:30} {waits}, {acknowledged} moves, {fault.violations} violations; {errors}"
+    return f"{number:3}. {fault.name:30} {waits}, {acknowledged} moves, {fault.violations} violations; {errors}{raised}"

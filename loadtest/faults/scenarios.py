@@ -20,6 +20,8 @@ class FaultScenario(NamedTuple):
     """Whether no client may raise an error."""
     impairs: bool = False
     """Whether players behind the proxy are kept from acting in time."""
+    interrupts: bool = False
+    """Whether no player can act until it is over and all instances run again."""
 
     @property
     def name(self) -> str:
@@ -32,9 +34,9 @@ def _by_name(*scenarios: FaultScenario) -> Mapping[str, FaultScenario]:
 
 
 SQLITE = _by_name(
-    FaultScenario(service_faults.engine_killed, 2),
-    FaultScenario(service_faults.engine_paused, 1),
-    FaultScenario(database_faults.disk_full, 2),
+    FaultScenario(service_faults.engine_killed, 2, interrupts=True),
+    FaultScenario(service_faults.engine_paused, 1, interrupts=True),
+    FaultScenario(database_faults.disk_full, 2, interrupts=True),
     FaultScenario(service_faults.scoring_down, 1),
     FaultScenario(service_faults.lobby_down, 1),
     FaultScenario(service_faults.clients_dropped, 1, impairs=True),
@@ -42,17 +44,17 @@ SQLITE = _by_name(
 )
 POSTGRES = _by_name(
     FaultScenario(service_faults.engine_killed, 10, is_takeover=True),
-    FaultScenario(service_faults.engines_killed_in_turn, 3),
-    FaultScenario(service_faults.all_engines_killed, 3),
+    FaultScenario(service_faults.engines_killed_in_turn, 3, interrupts=True),
+    FaultScenario(service_faults.all_engines_killed, 3, interrupts=True),
     FaultScenario(service_faults.engine_paused, 2),
     FaultScenario(service_faults.engine_hung, 1),
     FaultScenario(service_faults.rolling_restart, 3, is_quiet=True),
     FaultScenario(service_faults.rolling_restart_of_the_others, 1),
     FaultScenario(service_faults.clocks_apart, 1),
     FaultScenario(service_faults.sent_twice, 3),
-    FaultScenario(database_faults.postgres_paused, 2),
-    FaultScenario(database_faults.postgres_killed, 3),
-    FaultScenario(database_faults.postgres_restarted, 2),
+    FaultScenario(database_faults.postgres_paused, 2, interrupts=True),
+    FaultScenario(database_faults.postgres_killed, 3, interrupts=True),
+    FaultScenario(database_faults.postgres_restarted, 2, interrupts=True),
     FaultScenario(database_faults.connections_terminated, 2),
     FaultScenario(database_faults.connections_reset, 2),
     FaultScenario(database_faults.database_slow, 1),
@@ -68,7 +70,10 @@ POSTGRES = _by_name(
     FaultScenario(service_faults.slow_readers, 1, impairs=True),
     FaultScenario(service_faults.reconnect_storm, 2),
 )
-GATEWAY = _by_name(FaultScenario(service_faults.gateway_killed, 2), FaultScenario(service_faults.gateway_restarted, 2))
+GATEWAY = _by_name(
+    FaultScenario(service_faults.gateway_killed, 2, interrupts=True),
+    FaultScenario(service_faults.gateway_restarted, 2, interrupts=True),
+)
 """Additional faults of runs whose players connect to the gateway."""
 SHORT_SQLITE = ("engine_killed", "disk_full")
 SHORT_POSTGRES = (

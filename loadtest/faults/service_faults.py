@@ -76,7 +76,7 @@ async def sent_twice(context: FaultContext) -> None:
         [context.deployment.endpoints(gateway=context.gateway, engines=[engine]) for engine in pair]
     )
     await context.wait(6)
-    await context.load.send_once()
+    context.load.send_once()
 
 
 # The other services

@@ -13,6 +13,7 @@ from loadtest.judge.knowledge import ShownCards
 from loadtest.judge.legal_actions import check_legal_actions
 from loadtest.judge.log import Log, Timeline, log_of
 from loadtest.judge.notation import Deck
+from loadtest.judge.pauses import check_pauses
 from loadtest.judge.positions import check_positions
 from loadtest.judge.public import check_public_facts
 from loadtest.judge.results import compare_ledger, compare_results, reported_rounds, sum_counts
@@ -61,6 +62,7 @@ def judge(record: TableRecord) -> Verdict:
         *_check_results(record, histories, log, stored_game),
         *_check_times(record, log, stored_game),
         *check_timeouts(log, histories, timeline.clock_offset),
+        *check_pauses(log, histories, timeline.clock_offset, record.interruptions),
         *_check_watch_delays(histories, log, timeline.clock_offset),
         *_check_deliveries(record, histories, stored_game, timeline.clock_offset),
     ]

@@ -33,6 +33,7 @@ class Invariant(StrEnum):
     COMPENSATION_WRONG = "compensation_wrong"
     TIMEOUT_UNEXCUSED = "timeout_unexcused"
     TABLE_STUCK = "table_stuck"
+    TABLE_PAUSED = "table_paused"
     CLIENT_ERROR = "client_error"
     SEATED_WRONGLY = "seated_wrongly"
     RESOURCE_LEAKED = "resource_leaked"

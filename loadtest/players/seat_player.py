@@ -19,6 +19,12 @@ from loadtest.record import ReportedViolation, SeatRecord, TableRecord, Viewed
 from loadtest.scenarios import Behaviour
 
 MAX_FAILED_ATTEMPTS = 8
+FOLLOWING, ABANDONING = "following a table", "abandoning a table"
+"""The prefixes of failures after which a player leaves a table, where the others wait for their time-outs."""
+CANCELLED = "load test: a player's call was cancelled"
+"""The failure that is counted when a player ends though nobody stops them."""
+MAX_ACT_MILLISECONDS = 20_000
+"""Every player acts within this time, also on a busy machine and while calls are retried."""
 INTERRUPTED = "load test: no time to read the records of a game"
 """The failure that is counted when a player is stopped while reading the records of a table."""
 OVERDUE_MILLISECONDS = 10_000
@@ -65,6 +71,7 @@ class SeatPlayer:
         self._failed_attempts = 0
         self._sheet_seconds = context.settings.silence_seconds * SHEET_TIMEOUT_FACTOR
         self._behaviour = Behaviour(viewer.behaviour)
+        viewer.thinks_milliseconds = MAX_ACT_MILLISECONDS
         self._will_be_late = self._behaviour is Behaviour.LATE and action_seconds <= MAX_LATE_ACTION_SECONDS
 
     async def play(self) -> None:
@@ -79,10 +86,13 @@ class SeatPlayer:
             if is_over and self._random.random() < self._context.settings.scenario.reread_share:
                 await read_again(self._client, self._table_id, self._viewer)
         except CroupierError as error:
-            self._failed("following a table", error)
+            self._failed(FOLLOWING, error)
             self._leave()
         except asyncio.CancelledError:
             self._leave()
+            if (task := asyncio.current_task()) is None or not task.cancelling():
+                # Their connections were closed, or the like. A task group of players would not notice it.
+                self._context.measures.record_failure(CANCELLED, self._table_id)
             raise
         if record := self._context.tables.leave(self._table_id):
             try:
@@ -118,9 +128,7 @@ class SeatPlayer:
                 return False
             await self._take_turn(table)
             if self._failed_attempts >= MAX_FAILED_ATTEMPTS:
-                self._context.measures.record_failure(
-                    "abandoning a table", f"{self._failed_attempts} attempts in a row failed"
-                )
+                self._context.measures.record_failure(ABANDONING, f"{self._failed_attempts} attempts in a row failed")
                 self._leave()
                 return False
         return True

@@ -8,6 +8,7 @@ from croupier.games.facts import SPECTATOR
 from croupier_api.v1 import cards_pb2, engine_pb2, facts_pb2, tables_pb2
 from croupier_client import card_text
 from croupier_client.cards import CardValue
+from loadtest.judge.pauses import MAX_PAUSE_MILLISECONDS
 from loadtest.judge.violations import Invariant
 from loadtest.record import Opened, Received, ReportedViolation, TableRecord, Viewed
 from tests.loadtest.judge.played import PlayedTable
@@ -99,6 +100,22 @@ def count_additional_card(reason: facts_pb2.MoveReason.ValueType) -> Falsify:
     """Show one viewer an additional card that was moved to a hand face down."""
     moved = facts_pb2.CardsMoved(target=facts_pb2.Place(hand=SEAT + 1), count=1, reason=reason)
     return falsify_message(lambda message, _: message.update.facts.add(cards_moved=moved))
+
+
+def act_late(record: TableRecord, _: PlayedTable) -> None:
+    """Let nobody act for long, though all players always act soon."""
+
+    def delay(event: Event) -> None:
+        event.update.stored_unix_ms += MAX_PAUSE_MILLISECONDS
+
+    for viewer in record.viewers:
+        viewer.thinks_milliseconds = 1_000
+        viewer.sent, viewer.answered = [], []
+        for index, received in enumerate(viewer.received[MIDDLE:], MIDDLE):
+            viewer.received[index] = received._replace(
+                at_milliseconds=received.at_milliseconds + MAX_PAUSE_MILLISECONDS
+            )
+            change_message(viewer, index, delay)
 
 
 def send_a_second_snapshot(record: TableRecord, table: PlayedTable) -> None:
@@ -284,6 +301,7 @@ STREAMS: Cases = {
         ),
     },
     Invariant.RULES_BROKEN: {"offer_nothing": offer_nothing},
+    Invariant.TABLE_PAUSED: {"act_late": act_late},
     Invariant.STREAM_SILENT: {
         "report_a_violation": lambda record, _: record.viewers[SEAT].reported.append(
             ReportedViolation(Invariant.STREAM_SILENT, 7, "nothing came")
