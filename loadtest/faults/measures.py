@@ -17,19 +17,35 @@ BREAK_MILLISECONDS = 2_000
 
 
 class Move(NamedTuple):
-    """The times at which an action was first received by a viewer, and stored; milliseconds since 1970 UTC."""
+    """An entry with the times at which a viewer first received it, and it was stored; milliseconds since 1970 UTC."""
 
     received: int
     stored: int
     sequence: int
+    seat: int | None
+    """The seat that acted; None for an entry that is no action."""
+
+
+class Steps(NamedTuple):
+    """The steps of a takeover in seconds, for the player who acted first after it."""
+
+    noticed: float
+    """From the kill to the first attempt to open another stream."""
+    retried: float
+    """Until the attempt that succeeded: attempts that failed, and the delays before others."""
+    opened: float
+    """Until its first message: the connection, the load of the table, and missed entries."""
+    acted: float
+    """Until their action was stored and received: think time and commit."""
 
 
 class Takeover(NamedTuple):
-    """The seconds from a kill to the next action at a table."""
+    """The seconds from a kill to the next action at a table; `steps` is None if no player of this run acted."""
 
     seconds: float
     table_id: str
     game: str
+    steps: Steps | None
 
 
 def last_sequence(record: TableRecord) -> int:
@@ -53,35 +69,49 @@ def _newest_first(viewer: SeatRecord) -> Iterator[tuple[int, engine_pb2.TableEve
 
 
 def moves(record: TableRecord, since: int) -> list[Move]:
-    """Return the actions at a table in order: the last one received before `since`, and all after it."""
+    """Return the received entries of a table in order: from the last action received before `since` on."""
     found: dict[int, Move] = {}
     for viewer in record.viewers:
         for at, event in _newest_first(viewer):
-            update = event.update
-            if not (event.HasField("update") and update.HasField("seat")):
+            if not event.HasField("update"):
                 continue
-            move = Move(at, update.stored_unix_ms, update.sequence)
+            update = event.update
+            seat = update.seat if update.HasField("seat") else None
+            move = Move(at, update.stored_unix_ms, update.sequence, seat)
             found[update.sequence] = min(move, found.get(update.sequence, move))
-            if at < since:
+            if at < since and seat is not None:
                 break
     return [found[sequence] for sequence in sorted(found)]
 
 
 def last_action(record: TableRecord) -> Move | None:
     """Return the last action at a table; None before the first."""
-    return max(moves(record, sys.maxsize), key=lambda move: move.sequence, default=None)
+    acted = (move for move in moves(record, sys.maxsize) if move.seat is not None)
+    return max(acted, key=lambda move: move.sequence, default=None)
 
 
 def longest_pause(records: Iterable[TableRecord], since: int) -> float:
     """Return the longest pause in seconds between two actions at a table that ended after `since`; 0 without any."""
-    pauses = (
-        later.received - earlier.received
-        for record in records
-        if not _has_leavers(record)
-        for earlier, later in pairwise(moves(record, since))
-        if later.received > since
-    )
+    pauses = (pause for record in records if not _has_leavers(record) for pause in _pauses(record, since))
     return max(pauses, default=0) / 1000
+
+
+def _pauses(record: TableRecord, since: int) -> Iterator[int]:
+    """Yield the milliseconds between two stored actions where all entries between them were received.
+
+    Others may have been followed by actions that nobody watched; and the time of receipt may be that of a viewer who
+    catches up.
+    """
+    acted: Move | None = None
+    sequence = 0
+    for move in moves(record, since):
+        if move.sequence != sequence + 1:
+            acted = None
+        sequence = move.sequence
+        if move.seat is not None:
+            if acted is not None and move.stored > since:
+                yield move.stored - acted.stored
+            acted = move
 
 
 def takeovers(records: Iterable[TableRecord], killed: int) -> list[Takeover]:
@@ -93,10 +123,35 @@ def takeovers(records: Iterable[TableRecord], killed: int) -> list[Takeover]:
     for record in records:
         if _has_leavers(record) or not any(_was_resumed(viewer, killed) for viewer in record.viewers):
             continue
-        later = (move.received - killed for move in moves(record, killed) if move.stored > killed)
+        later = (move for move in moves(record, killed) if move.stored > killed and move.seat is not None)
         if (first := next(later, None)) is not None:
-            found.append(Takeover(first / 1000, record.table_id, record.game))
+            steps = next((_steps(it, killed, first) for it in record.viewers if it.seat == first.seat), None)
+            found.append(Takeover((first.received - killed) / 1000, record.table_id, record.game, steps))
     return found
+
+
+def _steps(viewer: SeatRecord, killed: int, first: Move) -> Steps:
+    """Return the steps until the first action; a stream that was not lost needed none but the last."""
+    attempts = [opened.at_milliseconds for opened in viewer.opened if opened.at_milliseconds >= killed]
+    numbers = range(len(viewer.opened) - len(attempts), len(viewer.opened))
+    answered = next((it for it in viewer.received if it.stream in numbers), None)
+    if not attempts or answered is None:
+        times = [killed] * 4
+    else:
+        times = [killed, attempts[0], viewer.opened[answered.stream].at_milliseconds, answered.at_milliseconds]
+    times = [min(at, first.received) for at in (*times, first.received)]
+    return Steps(*((later - earlier) / 1000 for earlier, later in pairwise(times)))
+
+
+def format_takeover(takeover: Takeover) -> str:
+    """Return a takeover as one line, with what it waited for."""
+    line = f"{takeover.seconds:.1f} s: table {takeover.table_id} of {takeover.game}"
+    if (steps := takeover.steps) is None:
+        return line
+    return (
+        f"{line}: lost stream noticed after {steps.noticed:.1f} s, retries {steps.retried:.1f} s, "
+        f"new stream opened {steps.opened:.1f} s, acted {steps.acted:.1f} s"
+    )
 
 
 def _has_leavers(record: TableRecord) -> bool:

@@ -1,11 +1,11 @@
 """The report of a fault run, as text and as JSON."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from loadtest.faults.measures import percentile
+from loadtest.faults.measures import Steps, Takeover, percentile
 from loadtest.faults.run import MAX_TAKEOVER_SECONDS, FaultRunPlan, RunTotals, format_violation
 from loadtest.judge.violations import Invariant
 
@@ -29,19 +29,30 @@ def result_of(totals: RunTotals, plan: FaultRunPlan, command: str) -> Mapping[st
         "problems": list(_problems(totals, plan))[:MAX_PRINTED],
         "takeover_seconds": {
             "tables": len(totals.takeovers),
-            "median": round(percentile(totals.takeovers, 0.5), 3),
-            "p99": round(percentile(totals.takeovers, 0.99), 3),
+            **_percentiles([takeover.seconds for takeover in totals.takeovers]),
         },
+        "takeover_steps": {step: _percentiles(seconds) for step, seconds in _steps(totals.takeovers).items()},
     }
+
+
+def _percentiles(seconds: Sequence[float]) -> Mapping[str, float]:
+    return {"median": round(percentile(seconds, 0.5), 3), "p99": round(percentile(seconds, 0.99), 3)}
+
+
+def _steps(takeovers: Sequence[Takeover]) -> Mapping[str, Sequence[float]]:
+    """Return the seconds of each step of the takeovers by its name."""
+    known = [takeover.steps for takeover in takeovers if takeover.steps is not None]
+    return {name: [steps[index] for steps in known] for index, name in enumerate(Steps._fields)}
 
 
 def _problems(totals: RunTotals, plan: FaultRunPlan) -> Iterator[str]:
     """Yield the problems of a run, one line each."""
     yield from map(format_violation, totals.violations.values())
     yield from totals.defects
-    if not plan.short and percentile(totals.takeovers, 0.99) >= MAX_TAKEOVER_SECONDS:
+    seconds = [takeover.seconds for takeover in totals.takeovers]
+    if not plan.short and percentile(seconds, 0.99) >= MAX_TAKEOVER_SECONDS:
         limit = f"99 of 100 must take less than {MAX_TAKEOVER_SECONDS:g} s"
-        yield f"takeovers take up to {max(totals.takeovers):.2f} s: {limit}"
+        yield f"takeovers take up to {max(seconds):.2f} s: {limit}"
 
 
 def format_result(result: Mapping[str, Any]) -> Iterator[str]:
@@ -64,5 +75,7 @@ def format_result(result: Mapping[str, Any]) -> Iterator[str]:
     if takeover["tables"]:
         times = f"median {takeover['median']:.2f} s, 99 % within {takeover['p99']:.2f} s"
         yield f"takeover             {takeover['tables']} tables, {times}"
+        for step, times_of_step in result["takeover_steps"].items():
+            yield f"  {step:18} median {times_of_step['median']:.2f} s, 99 % within {times_of_step['p99']:.2f} s"
     yield from (f"  {problem}" for problem in result["problems"])
     yield f"seed                 {result['seed']}; again: {result['command']}"

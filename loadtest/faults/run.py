@@ -11,7 +11,14 @@ from typing import Any
 from loadtest.faults.context import FaultContext
 from loadtest.faults.deployment import Deployment
 from loadtest.faults.load import FaultLoad
-from loadtest.faults.measures import EventLoopLag, last_sequence, longest_pause, takeovers
+from loadtest.faults.measures import (
+    EventLoopLag,
+    Takeover,
+    format_takeover,
+    last_sequence,
+    longest_pause,
+    takeovers,
+)
 from loadtest.faults.pauses import PauseWatch
 from loadtest.faults.scenarios import FaultScenario
 from loadtest.judge.violations import Invariant, Violation
@@ -77,7 +84,7 @@ class RunTotals:
     verified: int = 0
     acknowledged: int = 0
     faults: list[Fault] = field(default_factory=list)
-    takeovers: list[float] = field(default_factory=list)
+    takeovers: list[Takeover] = field(default_factory=list)
     violations: dict[tuple[Invariant, str, int], Violation] = field(default_factory=dict)
     """Each once, since a running table is judged after every fault."""
     defects: list[str] = field(default_factory=list)
@@ -210,9 +217,9 @@ class FaultRun:
 
     def _measure_takeovers(self, played: Mapping[str, TableRecord], killed: int) -> None:
         measured = takeovers(played.values(), killed)
-        self._totals.takeovers += [takeover.seconds for takeover in measured]
+        self._totals.takeovers += measured
         for slow in (takeover for takeover in measured if takeover.seconds >= MAX_TAKEOVER_SECONDS):
-            self._print(f"    {slow.seconds:.1f} s: table {slow.table_id} of {slow.game}")
+            self._print(f"    {format_takeover(slow)}")
 
     async def _wait_until_recovered(self, heads: Mapping[str, int]) -> list[Violation]:
         """Wait until every table has another entry or has ended; returns a violation for each that has not in time."""

@@ -37,8 +37,10 @@ def pauses(log: Log, clock_offset: int, until: int) -> Iterator[Pause]:
     # Entries without an action of a seat are shuffles, which belong to the action before, and agreed proposals.
     acted = [sequence for sequence in sorted(log.entries) if sequence not in log.meta_entries]
     times = [(sequence, log.entries[sequence].stored_unix_ms + clock_offset) for sequence in acted]
-    for (sequence, began), (_, ended) in pairwise((*times, (0, until))):
-        if seats := log.seats_to_act(sequence):
+    for (sequence, began), (following, ended) in pairwise((*times, (log.last + 1, until))):
+        # Where entries are missing, such as before a snapshot, somebody may have acted.
+        is_known = all(between in log.entries for between in range(sequence + 1, following))
+        if is_known and (seats := log.seats_to_act(sequence)):
             yield Pause(sequence, seats, began, ended)
 
 

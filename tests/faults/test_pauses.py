@@ -80,8 +80,10 @@ def test_of_many_tables_the_first_are_described_and_the_others_are_counted(table
     assert "so do 2 other tables" in printed[-1]
 
 
-def test_a_finished_table_does_not_pause() -> None:
-    record = record_of(played())
-    watch, printed = watch_of(record)
-    watch.look(last_received(record) + FIRST)
+def test_finished_tables_do_not_pause() -> None:
+    records = [record_of(played()) for _ in range(MAX_PRINTED + 1)]
+    for number, record in enumerate(records):
+        record.table_id = f"table-{number}"
+    watch, printed = watch_of(*records)
+    watch.look(last_received(records[0]) + FIRST)
     assert not printed

@@ -93,3 +93,12 @@ def test_a_pause_of_players_who_could_not_act_is_no_violation(excuse: Callable[[
     record = record_of_quick_players(paused_table(MAX_PAUSE_MILLISECONDS))
     excuse(record)
     assert not is_found(record)
+
+
+def test_a_pause_is_unknown_where_entries_are_missing() -> None:
+    table = paused_table(MAX_PAUSE_MILLISECONDS)
+    record = record_of_quick_players(table)
+    missing = len(table.transitions) - 2
+    for viewer in record.viewers:
+        viewer.received.pop(missing)
+    assert not is_found(record)
