@@ -10,6 +10,9 @@ from loadtest.simulation.replica import Replica
 RESTART_SECONDS = (0.1, 4.0)
 REPORTING_SECONDS = 2.0
 DOWN_SECONDS = (0.2, 4.0)
+LONG_DOWN_SECONDS = (1.0, 10.0)
+RECOVERING_SECONDS = 3.0
+CUT_OFF_SECONDS = (20.0, 60.0)
 
 
 class Chaos:
@@ -27,6 +30,8 @@ class Chaos:
             "stop engine": lambda: self._stop([self._one("engine")]),
             "rolling restart": lambda: self._stop(self._all("engine")),
             "stop database": self._stop_database,
+            "stop database, kill engine": self._stop_database_and_kill_engine,
+            "cut engine off": self._cut_engine_off,
             "kill lobby": lambda: self._kill([self._one("lobby")]),
             "stop lobby": lambda: self._stop([self._one("lobby")]),
             "kill scoring": lambda: self._kill([self._one("scoring")]),
@@ -92,6 +97,22 @@ class Chaos:
         database.stop()
         await asyncio.sleep(self._random.uniform(*DOWN_SECONDS))
         database.start()
+
+    async def _stop_database_and_kill_engine(self) -> None:
+        """Kill an engine soon after the engines' database has been down for a while."""
+        database = self._environment.databases["engine"]
+        database.stop()
+        await asyncio.sleep(self._random.uniform(*LONG_DOWN_SECONDS))
+        database.start()
+        await asyncio.sleep(self._random.uniform(0, RECOVERING_SECONDS))
+        await self._kill([self._one("engine")])
+
+    async def _cut_engine_off(self) -> None:
+        """Keep one engine from its database for long, while its players reach it and the others go on."""
+        database, process = self._environment.databases["engine"], self._one("engine").process
+        database.cut_off.add(process)
+        await asyncio.sleep(self._random.uniform(*CUT_OFF_SECONDS))
+        database.cut_off.discard(process)
 
     async def _break(self, maximum: int) -> None:
         streams = [

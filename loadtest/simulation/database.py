@@ -56,6 +56,8 @@ class SimulatedDatabase:
         self.faults = faults
         self.process = Process(f"{name} database")
         self.is_down = False
+        self.cut_off: set[Process] = set()
+        """The processes that cannot reach the database, while others can."""
         self.raw, self.statements = schema.open()
         self.raw.create_function("record_change", -1, self._record_change)
         self.raw.executescript(triggers)
@@ -70,7 +72,7 @@ class SimulatedDatabase:
     async def enter(self, connection: "InlineConnection") -> None:
         """Wait for the lock; raises DatabaseFault while the database is down."""
         await self.faults.database_round_trip(self.name)
-        self._check_up()
+        self.check_reachable(connection.process)
         if self._owner is None:
             self._owner = connection
             return
@@ -83,9 +85,10 @@ class SimulatedDatabase:
                 self.leave(connection)
             raise
 
-    def _check_up(self) -> None:
-        if self.is_down:
-            raise DatabaseFault("the simulated database is down")
+    def check_reachable(self, process: Process) -> None:
+        """Raise DatabaseFault if a process cannot reach the database."""
+        if self.is_down or process in self.cut_off:
+            raise DatabaseFault("the simulated database is down, or cut off")
 
     def leave(self, connection: "InlineConnection") -> None:
         """Roll back, and let the next transaction in."""
@@ -108,7 +111,7 @@ class SimulatedDatabase:
         """Commit, and let the next transaction in; raises DatabaseFault, before or after the commit."""
         try:
             await self.faults.before_commit(self.name)
-            self._check_up()
+            self.check_reachable(connection.process)
         except BaseException:
             self.leave(connection)
             raise

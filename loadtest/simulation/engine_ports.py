@@ -18,6 +18,7 @@ from croupier.runtime.database import transaction
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.findings import Findings
+from loadtest.simulation.loop import PROCESS
 
 
 class SimulatedWriter:
@@ -33,6 +34,8 @@ class SimulatedWriter:
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all appends, or none; returns the indexes of those that came too late."""
+        # The transaction runs in the process of the database.
+        self._database.check_reachable(PROCESS.get())
         transaction = self._database.process.start(self._transaction(appends))
         # Retrieved, so that a failure without a waiter is not logged.
         transaction.add_done_callback(lambda done: done.cancelled() or done.exception())

@@ -71,8 +71,7 @@ class EngineReplica(Replica):
     async def _query_time(self) -> int:
         await asyncio.sleep(self.random.uniform(0.0001, 0.02))
         with available(self.environment.access[self.kind]):
-            if self.database.is_down:
-                raise ConnectionError("the simulated database is down")
+            self.database.check_reachable(self.process)
         now = self.environment.loop.now_milliseconds()
         await asyncio.sleep(self.random.uniform(0.0001, 0.02))
         return now

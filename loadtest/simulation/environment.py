@@ -37,7 +37,6 @@ class Environment:
         self.faults = Faults(seed, self.plan.rates, trace)
         self.observer = Observer(self.findings, loop.now_milliseconds, trace, self.plan)
         self.network = SimulatedNetwork(self.observer, self.faults, self.random("routes"), trace)
-        self.hub = NotificationHub(self.faults, self.random("hub"))
         self.databases = {
             "engine": SimulatedDatabase(
                 "engine", schemas["engine"], ENGINE_TRIGGERS, self.faults, self.observer.committed
@@ -45,6 +44,7 @@ class Environment:
             "lobby": SimulatedDatabase("lobby", schemas["lobby"], "", self.faults, lambda _: None),
             "scoring": SimulatedDatabase("scoring", schemas["scoring"], SCORING_TRIGGERS, self.faults, self._changed),
         }
+        self.hub = NotificationHub(self.faults, self.random("hub"), self.databases["engine"].cut_off)
         self.access = {kind: cast("AsyncEngine", InlineEngine(one)) for kind, one in self.databases.items()}
         """The SQLAlchemy engine of each service's database."""
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from random import Random
 from typing import Any
 
@@ -11,7 +11,7 @@ from croupier.games.facts import Seat
 from croupier.runtime.notifications import CHECK_SECONDS
 from loadtest.simulation.calls import Pipe
 from loadtest.simulation.faults import Faults
-from loadtest.simulation.loop import PROCESS
+from loadtest.simulation.loop import PROCESS, Process
 
 LATE_SECONDS = 2 * CHECK_SECONDS
 LOST = "lost"
@@ -19,11 +19,12 @@ LOST = "lost"
 
 
 class NotificationHub:
-    """Publishes notifications to every engine that listens."""
+    """Publishes notifications to every engine that listens and is not cut off."""
 
-    def __init__(self, faults: Faults, random: Random) -> None:
+    def __init__(self, faults: Faults, random: Random, cut_off: Container[Process]) -> None:
         self._faults = faults
         self._random = random
+        self._cut_off = cut_off
         self._listening: list[Pipe] = []
 
     def publish(self, *values: object) -> None:
@@ -32,10 +33,14 @@ class NotificationHub:
         A late notification comes after those that follow it.
         """
         payload = json.dumps(values)
+        if PROCESS.get() in self._cut_off:
+            return
         for pipe in list(self._listening):
             receiver = pipe.receiver
             if not receiver.alive:
                 self._listening.remove(pipe)
+            elif receiver in self._cut_off:
+                continue
             elif self._faults.occurs("lost_notification", receiver.name):
                 if self._random.random() < 0.5:
                     self._listening.remove(pipe)

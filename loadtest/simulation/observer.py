@@ -51,13 +51,16 @@ _UNARY_CALLS: Mapping[str, tuple[Any, Any]] = {
     "CastVote": (engine_pb2.CastVoteRequest, engine_pb2.CastVoteResponse),
 }
 """The messages of players' unary calls."""
+THINKS_MILLISECONDS = 20_000
+"""Steady players act within this time, also while their connections break."""
 _FAILED = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN})
 
 
 class Observer:
     """Observes all messages when they are sent, and all commits; `tables` are the records so far.
 
-    All players of a simulation are impaired, since they are late, absent and disconnected on purpose.
+    Unless they are steady, all players of a simulation are impaired, since they are late, absent and disconnected on
+    purpose.
     """
 
     def __init__(self, findings: Findings, now: Callable[[], int], trace: Trace, plan: SimulationPlan) -> None:
@@ -236,7 +239,9 @@ class Observer:
     def _viewer(self, call: SimulatedCall, table_id: str) -> SeatRecord:
         name = call.client.name
         if (table_id, name) not in self._viewers:
-            viewer = SeatRecord(self.players[name], impaired=True, client_seed=self._seeds.get(name, b""))
+            is_steady = self._plan.are_players_steady
+            viewer = SeatRecord(self.players[name], impaired=not is_steady, client_seed=self._seeds.get(name, b""))
+            viewer.thinks_milliseconds = THINKS_MILLISECONDS if is_steady else None
             self._viewers[table_id, name] = viewer
             self._record(table_id).viewers.append(viewer)
         return self._viewers[table_id, name]

@@ -60,6 +60,7 @@ class TablePlan:
     """Whether the players are absent once the table is open."""
     reserve_seconds: int
     bot_delay_milliseconds: int
+    action_seconds: int = 5
 
     @property
     def seats(self) -> int:
@@ -82,6 +83,8 @@ class SimulationPlan:
     rates: FaultRates
     max_table_entries: int = MAX_ENTRIES
     abandoned_seconds: int = ABANDONED_MILLISECONDS // 1000
+    are_players_steady: bool = False
+    """Whether all players act soon whenever they are to act, so that nothing excuses a pause of their tables."""
 
 
 SCHEDULED_FAULTS = (
@@ -218,6 +221,28 @@ def _bots(plan: SimulationPlan, random: Random) -> SimulationPlan:
     return replace(plan, tables=tables, engines=3, rates=rates, scheduled_faults=scheduled_faults)
 
 
+def _steady(plan: SimulationPlan, random: Random) -> SimulationPlan:
+    """Let players who always act soon, and have much time, play while databases and engines fail one after another.
+
+    Their time is so long that a time-out ends no pause.
+    """
+    failing = ("stop database, kill engine", "break all streams") * 2 + ("stop database, kill engine",)
+    quick = replace(_behaviour(random), think_seconds=0.3, absent=0.0, random_cards=0.0, leave=0.0)
+    drawn = [_table(game, random) for game in random.sample(SHORT_GAMES, k=2)]
+    tables = [_with_players(table, *(quick,) * table.seats) for table in drawn]
+    rates = replace(plan.rates, silent_call=0.02, slow_network=0.1, slow_reader=0.0, lost_notification=0.3)
+    return replace(
+        plan,
+        tables=tuple(replace(table, action_seconds=120) for table in tables),
+        engines=random.choice((2, 3)),
+        rates=rates,
+        faulty_seconds=random.uniform(10, 40),
+        scheduled_faults=random.choice((failing, ("cut engine off", "break stream"))),
+        queue_messages=256,
+        are_players_steady=True,
+    )
+
+
 def _with_players(
     table: TablePlan, *players: BehaviourRates, bots: tuple[str, ...] = (), matched: bool = False
 ) -> TablePlan:
@@ -225,5 +250,12 @@ def _with_players(
 
 
 SCENARIOS: Mapping[str, Callable[[SimulationPlan, Random], SimulationPlan]] = MappingProxyType(
-    {"absent": _absent, "matched": _matched, "contended": _contended, "deployed": _deployed, "bots": _bots}
+    {
+        "absent": _absent,
+        "matched": _matched,
+        "contended": _contended,
+        "deployed": _deployed,
+        "bots": _bots,
+        "steady": _steady,
+    }
 )

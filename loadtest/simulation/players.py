@@ -31,7 +31,6 @@ from loadtest.simulation.loop import Process
 from loadtest.simulation.plan import BehaviourRates, TablePlan
 from loadtest.simulation.replica import ENGINE, LOBBY, SCORING
 
-ACTION_SECONDS = 5
 RETRY_SECONDS = 0.5
 ABSENT_SECONDS = (5.5, 10.0)
 _ALLOWED = frozenset({ErrorReason.ERROR_REASON_MATCH_FAILED, ErrorReason.ERROR_REASON_TABLE_FINISHED})
@@ -107,7 +106,7 @@ class Player:
     async def host(self, plan: TablePlan) -> str:
         """Create a table and add the bots; returns the table's id."""
         time_control = tables_pb2.TimeControl(
-            action_time=Duration(seconds=ACTION_SECONDS),
+            action_time=Duration(seconds=plan.action_seconds),
             reserve_time=Duration(seconds=plan.reserve_seconds),
             bot_delay=Duration(nanos=plan.bot_delay_milliseconds * 1_000_000),
         )

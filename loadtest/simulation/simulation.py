@@ -168,7 +168,8 @@ class Simulation(Environment):
 
     def _delivery_limit(self) -> DeliveryLimit:
         """Return the limit of deliveries, from when databases are available and fast."""
-        is_fair = self.plan.rates.is_fair_to_databases and "stop database" not in self.plan.scheduled_faults
+        are_stopped = any(kind.startswith(("stop database", "cut engine")) for kind in self.plan.scheduled_faults)
+        is_fair = self.plan.rates.is_fair_to_databases and not are_stopped
         fair_from = 0.0 if is_fair else self.plan.faulty_seconds + RECOVERY_SECONDS
         return DeliveryLimit(
             MAX_DELIVERY_MILLISECONDS, START_MILLISECONDS + round(fair_from * 1000), applies_to_impaired=True

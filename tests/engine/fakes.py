@@ -252,13 +252,15 @@ class FakeLivenessStore:
         self.certain_until: int | None = None
         """The last heartbeat of another engine, which has sent none since."""
         self.down = False
+        self.engines = 1
         self.asked = 0
 
     async def record_heartbeat(self, engine_id: str, now: int) -> LivenessReport:
         self.asked += 1
         if self.down:
             raise StoreDown
-        return LivenessReport(now if self.certain_until is None else self.certain_until, tuple(self.outages), engines=1)
+        certain_until = now if self.certain_until is None else self.certain_until
+        return LivenessReport(certain_until, tuple(self.outages), self.engines)
 
     async def leave(self, engine_id: str, now: int) -> None:
         self.outages.append(Outage(now, now + RECONNECT_MILLISECONDS))

@@ -16,9 +16,11 @@ from croupier.engine.cluster.housekeeping import (
     Housekeeper,
     RetentionPolicy,
 )
+from croupier.engine.cluster.liveness import CUT_OFF_MILLISECONDS
 from croupier.engine.core.log import ActedBy, ClockConfig
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.turn_scheduler import RETRY_MILLISECONDS
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import Unavailable
 from croupier_api.v1 import errors_pb2
@@ -34,6 +36,7 @@ from tests.engine.play import (
     pending_messages,
     people,
     play_on,
+    reload_table,
 )
 from tests.engine.timing import pass_time
 
@@ -125,6 +128,60 @@ async def test_a_table_that_cannot_be_loaded_does_not_affect_others(
     await housekeeper.sweep()
     assert set(tables.in_memory) == {"t2"}
     assert engine.logger.events("error") == ["table cannot be loaded"]
+
+
+# Engines that are cut off
+
+
+async def cut_off(engine: EngineHarness, engines: int) -> tuple[Housekeeper, LiveTable]:
+    """Return a housekeeper and a table where nothing is due, at one of several engines whose heartbeats now fail."""
+    housekeeper, tables = housekeeper_of(engine)
+    await tables.prepare("t1", "thulla", 3, {}, SLOW)
+    await tables.open("t1", people(3), [b""] * 3)
+    engine.liveness_store.engines = engines
+    await engine.liveness.send_heartbeat()
+    engine.liveness_store.down = True
+    return housekeeper, await tables.get("t1")
+
+
+async def test_a_cut_off_engine_hands_over_streams_of_tables_where_nothing_is_due(engine: EngineHarness) -> None:
+    housekeeper, table = await cut_off(engine, engines=2)
+    stream = await live_stream(table, SPECTATOR)
+    engine.clock.advance(CUT_OFF_MILLISECONDS - 1)
+    await housekeeper.hand_over()
+    assert await pending_messages(stream) == []
+    engine.clock.advance(1)
+    await housekeeper.hand_over()
+    (notice,) = await pending_messages(stream)
+    assert event_of(notice).HasField("resume_notice")
+    assert stream.closed
+    with pytest.raises(Unavailable) as refusal:
+        await table.catch_up_to(0)
+    assert refusal.value.reason == errors_pb2.ERROR_REASON_TABLE_MOVED
+
+
+async def test_an_engine_that_was_cut_off_catches_up_by_itself(engine: EngineHarness) -> None:
+    housekeeper, table = await cut_off(engine, engines=2)
+    engine.clock.advance(CUT_OFF_MILLISECONDS)
+    await housekeeper.hand_over()
+    other = await reload_table(engine.another_engine(), "t1")
+    await act_once(other, Random(1))
+    engine.liveness_store.down = False
+    await engine.liveness.send_heartbeat()
+    await housekeeper.hand_over()
+    await pass_time(engine.clock, RETRY_MILLISECONDS + 100)
+    assert table.state.sequence == other.state.sequence
+    assert not table.is_handed_over
+    assert table.is_idle()
+
+
+async def test_the_only_engine_keeps_its_streams_while_its_database_is_down(engine: EngineHarness) -> None:
+    housekeeper, table = await cut_off(engine, engines=1)
+    stream = await live_stream(table, SPECTATOR)
+    engine.clock.advance(10 * CUT_OFF_MILLISECONDS)
+    await housekeeper.hand_over()
+    assert await pending_messages(stream) == []
+    assert not stream.closed
 
 
 # Memory

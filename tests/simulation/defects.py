@@ -6,9 +6,11 @@ from contextlib import AbstractContextManager
 from itertools import islice
 from typing import Any, NamedTuple
 from unittest.mock import patch
+from zlib import crc32
 
 from croupier.engine.api.outbox import Outbox
 from croupier.engine.cluster.catch_up import CatchUp
+from croupier.engine.cluster.liveness import EngineLiveness
 from croupier.engine.core import clock, fold
 from croupier.engine.core.clock import NOT_WAITING, ClockState
 from croupier.engine.core.fold import Transition
@@ -19,10 +21,15 @@ from croupier.engine.core.reports import Report
 from croupier.engine.storage import sqlite_writer
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables import subscription
+from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.subscribers import Subscribers
 from croupier.games import facts
-from croupier.games.facts import EVERYONE, SPECTATOR, Fact, Viewer
+from croupier.games.actions import Action
+from croupier.games.facts import EVERYONE, SPECTATOR, Fact, Seat, Viewer
 from loadtest.judge.violations import Invariant
+
+UNANSWERED_STEP = 50
+"""One of so many actions gets no answer."""
 
 
 class Defect(NamedTuple):
@@ -127,6 +134,23 @@ def play_on_without_people() -> AbstractContextManager[Any]:
     return patch.object(clock, "abandoned_at", lambda *_: None)
 
 
+def never_answer_some_actions() -> AbstractContextManager[Any]:
+    """Of some actions the engine neither stores nor refuses any copy, while the stream brings everything else."""
+    original = LiveTable.act
+
+    async def act(table: LiveTable, seat: Seat, action: Action, request_id: str, expected: int | None) -> int:
+        if not crc32(request_id.encode()) % UNANSWERED_STEP:
+            await asyncio.Event().wait()
+        return await original(table, seat, action, request_id, expected)
+
+    return patch.object(LiveTable, "act", act)
+
+
+def keep_streams_while_cut_off() -> AbstractContextManager[Any]:
+    """An engine that cannot reach the database keeps the streams of tables where nothing is due."""
+    return patch.object(EngineLiveness, "is_cut_off", False)
+
+
 DEFECTS: Mapping[str, Defect] = {
     defect.change.__name__: defect
     for defect in (
@@ -142,5 +166,7 @@ DEFECTS: Mapping[str, Defect] = {
         Defect(forget_reports_before_they_arrive, "deployed", (Invariant.RESULT_MISSING, Invariant.LEDGER_DIFFERS)),
         Defect(ignore_the_limit, "", (Invariant.LOG_BROKEN,)),
         Defect(play_on_without_people, "absent", (Invariant.LOG_BROKEN,)),
+        Defect(never_answer_some_actions, "steady", (Invariant.TABLE_PAUSED,)),
+        Defect(keep_streams_while_cut_off, "steady", (Invariant.TABLE_PAUSED,)),
     )
 }

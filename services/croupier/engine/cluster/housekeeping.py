@@ -1,4 +1,4 @@
-"""Periodic work for all tables: stream heartbeats, overdue deadlines, memory, the archive."""
+"""Periodic work for all tables: stream heartbeats, overdue deadlines, hand-over, memory, the archive."""
 
 import asyncio
 from collections import Counter
@@ -16,6 +16,7 @@ from croupier_api.v1 import errors_pb2
 
 STREAM_HEARTBEAT_SECONDS = 15.0
 SWEEP_SECONDS = 0.5
+HAND_OVER_SECONDS = 1.0
 OVERDUE_MILLISECONDS = 700
 """Engines with a table in memory act sooner after its deadline; after this long any engine does."""
 CLAIM_MILLISECONDS = 2_000
@@ -56,6 +57,7 @@ class Housekeeper:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._repeat(self.maintain, STREAM_HEARTBEAT_SECONDS))
             group.create_task(self._repeat(self.sweep, SWEEP_SECONDS))
+            group.create_task(self._repeat(self.hand_over, HAND_OVER_SECONDS))
             group.create_task(self._repeat(self.archive, ARCHIVE_SECONDS))
 
     async def _repeat(self, work: Callable[[], Awaitable[None]], pause_seconds: float) -> None:
@@ -101,6 +103,18 @@ class Housekeeper:
             is_too_new = isinstance(error, ServiceError) and error.reason == errors_pb2.ERROR_REASON_TABLE_TOO_NEW
             if is_too_new or not isinstance(error, Unavailable):
                 self._services.logger.error("table cannot be loaded", table_id=table_id, exc_info=error)
+
+    async def hand_over(self) -> None:
+        """Hand all streams over while this engine is cut off from the database, and catch up once it is not.
+
+        Its players would see no action of those at other engines, and wait for turns that they have.
+        """
+        is_cut_off = self._services.liveness.is_cut_off
+        async for table in in_steps(list(self._tables.in_memory.values()), MAINTENANCE_STEP):
+            if is_cut_off and not (table.is_handed_over or table.state.is_over):
+                table.hand_over_streams()
+            elif table.is_handed_over and not is_cut_off:
+                table.schedule_turn()
 
     async def archive(self) -> None:
         """Archive old finished tables, and delete those that are past their retention."""

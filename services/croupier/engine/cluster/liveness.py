@@ -19,6 +19,9 @@ DEAD_AFTER_MILLISECONDS = 3_000
 """An engine without heartbeat for so long has died, or cannot reach the database."""
 RECONNECT_MILLISECONDS = 5_000
 """The time that players have to reconnect to another engine after one has died or left."""
+CUT_OFF_MILLISECONDS = 10_000
+"""The time without a heartbeat after which an engine hands all streams over: longer than the outage that others record,
+and than most restarts of a database, in which players just wait."""
 OUTAGE_RETENTION_MILLISECONDS = 2 * 86_400_000
 """Longer than the time of any seat for an action."""
 
@@ -69,6 +72,11 @@ class EngineLiveness:
     def engines(self) -> int:
         """The number of living engines at the last heartbeat."""
         return self.report.engines
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether this engine, one of several, has sent no heartbeat for so long that its players should leave."""
+        return self.engines > 1 and self._clock() - self._heartbeat_at >= CUT_OFF_MILLISECONDS
 
     async def is_certain_of(self, moment: int) -> bool:
         """Return whether every outage before a moment is known; raises what the store raises."""

@@ -26,6 +26,10 @@ class Liveness(Protocol):
     def engines(self) -> int:
         """The number of living engines at the last heartbeat."""
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether this engine, one of several, has sent no heartbeat for so long that its players should leave."""
+
     async def is_certain_of(self, moment: int) -> bool:
         """Return whether every outage before a moment is known, in milliseconds since 1970 UTC; raises Unavailable."""
 
