@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from croupier.cli.launcher.replicas import GATEWAY, ONE_OF_EACH, Replicas, service_of
@@ -52,6 +52,8 @@ class Deployment:
     """A route through another network namespace, where the machine allows one."""
     network_error: str
     """The reason why there is none; else empty."""
+    _killed: dict[str, int] = field(default_factory=dict)
+    """By killed instance, the number of its restarts before. That its process has ended is noticed a moment later."""
 
     def instances(self, service: str) -> list[str]:
         """Return the instances of a service."""
@@ -79,14 +81,20 @@ class Deployment:
         return listening | set(self.player_ports.values())
 
     async def wait_until_running(self) -> None:
-        """Wait until every instance runs; raises TimeoutError."""
+        """Wait until every instance runs, those that were killed again; raises TimeoutError."""
         async with asyncio.timeout(READY_SECONDS):
-            while not self.services.are_running:  # noqa: ASYNC110
+            while not self._are_running:  # noqa: ASYNC110
                 await asyncio.sleep(POLL_SECONDS)
+
+    @property
+    def _are_running(self) -> bool:
+        are_restarted = all(self.services.restarts[name] > before for name, before in self._killed.items())
+        return are_restarted and self.services.are_running
 
     def kill(self, *instances: str) -> None:
         """Kill instances; the supervisor restarts them."""
         for instance in instances:
+            self._killed[instance] = self.services.restarts[instance]
             self.services.kill(instance, signal.SIGKILL)
 
     def set_flags(self, instance: str, flags: Sequence[str]) -> None:
