@@ -26,7 +26,7 @@ from tests.client.messages import play
 from tests.client.stream_script import StreamFault, StreamScript
 from tests.client.test_channels import play_all_cards
 from tests.ports import reserved_port
-from tests.waiting import until
+from tests.waiting import TIMEOUT_SECONDS, until
 
 KEEPALIVE_OPTIONS = ("grpc.keepalive_time_ms", "grpc.keepalive_timeout_ms", "grpc.http2.ping_timeout_ms")
 PING = bytes([6, 0])
@@ -310,3 +310,14 @@ def test_one_address_is_used_unchanged_and_several_share_the_calls(addresses: st
 def test_several_names_are_refused_with_the_expected_form(addresses: str) -> None:
     with pytest.raises(ValueError, match=r"invalid addresses .* dns:///name:7720"):
         Endpoints(lobby="127.0.0.1:1", engine=addresses, scoring="127.0.0.1:1")
+
+
+async def test_a_table_whose_client_is_closed_raises_instead_of_ending_its_game(client_of: Connect) -> None:
+    with FakeCroupier(StreamScript()) as fake:
+        async with client_of(fake) as client:
+            table = client.play_table("t1")
+            await table.__aenter__()
+        with pytest.raises(Unavailable, match="the connection was closed while the table was open"):
+            await table.wait_for_change(timeout_seconds=TIMEOUT_SECONDS)
+        assert not table.is_finished
+        await table.close()

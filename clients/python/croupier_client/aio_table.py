@@ -13,7 +13,7 @@ from croupier_client.backlog import Backlog
 from croupier_client.errors import CroupierError, TimedOut, Unavailable
 from croupier_client.retry import Attempts
 from croupier_client.rpc import AsyncCaller, Rpc, Service
-from croupier_client.table import Event, FollowedTable, StreamMessage, is_resume_notice
+from croupier_client.table import Event, FollowedTable, StreamMessage, connection_closed, is_resume_notice
 
 _Messages: TypeAlias = (
     AsyncGenerator[engine_pb2.WatchTableResponse, None] | AsyncGenerator[engine_pb2.PlayTableResponse, None]
@@ -115,6 +115,9 @@ class AsyncWatchedTable(FollowedTable):
         except CroupierError as error:
             self._error = error
         finally:
+            # Not by close(), which takes the reader first: somebody closed the connection.
+            if self._reader is not None and self._error is None and not self.is_finished:
+                self._error = connection_closed()
             self._ended = True
             self._notify()
 

@@ -17,7 +17,7 @@ from croupier_client.backlog import Backlog
 from croupier_client.errors import CroupierError, TimedOut, Unavailable
 from croupier_client.retry import Attempts
 from croupier_client.rpc import BlockingCaller, Messages, Rpc, Service
-from croupier_client.table import Event, FollowedTable, StreamMessage, is_resume_notice
+from croupier_client.table import Event, FollowedTable, StreamMessage, connection_closed, is_resume_notice
 
 CLOSE_SECONDS = 10.0
 """The time that closing a table waits for its reader."""
@@ -123,6 +123,9 @@ class BlockingWatchedTable(FollowedTable):
                     self._closing.wait(delay)
         except CroupierError as error:
             self._error = error
+        except ValueError:
+            # By this gRPC refuses a call on a channel that was closed.
+            self._error = connection_closed()
         finally:
             with self._changed:
                 self._ended = True

@@ -13,7 +13,14 @@ import grpc
 
 from croupier_api.v1 import actions_pb2, engine_pb2, facts_pb2, tables_pb2
 from croupier_api.v1.errors_pb2 import ERROR_REASON_NO_PROPOSAL, ERROR_REASON_TABLE_FINISHED
-from croupier_client.errors import CroupierError, FailedPrecondition, LimitReached, SequenceError, from_status
+from croupier_client.errors import (
+    CroupierError,
+    FailedPrecondition,
+    LimitReached,
+    SequenceError,
+    Unavailable,
+    from_status,
+)
 from croupier_client.retry import Clock, monotonic_clock
 from croupier_client.rpc import Rpc, Service
 from croupier_client.view import fold
@@ -37,6 +44,11 @@ def new_request_id() -> str:
 def is_resume_notice(message: StreamMessage) -> bool:
     """Return whether a message is the last one of a stream whose engine stops."""
     return message.table_event.HasField("resume_notice")
+
+
+def connection_closed() -> CroupierError:
+    """Return the error of a table whose connection was closed while it was open."""
+    return Unavailable(grpc.StatusCode.UNAVAILABLE, "the connection was closed while the table was open")
 
 
 class FollowedTable:
