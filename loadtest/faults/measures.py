@@ -48,18 +48,6 @@ class Takeover(NamedTuple):
     steps: Steps | None
 
 
-def last_sequence(record: TableRecord) -> int:
-    """Return the last entry that a viewer of a table has received; 0 before the first."""
-    return max((_last_sequence(viewer) for viewer in record.viewers), default=0)
-
-
-def _last_sequence(viewer: SeatRecord) -> int:
-    for _, event in _newest_first(viewer):
-        if (kind := event.WhichOneof("event_kind")) in ("update", "snapshot", "turn_state", "heartbeat"):
-            return int(getattr(event, kind).sequence)
-    return 0
-
-
 def _newest_first(viewer: SeatRecord) -> Iterator[tuple[int, engine_pb2.TableEvent]]:
     """Yield the events that a viewer received live, with their times, newest first."""
     for received in reversed(viewer.received):

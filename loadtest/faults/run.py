@@ -15,7 +15,7 @@ from loadtest.faults.measures import (
     EventLoopLag,
     Takeover,
     format_takeover,
-    last_sequence,
+    last_action,
     longest_pause,
     takeovers,
 )
@@ -28,7 +28,7 @@ from loadtest.record import TableRecord
 
 START_SECONDS = 90.0
 RECOVERY_SECONDS = 60.0
-"""After a fault every table must have another entry within this time, also on a busy machine."""
+"""After a fault every table must have another action within this time, also on a busy machine."""
 END_SECONDS, SHORT_END_SECONDS = 90.0, 8.0
 """The grace period for running games at the end."""
 PAUSE_SECONDS = 1.5
@@ -222,7 +222,7 @@ class FaultRun:
             self._print(f"    {format_takeover(slow)}")
 
     async def _wait_until_recovered(self, heads: Mapping[str, int]) -> list[Violation]:
-        """Wait until every table has another entry or has ended; returns a violation for each that has not in time."""
+        """Wait until every table has another action or has ended; returns a violation for each that has not in time."""
         deadline = time.monotonic() + RECOVERY_SECONDS
         after = _heads(self._playing())
         heads = {table_id: max(head, after.get(table_id, head)) for table_id, head in heads.items()}
@@ -231,10 +231,10 @@ class FaultRun:
             heads = {
                 table_id: head
                 for table_id, head in heads.items()
-                if table_id in playing and last_sequence(playing[table_id]) <= head
+                if table_id in playing and _last_acted(playing[table_id]) <= head
             }
             if time.monotonic() > deadline:
-                detail = f"no entry for {RECOVERY_SECONDS:g} s after the fault"
+                detail = f"no action for {RECOVERY_SECONDS:g} s after the fault"
                 return [Violation(Invariant.TABLE_STUCK, table_id, head, detail) for table_id, head in heads.items()]
             await asyncio.sleep(POLL_SECONDS)
         return []
@@ -247,7 +247,13 @@ class FaultRun:
 
 
 def _heads(records: Mapping[str, TableRecord]) -> dict[str, int]:
-    return {table_id: last_sequence(record) for table_id, record in records.items()}
+    return {table_id: _last_acted(record) for table_id, record in records.items()}
+
+
+def _last_acted(record: TableRecord) -> int:
+    """Return the sequence of the last action at a table, 0 before the first; other entries are no sign of life."""
+    acted = last_action(record)
+    return acted.sequence if acted is not None else 0
 
 
 def format_violation(violation: Violation) -> str:

@@ -8,7 +8,6 @@ from loadtest.faults.measures import (
     Takeover,
     format_takeover,
     last_action,
-    last_sequence,
     longest_pause,
     percentile,
     takeovers,
@@ -126,16 +125,3 @@ def test_a_percentile_is_one_of_the_values() -> None:
     assert percentile([3.0, 1.0, 2.0], 0.5) == 2.0
     assert percentile([float(value) for value in range(100)], 0.99) == 99.0
     assert percentile([], 0.99) == 0.0
-
-
-def test_snapshots_turns_and_heartbeats_have_the_last_sequence() -> None:
-    record = table(*actions(99_000))
-    assert last_sequence(record) == 1
-    bodies = (
-        message(snapshot=engine_pb2.Snapshot(sequence=7)),
-        message(turn_state=engine_pb2.TurnState(sequence=8)),
-        message(heartbeat=engine_pb2.Heartbeat(sequence=9)),
-    )
-    for sequence, body in enumerate(bodies, start=7):
-        record.viewers[0].received.append(Received(108_000, 1, body))
-        assert last_sequence(record) == sequence
