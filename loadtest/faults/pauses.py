@@ -36,7 +36,9 @@ class PauseWatch:
 
     def look(self, now: int) -> None:
         """Print the pauses that have become long, at a time in milliseconds since 1970 UTC."""
-        long = [record for record in self._running() if self._has_become_long(record, now)]
+        running = list(self._running())
+        long = [record for record in running if self._has_become_long(record, now)]
+        self._printed = {it.table_id: self._printed[it.table_id] for it in running if it.table_id in self._printed}
         for record in long[:MAX_PRINTED]:
             for line in describe_pause(record, now):
                 self._print(f"    {line}")
