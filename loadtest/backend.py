@@ -59,9 +59,7 @@ def started_backend(
                             is_paced=has_gateway,
                         )
                     )
-                metrics = {
-                    name: addresses["metrics"] for name, addresses in services.addresses.items() if name != GATEWAY
-                }
+                metrics = {name: addresses["metrics"] for name, addresses in services.addresses.items()}
                 kind = "PostgreSQL" if database else "SQLite"
                 description = f"{engines} engine{'s' if engines > 1 else ''} on {kind}, on this machine"
                 endpoints = (

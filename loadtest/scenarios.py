@@ -231,7 +231,7 @@ _ALL = (
             p99_milliseconds=1000,
             failed_share=0.01,
             attacked_to_calm=2.0,
-            max_growth_mebibytes={"engine": 150, "lobby": 100, "scoring": 50, "data folder": 300},
+            max_growth_mebibytes={"engine": 150, "lobby": 100, "scoring": 50, "gateway": 100, "data folder": 300},
             loop_step_milliseconds=100,
         ),
         calm_share=0.25,

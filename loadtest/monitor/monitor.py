@@ -11,6 +11,8 @@ from loadtest.report.result import Check, ServiceUsage
 
 START_TIME = "process_start_time_seconds"
 FORMING = ("state", "FORMING")
+MEMORY_BYTES = ("process_resident_memory_bytes", "envoy_server_memory_physical_size")
+"""The metrics of an instance's memory: of a service, and of the gateway."""
 
 
 class Usage(NamedTuple):
@@ -132,7 +134,7 @@ class _Instance:
         return Reading(
             seconds=read.seconds,
             cpu_seconds=self._counted["process_cpu_seconds_total", ()],
-            memory_bytes=int(read.total("process_resident_memory_bytes")),
+            memory_bytes=int(max(read.total(name) for name in MEMORY_BYTES)),
             files=int(read.total("process_open_fds")),
             streams=int(max(read.total("croupier_streams"), read.total("croupier_rpc_open_calls"))),
             tables=_tables(read),

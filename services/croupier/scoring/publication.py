@@ -7,6 +7,7 @@ from sqlalchemy import BigInteger, String, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.runtime.database import transaction
+from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 from croupier.runtime.table_access import Visibility
@@ -30,8 +31,9 @@ class Publisher:
         while True:
             try:
                 await self.publish_due()
-            except Exception as error:  # noqa: BLE001 - any failure is repeated at the next time
-                self.logger.warning("results are published later", error=type(error).__name__)
+            except Exception as error:
+                if not isinstance(error, Unavailable):
+                    self.logger.error("results are published later", exc_info=error)
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def publish_due(self) -> None:
