@@ -136,6 +136,9 @@ class PlayCall:
     async def read(self) -> Any:
         return self._requests.pop(0) if self._requests else await asyncio.Event().wait()
 
+    async def send_initial_metadata(self, _metadata: object) -> None:
+        await asyncio.sleep(0)
+
     async def write(self, message: bytes) -> None:
         await asyncio.sleep(0)
         if pb.PlayTableResponse.FromString(message).HasField("answer"):

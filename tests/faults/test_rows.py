@@ -92,9 +92,14 @@ def test_the_record_of_a_finished_table_gets_its_ledger(databases: Databases, tm
         connection.execute("INSERT INTO rounds VALUES ('t', 1, '[1, 2]', '[3, 4]', '', '', '[]', '[]')")
         connection.execute("INSERT INTO seat_counts VALUES ('t', 1, 'wins', 5)")
         connection.execute(
-            "INSERT INTO results VALUES ('t', '[[1], [0]]', '[3, 4]', 30, '[[2, true], [0, false]]', 0, 'solo', 1)"
+            "INSERT INTO results (table_id, ranking, totals, end_milliseconds, conduct, is_void, game, is_public)"
+            " VALUES ('t', '[[1], [0]]', '[3, 4]', 30, '[[2, true], [0, false]]', 0, 'solo', 1)"
         )
-        connection.execute("INSERT INTO result_players VALUES ('t', 'p', 'P', 'solo', 0, 2, 0, 30, 1, 0)")
+        connection.execute(
+            "INSERT INTO result_players"
+            " (table_id, player_id, name, game, seat, place, won, end_milliseconds, is_public, is_ranked)"
+            " VALUES ('t', 'p', 'P', 'solo', 0, 2, 0, 30, 1, 0)"
+        )
     record = TableRecord("t", "solo", 4, viewers=[SeatRecord("p")], is_finished=True)
     add_rows(databases, record)
     rounds, results, conduct = ((1, [1, 2], [3, 4]),), (([[1], [0]], [3, 4]),), ((2, True), (0, False))

@@ -5,6 +5,7 @@ import json
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any, TypeAlias
@@ -67,9 +68,14 @@ def follow(request: pytest.FixtureRequest) -> Follow:
 
 
 def open_table(gateway: Gateway) -> str:
-    """Return the id of a public table of two players, the player of the gateway's tokens and a bot."""
-    token = gateway.token()
-    answer = gateway.ask("POST", "/v1/tables", {"game": "thulla", "seat_count": 2}, token=token)
+    """Return the id of a public table of two players, the player of the gateway's tokens and a bot.
+
+    A service that an earlier test has restarted may not be reached yet.
+    """
+    token, deadline = gateway.token(), time.monotonic() + TIMEOUT_SECONDS
+    while (answer := gateway.ask("POST", "/v1/tables", {"game": "thulla", "seat_count": 2}, token=token)).status != 200:
+        assert time.monotonic() < deadline, answer
+        time.sleep(0.1)
     table_id: str = answer.json["table"]["table_id"]
     assert gateway.ask("POST", f"/v1/tables/{table_id}/bots", token=token).status == 200
     return table_id
@@ -108,6 +114,7 @@ async def test_a_stream_whose_service_is_lost_is_cut(deployment: GatewayDeployme
     *_, last = lines
     assert last == CUT
     await until(lambda: deployment.services.pids["engine"] != killed)
+    await until(lambda: gateway.ask("GET", f"/v1/tables/{table_id}/view", token=gateway.token()).status == 200)
 
 
 def test_every_stream_for_http_has_its_error_in_the_same_field() -> None:

@@ -32,6 +32,9 @@ class FakeTable:
     ) -> None:
         pass
 
+    async def close(self) -> None:
+        pass
+
     async def wait_for_turn(self, *, timeout_seconds: float) -> bool:
         self.waiting.set()
         if self._error is not None:

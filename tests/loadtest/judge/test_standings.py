@@ -271,8 +271,12 @@ def with_strangers(standings: Standings) -> Standings:
         between = Entry(player_id="between", name="Between", statistics=deepcopy(lines[-1].statistics))
         strangers = Entry(player_id="before", statistics=first), Entry(player_id="after", statistics=LAST)
         shown.boards[game] = [strangers[0], *lines[:-1], between, lines[-1], strangers[1]]
-        for position, line in enumerate(shown.boards[game], start=1):
-            line.position = position
+        numbers = [
+            (line.statistics.games_won, line.statistics.average_place, line.statistics.games_finished)
+            for line in shown.boards[game]
+        ]
+        for line, own in zip(shown.boards[game], numbers, strict=True):
+            line.position = 1 + numbers.index(own)
     return shown
 
 
