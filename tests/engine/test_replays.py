@@ -1,6 +1,8 @@
 """Replays of finished tables: built once, kept compressed, and stored with an archived table."""
 
 import asyncio
+import gzip
+import tracemalloc
 from collections.abc import Sequence
 from random import Random
 
@@ -48,6 +50,24 @@ def new_tables(engine: EngineHarness) -> Tables:
 
 async def read(tables: Tables, table_id: str = "t1", player_id: str = "stranger") -> str:
     return "".join(replay_parts(await within_timeout(tables.replay(table_id, Visitor(player_id)))))
+
+
+@pytest.mark.parametrize("members", [1, 40])
+def test_a_long_replay_has_parts_of_whole_lines_in_bounded_memory(members: int) -> None:
+    """Of one gzip member, as an earlier version stored it, or of many."""
+    source = Random(1)
+    lines = [f'{{"seq":{number},"key":"{source.getrandbits(96):x}"}}\n' for number in range(20_000)]
+    size = -(-len(lines) // members)
+    replay = b"".join(
+        gzip.compress("".join(lines[start : start + size]).encode()) for start in range(0, len(lines), size)
+    )
+    assert "".join(replay_parts(replay)) == "".join(lines)
+    tracemalloc.start()
+    for part in replay_parts(replay):
+        assert part.endswith("\n")
+        held, _ = tracemalloc.get_traced_memory()
+        assert held < len(replay) / 2
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("is_in_memory", [True, False])

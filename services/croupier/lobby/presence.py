@@ -57,10 +57,9 @@ class Presence:
         while True:
             try:
                 await self.tick()
-            except Unavailable as failure:
-                self.logger.warning("presence is recorded later", reason=failure.reason_name)
             except Exception as error:
-                self.logger.error("presence is recorded later", exc_info=error)
+                if not isinstance(error, Unavailable):
+                    self.logger.error("presence is recorded later", exc_info=error)
             await asyncio.sleep(TICK_SECONDS)
 
     async def tick(self) -> None:

@@ -23,16 +23,28 @@ REPLAY_VERSION = 1
 MEMBER_LINES = 256
 """A member of the gzip file has at least this many lines, except for the last."""
 GZIP_WBITS = 16 + zlib.MAX_WBITS
+PART_BYTES = 4096
+"""The compressed bytes of a part; JSON lines are ten to twenty times as long."""
 AUTO = {ActedBy.TIMEOUT: "timeout", ActedBy.BOT: "bot"}
 """The names of decisions that are not the player's."""
 
 
 def replay_parts(replay: bytes) -> Iterator[str]:
-    """Yield the replay file that a ReplayFold has compressed in parts of whole lines."""
-    while replay:
-        member = zlib.decompressobj(wbits=GZIP_WBITS)
-        yield member.decompress(replay).decode()
-        replay = member.unused_data
+    """Yield the replay file that a ReplayFold has compressed in parts of whole lines, some tens of kilobytes each.
+
+    Between two parts it keeps no copy of the rest, because many readers may be slow at once.
+    """
+    member, line = zlib.decompressobj(GZIP_WBITS), b""
+    for start in range(0, len(replay), PART_BYTES):
+        compressed = replay[start : start + PART_BYTES]
+        while compressed:
+            line += member.decompress(compressed)
+            compressed = member.unused_data
+            if member.eof:
+                member = zlib.decompressobj(GZIP_WBITS)
+        lines, end, line = line.rpartition(b"\n")
+        if lines:
+            yield (lines + end).decode()
 
 
 class ReplayFold:
