@@ -217,7 +217,7 @@ class TableRecord:
     ledger: Ledger | None = None
     """The table's rows in scoring's database; None where the run cannot read it."""
     interruptions: tuple[Outage, ...] = ()
-    """The times in which the run itself kept services or databases from answering: no table needs to go on then."""
+    """The times in which the run kept services or databases from answering, and tables recovered from that."""
     outages: tuple[Outage, ...] = ()
     """The outages in the engines' database; judged where `stored` is set."""
     late_milliseconds: int | None = 2_500

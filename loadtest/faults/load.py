@@ -97,7 +97,7 @@ class FaultLoad:
         self._interrupted_since = wall_milliseconds()
 
     def end_interruption(self) -> None:
-        """Record that all services and databases answer again."""
+        """Record that all tables go on, or have had their time for it."""
         if self._interrupted_since is not None:
             self._interruptions.append(Outage(self._interrupted_since, wall_milliseconds()))
             self._interrupted_since = None

@@ -187,18 +187,23 @@ class FaultRun:
             self._load.begin_interruption()
         await scenario.inject(context)
         lasted = time.monotonic() - began
-        ending = asyncio.create_task(self._end_interruption())
-        stuck = await self._wait_until_recovered(heads)
-        await ending
+        new += self._totals.add_violations(await self._wait_until_recovered(heads))
+        await self._deployment.wait_until_running()
+        self._load.end_interruption()
         if scenario.impairs:
             self._load.mark_impaired()
         if scenario.is_takeover:
             self._measure_takeovers(played, began_milliseconds)
         pause = longest_pause((played | self._playing()).values(), began_milliseconds)
+        self._add_fault(scenario, lasted, pause, new)
+        await self._load.check_acknowledged()
+
+    def _add_fault(self, scenario: FaultScenario, lasted: float, pause: float, new: list[Violation]) -> None:
+        """Add a fault with all failures during it, and print it; `new` are the violations since the last one."""
         batch = self._load.measures.take()
         errors = {name: count for name, (count, _) in batch["failures"].items() if is_retried(name)}
         raised = {name: count for name, (count, _) in batch["failures"].items() if name not in errors}
-        new += self._totals.add(batch) + self._totals.add_violations(stuck)
+        new = new + self._totals.add(batch)
         if scenario.is_quiet:
             new += self._totals.add_violations(
                 Violation(Invariant.CLIENT_ERROR, "", 0, f"{scenario.name}: clients raised {count} times {name}")
@@ -209,11 +214,6 @@ class FaultRun:
         self._print(_format_fault(len(self._totals.faults), fault, self._totals.acknowledged))
         for one in new[:MAX_PRINTED]:
             self._print(f"    {format_violation(one)}")
-        await self._load.check_acknowledged()
-
-    async def _end_interruption(self) -> None:
-        await self._deployment.wait_until_running()
-        self._load.end_interruption()
 
     def _measure_takeovers(self, played: Mapping[str, TableRecord], killed: int) -> None:
         measured = takeovers(played.values(), killed)

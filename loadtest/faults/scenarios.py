@@ -21,7 +21,7 @@ class FaultScenario(NamedTuple):
     impairs: bool = False
     """Whether players behind the proxy are kept from acting in time."""
     interrupts: bool = False
-    """Whether no player can act until it is over and all instances run again."""
+    """Whether no player can act until it is over, and tables have their time to recover."""
 
     @property
     def name(self) -> str:
