@@ -14,7 +14,7 @@ from croupier.engine.storage.sqlite_writer import execute_append
 from croupier.engine.storage.writer import Append, lost_races
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
-from croupier.runtime.database import transaction
+from croupier.runtime.database import available, transaction
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.findings import Findings
@@ -35,7 +35,8 @@ class SimulatedWriter:
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all appends, or none; returns the indexes of those that came too late."""
         # The transaction runs in the process of the database.
-        self._database.check_reachable(PROCESS.get())
+        with available(self._engine):
+            self._database.check_reachable(PROCESS.get())
         transaction = self._database.process.start(self._transaction(appends))
         # Retrieved, so that a failure without a waiter is not logged.
         transaction.add_done_callback(lambda done: done.cancelled() or done.exception())
