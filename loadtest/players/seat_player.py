@@ -84,7 +84,7 @@ class SeatPlayer:
             if self._behaviour is Behaviour.LEAVER and not is_over and await self._await_return():
                 is_over = await self._follow()
             if is_over and self._random.random() < self._context.settings.scenario.reread_share:
-                await read_again(self._client, self._table_id, self._viewer)
+                await self._read_again()
         except CroupierError as error:
             self._failed(FOLLOWING, error)
             self._leave()
@@ -103,6 +103,14 @@ class SeatPlayer:
                 raise
             finally:
                 await self._context.tables.submit(record)
+
+    async def _read_again(self) -> None:
+        """Read the log of a finished table again; nobody waits for a player for whom this fails."""
+        try:
+            await read_again(self._client, self._table_id, self._viewer)
+        except CroupierError as error:
+            self._failed("reading a table again", error)
+            self._leave()
 
     async def _follow(self) -> bool:
         """Follow the table; False if the player leaves."""
