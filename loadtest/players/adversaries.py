@@ -35,19 +35,28 @@ class Attempt(NamedTuple):
 
 
 class InvalidRequest(NamedTuple):
-    """A request that cannot be parsed or is too large, and the only correct refusal."""
+    """A request that cannot be parsed or is too large, and its correct refusals."""
 
     name: str
     body: bytes
-    code: grpc.StatusCode
-    reason: Reason
+    refusals: frozenset[Refusal]
 
 
 INVALID_REQUESTS = (
     InvalidRequest(
-        "malformed", b"\xff\xff\xff", grpc.StatusCode.INVALID_ARGUMENT, ErrorReason.ERROR_REASON_MALFORMED_REQUEST
+        "malformed",
+        b"\xff\xff\xff",
+        frozenset({(grpc.StatusCode.INVALID_ARGUMENT, ErrorReason.ERROR_REASON_MALFORMED_REQUEST)}),
     ),
-    InvalidRequest("oversized", bytes(MAX_REQUEST_BYTES + 1024), grpc.StatusCode.RESOURCE_EXHAUSTED, NO_REASON),
+    InvalidRequest(
+        "oversized",
+        bytes(MAX_REQUEST_BYTES + 1024),
+        # Of a service's gRPC library, and of the gateway.
+        frozenset(
+            (grpc.StatusCode.RESOURCE_EXHAUSTED, reason)
+            for reason in (NO_REASON, ErrorReason.ERROR_REASON_REQUEST_TOO_LARGE)
+        ),
+    ),
 )
 FOREIGN_REFUSALS: frozenset[Refusal] = frozenset(
     {

@@ -249,7 +249,7 @@ class SeatPlayer:
     async def _send_invalid(self, request: adversaries.InvalidRequest) -> None:
         self._context.measures.count(f"probe {request.name}")
         error = await self._client.send_bytes(adversaries.SUBMIT_ACTION, request.body)
-        self._check_refusal(request.name, error, frozenset({(request.code, request.reason)}))
+        self._check_refusal(request.name, error, request.refusals)
 
     async def _act_at_other_table(self, table: RecordedTable) -> None:
         player = self._viewer.player_id
