@@ -19,7 +19,12 @@ def usage_checks(limits: Limits, monitor: ServiceMonitor, folder: Path | None) -
     for instance, readings in monitor.histories.items():
         if readings and (mebibytes := limits.max_growth_mebibytes.get(service_of(instance))):
             yield _growth(instance, readings, mebibytes)
-        settled = [reading for reading in readings if reading.seconds >= readings[0].seconds + START_SECONDS]
+        settled = [
+            # The gateway has no event loop.
+            reading
+            for reading in readings
+            if reading.loop_step_seconds and reading.seconds >= readings[0].seconds + START_SECONDS
+        ]
         if settled and limits.loop_step_milliseconds:
             yield _loop_step(instance, settled, limits.loop_step_milliseconds)
     if folder is not None and (mebibytes := limits.max_growth_mebibytes.get(DATA_FOLDER)):
