@@ -186,13 +186,19 @@ def _is_repeat_refused(sent: Sent, answer: Answered, answers: Sequence[Answered]
 def _paired(
     context: AnswerContext, sent: Sequence[Sent], answers: Sequence[Answered]
 ) -> Iterator[tuple[Sent, Answered]]:
-    """Yield each answer with its request: of several concurrent requests, one to which the answer is correct."""
-    waiting = list(sent)
+    """Yield each answer with its request: of several concurrent requests, one to which the answer is correct.
+
+    A client sends an action again on a new stream, which is not recorded, so that a request that has its answer may get
+    it once more after that.
+    """
+    waiting, opened = list(sent), [one.at_milliseconds for one in context.viewer.record.opened]
     for answer in sorted(answers, key=lambda one: one.at_milliseconds):
         under_way = [one for one in waiting if one.at_milliseconds <= answer.at_milliseconds] or list(sent[-1:])
         if not under_way:
             continue
-        request = next((one for one in under_way if not list(check_answer(context, one, answer))), under_way[0])
+        repeated = [one for one in sent if any(one.at_milliseconds < at <= answer.at_milliseconds for at in opened)]
+        candidates = (*under_way, *repeated)
+        request = next((one for one in candidates if not list(check_answer(context, one, answer))), under_way[0])
         # The client retries after these codes, and retries are not recorded.
         if request in waiting and answer.code not in UNJUDGED_CODES:
             waiting.remove(request)

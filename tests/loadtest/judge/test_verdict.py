@@ -12,7 +12,7 @@ from croupier.games.interface import SeatActed
 from croupier_client.cards import CardValue
 from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
-from loadtest.record import Answered, Expected, Sent
+from loadtest.record import Answered, Expected, Opened, Sent
 from tests.loadtest.judge.falsified_answers import ILLEGAL, RULE, add_attempt, answer, change_all, own, sent_for
 from tests.loadtest.judge.falsified_records import RECORDS, change_replay
 from tests.loadtest.judge.falsified_streams import SEAT, SEQUENCE, STREAMS
@@ -60,6 +60,19 @@ def test_a_repeat_with_the_same_answer_is_no_violation(is_unavailable_first: boo
         refused(accepted.request_id, sent.at_milliseconds + 22, StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED")
     )
     assert not judge(record).violations
+
+
+def test_an_answer_may_come_again_on_a_new_stream() -> None:
+    """While a reuse of its request id is under way: the answer does not say to which of the two it belongs."""
+    record, table = record_of(played()), played()
+    viewer, accepted = record.viewers[SEAT], own(table)
+    at = sent_for(viewer, accepted).at_milliseconds
+    reused = Expected("reused request id", StatusCode.ALREADY_EXISTS.value[0], reason_of("REQUEST_ID_REUSED"))
+    viewer.sent.append(Sent(at + 20, accepted.request_id, play(53).SerializeToString(), None, reused))
+    viewer.opened.append(Opened(at + 21, accepted.sequence))
+    viewer.answered.append(Answered(at + 22, accepted.request_id, accepted.sequence))
+    viewer.answered.append(refused(accepted.request_id, at + 23, StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED"))
+    assert Invariant.ILLEGAL_ACCEPTED not in found(record)
 
 
 def test_an_accepted_reuse_of_a_request_id_is_found() -> None:
