@@ -178,6 +178,9 @@ async def compare_view(client: BenchmarkClient, before: engine_pb2.Snapshot, mea
         since = time.perf_counter()
         snapshot = (await client.get_view(table_id=before.table.table_id)).snapshot
         measures.record_time(name, time.perf_counter() - since)
+        # The only field that differs by the time of the call.
+        if snapshot.HasField("clock"):
+            snapshot.clock.server_unix_ms = before.clock.server_unix_ms
         if snapshot != before:
             return f"table {before.table.table_id}: evicted at {before.sequence}, now {snapshot.sequence}"
     return ""
