@@ -183,6 +183,7 @@ async def matcher(context: UserContext, name: str) -> None:
     """Be matched with others by quick match and play, again and again until the run drains."""
     client = context.guest(name)
     client_seed = context.random(f"{name} seed").randbytes(SEED_BYTES)
+    matched: set[str] = set()
     for number in count(1):
         if context.is_stopping:
             return
@@ -197,6 +198,11 @@ async def matcher(context: UserContext, name: str) -> None:
             count_failure(context.measures, "being matched", error)
             await context.sleep(PAUSE_SECONDS)
             continue
+        if table.table_id in matched:
+            # The lobby sends a table again until it knows that the whole answer has arrived.
+            context.measures.count("matches repeated")
+            continue
+        matched.add(table.table_id)
         if client.player is not None and table.seats[0].player_id == client.player.player_id:
             context.measures.count(f"quick matches {table.game}")
         member = GroupMember(client, draw_behaviour(context, random), client_seed)
