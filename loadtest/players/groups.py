@@ -199,7 +199,7 @@ async def matcher(context: UserContext, name: str) -> None:
             await context.sleep(PAUSE_SECONDS)
             continue
         if table.table_id in matched:
-            # The lobby sends a table again until it knows that the whole answer has arrived.
+            # Connections break on purpose: the lobby sends a table again until its whole answer was sent.
             context.measures.count("matches repeated")
             continue
         matched.add(table.table_id)

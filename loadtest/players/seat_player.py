@@ -105,7 +105,7 @@ class SeatPlayer:
                 await self._context.tables.submit(record)
 
     async def _read_again(self) -> None:
-        """Read the log of a finished table again; nobody waits for a player for whom this fails."""
+        """Read the log of a finished table again; a failure ends the player, for whom no other one waits."""
         try:
             await read_again(self._client, self._table_id, self._viewer)
         except CroupierError as error:
