@@ -18,7 +18,6 @@ FLAGS = {
         *NO_LIMITS,
         "--max-hosted-tables=10000",
         "--sign-ins-per-second=0",
-        "--tables-created-per-second=0",
         "--max-network-tables=10000",
     ),
     "engine": NO_LIMITS,

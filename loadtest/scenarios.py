@@ -246,11 +246,9 @@ _ALL = (
             ),
             "lobby": (
                 "--sign-in-burst=15",
-                "--tables-created-burst=10",
                 "--max-hosted-tables=12",
                 "--max-network-tables=14",
-                "--max-network-lobby-streams=40",
-                "--max-network-tickets=20",
+                "--max-network-streams=60",
             ),
             "engine": ("--max-player-streams=30", "--table-entries-per-second=2", "--table-entries-burst=20"),
         },

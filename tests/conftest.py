@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 import structlog
 
-from croupier.runtime.identity import ANONYMOUS
-from croupier.runtime.rate_limit import Budgets, begin_charging
 from croupier.runtime.schema_versions import migrate_database
 from loadtest.postgres import PostgresServer, postgres_server
 from tests.waiting import SettlingLoop
@@ -30,14 +28,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "postgres" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.postgres)
-
-
-@pytest.fixture(autouse=True)
-def _no_budgets() -> Iterator[None]:
-    """Let no call of a test pay from the budgets of the test before."""
-    begin_charging(Budgets(), ANONYMOUS, 0)
-    yield
-    begin_charging(Budgets(), ANONYMOUS, 0)
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ GATEWAY_FLAGS = (
     "--network-requests-per-second=0",
     "--drain-seconds=3",
 )
-LOBBY_FLAGS = ("--sign-ins-per-second=0", "--tables-created-per-second=0", "--max-network-tables=10000")
+LOBBY_FLAGS = ("--sign-ins-per-second=0", "--max-network-tables=10000")
 READY_SECONDS = 60.0
 POLL_SECONDS = 0.05
 

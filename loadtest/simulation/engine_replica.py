@@ -13,7 +13,8 @@ from croupier.engine.assembly import Engine, Ports, wire
 from croupier.engine.folding.inline import InlineFolder
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
-from croupier.runtime.capacity_limiter import CapacityLimiter
+from croupier.runtime.admission.budget import MILLISECOND
+from croupier.runtime.admission.limits import Limits, limits_of
 from croupier.runtime.database import Database, available
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
@@ -24,7 +25,6 @@ from croupier.runtime.identity import (
 )
 from croupier.runtime.links import links_by
 from croupier.runtime.outage_log import OutageLog
-from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.tasks import end_tasks
 from loadtest.simulation.engine_ports import SimulatedBotWorkers, SimulatedLogger, SimulatedWriter
 from loadtest.simulation.environment import Environment
@@ -54,10 +54,13 @@ class EngineReplica(Replica):
         self.engine: Engine | None = None
         self.races_lost = 0
         self._engines: list[Engine] = []
-        self._stream_limiter = CapacityLimiter("streams", 1_000, 1_000, 1_000)
+        self._limits: Limits | None = None
 
     def clock(self) -> int:
         return self.environment.loop.now_milliseconds() + self._skew_milliseconds
+
+    def _nanoseconds(self) -> int:
+        return self.environment.loop.now_milliseconds() * MILLISECOND
 
     def _lost_races(self, appends: int) -> None:
         self.races_lost += appends
@@ -66,7 +69,9 @@ class EngineReplica(Replica):
         await asyncio.gather(*(engine.services.background.close(0) for engine in self._engines))
 
     def pending(self) -> Mapping[str, int]:
-        return {**self.engine.pending(), "streams": len(self._stream_limiter)} if self.engine is not None else {}
+        if self.engine is None or self._limits is None:
+            return {}
+        return {**self.engine.pending(), "streams": len(self._limits.streams)}
 
     async def _query_time(self) -> int:
         await asyncio.sleep(self.random.uniform(0.0001, 0.02))
@@ -91,7 +96,10 @@ class EngineReplica(Replica):
             abandoned_seconds=environment.plan.abandoned_seconds,
             min_bot_delay_milliseconds=0,
             table_entries_per_second=0,
+            player_calls_per_second=0,
+            network_units_per_second=0,
         )
+        self._limits = limits_of(settings, self._nanoseconds)
         ports = Ports(
             engine_id=engine_id,
             metrics=EngineMetrics(CollectorRegistry()),
@@ -102,7 +110,7 @@ class EngineReplica(Replica):
             notifier=SimulatedNotifier(environment.hub, engine_id, random),
             bot_workers=SimulatedBotWorkers(random),
             folder=InlineFolder(),
-            entries=Budgets(),
+            networks=self._limits.network,
         )
         issuer = TokenIssuer(
             ENGINE_KEY, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, environment.loop.now_milliseconds
@@ -116,12 +124,15 @@ class EngineReplica(Replica):
         self._engines.append(engine)
         await engine.clock.measure()
         committing = asyncio.create_task(engine.store.commits.run())
-        self._stream_limiter = CapacityLimiter("streams", 1_000, 1_000, 1_000)
         links = links_by(ENGINE_KEY, LINK_DAYS, engine.clock)
-        players = EngineServicer(engine.tables, engine.services.metrics, self._stream_limiter, links)
+        players = EngineServicer(engine.tables, engine.services.metrics, links)
         lobbies = EngineControlServicer(engine.tables)
         servers = [
-            self.listen(ENGINE, players.add_to, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, engine.clock)),
+            self.listen(
+                ENGINE,
+                players.add_to,
+                self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, engine.clock, limits=self._limits),
+            ),
             self.listen(
                 ENGINE_CONTROL, lobbies.add_to, self.interceptor(LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, engine.clock)
             ),

@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import CollectorRegistry
 from sqlalchemy.exc import SQLAlchemyError
 
+from croupier.runtime.admission.limits import Limits
 from croupier.runtime.errors import ServiceError
 from croupier.runtime.identity import Clock, TokenVerifier
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
@@ -135,12 +136,17 @@ class Replica:
         return {}
 
     def interceptor(
-        self, key: Ed25519PrivateKey, audience: str, clock: Clock, open_methods: frozenset[str] = frozenset()
+        self,
+        key: Ed25519PrivateKey,
+        audience: str,
+        clock: Clock,
+        open_methods: frozenset[str] = frozenset(),
+        limits: Limits | None = None,
     ) -> CallInterceptor:
         """Return the interceptor of a server."""
         verifier = TokenVerifier(key.public_key(), audience, clock)
         logger = SimulatedLogger(self.process.name, self.environment.findings)
-        return CallInterceptor(Authenticator(verifier, open_methods), RpcMetrics(CollectorRegistry()), logger)
+        return CallInterceptor(Authenticator(verifier, open_methods), RpcMetrics(CollectorRegistry()), logger, limits)
 
     def listen(self, address: str, add_to: Callable[[Any], None], interceptor: CallInterceptor) -> SimulatedServer:
         """Open a port."""

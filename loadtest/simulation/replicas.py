@@ -9,9 +9,9 @@ from prometheus_client import CollectorRegistry
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.assembly import assemble as assemble_lobby
 from croupier.lobby.engine_channel import EngineChannel
-from croupier.lobby.limits import limits_of
 from croupier.lobby.servicer import OPEN_METHODS
 from croupier.lobby.settings import LobbySettings
+from croupier.runtime.admission.budget import MILLISECOND, Budget
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
@@ -20,7 +20,6 @@ from croupier.runtime.identity import (
     TokenIssuer,
 )
 from croupier.runtime.outage_log import OutageLog
-from croupier.runtime.rate_limit import MILLISECOND
 from croupier.scoring.__main__ import servicers
 from loadtest.simulation.engine_ports import SimulatedLogger
 from loadtest.simulation.replica import (
@@ -53,7 +52,6 @@ class LobbyReplica(Replica):
             engine_control="unused:1",
             action_seconds=5,
             reserve_seconds=3,
-            max_player_lobby_streams=50,
             access_token_seconds=35,
         )
         issuer = TokenIssuer(LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, self.clock)
@@ -67,7 +65,7 @@ class LobbyReplica(Replica):
             LOBBY_KEY,
             self.random,
             self.clock,
-            limits_of(settings, lambda: self.clock() * MILLISECOND),
+            Budget("sign_ins", 0, 1, lambda: self.clock() * MILLISECOND),
             registry,
             logger,
         )

@@ -58,7 +58,7 @@ async def test_without_pace_the_engine_alone_gets_flags_for_it(tmp_path: Path) -
     async with running_services(tmp_path, settings=fake_services(is_paced=False)):
         flags = {service: received_flags(tmp_path, service) for service in ("lobby", "engine", "scoring")}
     assert [service for service in flags if "min-bot-delay-milliseconds" in flags[service]] == ["engine"]
-    names = ("min-bot-delay-milliseconds", "table-entries-per-second", "network-entries-per-second")
+    names = ("min-bot-delay-milliseconds", "table-entries-per-second", "network-units-per-second")
     assert [flags["engine"][name] for name in names] == ["0"] * 3
 
 

@@ -12,8 +12,8 @@ import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from croupier.gateway.refusals import REFUSALS
+from croupier.runtime.admission.budget import TooManyCalls
 from croupier.runtime.errors import KINDS, REASON_PREFIX, LimitReached, ServiceError
-from croupier.runtime.rate_limit import TooManyCalls
 from croupier_api.v1.errors_pb2 import ErrorReason
 from error_page import Reason, reasons
 

@@ -32,9 +32,9 @@ from croupier.engine.tasks import Background
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.links import Links, links_by
 from croupier.runtime.network import Network
-from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.turns import Turns
 from croupier_api.v1 import errors_pb2
+from tests.calls import FREE
 from tests.waiting import SettlingLoop
 
 NO_LIMITS = TableLimits(max_entries=1_000_000, max_rounds=1_000_000)
@@ -376,7 +376,7 @@ def engine_harness(
         notifier=NullNotifier(),
         limits=NO_LIMITS,
         entry_limit=NO_ENTRY_LIMIT,
-        entries=Budgets(),
+        networks=FREE,
         spectator_turns=Turns(SPECTATOR_MESSAGES_PER_TICK),
     )
     return EngineHarness(clock, store, scoring, logger, services, outbox, liveness, liveness_store)

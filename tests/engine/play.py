@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import pytest
 
+from croupier.engine.core.access import Need, Visitor
 from croupier.engine.core.fold import TableState, Transition, advance, new_table
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import (
@@ -24,6 +25,8 @@ from croupier.engine.core.proposals import PROPOSAL_MILLISECONDS, refusal_of
 from croupier.engine.core.voting import transitions_when_agreed
 from croupier.engine.storage.port import log_parts
 from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.replays import Replay
 from croupier.engine.tables.subscription import Subscription
 from croupier.games.actions import Action, Draw
 from croupier.games.bots import random_of
@@ -236,3 +239,9 @@ def event_of(message: bytes) -> engine_pb2.TableEvent:
     event = parsed(message).table_event
     assert engine_pb2.WatchTableResponse.FromString(message).table_event == event
     return event
+
+
+async def replay_of(tables: Tables, table_id: str, player_id: str) -> Replay:
+    """Return the replay of a table for a player; raises as their calls do."""
+    visitor = Visitor(player_id)
+    return await tables.replay(await tables.find(table_id, visitor, Need.REPLAY), visitor)

@@ -11,12 +11,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.tables.registry import Tables
-from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.errors import NotFound, ServiceError, Unauthenticated
-from croupier.runtime.identity import PLAYER_AUDIENCE, Caller, TokenIssuer, TokenVerifier, set_caller
+from croupier.runtime.identity import PLAYER_AUDIENCE, Caller, TokenIssuer, TokenVerifier
 from croupier.runtime.links import links_by
 from croupier.runtime.table_access import OPEN, SEATED, LinkPurpose, TableAccess, Visibility, WatchPolicy
 from croupier_api.v1 import engine_pb2
+from tests.calls import call_of
 from tests.engine.fakes import LINK_KEY, EngineHarness
 from tests.engine.play import event_of, make_config, open_table, play_on, within_timeout
 from tests.engine.timing import HeldCall
@@ -35,14 +35,13 @@ DAY_MILLISECONDS = 86_400_000
 
 
 class Calls:
-    """The calls of a player at the table t1, each by its name; `link` is the player's."""
+    """The calls of `caller` at the table t1, each by its name; `link` is theirs."""
 
     def __init__(self, engine: EngineHarness, tables: Tables) -> None:
         self.tables = tables
+        self.caller = STRANGER
         self.link = ""
-        self.servicer = EngineServicer(
-            tables, engine.services.metrics, CapacityLimiter("streams", 20, 20, 20), engine.links()
-        )
+        self.servicer = EngineServicer(tables, engine.services.metrics, engine.links())
 
     async def call(self, name: str, table_id: str = "t1", **fields: Any) -> Any:
         """Return the answer of a call, or the first event of a stream."""
@@ -51,8 +50,8 @@ class Calls:
         request = getattr(engine_pb2, f"{name}Request")(table_id=table_id, **fields)
         method = getattr(self.servicer, name)
         if name not in STREAMS:
-            return await method(request, None)
-        stream = method(request, None)
+            return await method(request, call_of(self.caller))
+        stream = method(request, call_of(self.caller))
         try:
             message = await anext(stream)
             return event_of(message) if name == "WatchTable" else message
@@ -68,9 +67,9 @@ class Calls:
 
     async def make_link(self, purpose: int) -> str:
         """Return a link that a player of the table has created."""
-        set_caller(PLAYER)
+        self.caller = PLAYER
         link: str = (await self.call("CreateLink", purpose=purpose)).link
-        set_caller(STRANGER)
+        self.caller = STRANGER
         return link
 
 
@@ -91,7 +90,6 @@ def at_table(engine: EngineHarness) -> AtTable:
 
     async def opened(access: TableAccess) -> Calls:
         await open_table(engine, make_config(access=access))
-        set_caller(STRANGER)
         return Calls(engine, Tables(engine.services, bytes, max_open_tables=3))
 
     return opened
@@ -120,7 +118,7 @@ async def test_a_stranger_reads_what_the_access_and_their_link_allow(
     assert await calls.reasons(*READS) == running
     await calls.finish()
     assert await calls.reasons(*READS) == finished
-    set_caller(PLAYER)
+    calls.caller = PLAYER
     calls.link = ""
     assert await calls.reasons(*READS) == ["", "", ""]
 
@@ -170,7 +168,7 @@ async def test_links_are_created_for_the_purposes_that_the_access_allows(
     at_table: AtTable, access: TableAccess, allowed: list[bool]
 ) -> None:
     calls = await at_table(access)
-    set_caller(PLAYER)
+    calls.caller = PLAYER
     for purpose, is_allowed in zip((WATCH, REPLAY), allowed, strict=True):
         expected = "" if is_allowed else "LINK_NOT_ALLOWED"
         assert await calls.reasons("CreateLink", purpose=purpose) == [expected]
@@ -180,9 +178,9 @@ async def test_links_are_created_for_the_purposes_that_the_access_allows(
 
 async def test_a_link_is_valid_for_its_table_until_it_expires(at_table: AtTable, engine: EngineHarness) -> None:
     calls = await at_table(BY_LINK)
-    set_caller(PLAYER)
+    calls.caller = PLAYER
     created = await calls.call("CreateLink", purpose=WATCH)
-    set_caller(STRANGER)
+    calls.caller = STRANGER
     calls.link = created.link
     assert created.expiry_time.ToMilliseconds() == engine.clock() + DAY_MILLISECONDS
     await open_table(engine, make_config(table_id="t2"))
@@ -256,7 +254,7 @@ async def test_a_stream_that_is_open_at_the_end_brings_it_and_cannot_be_opened_a
     calls = await at_table(BY_LINK)
     calls.link = await calls.make_link(WATCH)
     servicer = calls.servicer
-    stream = servicer.WatchTable(engine_pb2.WatchTableRequest(table_id="t1", link=calls.link), None)
+    stream = servicer.WatchTable(engine_pb2.WatchTableRequest(table_id="t1", link=calls.link), call_of(STRANGER))
     assert event_of(await anext(stream)).HasField("snapshot")
     await calls.finish()
     *_, last = [event_of(message) async for message in stream]
@@ -277,10 +275,10 @@ async def test_strangers_know_the_end_of_a_game_after_the_delay(at_table: AtTabl
     for each in (calls, cold):
         assert await each.reasons("GetReplay") == [NOT_FINISHED]
         assert not (await each.call("GetView")).snapshot.revealed_seed
-    set_caller(PLAYER)
+    calls.caller = PLAYER
     assert await calls.reasons("GetReplay") == [""]
     assert (await calls.call("GetView")).snapshot.sequence == ended
-    set_caller(STRANGER)
+    calls.caller = STRANGER
     engine.clock.advance(1)
     assert await calls.reasons("GetReplay") == [""]
     snapshot = (await calls.call("GetView")).snapshot

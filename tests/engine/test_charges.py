@@ -1,7 +1,7 @@
 """What calls pay besides their own cost: for the log of a table that has to be read, and as strangers."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 from random import Random
@@ -10,42 +10,42 @@ from typing import Any
 import pytest
 
 from croupier.engine.api.servicer import EngineServicer
-from croupier.engine.core.access import Visitor
 from croupier.engine.tables.registry import Tables
-from croupier.games.facts import SPECTATOR
-from croupier.runtime.capacity_limiter import CapacityLimiter
-from croupier.runtime.costs import load_cost, replay_cost, resume_cost
+from croupier.runtime.admission.admission import ALL
+from croupier.runtime.admission.budget import SECOND, Budget, TooManyCalls
+from croupier.runtime.admission.costs import LOOKUP_COST, load_cost, replay_cost, resume_cost
 from croupier.runtime.errors import NotFound
-from croupier.runtime.identity import Caller, set_caller
-from croupier.runtime.rate_limit import SECOND, STRANGERS, Budgets, CallBudget, TooManyCalls, begin_charging
-from croupier.runtime.table_access import OPEN
-from croupier_api.v1.engine_pb2 import WatchTableRequest
+from croupier.runtime.table_access import OPEN, SEATED
+from croupier_api.v1.engine_pb2 import GetReplayRequest, GetViewRequest, WatchTableRequest
+from tests.calls import call_of, limits
 from tests.engine.fakes import EngineHarness
-from tests.engine.play import act_once, make_config, open_table, play_on
+from tests.engine.play import act_once, make_config, open_table, play_on, replay_of
 
-COST = 2
+GET_VIEW = 2
 PLENTY = 10_000
 
 
 class Accounts:
-    """The budgets of an engine, with a clock that stands still."""
+    """Calls of players at the table t1 of an engine, and the budgets that they pay from; time stands still."""
 
-    def __init__(self, stranger_burst: int = PLENTY) -> None:
-        self._players = CallBudget("player", 1, PLENTY, lambda: SECOND)
-        self._strangers = CallBudget("strangers", 1, stranger_burst, lambda: SECOND)
-        self._budgets = Budgets(self._players, strangers=self._strangers)
+    def __init__(self, engine: EngineHarness, tables: Tables, stranger_burst: int = PLENTY) -> None:
+        self._players = Budget("player", 1, PLENTY, lambda: SECOND)
+        self._strangers = Budget("strangers", 1, stranger_burst, lambda: SECOND)
+        self._limits = limits(player=self._players, strangers=self._strangers)
+        self._servicer = EngineServicer(tables, engine.services.metrics, engine.links())
 
-    async def call(self, player_id: str, work: Coroutine[Any, Any, Any]) -> None:
-        """Work for a call of a player, in a task of its own as on a server."""
+    async def call(self, player_id: str, request: Any, cost: int = GET_VIEW) -> None:
+        """Call the method of a request; of a stream the first message is read."""
+        method: Any = getattr(self._servicer, type(request).__name__.removesuffix("Request"))
+        answer = method(request, call_of(player_id, self._limits, cost))
+        if not isinstance(answer, AsyncGenerator):
+            await answer
+            return
+        async with aclosing(answer):
+            await anext(answer)
 
-        async def serve() -> None:
-            begin_charging(self._budgets, Caller(player_id, ""), COST)
-            await work
-
-        await asyncio.create_task(serve())
-
-    async def get(self, tables: Tables, table_id: str, player_id: str) -> None:
-        await self.call(player_id, tables.get(table_id, Visitor(player_id)))
+    async def view(self, player_id: str, table_id: str = "t1") -> None:
+        await self.call(player_id, GetViewRequest(table_id=table_id))
 
     def paid_by(self, player_id: str) -> int:
         """Return the units that the calls of a player took."""
@@ -53,7 +53,7 @@ class Accounts:
 
     def paid_by_strangers(self) -> int:
         """Return the units that the calls of strangers took from their budget."""
-        return self._strangers.wait(STRANGERS, PLENTY) // SECOND
+        return self._strangers.wait(ALL, PLENTY) // SECOND
 
 
 @pytest.fixture
@@ -65,76 +65,108 @@ async def tables(engine: EngineHarness) -> Tables:
     return Tables(engine.another_engine().services, bytes, 100)
 
 
-async def test_the_call_that_needs_the_log_pays_for_it(tables: Tables) -> None:
-    accounts = Accounts()
-    await accounts.get(tables, "t1", "p0")
+@pytest.fixture
+def accounts(engine: EngineHarness, tables: Tables) -> Accounts:
+    return Accounts(engine, tables)
+
+
+async def test_the_call_that_needs_the_log_pays_for_it(tables: Tables, accounts: Accounts) -> None:
+    await accounts.view("p0")
     sequence = (await tables.get("t1")).state.sequence
-    assert accounts.paid_by("p0") == COST + load_cost(sequence)
+    assert accounts.paid_by("p0") == GET_VIEW + load_cost(sequence)
     assert load_cost(sequence) > load_cost(0)
-    await accounts.get(tables, "t1", "p1")
-    assert (accounts.paid_by("p1"), accounts.paid_by_strangers()) == (COST, 0)
+    await accounts.view("p1")
+    assert (accounts.paid_by("p1"), accounts.paid_by_strangers()) == (GET_VIEW, 0)
 
 
-async def test_strangers_pay_together_too(tables: Tables) -> None:
-    accounts = Accounts()
-    await accounts.get(tables, "t1", "stranger")
+async def test_calls_that_share_a_load_share_its_cost(tables: Tables, accounts: Accounts) -> None:
+    players = "p0", "p1", "p2"
+    await asyncio.gather(*map(accounts.view, players))
+    sequence = (await tables.get("t1")).state.sequence
+    assert [accounts.paid_by(each) for each in players] == [GET_VIEW + load_cost(sequence, callers=3)] * 3
+    assert load_cost(sequence) <= 3 * load_cost(sequence, callers=3) < load_cost(sequence) + 3
+
+
+async def test_strangers_pay_together_too(accounts: Accounts) -> None:
+    await accounts.view("stranger")
     paid = accounts.paid_by("stranger")
-    assert accounts.paid_by_strangers() == paid > COST
-    await accounts.get(tables, "t1", "another stranger")
-    assert accounts.paid_by_strangers() == paid + COST
+    assert accounts.paid_by_strangers() == paid > GET_VIEW + LOOKUP_COST
+    await accounts.view("another stranger")
+    assert accounts.paid_by_strangers() == paid + GET_VIEW + LOOKUP_COST
 
 
-async def test_strangers_beyond_their_budget_are_refused_before_a_log_is_read(tables: Tables) -> None:
-    accounts = Accounts(stranger_burst=COST)
-    await accounts.get(tables, "t1", "stranger")
+async def test_strangers_beyond_their_budget_are_refused_before_a_log_is_read(
+    engine: EngineHarness, tables: Tables
+) -> None:
+    accounts = Accounts(engine, tables, stranger_burst=GET_VIEW + LOOKUP_COST)
+    await accounts.view("stranger")
     await tables.evict(-1)
     with pytest.raises(TooManyCalls) as refusal:
-        await accounts.get(tables, "t1", "another stranger")
+        await accounts.view("another stranger")
     assert refusal.value.limit == "strangers"
     assert not list(tables.in_memory)
-    await accounts.get(tables, "t1", "p0")
+    await accounts.view("p0")
 
 
-async def test_an_unknown_table_costs_no_stranger_anything(tables: Tables) -> None:
-    accounts = Accounts()
+@pytest.mark.parametrize("is_in_memory", [False, True])
+async def test_unknown_and_hidden_tables_cost_a_stranger_the_same(
+    engine: EngineHarness, accounts: Accounts, *, is_in_memory: bool
+) -> None:
+    await open_table(engine, make_config(table_id="hidden", access=SEATED))
+    if is_in_memory:
+        await accounts.view("p0", "hidden")
+    for number, table_id in enumerate(("none", "hidden"), 1):
+        with pytest.raises(NotFound):
+            await accounts.view("stranger", table_id)
+        assert accounts.paid_by("stranger") == number * (GET_VIEW + LOOKUP_COST)
+        assert accounts.paid_by_strangers() == number * LOOKUP_COST
+
+
+async def test_a_look_up_is_refused_before_the_store_is_asked(
+    engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servicer = EngineServicer(tables, engine.services.metrics, engine.links())
+    held = limits(network_strangers=Budget("strangers", 1, LOOKUP_COST, lambda: SECOND))
     with pytest.raises(NotFound):
-        await accounts.get(tables, "none", "stranger")
-    assert (accounts.paid_by("stranger"), accounts.paid_by_strangers()) == (COST, 0)
+        await servicer.GetView(GetViewRequest(table_id="none"), call_of("stranger", held))
+
+    async def find(table_id: str) -> None:
+        pytest.fail(f"the store was asked for {table_id}")
+
+    monkeypatch.setattr(engine.store, "find", find)
+    with pytest.raises(TooManyCalls):
+        await servicer.GetView(GetViewRequest(table_id="none"), call_of("stranger", held))
 
 
-async def test_only_the_call_that_needs_a_new_replay_pays_for_it(engine: EngineHarness) -> None:
+async def test_only_calls_that_need_a_new_replay_pay_for_it(engine: EngineHarness) -> None:
     await play_on(await open_table(engine, make_config(seat_count=3)), Random(5))
-    tables, accounts = Tables(engine.services, bytes, 100), Accounts()
-    await accounts.call("p0", tables.replay("t1", Visitor("p0")))
-    await accounts.call("p1", tables.replay("t1", Visitor("p1")))
-    cost = replay_cost(len(await tables.replay("t1", Visitor("p2"))))
+    tables = Tables(engine.services, bytes, 100)
+    accounts = Accounts(engine, tables)
+    for player_id in ("p0", "p1"):
+        await accounts.call(player_id, GetReplayRequest(table_id="t1"))
+    cost = replay_cost(len((await replay_of(tables, "t1", "p2")).compressed))
     assert cost > 0
-    assert (accounts.paid_by("p0"), accounts.paid_by("p1")) == (COST + cost, COST)
+    assert (accounts.paid_by("p0"), accounts.paid_by("p1")) == (GET_VIEW + cost, GET_VIEW)
 
 
 async def test_the_first_spectator_of_a_delayed_table_pays_for_folding_its_log_again(engine: EngineHarness) -> None:
     access = replace(OPEN, watch_delay_seconds=20)
-    table, accounts = await open_table(engine, make_config(seat_count=3, access=access)), Accounts()
+    table = await open_table(engine, make_config(seat_count=3, access=access))
     while table.state.sequence < 45:
         await act_once(table, Random(table.state.sequence))
+    tables = Tables(engine.services, bytes, 100)
+    accounts = Accounts(engine, tables)
+    await tables.get("t1")
     for player_id in ("stranger", "another stranger"):
-        await accounts.call(player_id, table.state_for(SPECTATOR))
-    assert accounts.paid_by("stranger") == COST + load_cost(table.state.sequence)
-    assert accounts.paid_by("another stranger") == COST
+        await accounts.view(player_id)
+    own = GET_VIEW + LOOKUP_COST
+    assert accounts.paid_by("stranger") == own + load_cost(table.state.sequence)
+    assert accounts.paid_by("another stranger") == own
 
 
-async def test_a_resumed_stream_pays_for_the_entries_that_it_missed(tables: Tables, engine: EngineHarness) -> None:
-    accounts, sequence = Accounts(), (await tables.get("t1")).state.sequence
-    limiter = CapacityLimiter("streams", 9, 9, 9)
-    servicer = EngineServicer(tables, engine.services.metrics, limiter, engine.links())
-
-    async def watch(player_id: str, after_sequence: int | None) -> None:
-        set_caller(Caller(player_id, ""))
-        stream: Any = servicer.WatchTable(WatchTableRequest(table_id="t1", after_sequence=after_sequence), None)
-        async with aclosing(stream):
-            await anext(stream)
-
+async def test_a_resumed_stream_pays_for_the_entries_that_it_missed(tables: Tables, accounts: Accounts) -> None:
+    sequence = (await tables.get("t1")).state.sequence
     for player_id, after_sequence in {"p0": sequence - 40, "p1": sequence, "p2": None}.items():
-        await accounts.call(player_id, watch(player_id, after_sequence))
+        await accounts.call(player_id, WatchTableRequest(table_id="t1", after_sequence=after_sequence))
     assert resume_cost(40) > 0
-    assert [accounts.paid_by(f"p{seat}") - COST for seat in range(3)] == [resume_cost(40), 0, 0]
+    assert [accounts.paid_by(f"p{seat}") - GET_VIEW for seat in range(3)] == [resume_cost(40), 0, 0]

@@ -12,10 +12,9 @@ from croupier.engine.api.table_codec import encode_time_control
 from croupier.engine.core.log_codec import decode_entry, encode_body
 from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.tables.registry import Tables
-from croupier.runtime.capacity_limiter import CapacityLimiter
-from croupier.runtime.identity import Caller, set_caller
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_internal.v1 import engine_control_pb2
+from tests.calls import call_of
 from tests.engine.fakes import EngineHarness
 from tests.engine.folds import write_replay
 from tests.engine.play import CLOCK, choice, people, whole_log
@@ -27,30 +26,28 @@ async def test_the_game_is_played_to_its_end(engine: EngineHarness, seed: int) -
     with toy_known():
         tables = Tables(engine.services, bytes, max_open_tables=1)
         control = EngineControlServicer(tables)
-        set_caller(Caller("lobby", "Lobby"))
         prepared = await control.PrepareTable(
             engine_control_pb2.PrepareTableRequest(
                 table_id="t2", game="toy", seat_count=SEATS, time_control=encode_time_control(CLOCK)
             ),
-            None,
+            call_of("lobby"),
         )
         assert [list(team.seats) for team in prepared.teams] == [[0, 2], [1, 3]]
         seats = [tables_pb2.Seat(player_id=who.player_id, name=who.name) for who in people(SEATS)]
-        await control.OpenTable(
-            engine_control_pb2.OpenTableRequest(table_id="t2", seats=seats, client_seeds=[b""] * SEATS), None
-        )
-        servicer = EngineServicer(tables, engine.services.metrics, CapacityLimiter("streams", 2, 2, 2), engine.links())
+        opening = engine_control_pb2.OpenTableRequest(table_id="t2", seats=seats, client_seeds=[b""] * SEATS)
+        await control.OpenTable(opening, call_of("lobby"))
+        servicer = EngineServicer(tables, engine.services.metrics, engine.links())
         table = await tables.get("t2")
         numbers = set[int]()
         while not table.state.is_over:
             seat, action = choice(table.state, random)
-            set_caller(Caller(f"p{seat}", "Player"))
-            view = (await servicer.GetView(engine_pb2.GetViewRequest(table_id="t2"), None)).snapshot
+            call = call_of(f"p{seat}")
+            view = (await servicer.GetView(engine_pb2.GetViewRequest(table_id="t2"), call)).snapshot
             numbers.update(view.view.seats[seat].cards)
             assert [list(team.seats) for team in view.table.teams] == [[0, 2], [1, 3]]
             request = engine_pb2.SubmitActionRequest(table_id="t2", request_id=f"{table.state.sequence}")
             request.action.CopyFrom(encode_action(action))
-            await servicer.SubmitAction(request, None)
+            await servicer.SubmitAction(request, call)
         assert numbers
         assert numbers <= set(range(64, 88))
 

@@ -6,7 +6,6 @@ import threading
 from contextlib import closing
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -16,13 +15,11 @@ from croupier.engine.settings import EngineSettings
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR
-from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.database import open_database
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.identity import Caller, set_caller
-from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.tasks import end_tasks
 from croupier_api.v1 import engine_pb2
+from tests.calls import FREE, call_of
 from tests.engine.databases import loaded
 from tests.engine.fakes import EngineHarness, FakeClock, FakeScoring, RecordingLogger
 from tests.engine.play import (
@@ -55,11 +52,10 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
 ) -> None:
     table = await tables.get("t1")
     (seat,) = table.state.seats_to_act
-    set_caller(Caller(f"p{seat}", "Player"))
-    call: Any = FakeCall(WATCH)
+    call = FakeCall(WATCH)
     playing = asyncio.create_task(
-        EngineServicer(tables, engine.services.metrics, CapacityLimiter("streams", 5, 5, 5), engine.links()).PlayTable(
-            None, call
+        EngineServicer(tables, engine.services.metrics, engine.links()).PlayTable(
+            None, call_of(f"p{seat}", context=call)
         )
     )
     legal = event_of(await within_timeout(call.written.get())).snapshot.legal_actions
@@ -136,7 +132,15 @@ class StoreEngine:
         )
         self.scoring = FakeScoring()
         self.database = open_database(database_url)
-        self.engine = assemble(settings, self.database, self.scoring, bytes, FakeClock(), Budgets(), RecordingLogger())
+        self.engine = assemble(
+            settings,
+            self.database,
+            self.scoring,
+            bytes,
+            FakeClock(),
+            FREE,
+            RecordingLogger(),
+        )
         self.committing = asyncio.create_task(self.engine.store.commits.run())
 
     async def opened(self, table_id: str) -> LiveTable:

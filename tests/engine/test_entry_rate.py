@@ -14,7 +14,7 @@ from croupier.engine.settings import EngineSettings
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.live_table import LiveTable
 from croupier.runtime.errors import LimitReached
-from croupier.runtime.rate_limit import Budgets
+from tests.calls import FREE
 from tests.engine.fakes import START, EngineHarness, FakeClock, FakeScoring, RecordingLogger
 from tests.engine.play import (
     CLOCK,
@@ -65,7 +65,7 @@ async def test_a_request_beyond_the_rate_is_refused_with_the_time_to_wait(engine
     with pytest.raises(LimitReached) as refusal:
         await act_once(table, Random(1))
     assert (refusal.value.reason_name, refusal.value.retry_after_seconds) == ("TOO_MANY_REQUESTS", 0.1)
-    assert refusal.value.metadata == {"limit": "table_entries"}
+    assert refusal.value.metadata == {"limit": "table_changes"}
     assert table.state == before
     engine.clock.advance(100)
     assert await act_once(table, Random(1)) == 4
@@ -123,6 +123,6 @@ async def test_the_settings_limit_every_table(database: AsyncEngine) -> None:
     settings = EngineSettings(
         database="unused", lobby_public_key=Path(), signing_key=Path(), scoring_control="a:1", bot_processes=0
     )
-    engine = assemble(settings, database, FakeScoring(), bytes, FakeClock(), Budgets(), RecordingLogger())
+    engine = assemble(settings, database, FakeScoring(), bytes, FakeClock(), FREE, RecordingLogger())
     assert engine.services.entry_limit == EntryLimit(per_second=20, burst=200)
     assert engine.services.limits == TableLimits(max_entries=10_000, max_rounds=1_000)

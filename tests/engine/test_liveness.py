@@ -23,7 +23,7 @@ from croupier.engine.settings import EngineSettings
 from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import ENGINES, OUTAGES
 from croupier.runtime.database import Database, open_database
-from croupier.runtime.rate_limit import Budgets
+from tests.calls import FREE
 from tests.engine.databases import entry, opened, running
 from tests.engine.fakes import START, FakeClock, FakeLivenessStore, FakeScoring, RecordingLogger, StoreDown
 from tests.engine.play import within_timeout
@@ -152,7 +152,7 @@ class OnlyEngine:
         self.tables = self._engine.store
 
     def _assembled(self) -> Engine:
-        parts = (FakeScoring(), bytes, self.clock, Budgets(), RecordingLogger())
+        parts = (FakeScoring(), bytes, self.clock, FREE, RecordingLogger())
         return assemble(self.settings, self.database, *parts)
 
     def die(self) -> None:

@@ -31,12 +31,11 @@ from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR, Viewer
 from croupier.games.interface import SeatActed
-from croupier.runtime.capacity_limiter import CapacityLimiter
 from croupier.runtime.database import open_database
-from croupier.runtime.identity import Caller, set_caller
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import tables_pb2
 from croupier_internal.v1 import engine_control_pb2 as control_pb
+from tests.calls import call_of
 from tests.databases import copy_database
 from tests.engine.databases import running, store_on
 from tests.engine.fakes import START, EngineHarness
@@ -155,9 +154,9 @@ class Calls:
 
     def restart(self) -> None:
         """Forget all tables in memory."""
-        services, limiter = self._engine.services, CapacityLimiter("streams", 10_000, 10_000, 10_000)
+        services = self._engine.services
         self.tables = Tables(services, bytes, 100)
-        self._players = EngineServicer(self.tables, services.metrics, limiter, self._engine.links())
+        self._players = EngineServicer(self.tables, services.metrics, self._engine.links())
         self._control = EngineControlServicer(self.tables)
 
     async def watch_by_many(self) -> None:
@@ -172,9 +171,8 @@ class Calls:
     async def ask(self, request: Message, player_id: str = "stranger") -> None:
         """Call the method of a request."""
         method = type(request).__name__.removesuffix("Request")
-        set_caller(Caller(player_id, "Name"))
         servicer = self._players if hasattr(EngineServicer, method) else self._control
-        answer = getattr(servicer, method)(request, None)
+        answer = getattr(servicer, method)(request, call_of(player_id))
         if isinstance(answer, AsyncIterator):
             async for part in answer:
                 part.SerializeToString()
@@ -183,19 +181,17 @@ class Calls:
 
     async def watch(self, missed: int | None) -> None:
         """Watch the running table: from a snapshot, or all entries that were missed."""
-        set_caller(Caller("stranger", "Name"))
         head = (await self.tables.get("running")).state.sequence
         after = None if missed is None else head - missed
         messages = 1 if missed is None or missed > MAX_RESUMED_ENTRIES else max(1, missed)
         request = pb.WatchTableRequest(table_id="running", after_sequence=after)
-        stream: Any = self._players.WatchTable(request, None)
+        stream: Any = self._players.WatchTable(request, call_of("stranger"))
         async with aclosing(stream):
             await read_all(stream, messages)
 
     async def watch_ends(self) -> None:
         """Receive the tables that have ended."""
-        set_caller(Caller("lobby", ""))
-        stream: Any = self._control.WatchEndedTables(control_pb.WatchEndedTablesRequest(), None)
+        stream: Any = self._control.WatchEndedTables(control_pb.WatchEndedTablesRequest(), call_of("lobby"))
         async with aclosing(stream):
             await read_all(stream, 1)
 
@@ -215,10 +211,9 @@ class Calls:
     async def play(self) -> None:
         """Watch the running table and act, in one stream."""
         player_id, action = await self._next_action()
-        set_caller(Caller(player_id, "Name"))
         watch = pb.WatchTableRequest(table_id="running")
-        context: Any = PlayCall(pb.PlayTableRequest(watch=watch), pb.PlayTableRequest(action=action))
-        playing = asyncio.create_task(self._players.PlayTable(None, context))
+        context = PlayCall(pb.PlayTableRequest(watch=watch), pb.PlayTableRequest(action=action))
+        playing = asyncio.create_task(self._players.PlayTable(None, call_of(player_id, context=context)))
         await context.answered.wait()
         playing.cancel()
 

@@ -8,7 +8,6 @@ from random import Random
 
 import pytest
 
-from croupier.engine.core.access import Visitor
 from croupier.engine.core.replay import replay_parts
 from croupier.engine.storage.port import StoredTable
 from croupier.engine.storage.sql_store import SqlTableStore
@@ -19,7 +18,7 @@ from croupier.runtime.errors import IllegalNow, NotFound, Unavailable
 from tests.engine.databases import archive_finished
 from tests.engine.fakes import CountingFolder, EngineHarness
 from tests.engine.folds import write_replay
-from tests.engine.play import act_once, make_config, open_table, play_on, within_timeout
+from tests.engine.play import act_once, make_config, open_table, play_on, replay_of, within_timeout
 from tests.engine.test_archive import ENDED, finished
 from tests.engine.timing import HeldCall
 from tests.waiting import settled
@@ -49,7 +48,7 @@ def new_tables(engine: EngineHarness) -> Tables:
 
 
 async def read(tables: Tables, table_id: str = "t1", player_id: str = "stranger") -> str:
-    return "".join(replay_parts(await within_timeout(tables.replay(table_id, Visitor(player_id)))))
+    return "".join(replay_parts((await within_timeout(replay_of(tables, table_id, player_id))).compressed))
 
 
 @pytest.mark.parametrize("members", [1, 40])
@@ -126,7 +125,7 @@ async def test_a_query_from_before_the_end_refuses_no_replay_after_it(
 ) -> None:
     table, tables = await open_table(engine, make_config()), new_tables(engine)
     query = HeldCall(engine.store, "find", monkeypatch)
-    early = asyncio.create_task(tables.replay("t1", Visitor("stranger")))
+    early = asyncio.create_task(replay_of(tables, "t1", "stranger"))
     await query.until_read()
     await play_on(table, Random(1))
     reading = asyncio.create_task(read(tables, player_id="p0"))

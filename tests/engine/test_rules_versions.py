@@ -20,9 +20,10 @@ from croupier.games.registry import GAMES, UnknownRules, rules_of
 from croupier.games.thulla import Thulla, ThullaState
 from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
 from croupier_internal.v1 import engine_control_pb2
+from tests.calls import call_of
 from tests.engine.fakes import EngineHarness
 from tests.engine.folds import write_replay
-from tests.engine.play import CLOCK, make_config, people, play_on
+from tests.engine.play import CLOCK, make_config, people, play_on, replay_of
 
 
 class SecondThulla(Thulla):
@@ -65,7 +66,8 @@ async def test_old_tables_keep_their_rules_and_new_tables_have_the_new_version(
     config = await before.prepare("prepared", "thulla", 3, {"scoring": "none"}, CLOCK)
     with second_version():
         tables = tables_of(engine.another_engine())
-        described = await EngineControlServicer(tables).DescribeGames(engine_control_pb2.DescribeGamesRequest(), None)
+        request = engine_control_pb2.DescribeGamesRequest()
+        described = await EngineControlServicer(tables).DescribeGames(request, call_of("lobby"))
         assert {game.game: game.rules_version for game in described.games}["thulla"] == 2
         assert await tables.prepare("prepared", "thulla", 3, {"scoring": "none"}, CLOCK) == config
         with pytest.raises(AlreadyExists):
@@ -99,7 +101,7 @@ async def test_a_table_with_unknown_rules_is_unavailable(engine: EngineHarness) 
         assert refusal.value.reason_name == "TABLE_TOO_NEW"
     assert engine.store.tables["prepared"].status == "prepared"
     # Its refusal would tell a stranger that the table exists.
-    for call in (old.get("open", Visitor("stranger"), Need.VIEW), old.replay("open", Visitor("stranger"))):
+    for call in (old.get("open", Visitor("stranger"), Need.VIEW), replay_of(old, "open", "stranger")):
         with pytest.raises(NotFound):
             await call
 

@@ -16,13 +16,13 @@ from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS
 from croupier.engine.tables.subscription import MAX_WRITE_SECONDS
-from croupier.runtime.capacity_limiter import CapacityLimiter
-from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, to_status
-from croupier.runtime.identity import Caller, caller, set_caller
+from croupier.runtime.admission.budget import SECOND, Budget
+from croupier.runtime.admission.limits import Limits
+from croupier.runtime.errors import LimitReached, MalformedRequest, to_status
+from croupier.runtime.identity import Caller
 from croupier.runtime.interceptor import REQUEST_SECONDS
-from croupier.runtime.network import Network
-from croupier.runtime.rate_limit import SECOND, Budgets, CallBudget, begin_charging
 from croupier_api.v1 import actions_pb2, engine_pb2
+from tests.calls import call_of, limits
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
     act_once,
@@ -62,12 +62,12 @@ class FakeCall:
 
 WATCH = engine_pb2.PlayTableRequest(watch=engine_pb2.WatchTableRequest(table_id="t1"))
 ACTION = engine_pb2.SubmitActionRequest(request_id="r")
+P0 = Caller("p0", "Player 0")
 ACTION.action.play.card = 1  # type: ignore[assignment]
 
 
 @pytest.fixture
 async def tables(engine: EngineHarness) -> Tables:
-    set_caller(Caller("p0", "Player 0"))
     await open_table(engine, make_config(seat_count=3))
     tables = Tables(engine.services, bytes, max_open_tables=3)
     await tables.get("t1")
@@ -76,7 +76,7 @@ async def tables(engine: EngineHarness) -> Tables:
 
 @pytest.fixture
 def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
-    return EngineServicer(tables, engine.services.metrics, CapacityLimiter("streams", 2, 1, 2), engine.links())
+    return EngineServicer(tables, engine.services.metrics, engine.links())
 
 
 def reason_of(status: status_pb2.Status) -> str:
@@ -86,9 +86,10 @@ def reason_of(status: status_pb2.Status) -> str:
     return str(info.reason)
 
 
-def play(servicer: EngineServicer, call: FakeCall) -> asyncio.Task[None]:
-    context: Any = call
-    return asyncio.create_task(servicer.PlayTable(None, context))
+def play(
+    servicer: EngineServicer, call: FakeCall, caller: Caller = P0, held: Limits | None = None
+) -> asyncio.Task[None]:
+    return asyncio.create_task(servicer.PlayTable(None, call_of(caller, held, context=call)))
 
 
 async def ended(*playing: asyncio.Task[None]) -> None:
@@ -128,7 +129,7 @@ async def test_a_write_that_its_reader_blocks_is_cancelled(
     engine.clock.advance(1)
     with pytest.raises(asyncio.CancelledError):
         await playing
-    assert engine.count("croupier_streams") == 0
+    assert not (await tables.get("t1")).subscribers
     assert engine.count("croupier_slow_readers_closed_total") == 1
 
 
@@ -151,7 +152,7 @@ async def test_the_answer_begins_with_the_first_message_before_the_table_is_load
         loading.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(tables, "get", loads)
+    monkeypatch.setattr(tables, "load", loads)
     playing = play(servicer, call := FakeCall(WATCH))
     await within_timeout(loading.wait())
     assert call.has_begun
@@ -181,33 +182,11 @@ async def test_a_half_closed_stream_continues(servicer: EngineServicer, tables: 
     await ended(playing)
 
 
-async def test_streams_take_slots_of_their_player_and_release_them(
-    servicer: EngineServicer, engine: EngineHarness
-) -> None:
-    first = play(servicer, call := FakeCall(WATCH))
-    await within_timeout(call.written.get())
-    context: Any = FakeCall()
-    for again in (play(servicer, FakeCall(WATCH)), anext(servicer.WatchTable(WATCH.watch, context))):
-        with pytest.raises(LimitReached) as refusal:
-            await within_timeout(again)
-        assert refusal.value.reason_name == "TOO_MANY_STREAMS"
-    set_caller(Caller("p1", "Player 1"))
-    other = play(servicer, call := FakeCall(WATCH))
-    await within_timeout(call.written.get())
-    assert engine.count("croupier_streams") == 2
-    await ended(first, other)
-    assert engine.count("croupier_streams") == 0
-    again = play(servicer, call := FakeCall(WATCH))
-    await within_timeout(call.written.get())
-    await ended(again)
-
-
 async def test_messages_beyond_the_rate_limit_are_delayed(engine: EngineHarness, tables: Tables) -> None:
-    limit = CallBudget("calls", 20, 3, lambda: SECOND)
-    servicer = EngineServicer(tables, engine.services.metrics, CapacityLimiter("streams", 2, 2, 2), engine.links())
-    begin_charging(Budgets(limit), caller(), 0)
+    limit = Budget("calls", 20, 3, lambda: SECOND)
+    servicer = EngineServicer(tables, engine.services.metrics, engine.links())
     requests = [engine_pb2.PlayTableRequest(action=ACTION) for _ in range(6)]
-    playing = play(servicer, call := FakeCall(WATCH, *requests))
+    playing = play(servicer, call := FakeCall(WATCH, *requests), held=limits(player=limit))
     answers: list[engine_pb2.ActionAnswer] = []
     for milliseconds, come in ((0, 3), (49, 0), (1, 1), (99, 0), (1, 1)):
         engine.clock.advance(milliseconds)
@@ -219,10 +198,8 @@ async def test_messages_beyond_the_rate_limit_are_delayed(engine: EngineHarness,
     assert {reason_of(answer.refusal) for answer in answers} == {"ILLEGAL_ACTION"}
     assert engine.count("croupier_rpc_limited_total", method=PLAY_TABLE) == 3
     with pytest.raises(LimitReached):
-        limit.acquire_nowait("p0")
-    # A stream that ends while a message is delayed releases everything.
+        limit.pay("p0")
     await ended(playing)
-    assert engine.count("croupier_streams") == 0
 
 
 async def test_an_action_of_a_stream_waits_for_the_rate_of_its_table(
@@ -232,13 +209,12 @@ async def test_an_action_of_a_stream_waits_for_the_rate_of_its_table(
     table.entry_rate = EntryRate(EntryLimit(10, 1))
     table.entry_rate.count(engine.clock())
     seat, action = choice(table.state, Random(1))
-    set_caller(Caller(f"p{seat}", "Player"))
+    player = Caller(f"p{seat}", "Player")
     request = engine_pb2.SubmitActionRequest(request_id="r", action=encode_action(action), table_id="t1")
-    context: Any = None
     with pytest.raises(LimitReached) as refusal:
-        await servicer.SubmitAction(request, context)
+        await servicer.SubmitAction(request, call_of(player))
     assert refusal.value.retry_after_seconds == 0.1
-    playing = play(servicer, call := FakeCall(WATCH, engine_pb2.PlayTableRequest(action=request)))
+    playing = play(servicer, call := FakeCall(WATCH, engine_pb2.PlayTableRequest(action=request)), player)
     await settled()
     assert (call.written.qsize(), table.state.sequence) == (1, 1)
     engine.clock.advance(100)
@@ -246,33 +222,6 @@ async def test_an_action_of_a_stream_waits_for_the_rate_of_its_table(
     assert table.state.sequence == 2
     answers = [parsed(call.written.get_nowait()).answer for _ in range(call.written.qsize())]
     assert [answer.sequence for answer in answers if answer.request_id] == [2]
-    await ended(playing)
-
-
-async def test_actions_beyond_the_budget_of_a_network_are_refused_in_calls_and_delayed_in_streams(
-    engine: EngineHarness,
-) -> None:
-    set_caller(Caller("p0", "Player 0", Network("0" * 16)))
-    engine.use(entries=Budgets(network=CallBudget("entries", 20, 1, lambda: SECOND)))
-    await open_table(engine, make_config(seat_count=3))
-    tables = Tables(engine.services, bytes, max_open_tables=3)
-    servicer = EngineServicer(tables, engine.services.metrics, CapacityLimiter("streams", 2, 2, 2), engine.links())
-    unary = engine_pb2.SubmitActionRequest(table_id="t1", request_id="r", action=ACTION.action)
-    with pytest.raises(IllegalNow):
-        await servicer.SubmitAction(unary, None)
-    proposal = engine_pb2.CreateProposalRequest(table_id="t1", request_id="p", proposal="redeal")
-    for refused in (servicer.SubmitAction(unary, None), servicer.CreateProposal(proposal, None)):
-        with pytest.raises(LimitReached) as refusal:
-            await refused
-        assert (refusal.value.reason_name, refusal.value.limit) == ("TOO_MANY_REQUESTS", "entries")
-        assert refusal.value.retry_after_seconds == 0.05
-    playing = play(servicer, call := FakeCall(WATCH, engine_pb2.PlayTableRequest(action=ACTION)))
-    assert event_of(await within_timeout(call.written.get())).HasField("snapshot")
-    engine.clock.advance(49)
-    await settled()
-    assert call.written.empty()
-    engine.clock.advance(1)
-    assert parsed(await within_timeout(call.written.get())).HasField("answer")
     await ended(playing)
 
 
@@ -285,7 +234,7 @@ async def test_an_action_without_a_required_part_changes_nothing_in_a_call_and_i
         action = ParseDict(fields, actions_pb2.Action())
         request = engine_pb2.SubmitActionRequest(table_id="t1", request_id=f"r{number}", action=action)
         with pytest.raises(MalformedRequest) as refusal:
-            await servicer.SubmitAction(request, None)
+            await servicer.SubmitAction(request, call_of(P0))
         assert refusal.value.reason_name == "INVALID_ACTION"
         call.requests.put_nowait(engine_pb2.PlayTableRequest(action=request).SerializeToString())
         message = parsed(await within_timeout(call.written.get()))
@@ -315,8 +264,8 @@ async def test_an_unexpected_message_ends_the_stream(
 
 
 async def test_a_stream_ends_with_its_token(servicer: EngineServicer, tables: Tables, engine: EngineHarness) -> None:
-    set_caller(Caller("p0", "Player 0", expires_at=engine.clock() + 2_000))
-    playing = play(servicer, call := FakeCall(WATCH))
+    caller = Caller("p0", "Player 0", expires_at=engine.clock() + 2_000)
+    playing = play(servicer, call := FakeCall(WATCH), caller)
     assert event_of(await within_timeout(call.written.get())).HasField("snapshot")
     engine.clock.advance(1_999)
     await settled()
@@ -326,7 +275,6 @@ async def test_a_stream_ends_with_its_token(servicer: EngineServicer, tables: Ta
     (last,) = [event_of(call.written.get_nowait()) for _ in range(call.written.qsize())]
     assert last.HasField("resume_notice")
     assert not (await tables.get("t1")).subscribers
-    assert engine.count("croupier_streams") == 0
 
 
 def let_writes_hang(call: FakeCall, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
@@ -344,9 +292,9 @@ def let_writes_hang(call: FakeCall, monkeypatch: pytest.MonkeyPatch) -> asyncio.
 async def test_a_blocked_stream_takes_no_actions_after_the_end_of_its_token_and_ends_soon(
     servicer: EngineServicer, engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    set_caller(Caller("p0", "Player 0", expires_at=engine.clock() + 2_000))
+    caller = Caller("p0", "Player 0", expires_at=engine.clock() + 2_000)
     writing = let_writes_hang(blocked := FakeCall(WATCH), monkeypatch)
-    playing = play(servicer, blocked)
+    playing = play(servicer, blocked, caller)
     await within_timeout(writing.wait())
     engine.clock.advance(2_000)
     await settled()
@@ -362,14 +310,14 @@ async def test_a_blocked_stream_takes_no_actions_after_the_end_of_its_token_and_
 async def test_an_unspecified_or_unknown_vote_is_refused(servicer: EngineServicer, vote: Any) -> None:
     request = engine_pb2.CastVoteRequest(table_id="t1", request_id="r", proposal_sequence=1, vote=vote)
     with pytest.raises(MalformedRequest) as refusal:
-        await servicer.CastVote(request, None)
+        await servicer.CastVote(request, call_of(P0))
     assert (refusal.value.reason_name, refusal.value.field) == ("INVALID_FIELD", "vote")
 
 
-async def test_the_writer_of_a_dead_stream_releases_its_slot_when_newer_streams_replace_it(
+async def test_the_writer_of_a_dead_stream_ends_when_newer_streams_replace_it(
     engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    servicer = EngineServicer(tables, engine.services.metrics, CapacityLimiter("streams", 20, 20, 20), engine.links())
+    servicer = EngineServicer(tables, engine.services.metrics, engine.links())
     writing = let_writes_hang(dead := FakeCall(WATCH), monkeypatch)
     oldest = play(servicer, dead)
     await within_timeout(writing.wait())
@@ -377,9 +325,7 @@ async def test_the_writer_of_a_dead_stream_releases_its_slot_when_newer_streams_
     for _ in range(MAX_SEAT_STREAMS):
         others.append(play(servicer, call := FakeCall(WATCH)))
         await within_timeout(call.written.get())
-    assert engine.count("croupier_streams") == MAX_SEAT_STREAMS + 1
     engine.clock.advance(round(MAX_WRITE_SECONDS * 1000))
     with pytest.raises(asyncio.CancelledError):
         await oldest
-    assert engine.count("croupier_streams") == MAX_SEAT_STREAMS
     await ended(*others)

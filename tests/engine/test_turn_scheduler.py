@@ -16,10 +16,9 @@ from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.turn_scheduler import LIVENESS_RETRY_MILLISECONDS, RETRY_MILLISECONDS, STANDBY_MILLISECONDS
 from croupier.games.actions import Pass
 from croupier.games.facts import SPECTATOR, Seat
+from croupier.runtime.admission.budget import MILLISECOND, Budget
 from croupier.runtime.errors import IllegalNow, Unavailable
-from croupier.runtime.identity import Caller
 from croupier.runtime.network import Network
-from croupier.runtime.rate_limit import MILLISECOND, Budgets, CallBudget
 from croupier_api.v1 import engine_pb2, errors_pb2
 from tests.engine.fakes import AppendOutcome, EngineHarness
 from tests.engine.play import (
@@ -253,8 +252,7 @@ NETWORK, OTHER_NETWORK = Network("0" * 16), Network("1" * 16)
 
 async def network_tables(engine: EngineHarness, *networks: Network | None, seats: Seats = ()) -> list[LiveTable]:
     """Open a table for each network, with bots that do not wait, at an engine with a budget of 10 entries a second."""
-    budget = CallBudget("entries", 10, 5, lambda: engine.clock() * MILLISECOND)
-    engine.use(entries=Budgets(network=budget))
+    engine.use(networks=Budget("network_calls", 10, 5, lambda: engine.clock() * MILLISECOND))
     tables, clock = Tables(engine.services, bytes, max_open_tables=10), replace(CLOCK, bot_delay_milliseconds=0)
     for number, network in enumerate(networks):
         await tables.prepare(f"t{number}", "thulla", 3, {"best_of": 5}, clock, network)
@@ -286,10 +284,18 @@ async def test_bots_are_not_limited_if_the_network_is_not_known(engine: EngineHa
     assert quick > 2 * slow
 
 
-async def test_time_outs_of_players_need_no_budget(engine: EngineHarness) -> None:
+async def test_time_outs_of_players_are_paid_and_never_late(engine: EngineHarness) -> None:
     (table,) = await network_tables(engine, NETWORK, seats=people(3))
-    engine.services.entries.acquire(Caller("", "", NETWORK), 10_000)
+    engine.services.networks.take(NETWORK.id, 10_000)
     assert await entries_in(engine, FULL_MILLISECONDS + 50, table) == [1]
+
+
+async def test_time_outs_of_players_take_units_of_the_network(engine: EngineHarness) -> None:
+    (table,) = await network_tables(engine, NETWORK, seats=people(3))
+    await entries_in(engine, FULL_MILLISECONDS - 1, table)
+    assert engine.services.networks.wait(NETWORK.id, 5) <= 0
+    assert await entries_in(engine, 50, table) == [1]
+    assert engine.services.networks.wait(NETWORK.id, 5) > 0
 
 
 # Several engines

@@ -65,8 +65,7 @@ def test_the_runbook_has_existing_alerts_only() -> None:
     ("alert", "limit"),
     [
         ("CroupierStreamsNearLimit", "EngineSettings.max_streams"),
-        ("CroupierStreamsNearLimit", "LobbySettings.max_lobby_streams"),
-        ("CroupierStreamsNearLimit", "LobbySettings.max_tickets"),
+        ("CroupierStreamsNearLimit", "LobbySettings.max_streams"),
         ("CroupierTablesNearLimit", "EngineSettings.max_open_tables"),
         ("CroupierGatewayNearLimit", "GatewaySettings.max_connections"),
     ],

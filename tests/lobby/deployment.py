@@ -13,11 +13,10 @@ from prometheus_client import CollectorRegistry
 
 from croupier.lobby.assembly import Lobby, assemble
 from croupier.lobby.engine_port import EnginePort
-from croupier.lobby.limits import limits_of
 from croupier.lobby.settings import LobbySettings
+from croupier.runtime.admission.budget import MILLISECOND, Budget
 from croupier.runtime.database import open_database
 from croupier.runtime.identity import Clock
-from croupier.runtime.rate_limit import MILLISECOND
 from tests.lobby.fakes import FakeClock
 
 
@@ -36,9 +35,11 @@ class LobbyDeployment:
         """Run a lobby, by default with the shared clock; leaving the block ends it without a drain."""
         settings = LobbySettings(database="", signing_key=Path("unused"), engine_control="127.0.0.1:1", **changes)
         own_clock, registry, logger = clock or self.clock, CollectorRegistry(), structlog.get_logger()
-        limits = limits_of(settings, lambda: own_clock() * MILLISECOND)
+        budget = Budget(
+            "sign_ins", settings.sign_ins_per_second, settings.sign_in_burst, lambda: own_clock() * MILLISECOND
+        )
         database = open_database(self.url)
         try:
-            yield assemble(settings, database, self.engine, self.key, self.source, own_clock, limits, registry, logger)
+            yield assemble(settings, database, self.engine, self.key, self.source, own_clock, budget, registry, logger)
         finally:
             await database.dispose()

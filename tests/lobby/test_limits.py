@@ -12,15 +12,19 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from croupier.lobby import servicer as lobby_servicer
 from croupier.lobby import table_service
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.schema import TABLES
-from croupier.runtime.costs import TABLES_PAGE_COST
+from croupier.lobby.servicer import WRONG_CODE_COST
+from croupier.runtime.admission.budget import SECOND, Budget, TooManyCalls
+from croupier.runtime.admission.costs import CREATE_TABLE_COST, TABLES_PAGE_COST
+from croupier.runtime.call import Call
 from croupier.runtime.errors import LimitReached, NotFound
-from croupier.runtime.identity import Caller, set_caller
+from croupier.runtime.identity import Caller
 from croupier.runtime.network import Network
-from croupier.runtime.rate_limit import SECOND, Budgets, CallBudget, TooManyCalls, begin_charging
 from croupier_api.v1 import lobby_pb2 as pb
+from tests.calls import call_of, limits
 from tests.databases import on_both_databases
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import HIDDEN_PAIRS, FakeClock, FakeEngine, player
@@ -34,28 +38,18 @@ NEAR, FAR = Network("0" * 16), Network("1" * 16)
 CREATE = pb.CreateTableRequest(game="pairs", seat_count=2)
 FIND = pb.FindMatchRequest(game="pairs", seat_count=2)
 WATCH = pb.WatchTablesRequest()
-SMALL: dict[str, Any] = {
-    "sign_in_burst": 3,
-    "tables_created_burst": 3,
-    "max_network_tables": 2,
-    "max_lobby_streams": 6,
-    "max_tickets": 6,
-    "max_player_lobby_streams": 2,
-    "max_network_lobby_streams": 3,
-    "max_network_tickets": 3,
-}
 
 
 @pytest.fixture
 async def small(deployment: LobbyDeployment) -> AsyncIterator[Lobby]:
     """Return a lobby with small limits."""
-    async with deployment.lobby(**SMALL) as lobby:
+    async with deployment.lobby(sign_in_burst=3, max_network_tables=2) as lobby:
         yield lobby
 
 
-def call_as(number: int, network: Network | None = NEAR) -> None:
-    """Let a player of a network make the next calls."""
-    set_caller(Caller(player(number).player_id, player(number).name, network))
+def call_as(number: int, network: Network | None = NEAR) -> Call:
+    """Return a call of a player of a network."""
+    return call_of(Caller(player(number).player_id, player(number).name, network))
 
 
 async def limit_of(call: Awaitable[Any]) -> str:
@@ -67,15 +61,15 @@ async def limit_of(call: Awaitable[Any]) -> str:
 
 
 async def sign_in(lobby: Lobby, number: int, network: Network | None = NEAR) -> pb.SignInResponse:
-    set_caller(Caller("", "", network))
-    return await lobby.servicer.SignIn(pb.SignInRequest(device_secret=f"the secret of device {number}"), None)
+    request = pb.SignInRequest(device_secret=f"the secret of device {number}")
+    return await lobby.servicer.SignIn(request, call_of(Caller("", "", network)))
 
 
 async def test_sign_ins_of_a_network_have_a_budget_of_their_own(small: Lobby, clock: FakeClock) -> None:
     signed_in = [await sign_in(small, number) for number in range(3)]
     assert await limit_of(sign_in(small, 3)) == "sign_ins"
-    set_caller(Caller("", "", NEAR))
-    await small.servicer.RefreshToken(pb.RefreshTokenRequest(refresh_token=signed_in[0].tokens.refresh_token), None)
+    request = pb.RefreshTokenRequest(refresh_token=signed_in[0].tokens.refresh_token)
+    await small.servicer.RefreshToken(request, call_of(Caller("", "", NEAR)))
     await sign_in(small, 3, FAR)
     for number in range(9):
         await sign_in(small, number, None)
@@ -84,46 +78,21 @@ async def test_sign_ins_of_a_network_have_a_budget_of_their_own(small: Lobby, cl
     assert await limit_of(sign_in(small, 4)) == "sign_ins"
 
 
-async def test_created_tables_of_a_network_have_a_budget_even_if_they_are_left(small: Lobby, clock: FakeClock) -> None:
-    for number in range(3):
-        call_as(number)
-        table_id = (await small.servicer.CreateTable(CREATE, None)).table.table_id
-        await small.servicer.LeaveTable(pb.LeaveTableRequest(table_id=table_id), None)
-    assert await limit_of(small.servicer.CreateTable(CREATE, None)) == "tables_created"
-    call_as(1, FAR)
-    await small.servicer.CreateTable(CREATE, None)
-    clock.advance(1)
-    call_as(1)
-    await small.servicer.CreateTable(CREATE, None)
-
-
-async def test_tables_of_quick_match_take_units_of_the_network_of_their_first_player(
-    small: Lobby, clock: FakeClock
-) -> None:
-    async def match(network: Network) -> None:
-        async with AsyncExitStack() as stack:
-            streams = []
-            for number, of in ((1, network), (2, FAR)):
-                call_as(number, of)
-                start: Start = partial(small.servicer.FindMatch, FIND, None)
-                streams.append(await stack.enter_async_context(aclosing(start())))
-                await anext(streams[-1])
-                clock.advance(0.001)
-            await match_all(small)
-            for number, stream in enumerate(streams, 1):
-                call_as(number, network if number == 1 else FAR)
-                assert (await anext(stream)).table.host_player_id == player(1).player_id
-                with pytest.raises(StopAsyncIteration):
-                    await anext(stream)
-
-    for _ in range(4):
-        await match(NEAR)
-    assert await limit_of(match(NEAR)) == "tables_created"
-    call_as(1)
-    assert await limit_of(small.servicer.CreateTable(CREATE, None)) == "tables_created"
-    await match(Network("2" * 16))
-    clock.advance(1)
-    await match(NEAR)
+async def test_a_matched_table_is_owed_by_its_first_player(lobby: Lobby, clock: FakeClock) -> None:
+    budget = Budget("player_calls", 1, 1000, lambda: SECOND)
+    async with AsyncExitStack() as stack:
+        streams = []
+        for number in (1, 2):
+            call = call_of(Caller(player(number).player_id, player(number).name), limits(player=budget))
+            start: Start = partial(lobby.servicer.FindMatch, FIND, call)
+            streams.append(await stack.enter_async_context(aclosing(start())))
+            await anext(streams[-1])
+            clock.advance(0.001)
+        await match_all(lobby)
+        for stream in streams:
+            assert (await anext(stream)).table.host_player_id == player(1).player_id
+    owed = [budget.wait(player(number).player_id, 1000) // SECOND for number in (1, 2)]
+    assert owed == [CREATE_TABLE_COST, 0]
 
 
 @on_both_databases
@@ -131,19 +100,15 @@ async def test_running_tables_of_a_network_are_limited(
     deployment: LobbyDeployment, engine: FakeEngine, database: AsyncEngine
 ) -> None:
     async with deployment.lobby(max_network_tables=2) as lobby:
-        call_as(1)
-        first = (await lobby.servicer.CreateTable(CREATE, None)).table
-        call_as(2)
-        await lobby.servicer.CreateTable(CREATE, None)
+        first = (await lobby.servicer.CreateTable(CREATE, call_as(1))).table
+        await lobby.servicer.CreateTable(CREATE, call_as(2))
         engine.calls.clear()
-        assert await limit_of(lobby.servicer.CreateTable(CREATE, None)) == "network_tables"
+        assert await limit_of(lobby.servicer.CreateTable(CREATE, call_as(2))) == "network_tables"
         assert engine.calls == []
         for network in (FAR, None):
-            call_as(2, network)
-            await lobby.servicer.CreateTable(CREATE, None)
-        call_as(1)
-        await lobby.servicer.LeaveTable(pb.LeaveTableRequest(table_id=first.table_id), None)
-        third = (await lobby.servicer.CreateTable(CREATE, None)).table
+            await lobby.servicer.CreateTable(CREATE, call_as(2, network))
+        await lobby.servicer.LeaveTable(pb.LeaveTableRequest(table_id=first.table_id), call_as(1))
+        third = (await lobby.servicer.CreateTable(CREATE, call_as(1))).table
     assert engine.networks[third.table_id] == NEAR
     async with database.connect() as connection:
         stored = (await connection.execute(select(TABLES.c.network).order_by(TABLES.c.network))).scalars().all()
@@ -152,46 +117,18 @@ async def test_running_tables_of_a_network_are_limited(
 
 async def test_a_wide_network_may_have_four_times_the_running_tables(small: Lobby) -> None:
     for number in range(8):
-        call_as(number, Network(f"{number:016x}", "f" * 16))
-        await small.servicer.CreateTable(CREATE, None)
-    call_as(8, Network("8" * 16, "f" * 16))
-    assert await limit_of(small.servicer.CreateTable(CREATE, None)) == "network_tables"
-
-
-async def test_streams_and_tickets_have_slots_of_their_own_for_players_and_networks(small: Lobby) -> None:
-    call_as(1, FAR)
-    await small.servicer.CreateTable(CREATE, None)
-    async with AsyncExitStack() as stack:
-
-        async def opened(start: Start, number: int, network: Network) -> None:
-            call_as(number, network)
-            stream = await stack.enter_async_context(aclosing(start()))
-            await anext(stream)
-
-        starts: dict[str, Start] = {
-            "streams": lambda: small.servicer.WatchTables(WATCH, None),
-            "tickets": lambda: small.servicer.FindMatch(FIND, None),
-        }
-        for limit, start in starts.items():
-            for _ in range(2):
-                await opened(start, 1, NEAR)
-            assert await limit_of(opened(start, 1, NEAR)) == limit
-            await opened(start, 2, NEAR)
-            assert await limit_of(opened(start, 3, NEAR)) == limit
-            for number in (4, 5, 6):
-                await opened(start, number, FAR)
-            # All slots are taken, but those of the other kind are free.
-            assert await limit_of(opened(start, 7, Network("2" * 16))) == limit
+        await small.servicer.CreateTable(CREATE, call_as(number, Network(f"{number:016x}", "f" * 16)))
+    late = call_as(8, Network("8" * 16, "f" * 16))
+    assert await limit_of(small.servicer.CreateTable(CREATE, late)) == "network_tables"
 
 
 async def test_a_stream_pays_for_each_further_page_of_tables(lobby: Lobby, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_service, "PAGE_SIZE", 2)
+    for module in (table_service, lobby_servicer):
+        monkeypatch.setattr(module, "PAGE_SIZE", 2)
     for number in range(5):
-        call_as(number)
-        await lobby.servicer.CreateTable(CREATE, None)
-    budget = CallBudget("player_calls", 1, 1000, lambda: SECOND)
-    begin_charging(Budgets(budget), Caller("ada", ""), 0)
-    stream: Any = lobby.servicer.WatchTables(WATCH, None)
+        await lobby.servicer.CreateTable(CREATE, call_as(number))
+    budget = Budget("player_calls", 1, 1000, lambda: SECOND)
+    stream: Any = lobby.servicer.WatchTables(WATCH, call_of("ada", limits(player=budget)))
     async with aclosing(stream):
         for _ in range(5):
             await anext(stream)
@@ -202,19 +139,18 @@ async def test_a_stream_pays_for_each_further_page_of_tables(lobby: Lobby, monke
 async def test_the_engine_gets_the_network_of_the_creator(
     lobby: Lobby, engine: FakeEngine, network: Network | None
 ) -> None:
-    call_as(1, network)
-    table = (await lobby.servicer.CreateTable(CREATE, None)).table
+    table = (await lobby.servicer.CreateTable(CREATE, call_as(1, network))).table
     assert engine.networks == {table.table_id: network}
 
 
-def join(lobby: Lobby, code: str = "23456789") -> Awaitable[pb.JoinTableResponse]:
-    return lobby.servicer.JoinTable(pb.JoinTableRequest(invite_code=code), None)
+def join(lobby: Lobby, call: Call, code: str = "23456789") -> Awaitable[pb.JoinTableResponse]:
+    return lobby.servicer.JoinTable(pb.JoinTableRequest(invite_code=code), call)
 
 
-async def wrong_codes(lobby: Lobby, count: int) -> None:
+async def wrong_codes(lobby: Lobby, call: Call, count: int, code: str = "23456789") -> None:
     for _ in range(count):
         with pytest.raises(NotFound):
-            await join(lobby)
+            await join(lobby, call, code)
 
 
 async def private_table(lobby: Lobby) -> str:
@@ -223,55 +159,47 @@ async def private_table(lobby: Lobby) -> str:
     return created.invite_code
 
 
-async def test_wrong_invite_codes_of_a_player_are_limited(lobby: Lobby, clock: FakeClock) -> None:
-    call_as(1, None)
-    await wrong_codes(lobby, 20)
-    assert await limit_of(join(lobby)) == "invite_codes"
-    call_as(2, None)
-    await wrong_codes(lobby, 1)
-    call_as(1, None)
-    clock.advance(3)
-    await wrong_codes(lobby, 1)
-    assert await limit_of(join(lobby)) == "invite_codes"
+MAX_WRONG_CODES = 100
+
+
+@pytest.mark.parametrize("network", [NEAR, None])
+async def test_wrong_invite_codes_count_as_sign_ins(lobby: Lobby, clock: FakeClock, network: Network | None) -> None:
+    guesser = call_as(1, network)
+    await wrong_codes(lobby, guesser, MAX_WRONG_CODES)
+    assert await limit_of(join(lobby, guesser)) == "sign_ins"
+    await wrong_codes(lobby, call_as(2, FAR), 1)
+    clock.advance(WRONG_CODE_COST)
+    await wrong_codes(lobby, guesser, 1)
+    assert await limit_of(join(lobby, guesser)) == "sign_ins"
 
 
 async def test_wrong_invite_codes_at_once_are_limited_too(lobby: Lobby) -> None:
-    call_as(1)
-    calls = [asyncio.ensure_future(join(lobby)) for _ in range(200)]
+    calls = [asyncio.ensure_future(join(lobby, call_as(1))) for _ in range(200)]
     answers = await asyncio.gather(*calls, return_exceptions=True)
-    assert Counter(map(type, answers)) == {NotFound: 20, TooManyCalls: 180}
+    assert Counter(map(type, answers)) == {NotFound: MAX_WRONG_CODES, TooManyCalls: 200 - MAX_WRONG_CODES}
 
 
 async def test_wrong_invite_codes_of_a_network_are_limited_for_all_of_its_guests(lobby: Lobby) -> None:
     code = await private_table(lobby)
-    for number in range(20):
-        call_as(number)
-        await wrong_codes(lobby, 1)
-    call_as(21)
+    for number in range(MAX_WRONG_CODES):
+        await wrong_codes(lobby, call_as(number), 1)
     # Also a right one: a guess must not tell them apart.
-    assert await limit_of(join(lobby, code)) == "invite_codes"
-    call_as(21, FAR)
-    assert (await join(lobby, code)).table.seats[1].player_id == player(21).player_id
+    assert await limit_of(join(lobby, call_as(200), code)) == "sign_ins"
+    assert (await join(lobby, call_as(200, FAR), code)).table.seats[1].player_id == player(200).player_id
 
 
 async def test_right_invite_codes_are_not_limited(lobby: Lobby) -> None:
     code = await private_table(lobby)
-    for number in range(100):
-        call_as(number % 4)
-        await join(lobby, code)
-    await wrong_codes(lobby, 20)
+    for number in range(2 * MAX_WRONG_CODES):
+        await join(lobby, call_as(number % 4), code)
+    await wrong_codes(lobby, call_as(1), MAX_WRONG_CODES)
 
 
-async def test_codes_of_ended_tables_and_of_removed_players_are_wrong(lobby: Lobby, clock: FakeClock) -> None:
+async def test_codes_of_ended_tables_and_of_removed_players_are_wrong(lobby: Lobby) -> None:
     table = await lobby.tables.create(player(1), HIDDEN_PAIRS)
     await lobby.tables.join_by_invite_code(player(2), table.invite_code)
     new_code = (await lobby.tables.clear_seat(player(1).player_id, table.table_id, 1)).invite_code
-    call_as(2, None)
-    with pytest.raises(NotFound):
-        await join(lobby, new_code)
+    await wrong_codes(lobby, call_as(2), 1, new_code)
     await lobby.tables.leave(player(1).player_id, table.table_id)
-    call_as(3, None)
-    for _ in range(20):
-        with pytest.raises(NotFound):
-            await join(lobby, new_code)
-    assert await limit_of(join(lobby, new_code)) == "invite_codes"
+    await wrong_codes(lobby, call_as(3), MAX_WRONG_CODES - 1, new_code)
+    assert await limit_of(join(lobby, call_as(3), new_code)) == "sign_ins"

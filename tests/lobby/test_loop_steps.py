@@ -14,9 +14,9 @@ from croupier.lobby.schema import TABLES
 from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_store import to_row
 from croupier.lobby.tables import FREE_SEAT, Seat, Table, TableState
-from croupier.runtime.identity import Caller, set_caller
 from croupier.runtime.table_access import OPEN
 from croupier_api.v1 import lobby_pb2 as pb
+from tests.calls import call_of
 from tests.lobby.fakes import START, TIME_CONTROL
 from tests.loop_steps import MAX_STEP_SECONDS, TRIES, longest_step, read_all, serialized
 
@@ -89,9 +89,11 @@ async def test_a_call_takes_short_steps(full_lobby: Lobby, method: str) -> None:
 
     async def call() -> None:
         number = next(numbers)
-        signed_in = await full_lobby.servicer.SignIn(pb.SignInRequest(device_secret="the secret of a device"), None)
-        set_caller(Caller(f"host{number}", "Host"))
-        answer = getattr(full_lobby.servicer, method)(request_of(method, number, signed_in.tokens.refresh_token), None)
+        signed_in = await full_lobby.servicer.SignIn(
+            pb.SignInRequest(device_secret="the secret of a device"), call_of()
+        )
+        request = request_of(method, number, signed_in.tokens.refresh_token)
+        answer = getattr(full_lobby.servicer, method)(request, call_of(f"host{number}"))
         if method not in MESSAGES:
             await serialized(answer)
             return

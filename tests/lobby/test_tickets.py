@@ -8,9 +8,10 @@ import pytest
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.tickets import MatchCriteria, Ticket, choose
-from croupier.runtime.identity import Caller, set_caller
+from croupier.runtime.identity import Caller
 from croupier.runtime.network import Network
 from croupier_api.v1 import lobby_pb2 as pb
+from tests.calls import call_of
 from tests.databases import on_both_databases
 from tests.lobby.fakes import FakeClock, player
 from tests.lobby.matches import Call, match_all, next_message, seated
@@ -80,8 +81,8 @@ async def test_a_ticket_has_the_network_of_the_call(lobby: Lobby, clock: FakeClo
     async with AsyncExitStack() as stack:
         streams = []
         for number, network in enumerate((NEAR, NEAR, FAR), start=1):
-            set_caller(Caller(player(number).player_id, player(number).name, network))
-            streams.append(await stack.enter_async_context(aclosing(find_match(wanted, None))))
+            call = call_of(Caller(player(number).player_id, player(number).name, network))
+            streams.append(await stack.enter_async_context(aclosing(find_match(wanted, call))))
             await anext(streams[-1])
             clock.advance(1)
         await match_all(lobby)

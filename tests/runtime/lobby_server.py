@@ -11,10 +11,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import CollectorRegistry
 from structlog.testing import CapturingLogger
 
-from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, TokenVerifier, caller
+from croupier.runtime.admission.limits import Limits
+from croupier.runtime.call import Call
+from croupier.runtime.identity import PLAYER_AUDIENCE, Caller, TokenIssuer, TokenVerifier
 from croupier.runtime.interceptor import REQUEST_SECONDS, Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.server import Listener, listen
 from croupier.runtime.tls import Tls
 from croupier_api.v1 import lobby_pb2 as pb
@@ -34,25 +35,27 @@ class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
 
     def __init__(self) -> None:
         self.act: Callable[[], None] = lambda: None
+        self.callers: list[Caller] = []
         self.closed = asyncio.Event()
         self.streams: list[Any] = []
 
     async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:
         self.act()
-        return pb.GetTableResponse(table=Table(table_id=request.table_id, game=caller().id))
+        self.callers.append(context.caller)
+        return pb.GetTableResponse(table=Table(table_id=request.table_id, game=context.caller.id))
 
     async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:
         return pb.SignInResponse()
 
     def WatchTables(self, request: pb.WatchTablesRequest, context: Any) -> AsyncIterator[pb.WatchTablesResponse]:
         # Kept, so that the garbage collector does not close it.
-        self.streams.append(self._watch(request))
+        self.streams.append(self._watch(request, context))
         stream: AsyncIterator[pb.WatchTablesResponse] = self.streams[-1]
         return stream
 
-    async def _watch(self, request: pb.WatchTablesRequest) -> AsyncIterator[pb.WatchTablesResponse]:
+    async def _watch(self, request: pb.WatchTablesRequest, call: Call) -> AsyncIterator[pb.WatchTablesResponse]:
         try:
-            yield pb.WatchTablesResponse(table=Table(table_id=request.table_id, game=caller().id))
+            yield pb.WatchTablesResponse(table=Table(table_id=request.table_id, game=call.caller.id))
             self.act()
             while request.table_id == "endless":
                 yield pb.WatchTablesResponse(table=Table(game="x" * 1000))
@@ -83,23 +86,23 @@ class LobbyServer(NamedTuple):
 def interceptor(
     registry: CollectorRegistry,
     logger: CapturingLogger,
-    budgets: Budgets | None = None,
+    limits: Limits | None = None,
     request_seconds: float = REQUEST_SECONDS,
 ) -> CallInterceptor:
     authenticator = Authenticator(VERIFIER, frozenset({f"{LOBBY}/SignIn"}))
-    return CallInterceptor(authenticator, RpcMetrics(registry), logger, budgets, request_seconds)
+    return CallInterceptor(authenticator, RpcMetrics(registry), logger, limits, request_seconds)
 
 
 @asynccontextmanager
 async def running_lobby(
     servicer: Servicer | None = None,
     tls: Tls | None = None,
-    budgets: Budgets | None = None,
+    limits: Limits | None = None,
     request_seconds: float = REQUEST_SECONDS,
 ) -> AsyncIterator[LobbyServer]:
     served, registry, logger = servicer or Servicer(), CollectorRegistry(), CapturingLogger()  # type: ignore[abstract]
     add = partial(lobby_pb2_grpc.add_LobbyServiceServicer_to_server, served)
-    calls = interceptor(registry, logger, budgets, request_seconds)
+    calls = interceptor(registry, logger, limits, request_seconds)
     listener = await listen("127.0.0.1:0", [LOBBY[1:]], add, calls, tls)
     async with grpc.aio.insecure_channel(listener.address) as channel:
         yield LobbyServer(served, listener, channel, lobby_pb2_grpc.LobbyServiceStub(channel), registry, logger)

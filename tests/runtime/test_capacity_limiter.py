@@ -1,11 +1,11 @@
-"""Streams are limited in all, by player and by network."""
+"""Places are limited in all, by player and by network, and no network keeps others out."""
 
-from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from croupier.runtime.capacity_limiter import CapacityLimiter
+from croupier.runtime.admission.capacity_limiter import Capacity, CapacityLimiter
 from croupier.runtime.errors import LimitReached, ServiceError
 from croupier.runtime.identity import Caller
 from croupier.runtime.network import Network
@@ -13,40 +13,59 @@ from croupier.runtime.network import Network
 ANN, BEN, EVE = Caller("a", "Ann"), Caller("b", "Ben"), Caller("c", "Eve")
 
 
+def of_network(number: int, player: Caller = ANN) -> Caller:
+    return replace(player, id=f"{player.id} of {number}", network=Network(f"{number:016x}"))
+
+
 def refused(limiter: CapacityLimiter, caller: Caller) -> ServiceError:
-    with pytest.raises(LimitReached) as refusal, limiter.slot(caller):
-        pass
+    with pytest.raises(LimitReached) as refusal:
+        limiter.acquire(caller)
     return refusal.value
 
 
-def test_slots_are_limited_and_released() -> None:
-    limiter = CapacityLimiter("tickets", limit=3, player_limit=2, network_limit=1)
-    with limiter.slot(ANN):
-        with limiter.slot(ANN):
-            refusal = refused(limiter, ANN)
-            assert refusal.message == "too many streams: expected at most 2 for one player"
-            assert (refusal.reason_name, refusal.retry_after_seconds) == ("TOO_MANY_STREAMS", 5)
-            assert refusal.limit == "tickets"
-            with limiter.slot(BEN):
-                assert refused(limiter, EVE).message == "too many streams: expected at most 3 on this server"
-        with limiter.slot(ANN), limiter.slot(BEN):
-            assert len(limiter) == 3
+def test_places_are_limited_and_released_once() -> None:
+    limiter = CapacityLimiter("streams", Capacity(total=3, player=2, network=1))
+    places = [limiter.acquire(ANN), limiter.acquire(ANN)]
+    refusal = refused(limiter, ANN)
+    assert refusal.message == "too many streams: expected at most 2 for one player"
+    assert (refusal.reason_name, refusal.retry_after_seconds, refusal.limit) == ("TOO_MANY_STREAMS", 5, "streams")
+    places.append(limiter.acquire(BEN))
+    assert refused(limiter, EVE).message == "too many streams: expected at most 3 on this server"
+    for _ in range(2):
+        limiter.release(places[0])
+    assert len(limiter) == 2
+    places.append(limiter.acquire(EVE))
+    for place in places:
+        limiter.release(place)
     assert len(limiter) == 0
 
 
-def test_a_network_has_a_share_and_the_wide_one_four_of_them() -> None:
-    limiter = CapacityLimiter("streams", limit=100, player_limit=100, network_limit=2)
-    near = [replace(ANN, network=Network(f"{number:016x}", "f" * 16)) for number in range(9)]
-    with ExitStack() as slots:
-        for caller in near[:4]:
-            for _ in range(2):
-                slots.enter_context(limiter.slot(caller))
-            assert refused(limiter, caller).message == "too many streams: expected at most 2 for one network"
-        assert refused(limiter, near[4]).message == "too many streams: expected at most 8 for one network"
-        # Others are not affected, nor is a caller whose network is not known.
-        for caller in (replace(BEN, network=Network("e" * 16)), ANN):
-            slots.enter_context(limiter.slot(caller))
-        assert len(limiter) == 10
-    assert len(limiter) == 0
-    with limiter.slot(near[4]), limiter.slot(near[0]):
-        assert len(limiter) == 2
+def test_a_network_has_a_share_and_callers_of_unknown_networks_have_no_such_limit() -> None:
+    limiter = CapacityLimiter("streams", Capacity(total=100, player=100, network=2))
+    for number in range(3):
+        for _ in range(2):
+            limiter.acquire(of_network(number))
+        assert (
+            refused(limiter, of_network(number, BEN)).message == "too many streams: expected at most 2 for one network"
+        )
+        limiter.acquire(ANN)
+
+
+def test_a_network_gets_the_newest_places_of_the_one_with_most_until_it_has_nearly_as_many() -> None:
+    limiter = CapacityLimiter("streams", Capacity(total=6, player=6, network=6))
+    evicted: list[int] = []
+    for number in range(6):
+        limiter.acquire(of_network(1), evict=partial(evicted.append, number))
+    for _ in range(3):
+        limiter.acquire(of_network(2), evict=lambda: evicted.append(-1))
+    assert evicted == [5, 4, 3]
+    refused(limiter, of_network(2))
+    limiter.acquire(of_network(3), evict=lambda: evicted.append(-2))
+    assert (len(evicted), len(limiter)) == (4, 6)
+
+
+def test_a_place_that_cannot_be_evicted_is_kept() -> None:
+    limiter = CapacityLimiter("streams", Capacity(total=2, player=2, network=2))
+    for _ in range(2):
+        limiter.acquire(of_network(1))
+    assert refused(limiter, of_network(2)).message == "too many streams: expected at most 2 on this server"

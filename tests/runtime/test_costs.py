@@ -1,7 +1,7 @@
 """The costs of calls, compared with the contract."""
 
 from croupier.gateway.bindings import calls
-from croupier.runtime.costs import COSTS, cost_of
+from croupier.runtime.admission.costs import COSTS, cost_of
 
 
 def test_each_call_of_players_has_a_cost_and_only_signing_in_has_none() -> None:

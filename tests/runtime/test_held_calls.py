@@ -7,18 +7,22 @@ from typing import Any
 import grpc
 import pytest
 
-from croupier.runtime.capacity_limiter import CapacityLimiter
-from croupier.runtime.costs import ANSWER_BYTES_PER_UNIT
+from croupier.runtime.admission.budget import Budget
+from croupier.runtime.admission.capacity_limiter import Capacity, CapacityLimiter
+from croupier.runtime.admission.costs import ANSWER_BYTES_PER_UNIT
+from croupier.runtime.call import Call
 from croupier.runtime.interceptor import SMALL_ANSWER_BYTES
-from croupier.runtime.rate_limit import Budgets, CallBudget
+from croupier.runtime.network import NETWORK_HEADER
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1.errors_pb2 import ERROR_REASON_TOO_MANY_REQUESTS
 from croupier_api.v1.tables_pb2 import Table
+from tests.calls import limits
 from tests.refusals import refusal
 from tests.runtime.lobby_server import LOBBY, LobbyServer, Metadata, Servicer, bearer, running_lobby
 from tests.waiting import until
 
 SMALL_WINDOWS = [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 4)]
+ENDLESS = pb.WatchTablesRequest(table_id="endless")
 ANSWER_BYTES = 300_000
 """More than the windows and buffers of a connection hold."""
 
@@ -29,12 +33,19 @@ class LargeAnswers(Servicer):
     async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:
         return pb.GetTableResponse(table=Table(game="x" * ANSWER_BYTES))
 
-    async def _watch(self, request: pb.WatchTablesRequest) -> AsyncIterator[pb.WatchTablesResponse]:
+    async def _watch(self, request: pb.WatchTablesRequest, call: Call) -> AsyncIterator[pb.WatchTablesResponse]:
         yield pb.WatchTablesResponse(table=Table(game="x" * ANSWER_BYTES))
 
 
 def limiter(limit: int) -> CapacityLimiter:
-    return CapacityLimiter("held", limit, limit, limit, noun="held things", reason=ERROR_REASON_TOO_MANY_REQUESTS)
+    capacity = Capacity(limit, limit, limit)
+    return CapacityLimiter("held", capacity, noun="held things", reason=ERROR_REASON_TOO_MANY_REQUESTS)
+
+
+async def read_all(call: Any) -> None:
+    """Read a stream to its end."""
+    while await call.read() is not grpc.aio.EOF:
+        pass
 
 
 async def _silence() -> AsyncIterator[bytes]:
@@ -64,7 +75,7 @@ async def test_a_call_ends_if_its_request_does_not_arrive(method: str) -> None:
 
 
 async def test_a_call_whose_request_has_not_arrived_pays_and_needs_a_token() -> None:
-    async with running_lobby(budgets=Budgets(CallBudget("calls", 1, 1, lambda: 0))) as lobby:
+    async with running_lobby(limits=limits(player=Budget("calls", 1, 1, lambda: 0))) as lobby:
         held = held_call(lobby.channel, "GetTable", bearer())
         await until(lambda: lobby.registry.get_sample_value("croupier_calls_without_network_total") == 1)
         assert (await refusal(lobby.call("GetTable", bearer())))[:2] == ("RESOURCE_EXHAUSTED", "TOO_MANY_REQUESTS")
@@ -81,7 +92,7 @@ async def test_a_half_closed_call_without_a_request_is_malformed(lobby: LobbySer
 
 async def test_few_requests_may_be_under_way() -> None:
     arriving = limiter(2)
-    async with running_lobby(budgets=Budgets(arriving=arriving)) as lobby:
+    async with running_lobby(limits=limits(streams=arriving)) as lobby:
         held = [held_call(lobby.channel, method, bearer()) for method in ("WatchTables", "GetTable")]
         await until(lambda: len(arriving) == 2)
         refused = await refusal(lobby.call("GetTable", bearer()))
@@ -96,7 +107,7 @@ async def test_few_requests_may_be_under_way() -> None:
 async def test_few_bytes_of_answers_may_be_under_way(method: str) -> None:
     answers = limiter(2 * ANSWER_BYTES + SMALL_ANSWER_BYTES)
     async with (
-        running_lobby(LargeAnswers(), budgets=Budgets(answers=answers)) as lobby,  # type: ignore[abstract]
+        running_lobby(LargeAnswers(), limits=limits(answers=answers)) as lobby,  # type: ignore[abstract]
         grpc.aio.insecure_channel(lobby.listener.address, options=SMALL_WINDOWS) as channel,
     ):
         unread = [unread_call(channel, method) for _ in range(2)]
@@ -113,9 +124,34 @@ async def test_few_bytes_of_answers_may_be_under_way(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["GetTable", "WatchTables"])
 async def test_a_large_answer_is_paid_by_its_size(method: str) -> None:
-    budget = CallBudget("calls", 1, 1000, lambda: 0)
-    async with running_lobby(LargeAnswers(), budgets=Budgets(budget)) as lobby:  # type: ignore[abstract]
+    budget = Budget("calls", 1, 1000, lambda: 0)
+    async with running_lobby(LargeAnswers(), limits=limits(player=budget)) as lobby:  # type: ignore[abstract]
         before = budget.wait("ada", 1000)
         await lobby.call(method, bearer())
         units = (budget.wait("ada", 1000) - before) // 1_000_000_000
         assert ANSWER_BYTES // ANSWER_BYTES_PER_UNIT <= units < ANSWER_BYTES // ANSWER_BYTES_PER_UNIT + 20
+
+
+async def test_a_stream_holds_its_place_and_a_network_with_fewer_gets_the_newest_of_the_one_with_most() -> None:
+    streams = CapacityLimiter("streams", Capacity(total=3, player=2, network=3))
+    near, far = ((NETWORK_HEADER, digit * 16) for digit in "ab")
+    async with running_lobby(limits=limits(streams=streams)) as lobby:
+
+        async def opened(player_id: str, network: tuple[str, str]) -> Any:
+            call = lobby.stub.WatchTables(ENDLESS, metadata=(*bearer(player_id), network))
+            assert (await call.read()).table.game == player_id
+            return call
+
+        first, second = [await opened("ada", near) for _ in range(2)]
+        refused = await refusal(lobby.call("WatchTables", (*bearer(), near)))
+        assert refused[:2] == ("RESOURCE_EXHAUSTED", "TOO_MANY_STREAMS")
+        newest = await opened("bob", near)
+        await opened("eve", far)
+        assert (await refusal(read_all(newest)))[:2] == ("RESOURCE_EXHAUSTED", "TOO_MANY_STREAMS")
+        assert len(streams) == 3
+        # Now both have less than two more: the second of one network is refused to the other.
+        assert (await refusal(lobby.call("WatchTables", (*bearer("fay"), far)))).reason == "TOO_MANY_STREAMS"
+        for call in (first, second):
+            assert not call.done()
+            call.cancel()
+        await until(lambda: len(streams) == 1)

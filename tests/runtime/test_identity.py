@@ -20,7 +20,6 @@ from croupier.runtime.identity import (
     TokenIssuer,
     TokenVerifier,
     bearer_token,
-    caller,
     load_private_key,
     load_public_key,
     write_new_key_pair,
@@ -86,11 +85,6 @@ def test_metadata_without_a_bearer_token_is_unauthenticated(header: str) -> None
 
 def test_the_scheme_is_read_in_any_case() -> None:
     assert bearer_token({"authorization": "bearer abc"}) == "abc"
-
-
-def test_there_is_no_caller_outside_a_call() -> None:
-    with pytest.raises(Unauthenticated):
-        caller()
 
 
 def test_key_files_are_made_once_and_the_private_one_is_readable_by_its_owner_only(tmp_path: Path) -> None:

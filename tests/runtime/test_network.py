@@ -2,7 +2,6 @@
 
 import pytest
 
-from croupier.runtime.identity import caller_network
 from croupier.runtime.network import NETWORK_HEADER, Network, decode_network, widest_id
 from tests.runtime.lobby_server import bearer, running_lobby
 
@@ -24,9 +23,7 @@ def test_an_invalid_header_is_no_network(header: str) -> None:
 
 
 async def test_a_call_has_the_network_of_its_header() -> None:
-    networks: list[Network | None] = []
     async with running_lobby() as lobby:
-        lobby.servicer.act = lambda: networks.append(caller_network())
         await lobby.call("GetTable", (*bearer(), (NETWORK_HEADER, f"{NEAR},{WIDE}")))
         await lobby.call("GetTable", bearer())
-    assert networks == [Network(NEAR, WIDE), None]
+    assert [caller.network for caller in lobby.servicer.callers] == [Network(NEAR, WIDE), None]

@@ -3,10 +3,10 @@
 import pytest
 from structlog.testing import CapturingLogger
 
+from croupier.runtime.admission.budget import SECOND
+from croupier.runtime.admission.refusal_log import MAX_LINES_AT_ONCE, RefusalLog
 from croupier.runtime.errors import LimitReached, NotFound, ServiceError
 from croupier.runtime.network import NETWORK_HEADER, Network
-from croupier.runtime.rate_limit import SECOND
-from croupier.runtime.refusal_log import MAX_LINES_AT_ONCE, RefusalLog
 from croupier_api.v1.errors_pb2 import ERROR_REASON_TOO_MANY_STREAMS, ERROR_REASON_UNKNOWN_TABLE
 from tests.runtime.lobby_server import bearer, running_lobby
 

@@ -12,11 +12,12 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from prometheus_client import CollectorRegistry
 
 from croupier.runtime import errors
+from croupier.runtime.admission.budget import SECOND, Budget
 from croupier.runtime.program import SettingsError
-from croupier.runtime.rate_limit import SECOND, Budgets, CallBudget
 from croupier.runtime.server import LIVE, MAX_HEALTH_REQUEST_BYTES, drain, health_listener, listen, write_ready_file
 from croupier_api.v1 import errors_pb2, lobby_pb2_grpc
 from croupier_api.v1 import lobby_pb2 as pb
+from tests.calls import limits
 from tests.refusals import refusal
 from tests.runtime.lobby_server import LOBBY, REQUESTS, LobbyServer, Metadata, bearer, interceptor, running_lobby
 from tests.waiting import TIMEOUT_SECONDS, until
@@ -120,10 +121,10 @@ async def test_a_stream_that_is_cancelled_closes_its_generator_and_is_counted(lo
 
 async def test_a_player_who_exceeds_the_rate_limit_is_refused_and_no_other() -> None:
     now = 0
-    async with running_lobby(budgets=Budgets(CallBudget("calls", 2, 12, lambda: now))) as limited:
+    async with running_lobby(limits=limits(player=Budget("calls", 2, 14, lambda: now))) as limited:
         for method in ("GetTable", "WatchTables", "GetTable"):
             await limited.call(method, bearer())
-        for method, milliseconds in (("GetTable", 500), ("WatchTables", 5000)):
+        for method, milliseconds in (("GetTable", 1000), ("WatchTables", 5000)):
             refused = await refusal(limited.call(method, bearer()))
             assert refused[:2] == ("RESOURCE_EXHAUSTED", "TOO_MANY_REQUESTS")
             assert refused.retry_milliseconds == milliseconds
@@ -135,7 +136,7 @@ async def test_a_player_who_exceeds_the_rate_limit_is_refused_and_no_other() -> 
         assert limited.registry.get_sample_value("croupier_refusals_total", {"limit": "calls"}) == 2
         refusals = [call for call in limited.logger.calls if call.args[0] == "call refused"]
         assert [call.kwargs["limit"] for call in refusals] == ["calls", "calls"]
-        now += SECOND // 2
+        now += SECOND
         await limited.call("GetTable", bearer())
 
 

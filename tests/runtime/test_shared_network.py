@@ -10,10 +10,20 @@ import pytest
 from croupier.engine.settings import EngineSettings
 from croupier.gateway.settings import GatewaySettings
 from croupier.lobby.settings import LobbySettings
-from croupier.runtime.costs import COSTS, MESSAGE_COST, PACKAGE, load_cost, replay_cost, resume_cost, sheet_cost
+from croupier.runtime.admission.admission import Admission
+from croupier.runtime.admission.budget import SECOND, Budget, TooManyCalls
+from croupier.runtime.admission.costs import (
+    COSTS,
+    MESSAGE_COST,
+    PACKAGE,
+    load_cost,
+    replay_cost,
+    resume_cost,
+    sheet_cost,
+)
+from croupier.runtime.admission.limits import limits_of
 from croupier.runtime.identity import Caller
 from croupier.runtime.network import Network
-from croupier.runtime.rate_limit import SECOND, CallBudget, TooManyCalls, begin_charging, budgets_of, charge
 from croupier.runtime.settings import ServiceSettings
 from croupier.scoring.settings import ScoringSettings
 
@@ -29,7 +39,7 @@ ROUNDS = 30
 """Of a score sheet."""
 REPLAY_BYTES = 12_000
 """Of a long game, compressed."""
-HOME = Network("0123456789abcdef", "fedcba9876543210")
+HOME = Network("0123456789abcdef")
 PATH = Path("key")
 SERVICES: dict[str, ServiceSettings] = {
     "LobbyService": LobbySettings(database="", signing_key=PATH, engine_control="127.0.0.1:1"),
@@ -79,29 +89,31 @@ def evening(arrival_seconds: float, random: Random) -> Iterator[Call]:
             yield Call(random.uniform(arrival_seconds, 600), player, "EngineService", "")
         yield from all_of(RECONNECT, player, 300)
         yield Call(300, player, "EngineService", "", resume_cost(MISSED_ENTRIES))
+        # The players of a table share its load.
+        yield Call(300, player, "EngineService", "", load_cost(LOADED_ENTRIES, SEATS))
         end = random.uniform(400, 600)
         yield from all_of(AFTER_A_GAME, player, end)
         yield Call(end, player, "ScoringService", "", sheet_cost(ROUNDS))
     for table in range(TABLES):
         yield Call(random.uniform(400, 600), table * SEATS, "EngineService", "", replay_cost(REPLAY_BYTES))
-        yield Call(300, table * SEATS, "EngineService", "", load_cost(LOADED_ENTRIES))
 
 
 def refusals(calls: Iterator[Call]) -> list[tuple[Call, str]]:
     """Return the calls that a budget refuses, with its name."""
     now, refused = 0, []
-    budgets = {service: budgets_of(settings, lambda: now) for service, settings in SERVICES.items()}
-    address = CallBudget("address", GATEWAY.address_requests_per_second, GATEWAY.address_burst, lambda: now)
-    network = CallBudget("network", GATEWAY.network_requests_per_second, GATEWAY.network_request_burst, lambda: now)
+    limits = {service: limits_of(settings, lambda: now) for service, settings in SERVICES.items()}
+    address = Budget("address", GATEWAY.address_requests_per_second, GATEWAY.address_burst, lambda: now)
+    network = Budget("network", GATEWAY.network_requests_per_second, GATEWAY.network_request_burst, lambda: now)
     for call in sorted(calls):
         now = round(call.seconds * SECOND)
         cost = COSTS[f"/{PACKAGE}.{call.service}/{call.method}"] if call.method else MESSAGE_COST
         try:
             if call.method:
-                address.acquire_nowait("one address")
-                network.acquire_nowait("one network")
-            begin_charging(budgets[call.service], Caller(f"player {call.player}", "", HOME), cost)
-            charge(call.surcharge)
+                address.pay("one address")
+                network.pay("one network")
+            admission = Admission(Caller(f"player {call.player}", "", HOME), limits[call.service], cost)
+            admission.pay()
+            admission.owe(call.surcharge)
         except TooManyCalls as refusal:
             refused.append((call, refusal.limit))
     return refused

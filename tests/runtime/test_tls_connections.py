@@ -41,7 +41,7 @@ class EchoCertificate(Servicer):
     async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:
         if request.name:
             await self.is_open.wait()
-        return pb.SignInResponse(player=pb.Player(name=context.auth_context()["x509_pem_cert"][0]))
+        return pb.SignInResponse(player=pb.Player(name=context.context.auth_context()["x509_pem_cert"][0]))
 
 
 @dataclass

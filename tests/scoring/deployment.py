@@ -23,6 +23,7 @@ from croupier.runtime.identity import (
 from croupier.runtime.service import Resources, now_milliseconds
 from croupier.runtime.tracing import TracesSettings
 from croupier.scoring.__main__ import build
+from croupier.scoring.ledger import Ledger, ScoreSheet
 from croupier.scoring.settings import ScoringSettings
 from croupier_api.v1 import facts_pb2, scoring_pb2_grpc, tables_pb2
 from croupier_api.v1 import scoring_pb2 as pb
@@ -187,3 +188,8 @@ def listed(result: pb.GameResult) -> pb.GameResult:
     people = [seat for seat, occupant in enumerate(result.seats) if not occupant.bot]
     answer.ranked_seats.extend(people if len(people) > 1 else ())
     return answer
+
+
+async def score_sheet(ledger: Ledger, table_id: str) -> ScoreSheet:
+    """Return all entries of a table."""
+    return await (await ledger.find_sheet(table_id)).decoded()

@@ -9,18 +9,24 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from croupier.runtime.costs import sheet_cost
+from croupier.runtime.admission.budget import Budget
+from croupier.runtime.admission.costs import sheet_cost
 from croupier.runtime.database import open_database
 from croupier.runtime.errors import AlreadyExists, Unavailable
-from croupier.runtime.identity import Caller, Clock
-from croupier.runtime.rate_limit import Budgets, CallBudget, begin_charging
+from croupier.runtime.identity import Clock
+from croupier.runtime.links import LinkVerifier
 from croupier.runtime.service import now_milliseconds
 from croupier.runtime.table_access import OPEN, SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
+from croupier.scoring.servicer import ScoringServicer
 from croupier.scoring.standings import MAX_RANKED_GAMES_OF_A_PAIR, Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
+from croupier_api.v1 import scoring_pb2
+from tests.calls import call_of, limits
 from tests.databases import on_both_databases
+from tests.scoring.deployment import score_sheet
 
 SHEET = Sheet("t1", "solo", (Seat("anna", "Anna", ""), Seat("", "Computer", "random"), Seat("ben", "Ben", "")), OPEN)
 FIRST = Round(
@@ -62,7 +68,7 @@ async def record(ledger: Ledger, entry: Round | Result, sheet: Sheet = SHEET) ->
 @pytest.mark.parametrize("order", ORDERS)
 async def test_order_and_repetition_of_entries_do_not_matter(ledger: Ledger, order: tuple[Round | Result, ...]) -> None:
     assert [await record(ledger, entry) for entry in (*order, *order[::-1], *order)] == [True] * 3 + [False] * 6
-    sheet = await ledger.score_sheet("t1")
+    sheet = await score_sheet(ledger, "t1")
     assert (sheet.sheet, sheet.rounds, sheet.result) == (SHEET, (FIRST, SECOND), RANKED_RESULT)
     standings = StandingsStore(ledger.database)
     anna = Statistics("solo", 1, 1, 1, (("solos", 1), ("tricks", 9)))
@@ -120,11 +126,11 @@ async def test_a_conflicting_entry_changes_nothing(ledger: Ledger, entry: Round 
     await record(ledger, FIRST)
     await record(ledger, RESULT)
     standings = StandingsStore(ledger.database)
-    before = await ledger.score_sheet("t1"), await standings.leaderboard("solo", None, 10)
+    before = await score_sheet(ledger, "t1"), await standings.leaderboard("solo", None, 10)
     with pytest.raises(AlreadyExists) as refused:
         await record(ledger, entry, sheet)
     assert refused.value.reason_name == "LEDGER_CONFLICT"
-    assert (await ledger.score_sheet("t1"), await standings.leaderboard("solo", None, 10)) == before
+    assert (await score_sheet(ledger, "t1"), await standings.leaderboard("solo", None, 10)) == before
 
 
 @on_both_databases
@@ -138,7 +144,7 @@ async def test_the_same_entry_from_two_replicas_at_once_is_recorded_once(databas
         outcomes = await asyncio.gather(*calls)
         groups = [outcomes[start : start + 4] for start in range(0, len(outcomes), 4)]
         assert [sum(group) for group in groups] == [1] * len(groups)
-        found = [await one.score_sheet(sheet.table_id) for sheet in sheets]
+        found = [await score_sheet(one, sheet.table_id) for sheet in sheets]
         assert [(each.sheet, each.rounds) for each in found] == [(sheet, (FIRST, SECOND)) for sheet in sheets]
         # Of the results of one pair only so many are ranked.
         ranked = Counter(each.result for each in found)
@@ -220,7 +226,7 @@ async def test_conduct_that_is_not_known_is_no_conflict(ledger: Ledger) -> None:
     other = dataclasses.replace(SHEET, table_id="t2")
     assert [await record(ledger, unknown), await record(ledger, RESULT)] == [True, False]
     assert [await record(ledger, RESULT, other), await record(ledger, unknown, other)] == [True, False]
-    assert [(await ledger.score_sheet(sheet.table_id)).result for sheet in (SHEET, other)] == [unknown, RANKED_RESULT]
+    assert [(await score_sheet(ledger, sheet.table_id)).result for sheet in (SHEET, other)] == [unknown, RANKED_RESULT]
     line, *_ = await StandingsStore(ledger.database).leaderboard("solo", None, 10)
     assert line.statistics.games_finished == 1
 
@@ -248,7 +254,7 @@ RANKED: dict[str, tuple[Sheet, Result, bool]] = {
 async def test_which_results_are_ranked(ledger: Ledger, case: str) -> None:
     sheet, result, expected = RANKED[case]
     await record(ledger, result, sheet)
-    recorded = (await ledger.score_sheet(sheet.table_id)).result
+    recorded = (await score_sheet(ledger, sheet.table_id)).result
     assert recorded == dataclasses.replace(result, is_ranked=expected)
 
 
@@ -294,7 +300,9 @@ async def test_a_game_that_a_player_left_is_not_won_and_has_the_last_place(ledge
 async def test_a_score_sheet_is_paid_by_its_rounds(ledger: Ledger) -> None:
     for number in range(1, 26):
         await ledger.record_round(SHEET, dataclasses.replace(FIRST, number=number))
-    budget = CallBudget("player_calls", 1, 1000, lambda: 0)
-    begin_charging(Budgets(budget), Caller("p0", ""), 0)
-    await ledger.score_sheet(SHEET.table_id)
+    budget = Budget("player_calls", 1, 1000, lambda: 0)
+    links = LinkVerifier(Ed25519PrivateKey.generate().public_key(), now_milliseconds)
+    servicer = ScoringServicer(ledger, StandingsStore(ledger.database), links, now_milliseconds)
+    request = scoring_pb2.GetScoreSheetRequest(table_id=SHEET.table_id)
+    await servicer.GetScoreSheet(request, call_of("p0", limits(player=budget)))
     assert budget.wait("p0", 1000) == sheet_cost(25) * 10**9 > 0

@@ -12,7 +12,6 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy import insert, select
 
 from croupier.runtime.database import open_database
-from croupier.runtime.identity import Caller, set_caller
 from croupier.runtime.links import LinkVerifier
 from croupier.runtime.service import now_milliseconds
 from croupier.scoring.ledger import Ledger
@@ -23,6 +22,7 @@ from croupier.scoring.standings_store import StandingsStore
 from croupier_api.v1 import facts_pb2
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_internal.v1 import scoring_control_pb2 as control_pb
+from tests.calls import call_of
 from tests.contract.deployment import person
 from tests.loop_steps import MAX_STEP_SECONDS, longest_step, serialized
 from tests.scoring.deployment import PUBLIC, result_entry, round_entry
@@ -89,7 +89,6 @@ async def test_a_call_takes_short_steps(servicers: tuple[ScoringServicer, Scorin
     numbers = count()
 
     async def call() -> None:
-        set_caller(Caller("player0", "Name"))
-        await serialized(getattr(servicer, method)(request_of(method, next(numbers)), None))
+        await serialized(getattr(servicer, method)(request_of(method, next(numbers)), call_of("player0")))
 
     assert await longest_step(call) < MAX_STEP_SECONDS

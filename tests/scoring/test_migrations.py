@@ -17,6 +17,7 @@ from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import StandingsStore
 from tests.databases import POSTGRESQL
 from tests.migrations import differences, migrated_from, up_to_date
+from tests.scoring.deployment import score_sheet
 
 
 async def test_migrations_create_the_schema_of_the_code(empty_url: str) -> None:
@@ -53,7 +54,7 @@ async def test_stored_results_become_seated_and_unranked_and_stay_in_the_statist
         sheet = Sheet("a", "solo", (Seat("anna", "Anna", ""), Seat("ben", "Ben", "")), SEATED)
         first = Round(1, (1, 0), (1, 0), (), counts=(SeatCount("wins", 0, 2),))
         result = Result(((0,), (1,)), (1, 0), 10)
-        found = await ledger.score_sheet("a")
+        found = await score_sheet(ledger, "a")
         assert (found.sheet, found.rounds, found.result) == (sheet, (first,), result)
         anna, ben = Statistics("solo", 2, 2, 2, (("wins", 7),)), Statistics("solo", 2, 1, 3)
         assert [await standings.statistics(player_id, Scope.ALL) for player_id in ("anna", "ben")] == [(anna,), (ben,)]
@@ -121,7 +122,7 @@ async def test_stored_results_stay_public_and_ranked_as_they_counted(empty_url: 
     await old.dispose()
     async with up_to_date(empty_url, "croupier.scoring") as database:
         ledger, standings = Ledger(database, now_milliseconds), StandingsStore(database)
-        found = {table_id: (await ledger.score_sheet(table_id)).result for table_id in ("ranked", "public")}
+        found = {table_id: (await score_sheet(ledger, table_id)).result for table_id in ("ranked", "public")}
         assert {table_id: result and result.is_ranked for table_id, result in found.items()} == {
             "ranked": True,
             "public": False,

@@ -15,6 +15,7 @@ from croupier.scoring.standings import MAX_RANKED_GAMES_OF_A_PAIR, PAIR_MILLISEC
 from croupier.scoring.standings_store import StandingsStore
 from tests.databases import on_both_databases
 from tests.query_plans import plan_of, scanned
+from tests.scoring.deployment import score_sheet
 from tests.scoring.test_ledger import opened
 
 HOUR = 3_600_000
@@ -35,7 +36,7 @@ async def play(
     ranking = tuple((seat,) for seat in range(len(seats)))
     result = Result(ranking, (0,) * len(seats), end, (SeatConduct(0, False),) * len(seats), void)
     await ledger.record_result(Sheet(table_id, "solo", seats, access), result)
-    stored = (await ledger.score_sheet(table_id)).result
+    stored = (await score_sheet(ledger, table_id)).result
     assert stored is not None
     return stored.is_ranked
 

@@ -16,6 +16,7 @@ from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from loadtest.judge.results import places
 from tests.databases import on_both_databases
+from tests.scoring.deployment import score_sheet
 
 PLAYERS = ("anna", "ben", "carl", "dora", "emil")
 GAMES = ("solo", "jossing")
@@ -161,7 +162,7 @@ async def test_standings_are_the_sums_over_the_ledger(database_url: str, seed: i
     async with two_replicas(database_url) as (one, other):
         await record_all((Ledger(one, now_milliseconds), Ledger(other, now_milliseconds)), in_any_order)
         known = {sheet.table_id for sheet, _ in entries}
-        recorded = [await Ledger(one, now_milliseconds).score_sheet(table_id) for table_id in sorted(known)]
+        recorded = [await score_sheet(Ledger(one, now_milliseconds), table_id) for table_id in sorted(known)]
         assert sum(len(each.rounds) + bool(each.result) for each in recorded) == len(entries)
         totals, standings = sums_of(recorded), StandingsStore(other)
         for scope in Scope:

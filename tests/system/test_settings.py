@@ -14,19 +14,16 @@ def test_the_shares_of_a_network_are_enough_for_five_hundred_players_who_arrive_
     lobby, engine = (model.model_fields for model in (LobbySettings, EngineSettings))
     players, tables, streams_of_one, entries_per_second = 500, 125, 2, 150
     assert players <= lobby["sign_in_burst"].default
-    assert tables <= lobby["tables_created_burst"].default
     assert tables <= lobby["max_network_tables"].default
-    assert players * streams_of_one <= lobby["max_network_lobby_streams"].default
-    assert players * streams_of_one <= lobby["max_network_tickets"].default
+    assert 2 * players * streams_of_one <= lobby["max_network_streams"].default
     assert players * streams_of_one <= engine["max_network_streams"].default
-    assert entries_per_second <= engine["network_entries_per_second"].default
+    assert entries_per_second <= engine["network_units_per_second"].default
 
 
 def test_a_network_at_its_shares_leaves_most_slots_to_others() -> None:
     lobby, engine = (model.model_fields for model in (LobbySettings, EngineSettings))
     for network, total in (
-        (lobby["max_network_lobby_streams"], lobby["max_lobby_streams"]),
-        (lobby["max_network_tickets"], lobby["max_tickets"]),
+        (lobby["max_network_streams"], lobby["max_streams"]),
         (engine["max_network_streams"], engine["max_streams"]),
     ):
         assert 5 * network.default <= total.default

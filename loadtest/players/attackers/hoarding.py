@@ -8,7 +8,6 @@ from loadtest.players.attackers.client import OK, AttackClient
 
 GUESTS = 6
 STREAMS_OF_A_GUEST = 11
-"""More than a service allows by default."""
 SPECTATORS = 4
 HOSTS = 2
 LEAVING_HOSTS = 4

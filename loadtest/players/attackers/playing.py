@@ -17,7 +17,7 @@ GAME = "one_oh_one"
 DRAW = actions_pb2.Action(draw=actions_pb2.DrawAction())
 ACTIONS_AT_ONCE = 2
 """With several, an action of the next player is waiting when one is accepted."""
-LIMITS = ("player_calls", "network_calls", "entries", "table_entries")
+LIMITS = ("player_calls", "network_calls", "table_changes")
 """Limits whose refusals the services do not count as refused actions."""
 TABLE = lobby_pb2.CreateTableRequest(
     game=GAME,

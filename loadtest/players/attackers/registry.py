@@ -44,12 +44,12 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "sign_ins": Attack(sign_ins, frozenset({"sign_ins"}), 1.5),
         "lobby_streams": Attack(lobby_streams, frozenset({"streams"}), 3),
         "unknown_games": Attack(unknown_games, frozenset({"UNKNOWN_GAME"}), 1),
-        "spectators": Attack(spectators, frozenset({"spectators"}), 3),
+        "spectators": Attack(spectators, frozenset({"streams"}), 3),
         "table_streams": Attack(table_streams, frozenset({"streams"}), 2),
-        "tickets": Attack(tickets, frozenset({"tickets"}), 2),
-        "left_tables": Attack(left_tables, frozenset({"tables_created"}), 1.5),
+        "tickets": Attack(tickets, frozenset({"streams"}), 2),
+        "left_tables": Attack(left_tables, frozenset({"player_calls", "network_calls"}), 1.5),
         "bot_tables": Attack(bot_tables, frozenset({"hosted_tables", "network_tables"}), 1),
-        "endless_games": Attack(endless_games, frozenset({"table_entries"}), 3),
+        "endless_games": Attack(endless_games, frozenset({"table_changes"}), 3),
         "private_tables": Attack(private_tables, frozenset({"UNKNOWN_TABLE", "INVALID_LINK"}), 0.5),
     }
 )

@@ -12,7 +12,7 @@ from croupier.engine.api.scoring_channel import ScoringChannel, check_key
 from croupier.engine.api.servicer import SERVICE_NAME, EngineServicer
 from croupier.engine.assembly import assemble
 from croupier.engine.settings import EngineSettings
-from croupier.runtime.capacity_limiter import CapacityLimiter
+from croupier.runtime.admission.limits import limits_of
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
@@ -24,7 +24,6 @@ from croupier.runtime.identity import (
     load_public_key,
 )
 from croupier.runtime.links import links_by
-from croupier.runtime.rate_limit import budgets_of, call_budget, network_budgets
 from croupier.runtime.service import Port, Resources, Service, now_milliseconds, run_service
 
 
@@ -46,33 +45,19 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
     channel = resources.channel(settings.scoring_control, "scoring")
     scoring = ScoringChannel(channel, issuer, resources.outages_of("scoring"))
     new_seed = seed_source(settings.shuffle_seed)
-    entries = network_budgets(
-        "entries", settings.network_entries_per_second, settings.network_entries_burst, time.monotonic_ns
-    )
-    engine = assemble(settings, resources.database, scoring, new_seed, local_clock, entries, resources.logger)
+    limits = limits_of(settings, time.monotonic_ns, settings.stranger_units_per_second, settings.stranger_burst)
+    engine = assemble(settings, resources.database, scoring, new_seed, local_clock, limits.network, resources.logger)
     metrics = engine.services.metrics
-    strangers = call_budget("strangers", settings.stranger_units_per_second, settings.stranger_burst, time.monotonic_ns)
-    budgets = budgets_of(settings, time.monotonic_ns, strangers)
-    streams = CapacityLimiter(
-        "streams", settings.max_streams, settings.max_player_streams, settings.max_network_streams
-    )
+    metrics.streams.set_function(lambda: len(limits.streams))
     links = links_by(signing_key, settings.link_days, engine.clock)
-    players = EngineServicer(engine.tables, metrics, streams, links)
+    players = EngineServicer(engine.tables, metrics, links)
     control = EngineControlServicer(engine.tables)
     verifier, control_verifier = (
         TokenVerifier(lobby_key, audience, engine.clock) for audience in (PLAYER_AUDIENCE, ENGINE_CONTROL_AUDIENCE)
     )
     return Service(
         ports=(
-            Port(
-                "listen",
-                settings.listen,
-                SERVICE_NAME,
-                players.add_to,
-                verifier,
-                budgets=budgets,
-                max_streams=settings.max_streams,
-            ),
+            Port("listen", settings.listen, SERVICE_NAME, players.add_to, verifier, limits=limits),
             Port("control", settings.control_listen, CONTROL_SERVICE_NAME, control.add_to, control_verifier),
         ),
         registry=metrics.registry,

@@ -36,10 +36,10 @@ from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscribers import SPECTATOR_MESSAGES_PER_TICK
 from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
+from croupier.runtime.admission.budget import Budget
 from croupier.runtime.database import Database
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
-from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.tasks import TaskFactory, end_tasks
 from croupier.runtime.turns import Turns
 
@@ -120,7 +120,7 @@ class Ports:
     notifier: Notifier
     bot_workers: BotWorkers
     folder: Folder
-    entries: Budgets
+    networks: Budget
 
 
 def assemble(
@@ -129,7 +129,7 @@ def assemble(
     scoring: ScoringPort,
     new_seed: Callable[[int], bytes],
     local_clock: Clock,
-    entries: Budgets,
+    networks: Budget,
     logger: Logger,
 ) -> Engine:
     """Wire an engine with production ports; nothing runs yet."""
@@ -147,7 +147,7 @@ def assemble(
         notifier=notifier,
         bot_workers=BotWorkerPool(settings.bot_processes, metrics, logger),
         folder=ProcessFolder(settings.folder_processes, logger) if settings.folder_processes else InlineFolder(),
-        entries=entries,
+        networks=networks,
     )
     return wire(settings, database, scoring, ports, local_clock, logger)
 
@@ -181,7 +181,7 @@ def wire(
         notifier=ports.notifier,
         limits=TableLimits(settings.max_table_entries, settings.max_table_rounds),
         entry_limit=EntryLimit(settings.table_entries_per_second, settings.table_entries_burst),
-        entries=ports.entries,
+        networks=ports.networks,
         spectator_turns=Turns(SPECTATOR_MESSAGES_PER_TICK),
     )
     tables = Tables(

@@ -39,10 +39,8 @@ class EngineSettings(ServiceSettings):
     """host:port for Prometheus."""
     max_open_tables: NonNegativeInt = 20_000
     """Tables in memory beyond which no more are opened here."""
-    max_streams: NonNegativeInt = 50_000
-    """Streams beyond which no more are opened."""
-    max_player_streams: NonNegativeInt = 100
-    """Streams of one player beyond which no more are opened."""
+    max_streams: PositiveInt = 50_000
+    """Streams, and calls whose request has not arrived, at a time."""
     max_table_entries: PositiveInt = 10_000
     """Log entries of a table with which it ends, ranked or void as the rules of its game say."""
     max_table_rounds: Annotated[PositiveInt, Field(le=MAX_ROUNDS)] = 1_000
@@ -55,14 +53,13 @@ class EngineSettings(ServiceSettings):
     """Log entries that a table may get at once."""
     min_bot_delay_milliseconds: Annotated[NonNegativeInt, Field(le=MAX_BOT_DELAY_MILLISECONDS)] = 250
     """Least time before a bot acts; a table with a lower bot delay gets this one."""
-    max_network_streams: NonNegativeInt = 5_000
-    """Streams of one network (IPv4 /24, IPv6 /64; four times for a /48) beyond which no more are opened."""
-    network_entries_per_second: NonNegativeInt = 1_000
-    """Entries a second by the players and the bots of one network in the long run; 0 for no limit."""
-    network_entries_burst: PositiveInt = 10_000
-    """Entries by the players and the bots of one network at once."""
+    max_network_streams: PositiveInt = 5_000
+    """Streams of one network at a time, and calls from there whose request has not arrived."""
     stranger_units_per_second: NonNegativeInt = 2000
-    """Units a second for calls about tables by players who have no seat there, of all together; 0 for no limit."""
+    """Units a second for calls about tables by players who have no seat there, of all together; 0 for no limit.
+
+    One network gets a quarter.
+    """
     stranger_burst: PositiveInt = 2000
     """Units for such calls at once."""
     bot_processes: NonNegativeInt = 1

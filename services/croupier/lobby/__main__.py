@@ -10,9 +10,10 @@ from prometheus_client import CollectorRegistry
 from croupier.lobby.assembly import assemble
 from croupier.lobby.engine_channel import EngineChannel
 from croupier.lobby.engine_keys import check_keys
-from croupier.lobby.limits import limits_of
 from croupier.lobby.servicer import OPEN_METHODS, SERVICE_NAME
 from croupier.lobby.settings import LobbySettings
+from croupier.runtime.admission.budget import Budget
+from croupier.runtime.admission.limits import limits_of
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
@@ -22,7 +23,6 @@ from croupier.runtime.identity import (
     load_private_key,
 )
 from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.rate_limit import budgets_of
 from croupier.runtime.service import Port, Resources, Service, now_milliseconds, run_service
 
 
@@ -34,9 +34,9 @@ def build(settings: LobbySettings, resources: Resources) -> Service:
     outages = resources.outages_of("the engine")
     engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, outages)
     random, limits = secrets.SystemRandom(), limits_of(settings, time.monotonic_ns)
-    lobby = assemble(settings, resources.database, engine, key, random, now_milliseconds, limits, registry, logger)
+    sign_ins = Budget("sign_ins", settings.sign_ins_per_second, settings.sign_in_burst, time.monotonic_ns)
+    lobby = assemble(settings, resources.database, engine, key, random, now_milliseconds, sign_ins, registry, logger)
     verifier = TokenVerifier(key.public_key(), PLAYER_AUDIENCE, now_milliseconds)
-    budgets = budgets_of(settings, time.monotonic_ns)
 
     async def leave(_grace_seconds: float) -> None:
         lobby.end_streams()
@@ -50,8 +50,7 @@ def build(settings: LobbySettings, resources: Resources) -> Service:
                 lobby.add_to,
                 verifier,
                 OPEN_METHODS,
-                budgets,
-                settings.max_lobby_streams + settings.max_tickets,
+                limits,
             ),
         ),
         registry=registry,

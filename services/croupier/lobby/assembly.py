@@ -17,7 +17,6 @@ from croupier.lobby.ended_tables import EndFollower
 from croupier.lobby.engine_port import EnginePort
 from croupier.lobby.games import GameRegistry
 from croupier.lobby.housekeeping import Housekeeper, RetentionPolicy
-from croupier.lobby.limits import LobbyLimits
 from croupier.lobby.matchmaker import Matchmaker
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.names import load_prototypes
@@ -34,6 +33,7 @@ from croupier.lobby.table_store import RunningTables, TableStore
 from croupier.lobby.table_updater import TableUpdater
 from croupier.lobby.tables import TimeControl
 from croupier.lobby.ticket_store import TicketStore
+from croupier.runtime.admission.budget import Budget
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer
 from croupier.runtime.logs import Logger
 from croupier.runtime.notifications import Notifications
@@ -87,7 +87,7 @@ def assemble(
     key: Ed25519PrivateKey,
     source: random.Random,
     clock: Callable[[], int],
-    limits: LobbyLimits,
+    sign_ins: Budget,
     registry: CollectorRegistry,
     logger: Logger,
 ) -> Lobby:
@@ -117,7 +117,7 @@ def assemble(
     catch_up = CatchUp(tables, feed, clock, logger)
     housekeeper = Housekeeper(tables, tickets, players, updater, opener, engine, metrics, retention, clock, logger)
     follower = EndFollower(engine, opener, clock, logger)
-    servicer = LobbyServicer(auth, service, matchmaker, games, time_control, limits, metrics, clock)
+    servicer = LobbyServicer(auth, service, matchmaker, games, time_control, sign_ins, metrics, clock)
     return Lobby(
         settings,
         auth,

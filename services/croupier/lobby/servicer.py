@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import grpc
 
@@ -13,15 +13,16 @@ from croupier.lobby.auth import AuthService
 from croupier.lobby.encoded_tables import EncodedTables
 from croupier.lobby.games import GameRegistry
 from croupier.lobby.heartbeats import with_heartbeats
-from croupier.lobby.limits import WRONG_CODE_COST, LobbyLimits
 from croupier.lobby.matchmaker import Matchmaker
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.players import Player
-from croupier.lobby.table_service import TableService, WatchedTable
+from croupier.lobby.table_service import PAGE_SIZE, TableService, WatchedTable
 from croupier.lobby.tables import Table, TimeControl
+from croupier.runtime.admission.budget import Budget
+from croupier.runtime.admission.costs import CREATE_TABLE_COST, TABLES_PAGE_COST
+from croupier.runtime.call import Call
 from croupier.runtime.errors import NotFound, invalid_field
-from croupier.runtime.identity import Caller, Clock, caller, caller_network, unauthenticated
-from croupier.runtime.network import widest_id
+from croupier.runtime.identity import Caller, Clock, unauthenticated
 from croupier.runtime.paging import decode_page_size, decode_page_token, encode_page_token, read_shown
 from croupier.runtime.steps import in_steps
 from croupier_api.v1 import lobby_pb2 as pb
@@ -30,12 +31,14 @@ from croupier_api.v1 import lobby_pb2_grpc
 Item = TypeVar("Item")
 SERVICE_NAME = pb.DESCRIPTOR.services_by_name["LobbyService"].full_name
 ENCODING_STEP = 25
+WRONG_CODE_COST = 10
+"""Of sign-ins: of 2^40 codes a hundred guesses at once, and six a minute, find hardly one."""
 LIST_COMPLETE = pb.WatchTablesResponse(is_list_complete=True).SerializeToString()
 """The last field of messages, or all of one: encoded fields that follow each other are one message."""
 OPEN_METHODS = frozenset({f"/{SERVICE_NAME}/SignIn", f"/{SERVICE_NAME}/RefreshToken"})
 
 
-class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
+class LobbyServicer:
     """LobbyService over the parts of a lobby. WatchTables writes bytes that are encoded once for all viewers."""
 
     def __init__(
@@ -45,7 +48,7 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         matchmaker: Matchmaker,
         games: GameRegistry,
         time_control: TimeControl,
-        limits: LobbyLimits,
+        sign_ins: Budget,
         metrics: LobbyMetrics,
         clock: Clock,
     ) -> None:
@@ -54,14 +57,14 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         self._matchmaker = matchmaker
         self._games = games
         self._time_control = time_control
-        self._limits = limits
+        self._sign_ins = sign_ins
         self._metrics = metrics
         self._clock = clock
         self._encoded = EncodedTables()
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods. Those that send tables by their hundreds write encoded messages, without serializer."""
-        lobby_pb2_grpc.add_LobbyServiceServicer_to_server(self, server)
+        lobby_pb2_grpc.add_LobbyServiceServicer_to_server(cast("Any", self), server)
         handlers: dict[str, Any] = {
             "ListTables": grpc.unary_unary_rpc_method_handler(self.ListTables, pb.ListTablesRequest.FromString, None),
             "WatchTables": grpc.unary_stream_rpc_method_handler(
@@ -70,38 +73,36 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         }
         server.add_registered_method_handlers(SERVICE_NAME, handlers)
 
-    async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:
-        self._limits.sign_ins.acquire_nowait(Caller("", "", caller_network()), 1)
+    async def SignIn(self, request: pb.SignInRequest, call: Call) -> pb.SignInResponse:
+        if call.network_id:
+            self._sign_ins.pay(call.network_id)
         player, tokens, is_new = await self._auth.sign_in(request.device_secret, request.name)
         self._metrics.sign_ins.labels("true" if is_new else "false").inc()
         return pb.SignInResponse(player=codec.encode_player(player), tokens=codec.encode_tokens(tokens))
 
-    async def RefreshToken(self, request: pb.RefreshTokenRequest, context: Any) -> pb.RefreshTokenResponse:
+    async def RefreshToken(self, request: pb.RefreshTokenRequest, call: Call) -> pb.RefreshTokenResponse:
         return pb.RefreshTokenResponse(tokens=codec.encode_tokens(await self._auth.refresh(request.refresh_token)))
 
-    async def ListGames(self, request: pb.ListGamesRequest, context: Any) -> pb.ListGamesResponse:
+    async def ListGames(self, request: pb.ListGamesRequest, call: Call) -> pb.ListGamesResponse:
         return pb.ListGamesResponse(games=[codec.encode_game(game) for game in await self._games.list_games()])
 
-    async def CreateTable(self, request: pb.CreateTableRequest, context: Any) -> pb.CreateTableResponse:
-        host, spec = _player(), codec.decode_table_spec(request, self._time_control)
-        self._limits.tables_created.acquire_nowait(caller(), 1)
-        table = await self._tables.create(host, spec, caller_network())
+    async def CreateTable(self, request: pb.CreateTableRequest, call: Call) -> pb.CreateTableResponse:
+        host, spec = _player(call), codec.decode_table_spec(request, self._time_control)
+        table = await self._tables.create(host, spec, call.caller.network)
         return pb.CreateTableResponse(table=codec.encode_table(table, host.player_id))
 
-    async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:
-        viewer = caller().id
+    async def GetTable(self, request: pb.GetTableRequest, call: Call) -> pb.GetTableResponse:
+        viewer = call.caller.id
         table = await self._tables.get(viewer, codec.decode_id("table_id", request.table_id))
         return pb.GetTableResponse(table=codec.encode_table(table, viewer))
 
-    async def ListTables(  # type: ignore[override]  # it returns an encoded ListTablesResponse message
-        self, request: pb.ListTablesRequest, context: Any
-    ) -> bytes:
+    async def ListTables(self, request: pb.ListTablesRequest, call: Call) -> bytes:
         game, states = codec.decode_optional_id("game", request.game), codec.decode_states(request.state)
         size = decode_page_size(request.page_size)
         query = ("tables", game, request.state)
         cursor = decode_page_token(query, request.page_token, (int, str))
         before = (cursor[0], cursor[1]) if cursor else None
-        viewer = caller().id
+        viewer = call.caller.id
         # One table more than the page, to know whether there is another page.
         tables = await read_shown(
             partial(self._tables.list_public, game, states),
@@ -109,6 +110,7 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
             _cursor_of,
             before,
             size + 1,
+            call.admission.owe,
         )
         shown = tables[:size]
         token = encode_page_token(query, list(_cursor_of(shown[-1]))) if len(tables) > size else ""
@@ -116,86 +118,85 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
         messages = [self._encoded.message(table, viewer) async for table in in_steps(shown, ENCODING_STEP)]
         return b"".join((*messages, pb.ListTablesResponse(next_page_token=token).SerializeToString()))
 
-    async def WatchTables(  # type: ignore[override]  # it yields encoded WatchTablesResponse messages
-        self, request: pb.WatchTablesRequest, context: Any
-    ) -> AsyncIterator[bytes]:
-        viewer, network = caller().id, caller_network()
+    async def WatchTables(self, request: pb.WatchTablesRequest, call: Call) -> AsyncIterator[bytes]:
+        viewer, network = call.caller.id, call.caller.network
         if request.table_id and request.game:
             raise invalid_field("game", "invalid game: expected table_id or game, not both")
         if request.table_id:
             tables = self._tables.watch_table(viewer, codec.decode_id("table_id", request.table_id), network)
         else:
             tables = self._tables.watch_public(viewer, codec.decode_optional_id("game", request.game), network)
-        heard = with_heartbeats(tables, WatchedTable(None, False), WatchedTable.without_table, _sender(context))
-        with self._limits.streams.slot(caller()):
-            async with aclosing(self._until_expiry(heard)) as until_expiry:
-                async for table, is_list_complete in until_expiry:
-                    message = self._encoded.message(table, viewer) if table else b""
-                    yield message + LIST_COMPLETE if is_list_complete else message
+        heard = with_heartbeats(tables, WatchedTable(None, False), WatchedTable.without_table, _sender(call))
+        listed = 0
+        async with aclosing(self._until_expiry(heard, call.caller)) as until_expiry:
+            async for table, is_list_complete in until_expiry:
+                message = self._encoded.message(table, viewer) if table else b""
+                yield message + LIST_COMPLETE if is_list_complete else message
+                listed += not is_list_complete and table is not None
+                if not is_list_complete and listed and listed % PAGE_SIZE == 0:
+                    call.admission.owe(TABLES_PAGE_COST)
 
-    async def JoinTable(self, request: pb.JoinTableRequest, context: Any) -> pb.JoinTableResponse:
-        player = _player()
+    async def JoinTable(self, request: pb.JoinTableRequest, call: Call) -> pb.JoinTableResponse:
+        player = _player(call)
         match request.WhichOneof("target"):
             case "table_id":
                 table = await self._tables.join(player, codec.decode_id("table_id", request.table_id))
             case "invite_code":
-                table = await self._join_by_invite_code(player, codec.decode_id("invite_code", request.invite_code))
+                table = await self._join_by_invite_code(call, codec.decode_id("invite_code", request.invite_code))
             case _:
                 raise invalid_field("target", "invalid target: expected table_id or invite_code")
         return pb.JoinTableResponse(table=codec.encode_table(table, player.player_id))
 
-    async def _join_by_invite_code(self, player: Player, invite_code: str) -> Table:
+    async def _join_by_invite_code(self, call: Call, invite_code: str) -> Table:
         """Join by invite code, of which a wrong one takes units, and a right one needs them too: codes are guessed."""
-        self._limits.wrong_codes.acquire_nowait(caller(), WRONG_CODE_COST)
+        key = call.network_id or call.caller.id
+        self._sign_ins.pay(key, WRONG_CODE_COST)
         is_wrong = False
         try:
-            return await self._tables.join_by_invite_code(player, invite_code)
+            return await self._tables.join_by_invite_code(_player(call), invite_code)
         except NotFound:
             is_wrong = True
             raise
         finally:
             if not is_wrong:
-                self._limits.wrong_codes.give_back(caller(), WRONG_CODE_COST)
+                self._sign_ins.give_back(key, WRONG_CODE_COST)
 
-    async def LeaveTable(self, request: pb.LeaveTableRequest, context: Any) -> pb.LeaveTableResponse:
-        await self._tables.leave(caller().id, codec.decode_id("table_id", request.table_id))
+    async def LeaveTable(self, request: pb.LeaveTableRequest, call: Call) -> pb.LeaveTableResponse:
+        await self._tables.leave(call.caller.id, codec.decode_id("table_id", request.table_id))
         return pb.LeaveTableResponse()
 
-    async def SetReady(self, request: pb.SetReadyRequest, context: Any) -> pb.SetReadyResponse:
-        viewer, seed = caller().id, codec.decode_client_seed(request.client_seed)
+    async def SetReady(self, request: pb.SetReadyRequest, call: Call) -> pb.SetReadyResponse:
+        viewer, seed = call.caller.id, codec.decode_client_seed(request.client_seed)
         table_id = codec.decode_id("table_id", request.table_id)
         table = await self._tables.set_ready(viewer, table_id, request.is_ready, seed)
         return pb.SetReadyResponse(table=codec.encode_table(table, viewer))
 
-    async def AddBot(self, request: pb.AddBotRequest, context: Any) -> pb.AddBotResponse:
-        viewer, bot = caller().id, codec.decode_optional_id("bot", request.bot)
+    async def AddBot(self, request: pb.AddBotRequest, call: Call) -> pb.AddBotResponse:
+        viewer, bot = call.caller.id, codec.decode_optional_id("bot", request.bot)
         seat = request.seat if request.HasField("seat") else None
         table = await self._tables.add_bot(viewer, codec.decode_id("table_id", request.table_id), bot, seat)
         return pb.AddBotResponse(table=codec.encode_table(table, viewer))
 
-    async def ClearSeat(self, request: pb.ClearSeatRequest, context: Any) -> pb.ClearSeatResponse:
-        viewer = caller().id
+    async def ClearSeat(self, request: pb.ClearSeatRequest, call: Call) -> pb.ClearSeatResponse:
+        viewer = call.caller.id
         table = await self._tables.clear_seat(viewer, codec.decode_id("table_id", request.table_id), request.seat)
         return pb.ClearSeatResponse(table=codec.encode_table(table, viewer))
 
-    async def FindMatch(self, request: pb.FindMatchRequest, context: Any) -> AsyncIterator[pb.FindMatchResponse]:
-        player, seed = _player(), codec.decode_client_seed(request.client_seed)
+    async def FindMatch(self, request: pb.FindMatchRequest, call: Call) -> AsyncIterator[pb.FindMatchResponse]:
+        player, seed = _player(call), codec.decode_client_seed(request.client_seed)
         request_id = codec.decode_optional_id("request_id", request.request_id)
-        network = widest_id(caller_network())
-        stream = self._matchmaker.find_match(player, codec.decode_criteria(request), seed, request_id, network)
-        # Only the match shows who pays for the table, so a network may have debts, but not make more of them.
-        self._limits.tables_created.acquire_nowait(caller(), 0)
-        heard = with_heartbeats(stream, None, lambda progress: progress, _sender(context))
-        with self._limits.tickets.slot(caller()):
-            async with aclosing(self._until_expiry(heard)) as until_expiry:
-                async for progress in until_expiry:
-                    if progress.table is not None and progress.table.host_player_id == player.player_id:
-                        self._limits.tables_created.acquire(caller(), 1)
-                    yield codec.encode_progress(progress, player.player_id)
+        criteria = codec.decode_criteria(request)
+        stream = self._matchmaker.find_match(player, criteria, seed, request_id, call.network_id)
+        heard = with_heartbeats(stream, None, lambda progress: progress, _sender(call))
+        async with aclosing(self._until_expiry(heard, call.caller)) as until_expiry:
+            async for progress in until_expiry:
+                if progress.table is not None and progress.table.host_player_id == player.player_id:
+                    call.admission.owe(CREATE_TABLE_COST)
+                yield codec.encode_progress(progress, player.player_id)
 
-    async def _until_expiry(self, stream: AsyncGenerator[Item, None]) -> AsyncGenerator[Item, None]:
-        """Yield the items of a stream until the token of the call expires; then raises Unauthenticated."""
-        expires_at = caller().expires_at
+    async def _until_expiry(self, stream: AsyncGenerator[Item, None], caller: Caller) -> AsyncGenerator[Item, None]:
+        """Yield the items of a stream until the token of its caller expires; then raises Unauthenticated."""
+        expires_at = caller.expires_at
         async with aclosing(stream):
             while True:
                 seconds = None if expires_at is None else (expires_at - self._clock()) / 1000
@@ -213,11 +214,10 @@ def _cursor_of(table: Table) -> tuple[int, str]:
     return table.created_milliseconds, table.table_id
 
 
-def _sender(context: Any) -> Callable[[], Awaitable[None]]:
+def _sender(call: Call) -> Callable[[], Awaitable[None]]:
     """Return what sends the headers of a call's response."""
-    return lambda: context.send_initial_metadata(())
+    return lambda: call.context.send_initial_metadata(())
 
 
-def _player() -> Player:
-    identity = caller()
-    return Player(identity.id, identity.name)
+def _player(call: Call) -> Player:
+    return Player(call.caller.id, call.caller.name)

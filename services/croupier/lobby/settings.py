@@ -48,24 +48,10 @@ class LobbySettings(ServiceSettings):
     ticket_grace_seconds: NonNegativeInt = 30
     """The time for which the ticket of a disconnected player is kept, in seconds."""
     sign_ins_per_second: NonNegativeInt = 1
-    """Sign-ins a second of one network (IPv4 /24, IPv6 /64; four times for a /48) in the long run; 0 for no limit."""
+    """Sign-ins a second of one network (IPv4 /24, IPv6 /56) in the long run; 0 for no limit. A wrong code is ten."""
     sign_in_burst: PositiveInt = 1000
     """Sign-ins of one network at once."""
-    tables_created_per_second: NonNegativeInt = 1
-    """Tables that one network creates, or gets by quick match, a second in the long run; 0 for no limit."""
-    tables_created_burst: PositiveInt = 300
-    """Tables that one network creates at once."""
     max_hosted_tables: NonNegativeInt = 20
     """The maximum number of tables of one host that are forming or being played."""
     max_network_tables: NonNegativeInt = 500
     """The maximum number of tables that players of one network created and that are forming or being played."""
-    max_lobby_streams: NonNegativeInt = 5000
-    """The maximum number of open WatchTables streams."""
-    max_network_lobby_streams: NonNegativeInt = 1000
-    """The maximum number of open WatchTables streams of one network."""
-    max_tickets: NonNegativeInt = 5000
-    """The maximum number of open FindMatch streams, each with the ticket of its player."""
-    max_network_tickets: NonNegativeInt = 1000
-    """The maximum number of open FindMatch streams of one network."""
-    max_player_lobby_streams: NonNegativeInt = 10
-    """The maximum number of open WatchTables streams of one player, and also of their FindMatch streams."""

@@ -17,10 +17,8 @@ from croupier.lobby.table_opener import TableOpener
 from croupier.lobby.table_store import InviteCodeTaken, RunningTables, TableStore
 from croupier.lobby.table_updater import TableUpdater
 from croupier.lobby.tables import ENDED, FREE_SEAT, OptionValue, Table, TableState, TimeControl
-from croupier.runtime.costs import TABLES_PAGE_COST
 from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.network import WIDE_NETWORK_SHARE, Network, widest_id
-from croupier.runtime.rate_limit import charge
 from croupier.runtime.table_access import TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
 
@@ -216,8 +214,6 @@ class TableService:
                 async for table in subscription.page([table for table in page if table.is_shown_to(viewer_id)]):
                     yield WatchedTable(table, False)
                 before = (page[-1].created_milliseconds, page[-1].table_id)
-                if len(page) == PAGE_SIZE:
-                    charge(TABLES_PAGE_COST)
             yield WatchedTable(None, True)
             async for changed in subscription.changes():
                 if changed.is_shown_to(viewer_id):

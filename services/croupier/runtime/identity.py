@@ -4,7 +4,6 @@ All are EdDSA JWTs. By their audience a player's token is refused at control ser
 """
 
 from collections.abc import Callable
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -52,28 +51,6 @@ class Caller:
     name: str
     network: Network | None = None
     expires_at: int | None = None
-
-
-ANONYMOUS = Caller("", "")
-_CALLER: ContextVar[Caller] = ContextVar("caller", default=ANONYMOUS)
-
-
-def caller() -> Caller:
-    """Return the caller of the running call; raises Unauthenticated for an anonymous one."""
-    known = _CALLER.get()
-    if not known.id:
-        raise unauthenticated(_NO_BEARER)
-    return known
-
-
-def caller_network() -> Network | None:
-    """Return the network of the running call, also of an anonymous one; None if it is not known."""
-    return _CALLER.get().network
-
-
-def set_caller(known: Caller) -> None:
-    """Set the caller of the running call."""
-    _CALLER.set(known)
 
 
 def unauthenticated(message: str) -> Unauthenticated:

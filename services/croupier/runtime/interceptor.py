@@ -4,9 +4,10 @@ import asyncio
 import re
 import time
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import aclosing
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import grpc
@@ -15,7 +16,12 @@ from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 from opentelemetry import trace
 
-from croupier.runtime.costs import answer_cost, cost_of
+from croupier.runtime.admission.admission import Admission
+from croupier.runtime.admission.budget import TooManyCalls
+from croupier.runtime.admission.costs import answer_cost, cost_of
+from croupier.runtime.admission.limits import Limits
+from croupier.runtime.admission.refusal_log import RefusalLog
+from croupier.runtime.call import Call
 from croupier.runtime.errors import (
     InternalFault,
     MalformedRequest,
@@ -24,12 +30,10 @@ from croupier.runtime.errors import (
     TimedOut,
     to_status,
 )
-from croupier.runtime.identity import Caller, TokenVerifier, bearer_token, caller_network, set_caller
+from croupier.runtime.identity import Caller, TokenVerifier, bearer_token
 from croupier.runtime.logs import Logger
 from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.network import NETWORK_HEADER, decode_network
-from croupier.runtime.rate_limit import Budgets, TooManyCalls, begin_charging, charge
-from croupier.runtime.refusal_log import RefusalLog
+from croupier.runtime.network import NETWORK_HEADER, Network, decode_network
 from croupier.runtime.streamed_answer import StreamedAnswer
 from croupier.runtime.traced_calls import ServicerContext as Context
 from croupier.runtime.traced_calls import set_code, traced_handler
@@ -63,14 +67,14 @@ class Authenticator:
 
     def authenticate(self, method: str, metadata: Mapping[str, str]) -> Caller:
         """Return the caller, an anonymous one for open methods; raises Unauthenticated."""
-        network = decode_network(metadata.get(NETWORK_HEADER, ""))
+        network = _network(metadata)
         if method == UNKNOWN_METHOD or method in self.open_methods or method.startswith(OPEN_SERVICES):
             return Caller("", "", network)
         return self.verifier.verify(bearer_token(dict(metadata)), network)
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Wraps every handler of a server; without `budgets` anyone may call as often as they like.
+    """Wraps every handler of a server; without `limits` anyone may call as often as they like.
 
     A request has to arrive within `request_seconds` after its headers.
     """
@@ -80,13 +84,13 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         authenticator: Authenticator,
         metrics: RpcMetrics,
         logger: Logger,
-        budgets: Budgets | None = None,
+        limits: Limits | None = None,
         request_seconds: float = REQUEST_SECONDS,
     ) -> None:
         self._authenticator = authenticator
         self._metrics = metrics
         self._logger = logger
-        self._budgets = budgets
+        self._limits = limits
         self._request_seconds = request_seconds
         self._refusals = RefusalLog(logger, time.monotonic_ns)
         self._wrapped: dict[str, Handler] = {}
@@ -126,24 +130,25 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         return grpc.stream_unary_rpc_method_handler(self._wrap_unary(method, handler.unary_unary, decode, encode))
 
     def _wrap_unary(
-        self, method: str, handler: Callable[[Any, Context], Awaitable[Any]], decode: Decode, encode: Encode
+        self, method: str, handler: Callable[[Any, Call], Awaitable[Any]], decode: Decode, encode: Encode
     ) -> Callable[[Any, Context], Awaitable[Any]]:
         async def serve(_requests: object, context: Context) -> Any:
             started = 0.0
             code, failure = "CANCELLED", None
             try:
-                caller = self._begin(method, context)
-                request = await self._request(caller, decode, context)
+                call = self._begin(method, context)
+                with self._arriving(call):
+                    request = await self._request(decode, context)
                 started = time.perf_counter()
-                answer = encode(await handler(request, context))
+                answer = encode(await handler(request, call))
                 if len(answer) > SMALL_ANSWER_BYTES:
-                    end = self._begin_answer(caller, answer)
+                    end = self._begin_answer(call, answer)
                     # The stub has a class in place of a protocol.
                     context.add_done_callback(lambda _context: end())  # type: ignore[arg-type]
                 code = "OK"
                 return answer
             except Exception as error:  # noqa: BLE001 - every fault becomes a status
-                failure = self._error_of(error, context)
+                failure = self._error_of(error, method, context)
                 code = _code_name(failure, context)
             finally:
                 self._record_end(method, code)
@@ -155,19 +160,20 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         return traced_handler(method, serve)
 
     def _wrap_stream(
-        self, method: str, handler: Callable[[Any, Context], Any], decode: Decode | None, encode: Encode
+        self, method: str, handler: Callable[[Any, Call], Any], decode: Decode | None, encode: Encode
     ) -> Callable[[Any, Context], Awaitable[None]]:
         async def serve(requests: Any, context: Context) -> None:
             code, failure = "CANCELLED", None
             answer = StreamedAnswer(context)
             self._metrics.open_calls.labels(method).inc()
             try:
-                caller = self._begin(method, context)
-                request = await self._request(caller, decode, context) if decode else requests
-                await self._run_stream(handler(request, context), caller, encode, answer)
+                call = self._begin(method, context)
+                async with self._limits.streams.held(call.caller) if self._limits else nullcontext():
+                    request = await self._request(decode, context) if decode else requests
+                    await self._run_stream(handler(request, call), call, encode, answer)
                 code = "OK"
             except Exception as error:  # noqa: BLE001 - every fault becomes a status
-                failure = self._error_of(error, context)
+                failure = self._error_of(error, method, context)
                 code = _code_name(failure, context)
             finally:
                 self._metrics.open_calls.labels(method).dec()
@@ -177,10 +183,21 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
         return traced_handler(method, serve)
 
-    async def _request(self, caller: Caller, decode: Decode, context: Context) -> Any:
-        """Return the one request of a call; raises TimedOut if it does not arrive in time, LimitReached."""
-        arriving = self._budgets.arriving if self._budgets is not None else None
-        release = arriving.acquire(caller) if arriving is not None else _nothing
+    @contextmanager
+    def _arriving(self, call: Call) -> Iterator[None]:
+        """Hold a place of the caller's network while a request arrives; raises LimitReached if there is none."""
+        if self._limits is None:
+            yield
+            return
+        streams = self._limits.streams
+        place = streams.acquire(replace(call.caller, id=""))
+        try:
+            yield
+        finally:
+            streams.release(place)
+
+    async def _request(self, decode: Decode, context: Context) -> Any:
+        """Return the one request of a call; raises TimedOut if it does not arrive in time."""
         try:
             async with asyncio.timeout(self._request_seconds):
                 raw = await context.read()
@@ -189,25 +206,20 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 errors_pb2.ERROR_REASON_SERVICE_TIMEOUT,
                 f"the request did not arrive: expected it within {self._request_seconds:g} s after its headers",
             ) from None
-        finally:
-            release()
         request = _decoded(decode, raw)
         _bind_table_of(request)
         return request
 
-    def _begin_answer(self, caller: Caller, answer: bytes) -> Callable[[], None]:
-        """Charge for a large answer and count it among those under way; returns the function that ends that."""
-        charge(answer_cost(len(answer)))
-        if self._budgets is None or self._budgets.answers is None:
+    def _begin_answer(self, call: Call, answer: bytes) -> Callable[[], None]:
+        """Let a call pay for a large answer, and count it as under way until the returned function is called."""
+        call.admission.owe(answer_cost(len(answer)))
+        if self._limits is None:
             return _nothing
-        return self._budgets.answers.acquire(caller, len(answer))
+        answers = self._limits.answers
+        return partial(answers.release, answers.acquire(call.caller, len(answer)))
 
     async def _run_stream(
-        self,
-        responses: AsyncGenerator[Any, None] | Awaitable[None],
-        caller: Caller,
-        encode: Encode,
-        answer: StreamedAnswer,
+        self, responses: AsyncGenerator[Any, None] | Awaitable[None], call: Call, encode: Encode, answer: StreamedAnswer
     ) -> None:
         if not isinstance(responses, AsyncGenerator):
             await responses
@@ -219,7 +231,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 if len(message) <= SMALL_ANSWER_BYTES:
                     await answer.write(message)
                     continue
-                end = self._begin_answer(caller, message)
+                end = self._begin_answer(call, message)
                 try:
                     await answer.write(message)
                 finally:
@@ -229,36 +241,30 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         self._metrics.calls.labels(method, code).inc()
         set_code(trace.get_current_span(), code)
 
-    def _begin(self, method: str, context: Context) -> Caller:
-        metadata = {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
+    def _begin(self, method: str, context: Context) -> Call:
+        """Return the call of an authenticated caller who has paid for it; raises Unauthenticated, TooManyCalls."""
+        metadata = _text_metadata(context)
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(method=method, request_id=_request_id(metadata))
         if table_id := metadata.get("x-table-id", ""):
             _bind_table(table_id)
         caller = self._authenticator.authenticate(method, metadata)
-        set_caller(caller)
         if caller.id:
             structlog.contextvars.bind_contextvars(player_id=caller.id)
-        self._charge(method, caller)
-        return caller
-
-    def _charge(self, method: str, caller: Caller) -> None:
-        if self._budgets is None:
-            return
-        if caller.network is None:
+        if self._limits is not None and caller.network is None:
             self._metrics.without_network.inc()
-        try:
-            begin_charging(self._budgets, caller, cost_of(method))
-        except TooManyCalls:
-            self._metrics.limited.labels(method).inc()
-            raise
+        admission = Admission(caller, self._limits, cost_of(method))
+        admission.pay()
+        return Call(caller, admission, context)
 
-    def _error_of(self, error: Exception, context: Context) -> ServiceError | None:
+    def _error_of(self, error: Exception, method: str, context: Context) -> ServiceError | None:
         """Return the error to answer with, or None if the call was aborted already; logs it."""
         if isinstance(error, ServiceError):
             if error.limit:
                 self._metrics.refusals.labels(error.limit).inc()
-            self._refusals.add(error, caller_network())
+            if isinstance(error, TooManyCalls):
+                self._metrics.limited.labels(method).inc()
+            self._refusals.add(error, _network(_text_metadata(context)))
             return _without_traceback(error)
         if isinstance(error, grpc.aio.AbortError) or context.done():
             return None
@@ -274,6 +280,14 @@ def _without_traceback(error: ServiceError) -> ServiceError:
     """
     error.__traceback__ = error.__context__ = error.__cause__ = None
     return error
+
+
+def _text_metadata(context: Context) -> dict[str, str]:
+    return {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
+
+
+def _network(metadata: Mapping[str, str]) -> Network | None:
+    return decode_network(metadata.get(NETWORK_HEADER, ""))
 
 
 def _nothing() -> None:
@@ -310,7 +324,7 @@ def _bind_table(table_id: str) -> None:
         trace.get_current_span().set_attribute(TABLE_ID, table_id)
 
 
-async def _refuse_unknown(_requests: object, _context: Context) -> None:
+async def _refuse_unknown(_requests: object, _call: Call) -> None:
     raise NotImplementedHere(
         errors_pb2.ERROR_REASON_UNKNOWN_METHOD,
         "unknown method: see the reflection service for the methods",

@@ -1,7 +1,7 @@
 """The log of outages of another program, such as the database: a line for each reason, and one for the end."""
 
+from croupier.runtime.admission.budget import MonotonicClock
 from croupier.runtime.logs import Logger
-from croupier.runtime.rate_limit import MonotonicClock
 
 QUIET_NANOSECONDS = 5_000_000_000
 """A success so long after the last failure ends an outage: the calls of a moment both fail and succeed."""

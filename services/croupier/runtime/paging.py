@@ -7,9 +7,8 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from croupier.runtime.costs import HIDDEN_PAGE_COST
+from croupier.runtime.admission.costs import HIDDEN_PAGE_COST
 from croupier.runtime.errors import MalformedRequest, invalid_field
-from croupier.runtime.rate_limit import charge
 from croupier_api.v1 import errors_pb2
 
 Row = TypeVar("Row")
@@ -58,11 +57,12 @@ async def read_shown(
     cursor_of: Callable[[Row], Cursor],
     after: Cursor | None,
     limit: int,
+    owe: Callable[[int], None],
 ) -> list[Row]:
     """Return the next rows of a listing that its caller may see, at most `limit` of them, which is at least 2.
 
     A page token is the cursor of the last of them, so that it names no row that is hidden from the caller. As long as
-    rows are hidden, it reads on, for a surcharge.
+    rows are hidden, it reads on, for a surcharge that it passes to `owe`.
     """
     shown: list[Row] = []
     while True:
@@ -71,7 +71,7 @@ async def read_shown(
         if len(shown) >= limit or len(rows) < limit:
             return shown[:limit]
         after = cursor_of(rows[-1])
-        charge(HIDDEN_PAGE_COST)
+        owe(HIDDEN_PAGE_COST)
 
 
 def invalid_page_token() -> MalformedRequest:

@@ -15,6 +15,7 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.runtime.addresses import is_loopback
+from croupier.runtime.admission.limits import Limits
 from croupier.runtime.channels import open_channel
 from croupier.runtime.database import check_permissions, is_reachable, open_database
 from croupier.runtime.errors import Unavailable
@@ -25,7 +26,6 @@ from croupier.runtime.loop_monitor import LoopMonitor
 from croupier.runtime.metrics import RpcMetrics, export_expiry, serve_metrics
 from croupier.runtime.outage_log import OutageLog
 from croupier.runtime.program import FAILED, DatabaseUnreachable, SettingsError, run_program
-from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.schema_versions import check_durability, check_schema
 from croupier.runtime.server import (
     CLOSE_SECONDS,
@@ -56,7 +56,7 @@ AnySettings = TypeVar("AnySettings", bound=ServiceSettings)
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port with its address, its service, the verifier of its tokens, and the budgets and streams of players.
+    """A port with its address, its service, the verifier of its tokens, and the limits of players.
 
     The ready file has the address under `name`. `open_methods` need no token.
     """
@@ -67,8 +67,7 @@ class Port:
     add: AddServices
     verifier: TokenVerifier
     open_methods: frozenset[str] = frozenset()
-    budgets: Budgets | None = None
-    max_streams: int = 0
+    limits: Limits | None = None
 
 
 async def _no_op(_grace_seconds: float = 0.0) -> None:
@@ -230,9 +229,14 @@ async def _listening(
         listeners = []
         for port in service.ports:
             authenticator = Authenticator(port.verifier, port.open_methods)
-            interceptor = CallInterceptor(authenticator, service.rpc_metrics, resources.logger, port.budgets)
+            interceptor = CallInterceptor(authenticator, service.rpc_metrics, resources.logger, port.limits)
             listener = await listen(
-                port.address, [port.service_name], port.add, interceptor, resources.tls, port.max_streams
+                port.address,
+                [port.service_name],
+                port.add,
+                interceptor,
+                resources.tls,
+                port.limits.streams.total if port.limits else 0,
             )
             # Otherwise its destructor would log an error after the end of the event loop.
             stack.push_async_callback(listener.server.stop, None)

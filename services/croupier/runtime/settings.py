@@ -100,6 +100,12 @@ class ServiceSettings(Settings):
     """Units a second for the calls of one network (IPv4 /24, IPv6 /64; four times for a /48); 0 for no limit."""
     network_burst: PositiveInt = 10_000
     """Units for the calls of one network at once."""
+    max_streams: PositiveInt = 10_000
+    """Streams, and calls whose request has not arrived, at a time."""
+    max_player_streams: PositiveInt = 100
+    """Streams of one player at a time."""
+    max_network_streams: PositiveInt = 2_000
+    """Streams of one network at a time, and calls from there whose request has not arrived."""
     gc_thresholds: Annotated[str, expecting("three integers with commas between", _is_thresholds)] = "10000,20,100"
     """Thresholds of Python's garbage collector, one for each generation."""
     scheduling: Literal["batch", "normal"] = "batch"

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Sequence
-from functools import partial
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from prometheus_client import CollectorRegistry
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from croupier.runtime.admission.limits import limits_of
 from croupier.runtime.identity import (
     PLAYER_AUDIENCE,
     SCORING_CONTROL_AUDIENCE,
@@ -17,7 +17,6 @@ from croupier.runtime.identity import (
 )
 from croupier.runtime.links import LinkVerifier
 from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.rate_limit import budgets_of
 from croupier.runtime.server import AddServices
 from croupier.runtime.service import Port, Resources, Service, now_milliseconds, run_service
 from croupier.scoring.housekeeping import Housekeeper
@@ -27,7 +26,6 @@ from croupier.scoring.publication import Publisher
 from croupier.scoring.servicer import CONTROL_SERVICE_NAME, SERVICE_NAME, ScoringControlServicer, ScoringServicer
 from croupier.scoring.settings import ScoringSettings
 from croupier.scoring.standings_store import StandingsStore
-from croupier_internal.v1.scoring_control_pb2_grpc import add_ScoringControlServiceServicer_to_server
 
 
 def servicers(
@@ -37,7 +35,7 @@ def servicers(
     ledger = Ledger(database, clock)
     players = ScoringServicer(ledger, StandingsStore(database), LinkVerifier(engine_key, clock), clock)
     control = ScoringControlServicer(ledger, LedgerMetrics(registry))
-    return players.add_to, partial(add_ScoringControlServiceServicer_to_server, control)
+    return players.add_to, control.add_to
 
 
 def build(settings: ScoringSettings, resources: Resources) -> Service:
@@ -45,14 +43,14 @@ def build(settings: ScoringSettings, resources: Resources) -> Service:
     lobby = TokenVerifier(load_public_key(settings.lobby_public_key), PLAYER_AUDIENCE, now_milliseconds)
     engine_key = load_public_key(settings.engine_public_key)
     engine = TokenVerifier(engine_key, SCORING_CONTROL_AUDIENCE, now_milliseconds)
-    budgets = budgets_of(settings, time.monotonic_ns)
+    limits = limits_of(settings, time.monotonic_ns)
     registry = CollectorRegistry()
     add_players, add_control = servicers(resources.database, registry, engine_key, now_milliseconds)
     housekeeper = Housekeeper(resources.database, settings.result_days, now_milliseconds, resources.logger)
     publisher = Publisher(resources.database, now_milliseconds, resources.logger)
     return Service(
         ports=(
-            Port("listen", settings.listen, SERVICE_NAME, add_players, lobby, budgets=budgets),
+            Port("listen", settings.listen, SERVICE_NAME, add_players, lobby, limits=limits),
             Port("control", settings.control_listen, CONTROL_SERVICE_NAME, add_control, engine),
         ),
         registry=registry,

@@ -6,7 +6,7 @@ same transaction.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -16,11 +16,9 @@ from sqlalchemy import Row, RowMapping, String, Table, bindparam, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.sql.dml import ReturningInsert
 
-from croupier.runtime.costs import sheet_cost
 from croupier.runtime.database import transaction
 from croupier.runtime.errors import AlreadyExists, NotFound
 from croupier.runtime.identity import Clock
-from croupier.runtime.rate_limit import charge
 from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.runtime.upsert import Upsert, insert_into
@@ -109,6 +107,19 @@ class ScoreSheet:
     result: Result | None
 
 
+class StoredSheet(NamedTuple):
+    """The entries of a table as they are stored: the rounds are rows."""
+
+    sheet: Sheet
+    rows: Sequence[Row[Any]]
+    result: Result | None
+
+    async def decoded(self) -> ScoreSheet:
+        """Return the score sheet, decoded in steps."""
+        rounds = [_decode_round(row) async for row in in_steps(self.rows, ROUNDS_STEP)]
+        return ScoreSheet(self.sheet, tuple(rounds), self.result)
+
+
 @dataclass(frozen=True, slots=True)
 class Ledger:
     """The ledger in a database; `clock` returns the time of reports."""
@@ -146,10 +157,10 @@ class Ledger:
                 await standings_writer.add_result(connection, sheet.table_id)
             return is_new
 
-    async def score_sheet(
+    async def find_sheet(
         self, table_id: str, is_shown: Callable[[Sheet, Result | None], bool] | None = None
-    ) -> ScoreSheet:
-        """Return the score sheet of a table; raises NotFound if it has no entry, or `is_shown` returns false."""
+    ) -> StoredSheet:
+        """Return all entries of a table; raises NotFound if it has no entry, or `is_shown` returns false."""
         async with transaction(self.database) as connection:
             wanted = {"table_id": table_id}
             row = (await connection.execute(_SHEET, wanted)).one_or_none()
@@ -160,11 +171,7 @@ class Ledger:
                     errors_pb2.ERROR_REASON_NO_SCORE_SHEET,
                     "no score sheet: no round of this table has ended, or this player has no access to it",
                 )
-            rows = (await connection.execute(_ROUNDS, wanted)).all()
-            # Before they are decoded, so that calls that come meanwhile are refused.
-            charge(sheet_cost(len(rows)))
-            rounds = [_decode_round(row) async for row in in_steps(rows, ROUNDS_STEP)]
-        return ScoreSheet(sheet, tuple(rounds), result)
+            return StoredSheet(sheet, (await connection.execute(_ROUNDS, wanted)).all(), result)
 
 
 async def _record_sheet(connection: AsyncConnection, sheet: Sheet, now: int) -> None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Awaitable
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import grpc
 
+from croupier.runtime.admission.costs import sheet_cost
+from croupier.runtime.call import Call
 from croupier.runtime.errors import AlreadyExists
-from croupier.runtime.identity import Clock, caller
+from croupier.runtime.identity import Clock
 from croupier.runtime.links import LinkVerifier
 from croupier.runtime.paging import (
     decode_page_size,
@@ -33,10 +35,9 @@ RESULTS_STEP = 25
 """Results that are encoded in one step of the event loop."""
 SERVICE_NAME = pb.DESCRIPTOR.services_by_name["ScoringService"].full_name
 CONTROL_SERVICE_NAME = control_pb.DESCRIPTOR.services_by_name["ScoringControlService"].full_name
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
-class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
+class ScoringServicer:
     """ScoringService, for players."""
 
     def __init__(self, ledger: Ledger, standings: StandingsStore, links: LinkVerifier, clock: Clock) -> None:
@@ -47,33 +48,34 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods. GetScoreSheet gets a handler without serializer, since it returns encoded messages."""
-        scoring_pb2_grpc.add_ScoringServiceServicer_to_server(self, server)
+        scoring_pb2_grpc.add_ScoringServiceServicer_to_server(cast("Any", self), server)
         sheet: Any = grpc.unary_unary_rpc_method_handler(self.GetScoreSheet, pb.GetScoreSheetRequest.FromString, None)
         server.add_registered_method_handlers(SERVICE_NAME, {"GetScoreSheet": sheet})
 
-    async def GetScoreSheet(  # type: ignore[override]  # it returns an encoded GetScoreSheetResponse
-        self, request: pb.GetScoreSheetRequest, context: Context
-    ) -> bytes:
+    async def GetScoreSheet(self, request: pb.GetScoreSheetRequest, call: Call) -> bytes:
         """Return the score sheet of a table."""
-        table_id, caller_id = codec.decode_id("table_id", request.table_id), caller().id
+        table_id, caller_id = codec.decode_id("table_id", request.table_id), call.caller.id
         link = self._links.purpose_of(request.link, table_id)
         now = self._clock()
 
         def is_shown(sheet: Sheet, result: Result | None) -> bool:
             return is_sheet_shown(sheet, result, caller_id, link, now)
 
-        return await codec.encode_score_sheet(await self._ledger.score_sheet(table_id, is_shown))
+        stored = await self._ledger.find_sheet(table_id, is_shown)
+        # Before the rounds are decoded, so that calls that come meanwhile are refused.
+        call.admission.owe(sheet_cost(len(stored.rows)))
+        return await codec.encode_score_sheet(await stored.decoded())
 
     async def GetPlayerStatistics(
-        self, request: pb.GetPlayerStatisticsRequest, context: Context
+        self, request: pb.GetPlayerStatisticsRequest, call: Call
     ) -> pb.GetPlayerStatisticsResponse:
         """Return the statistics of a player, by default the caller; those of others count public tables only."""
-        player_id = codec.decode_id("player_id", request.player_id) if request.player_id else caller().id
-        scope = Scope.ALL if player_id == caller().id else Scope.PUBLIC
+        player_id = codec.decode_id("player_id", request.player_id) if request.player_id else call.caller.id
+        scope = Scope.ALL if player_id == call.caller.id else Scope.PUBLIC
         games = await self._standings.statistics(player_id, scope)
         return pb.GetPlayerStatisticsResponse(player_id=player_id, games=map(codec.encode_statistics, games))
 
-    async def GetLeaderboard(self, request: pb.GetLeaderboardRequest, context: Context) -> pb.GetLeaderboardResponse:
+    async def GetLeaderboard(self, request: pb.GetLeaderboardRequest, call: Call) -> pb.GetLeaderboardResponse:
         """Return a page of the best players of a game."""
         game = codec.decode_id("game", request.game, codec.MAX_GAME_ID_CHARACTERS)
         size = decode_page_size(request.page_size)
@@ -91,7 +93,7 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
             response.next_page_token = encode_page_token(query, _encode_leaderboard_cursor(position, after))
         return response
 
-    async def ListResults(self, request: pb.ListResultsRequest, context: Context) -> pb.ListResultsResponse:
+    async def ListResults(self, request: pb.ListResultsRequest, call: Call) -> pb.ListResultsResponse:
         """Return a page of the results of public tables, or of all tables of the caller, newest first."""
         game = codec.decode_text("game", request.game, codec.MAX_GAME_ID_CHARACTERS)
         player_id = codec.decode_text("player_id", request.player_id, codec.MAX_ID_CHARACTERS)
@@ -99,13 +101,14 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
         query = ("results", game, player_id)
         cursor = decode_page_token(query, request.page_token, (int, str))
         after = (cursor[0], cursor[1]) if cursor else None
-        caller_id, now = caller().id, self._clock()
+        caller_id, now = call.caller.id, self._clock()
         found = await read_shown(
             partial(self._standings.results, game, player_id, caller_id=caller_id),
             lambda one: is_result_shown(*one, caller_id, now),
             _cursor_of,
             after,
             size + 1,
+            call.admission.owe,
         )
         shown = found[:size]
         results = [codec.encode_result(*one) async for one in in_steps(shown, RESULTS_STEP)]
@@ -133,30 +136,30 @@ def _decode_leaderboard_cursor(game: str, cursor: list[Any] | None) -> tuple[Pos
     return Position(entries, position), LeaderboardEntry(player_id, "", Statistics(game, *rank))
 
 
-class ScoringControlServicer(scoring_control_pb2_grpc.ScoringControlServiceServicer):
+class ScoringControlServicer:
     """ScoringControlService, for the engine."""
 
     def __init__(self, ledger: Ledger, metrics: LedgerMetrics) -> None:
         self._ledger = ledger
         self._metrics = metrics
 
-    async def RecordRound(
-        self, request: control_pb.RecordRoundRequest, context: Context
-    ) -> control_pb.RecordRoundResponse:
+    def add_to(self, server: grpc.aio.Server) -> None:
+        """Register all methods."""
+        scoring_control_pb2_grpc.add_ScoringControlServiceServicer_to_server(cast("Any", self), server)
+
+    async def RecordRound(self, request: control_pb.RecordRoundRequest, call: Call) -> control_pb.RecordRoundResponse:
         """Record a round."""
         await self._count("round", self._ledger.record_round(*codec.decode_round(request)))
         return control_pb.RecordRoundResponse()
 
     async def RecordResult(
-        self, request: control_pb.RecordResultRequest, context: Context
+        self, request: control_pb.RecordResultRequest, call: Call
     ) -> control_pb.RecordResultResponse:
         """Record the result of a table."""
         await self._count("result", self._ledger.record_result(*codec.decode_result(request)))
         return control_pb.RecordResultResponse()
 
-    async def CheckAccess(
-        self, request: control_pb.CheckAccessRequest, context: Context
-    ) -> control_pb.CheckAccessResponse:
+    async def CheckAccess(self, request: control_pb.CheckAccessRequest, call: Call) -> control_pb.CheckAccessResponse:
         """Succeed: the interceptor has verified the caller's token."""
         return control_pb.CheckAccessResponse()
 

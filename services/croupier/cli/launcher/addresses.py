@@ -74,11 +74,7 @@ def check_free(wanted: Mapping[str, Addresses]) -> None:
                 )
 
 
-UNPACED = (
-    "--min-bot-delay-milliseconds=0",
-    "--table-entries-per-second=0",
-    "--network-entries-per-second=0",
-)
+UNPACED = ("--min-bot-delay-milliseconds=0", "--table-entries-per-second=0", "--network-units-per-second=0")
 """Flags of an engine at which tables are played at any speed, as by tests and demonstrations."""
 
 

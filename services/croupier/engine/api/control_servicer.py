@@ -1,7 +1,7 @@
 """The engine's control service, for the lobby only."""
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, cast
 
 import grpc
 
@@ -16,8 +16,8 @@ from croupier.engine.api.table_codec import (
 )
 from croupier.engine.tables.registry import Tables
 from croupier.games.registry import GAMES, rules_of
+from croupier.runtime.call import Call
 from croupier.runtime.errors import NotPermitted, invalid_field
-from croupier.runtime.identity import caller
 from croupier.runtime.network import decode_network
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, Visibility
 from croupier.runtime.table_access_codec import decode_access
@@ -42,7 +42,7 @@ SERVICE_NAME: str = engine_control_pb2.DESCRIPTOR.services_by_name["EngineContro
 MAX_TABLE_IDS = 500
 
 
-class EngineControlServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
+class EngineControlServicer:
     """EngineControlService."""
 
     def __init__(self, tables: Tables) -> None:
@@ -50,15 +50,15 @@ class EngineControlServicer(engine_control_pb2_grpc.EngineControlServiceServicer
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods."""
-        engine_control_pb2_grpc.add_EngineControlServiceServicer_to_server(self, server)
+        engine_control_pb2_grpc.add_EngineControlServiceServicer_to_server(cast("Any", self), server)
 
-    async def DescribeGames(self, request: DescribeGamesRequest, context: Any) -> DescribeGamesResponse:
+    async def DescribeGames(self, request: DescribeGamesRequest, call: Call) -> DescribeGamesResponse:
         """Return the games with their seats and options."""
         return DescribeGamesResponse(games=[encode_game(game) for game in GAMES.values()])
 
-    async def PrepareTable(self, request: PrepareTableRequest, context: Any) -> PrepareTableResponse:
+    async def PrepareTable(self, request: PrepareTableRequest, call: Call) -> PrepareTableResponse:
         """Check a table and commit to its seed."""
-        _only_the_lobby()
+        _only_the_lobby(call)
         config = await self._tables.prepare(
             request.table_id,
             request.game,
@@ -75,9 +75,9 @@ class EngineControlServicer(engine_control_pb2_grpc.EngineControlServiceServicer
             teams=encode_teams(rules_of(config.game, config.rules_version).teams(config.seat_count)),
         )
 
-    async def OpenTable(self, request: OpenTableRequest, context: Any) -> OpenTableResponse:
+    async def OpenTable(self, request: OpenTableRequest, call: Call) -> OpenTableResponse:
         """Open a prepared table and deal."""
-        _only_the_lobby()
+        _only_the_lobby(call)
         seats = [decode_seat(seat) for seat in request.seats]
         if len(request.removed_player_ids) > MAX_REMOVED_PLAYERS:
             raise invalid_field(
@@ -92,23 +92,23 @@ class EngineControlServicer(engine_control_pb2_grpc.EngineControlServiceServicer
         await self._tables.open(request.table_id, seats, list(request.client_seeds), access)
         return OpenTableResponse()
 
-    async def DiscardTables(self, request: DiscardTablesRequest, context: Any) -> DiscardTablesResponse:
+    async def DiscardTables(self, request: DiscardTablesRequest, call: Call) -> DiscardTablesResponse:
         """Delete tables that are prepared and not open."""
-        _only_the_lobby()
+        _only_the_lobby(call)
         await self._tables.discard(_decode_table_ids(request))
         return DiscardTablesResponse()
 
     async def WatchEndedTables(
-        self, request: WatchEndedTablesRequest, context: Any
+        self, request: WatchEndedTablesRequest, call: Call
     ) -> AsyncIterator[WatchEndedTablesResponse]:
         """Follow the ends of games."""
-        _only_the_lobby()
+        _only_the_lobby(call)
         async for ended in self._tables.ended(request.resume_unix_ms):
             yield WatchEndedTablesResponse(table_ids=ended.table_ids, resume_unix_ms=ended.resume_at)
 
-    async def GetTableStatuses(self, request: GetTableStatusesRequest, context: Any) -> GetTableStatusesResponse:
+    async def GetTableStatuses(self, request: GetTableStatusesRequest, call: Call) -> GetTableStatusesResponse:
         """Return whether tables are finished."""
-        _only_the_lobby()
+        _only_the_lobby(call)
         statuses = await self._tables.statuses(_decode_table_ids(request))
         return GetTableStatusesResponse(
             statuses=[
@@ -124,6 +124,6 @@ def _decode_table_ids(request: DiscardTablesRequest | GetTableStatusesRequest) -
     return list(request.table_ids)
 
 
-def _only_the_lobby() -> None:
-    if caller().id != "lobby":
+def _only_the_lobby(call: Call) -> None:
+    if call.caller.id != "lobby":
         raise NotPermitted(errors_pb2.ERROR_REASON_CALLER_NOT_ALLOWED, "only the lobby may call this")

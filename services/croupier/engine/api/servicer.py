@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from math import inf
-from typing import Any
+from typing import Any, cast
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -15,19 +15,18 @@ from croupier.engine.core.access import Need, Visitor, has_seat, not_seated
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.replay import replay_parts
 from croupier.engine.metrics import EngineMetrics
+from croupier.engine.storage.port import StoredTable
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.table_checks import MAX_ID_CHARACTERS, check_text
-from croupier.games.facts import Seat
-from croupier.runtime.capacity_limiter import CapacityLimiter
-from croupier.runtime.costs import MESSAGE_COST, resume_cost
+from croupier.games.facts import Seat, Viewer
+from croupier.runtime.admission.costs import MESSAGE_COST, load_cost, replay_cost, resume_cost
+from croupier.runtime.call import Call
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, invalid_field
-from croupier.runtime.identity import caller
+from croupier.runtime.identity import Caller
 from croupier.runtime.interceptor import REQUEST_SECONDS
 from croupier.runtime.links import Links
-from croupier.runtime.network import widest_id
-from croupier.runtime.rate_limit import acquire, charge
 from croupier.runtime.table_access import LinkPurpose
 from croupier_api.v1 import engine_pb2, engine_pb2_grpc, errors_pb2
 from croupier_api.v1.engine_pb2 import (
@@ -59,78 +58,94 @@ PURPOSES = {
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
-class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
+class EngineServicer:
     """EngineService. Its streams write bytes that are encoded once for all viewers who receive the same."""
 
-    def __init__(self, tables: Tables, metrics: EngineMetrics, stream_limiter: CapacityLimiter, links: Links) -> None:
+    def __init__(self, tables: Tables, metrics: EngineMetrics, links: Links) -> None:
         self._tables = tables
         self._links = links
         self._metrics = metrics
-        self._stream_limiter = stream_limiter
-        metrics.streams.set_function(lambda: len(stream_limiter))
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods. The streams get handlers without serializers, since they write encoded messages."""
-        engine_pb2_grpc.add_EngineServiceServicer_to_server(self, server)
+        engine_pb2_grpc.add_EngineServiceServicer_to_server(cast("Any", self), server)
         streams: dict[str, Any] = {
             "WatchTable": grpc.unary_stream_rpc_method_handler(self.WatchTable, WatchTableRequest.FromString, None),
             "PlayTable": grpc.stream_stream_rpc_method_handler(self.PlayTable, None, None),
         }
         server.add_registered_method_handlers(SERVICE_NAME, streams)
 
-    async def SubmitAction(self, request: SubmitActionRequest, context: Any) -> SubmitActionResponse:
+    async def SubmitAction(self, request: SubmitActionRequest, call: Call) -> SubmitActionResponse:
         """Act for the caller's seat."""
-        table = await self._visit(request.table_id, Need.TABLE)
-        table.services.entries.acquire_nowait(caller(), 1)
-        return SubmitActionResponse(sequence=await self._act(table, caller().id, request))
+        table = await self._visit(call, request.table_id, Need.TABLE)
+        return SubmitActionResponse(sequence=await self._act(table, call.caller.id, request))
 
-    async def GetView(self, request: GetViewRequest, context: Any) -> GetViewResponse:
+    async def GetView(self, request: GetViewRequest, call: Call) -> GetViewResponse:
         """Return everything that the caller may know."""
-        table = await self._visit(request.table_id, Need.VIEW, request.link)
-        viewer = table.viewer_of(caller().id)
+        table = await self._visit(call, request.table_id, Need.VIEW, request.link)
+        viewer = table.viewer_of(call.caller.id)
+        _pay_for_fold(call, table, viewer)
         state, now = await table.state_for(viewer), table.subscribers.time_for(viewer)
         return GetViewResponse(snapshot=encode_snapshot(table.config, state, viewer, now))
 
-    async def SendReaction(self, request: SendReactionRequest, context: Any) -> SendReactionResponse:
+    async def SendReaction(self, request: SendReactionRequest, call: Call) -> SendReactionResponse:
         """Send a reaction to the table."""
-        (await self._visit(request.table_id, Need.TABLE)).react(caller().id, request.reaction)
+        (await self._visit(call, request.table_id, Need.TABLE)).react(call.caller.id, request.reaction)
         return SendReactionResponse()
 
-    async def CreateProposal(self, request: CreateProposalRequest, context: Any) -> CreateProposalResponse:
+    async def CreateProposal(self, request: CreateProposalRequest, call: Call) -> CreateProposalResponse:
         """Create a proposal for all seats."""
-        table, seat = await self._seated(request)
+        table, seat = await self._seated(call, request)
         return CreateProposalResponse(sequence=await table.propose(seat, request.proposal, request.request_id))
 
-    async def CastVote(self, request: CastVoteRequest, context: Any) -> CastVoteResponse:
+    async def CastVote(self, request: CastVoteRequest, call: Call) -> CastVoteResponse:
         """Agree with the pending proposal, or decline it."""
-        table, seat = await self._seated(request)
+        table, seat = await self._seated(call, request)
         if request.vote not in (engine_pb2.VOTE_AGREE, engine_pb2.VOTE_DECLINE):
             raise invalid_field("vote", f"invalid vote {request.vote}: expected VOTE_AGREE or VOTE_DECLINE")
         agree = request.vote == engine_pb2.VOTE_AGREE
         sequence = await table.vote(seat, request.proposal_sequence, agree, request.request_id)
         return CastVoteResponse(sequence=sequence)
 
-    async def _seated(self, request: CreateProposalRequest | CastVoteRequest) -> tuple[LiveTable, Seat]:
-        table = await self._visit(request.table_id, Need.TABLE)
+    async def _seated(self, call: Call, request: CreateProposalRequest | CastVoteRequest) -> tuple[LiveTable, Seat]:
+        table = await self._visit(call, request.table_id, Need.TABLE)
         check_text("request_id", request.request_id, MAX_ID_CHARACTERS)
-        seat = table.seat_of(caller().id)
-        table.services.entries.acquire_nowait(caller(), 1)
-        return table, seat
+        return table, table.seat_of(call.caller.id)
 
-    async def _visit(self, table_id: str, need: Need, link: str = "") -> LiveTable:
+    async def _visit(self, call: Call, table_id: str, need: Need, link: str = "") -> LiveTable:
         """Return a table; raises NotFound unless it exists for the caller, with the link that they have."""
-        return await self._tables.get(table_id, self._visitor(table_id, link), need)
+        visitor = self._visitor(call, table_id, link)
+        loaded = await self._tables.load(await self._find(call, table_id, visitor, need), visitor, need)
+        if loaded.entries:
+            call.admission.owe(load_cost(loaded.entries, loaded.callers))
+        return loaded.table
 
-    def _visitor(self, table_id: str, link: str) -> Visitor:
-        return Visitor(caller().id, self._links.verifier.purpose_of(link, table_id))
+    async def _find(self, call: Call, table_id: str, visitor: Visitor, need: Need) -> LiveTable | StoredTable:
+        """Return a table without its log; strangers pay before the database is asked, and before the log is read."""
+        if self._tables.is_seated_in_memory(table_id, visitor.player_id):
+            return await self._tables.find(table_id, visitor, need)
+        call.admission.pay_lookup()
+        is_seated = False
+        try:
+            found = await self._tables.find(table_id, visitor, need)
+            is_seated = has_seat(found.config, visitor.player_id)
+        finally:
+            call.admission.end_lookup(has_seat=is_seated)
+        if not is_seated:
+            call.admission.pay_as_stranger()
+        return found
 
-    async def CreateLink(self, request: CreateLinkRequest, context: Any) -> CreateLinkResponse:
+    def _visitor(self, call: Call, table_id: str, link: str) -> Visitor:
+        return Visitor(call.caller.id, self._links.verifier.purpose_of(link, table_id))
+
+    async def CreateLink(self, request: CreateLinkRequest, call: Call) -> CreateLinkResponse:
         """Return a link to a table of the caller."""
         purpose = PURPOSES.get(request.purpose)
         if purpose is None:
             raise invalid_field("purpose", f"invalid purpose {request.purpose}: expected a value of LinkPurpose")
-        config = await self._tables.find(request.table_id, Visitor(caller().id), Need.TABLE)
-        if not has_seat(config, caller().id):
+        visitor = Visitor(call.caller.id)
+        config = (await self._find(call, request.table_id, visitor, Need.TABLE)).config
+        if not has_seat(config, visitor.player_id):
             raise not_seated()
         if not config.access.allows_link(purpose):
             raise IllegalNow(
@@ -139,87 +154,80 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         link, expires = self._links.issue(request.table_id, purpose)
         return CreateLinkResponse(link=link, expiry_time=encode_time(expires))
 
-    async def GetReplay(self, request: GetReplayRequest, context: Any) -> AsyncIterator[GetReplayResponse]:
+    async def GetReplay(self, request: GetReplayRequest, call: Call) -> AsyncIterator[GetReplayResponse]:
         """Yield the replay of a finished table in parts; each is decompressed when the one before it was sent."""
-        replay = await self._tables.replay(request.table_id, self._visitor(request.table_id, request.link))
-        for part in replay_parts(replay):
+        visitor = self._visitor(call, request.table_id, request.link)
+        found = await self._find(call, request.table_id, visitor, Need.REPLAY)
+        replay = await self._tables.replay(found, visitor)
+        call.admission.owe(replay_cost(replay.written, replay.callers))
+        for part in replay_parts(replay.compressed):
             yield GetReplayResponse(replay=part)
 
-    async def WatchTable(  # type: ignore[override]  # it yields encoded WatchTableResponse messages
-        self, request: WatchTableRequest, context: Any
-    ) -> AsyncIterator[bytes]:
+    async def WatchTable(self, request: WatchTableRequest, call: Call) -> AsyncIterator[bytes]:
         """Follow a table."""
-        player_id = caller().id
-        with self._stream_limiter.slot(caller()):
-            async with self._subscribed(player_id, request) as (_, stream):
-                while (message := await stream.next()) is not None:
-                    yield message
+        async with self._subscribed(call, request) as (_, stream):
+            while (message := await stream.next()) is not None:
+                yield message
 
-    async def PlayTable(  # type: ignore[override]  # it reads and writes encoded messages by the context
-        self, request_iterator: Any, context: Context
-    ) -> None:
+    async def PlayTable(self, request_iterator: Any, call: Call) -> None:
         """Follow a table and act in one stream."""
-        player_id = caller().id
-        with self._stream_limiter.slot(caller()):
-            first = await _first_message(context)
-            # The gateway gives a request without end no more time than other requests, unless its answer has begun.
-            await context.send_initial_metadata(())
-            async with self._subscribed(player_id, first.watch) as (table, stream):
-                reading = asyncio.create_task(self._read_actions(table, stream, player_id, context))
-                try:
-                    while (message := await stream.next()) is not None:
-                        await context.write(message)
-                finally:
-                    reading.cancel()
+        first = await _first_message(call.context)
+        # The gateway gives a request without end no more time than other requests, unless its answer has begun.
+        await call.context.send_initial_metadata(())
+        async with self._subscribed(call, first.watch) as (table, stream):
+            reading = asyncio.create_task(self._read_actions(table, stream, call))
+            try:
+                while (message := await stream.next()) is not None:
+                    await call.context.write(message)
+            finally:
+                reading.cancel()
 
     @asynccontextmanager
-    async def _subscribed(
-        self, player_id: str, watch: WatchTableRequest
-    ) -> AsyncIterator[tuple[LiveTable, Subscription]]:
+    async def _subscribed(self, call: Call, watch: WatchTableRequest) -> AsyncIterator[tuple[LiveTable, Subscription]]:
         """Subscribe to a table for the time of the block."""
-        visitor = self._visitor(watch.table_id, watch.link)
-        table = await self._tables.get(watch.table_id, visitor, Need.VIEW)
-        viewer = table.viewer_of(player_id)
+        table = await self._visit(call, watch.table_id, Need.VIEW, watch.link)
+        viewer = table.viewer_of(call.caller.id)
+        _pay_for_fold(call, table, viewer)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         await table.catch_up_to(after or 0, viewer)
         known = (await table.state_for(viewer)).sequence
         # The end that this engine did not know may have ended the access too.
-        table.check_access(visitor, Need.VIEW)
-        stream = table.subscribe(viewer, after, widest_id(caller().network))
+        table.check_access(self._visitor(call, watch.table_id, watch.link), Need.VIEW)
+        stream = table.subscribe(viewer, after, call.network_id)
         if after is not None and known - after <= MAX_RESUMED_ENTRIES:
-            charge(resume_cost(known - after))
+            call.admission.owe(resume_cost(known - after))
         stream.set_writer(asyncio.current_task())
-        expiry = _end_at_expiry(table, stream)
+        expiry = _end_at_expiry(table, stream, call.caller)
         try:
             yield table, stream
         finally:
             expiry.cancel()
             table.unsubscribe(stream)
 
-    async def _read_actions(self, table: LiveTable, stream: Subscription, player_id: str, context: Context) -> None:
+    async def _read_actions(self, table: LiveTable, stream: Subscription, call: Call) -> None:
         """Serve the actions of a stream in order, until the client half-closes it or sends a malformed message."""
         try:
-            while (raw := await context.read()) is not grpc.aio.EOF:
-                await self._throttle(table)
+            while (raw := await call.context.read()) is not grpc.aio.EOF:
+                await self._throttle(call)
                 if stream.closed:
                     # The token has expired, or another engine continues: the client sends it again there.
                     return
                 request = _decoded(raw)
                 if request.WhichOneof("request") != "action":
                     raise invalid_field("request", "invalid request: expected an action after the first message")
-                stream.answer(await self._answer(table, player_id, request.action))
+                stream.answer(await self._answer(table, call.caller.id, request.action))
         except grpc.aio.UsageError:
             # The call ended while a message was awaited; the writer notices that itself.
             stream.close()
         except Exception as error:  # noqa: BLE001 - the writer of the stream raises it
             stream.close(error)
 
-    async def _throttle(self, table: LiveTable) -> None:
+    async def _throttle(self, call: Call) -> None:
         """Delay a message of a stream until the budgets of its player and their network allow it.
 
         A refusal would cost as much as an action, and a delay blocks only the sender.
         """
-        seconds = max(acquire(MESSAGE_COST), table.services.entries.acquire(caller(), 1))
+        seconds = call.admission.delay(MESSAGE_COST)
         if seconds > 0:
             self._metrics.rpc.limited.labels(PLAY_TABLE).inc()
             await asyncio.sleep(seconds)
@@ -251,9 +259,15 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
             raise
 
 
-def _end_at_expiry(table: LiveTable, stream: Subscription) -> asyncio.TimerHandle:
+def _pay_for_fold(call: Call, table: LiveTable, viewer: Viewer) -> None:
+    """Let the first spectator of a delayed table pay for its log, which is folded again for them."""
+    if entries := table.entries_to_fold(viewer):
+        call.admission.owe(load_cost(entries))
+
+
+def _end_at_expiry(table: LiveTable, stream: Subscription, caller: Caller) -> asyncio.TimerHandle:
     """Let a stream end when the token of its call expires."""
-    expires_at = caller().expires_at
+    expires_at = caller.expires_at
     seconds = inf if expires_at is None else max(0, expires_at - table.services.clock()) / 1000
     return asyncio.get_running_loop().call_later(seconds, table.subscribers.expire, stream)
 

@@ -102,7 +102,7 @@ def _check_rate(proposed_at: Sequence[int], at: int) -> None:
             errors_pb2.ERROR_REASON_TOO_MANY_PROPOSALS,
             f"too many proposals: expected at most {MAX_PROPOSALS} in {WINDOW_MILLISECONDS // 1000} seconds",
             retry_after_seconds=(recent[-MAX_PROPOSALS] + WINDOW_MILLISECONDS - at) / 1000,
-            metadata={"limit": "proposals"},
+            metadata={"limit": "seat_requests"},
         )
 
 

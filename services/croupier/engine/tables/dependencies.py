@@ -12,9 +12,9 @@ from croupier.engine.tables.ports import Liveness, ReactionNotifier, ReportOutbo
 from croupier.engine.tables.subscription import Encoder
 from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
+from croupier.runtime.admission.budget import Budget
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
-from croupier.runtime.rate_limit import Budgets
 from croupier.runtime.turns import Turns
 
 
@@ -22,8 +22,9 @@ from croupier.runtime.turns import Turns
 class TableDependencies:
     """The dependencies of a live table; `random` is the random source of computer players.
 
-    `entries` are the budgets of networks for entries. The streams of spectators write in `spectator_turns`, so that
-    those of one table, up to 200, let the actions of other tables through.
+    `networks` is the budget of each network, from which the bots and time-outs of its tables take too. The streams of
+    spectators write in `spectator_turns`, so that those of one table, up to 200, let the actions of other tables
+    through.
     """
 
     store: TableStore
@@ -40,5 +41,5 @@ class TableDependencies:
     notifier: ReactionNotifier
     limits: TableLimits
     entry_limit: EntryLimit
-    entries: Budgets
+    networks: Budget
     spectator_turns: Turns

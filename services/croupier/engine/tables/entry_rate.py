@@ -36,7 +36,7 @@ class EntryRate:
                 errors_pb2.ERROR_REASON_TOO_MANY_REQUESTS,
                 f"too many entries: expected at most {self._per_second} per second at one table",
                 retry_after_seconds=wait / 1000,
-                metadata={"limit": "table_entries"},
+                metadata={"limit": "table_changes"},
             )
 
     def count(self, at: int) -> None:

@@ -14,10 +14,8 @@ from croupier.engine.tables.turn_scheduler import TurnScheduler
 from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import IllegalAction, SeatActed
-from croupier.runtime.costs import load_cost
 from croupier.runtime.errors import IllegalNow, MalformedRequest, StaleSequence, Unavailable
 from croupier.runtime.network import Network
-from croupier.runtime.rate_limit import charge
 from croupier.runtime.single_flight import SingleFlight
 from croupier_api.v1 import errors_pb2
 
@@ -170,14 +168,17 @@ class LiveTable(CachedTable):
         if viewer != SPECTATOR or not self.is_delayed:
             return self.state
         if (delayed := self.subscribers.delayed) is None:
-            delayed = await self._opening_delayed.run(self.config.table_id, self._open_delayed)
+            delayed, _ = await self._opening_delayed.run(self.config.table_id, self._open_delayed)
         delayed.release()
         return delayed.state
 
+    def entries_to_fold(self, viewer: Viewer) -> int:
+        """Return how many entries have to be folded again for a viewer: all for the first of a delayed table."""
+        is_first = viewer == SPECTATOR and self.is_delayed and self.subscribers.delayed is None
+        return self.state.sequence if is_first else 0
+
     async def _open_delayed(self) -> DelayedFanOut:
         delayed = DelayedFanOut(self.config, self.services.encoder, self.services.clock)
-        # The log is folded again.
-        charge(load_cost(self.state.sequence))
         while delayed.sequence < self.state.sequence:
             await delayed.add_entries(self.entries_after(delayed.sequence))
         self.subscribers.delayed = delayed

@@ -60,7 +60,7 @@ class LoadQueue:
                 errors_pb2.ERROR_REASON_TABLE_BUSY,
                 "too many tables are being loaded: try again",
                 retry_after_seconds=1,
-                metadata={"limit": "load_queue"},
+                metadata={"limit": "strangers"},
             )
         loop = asyncio.get_running_loop()
         turn, since = loop.create_future(), loop.time()

@@ -33,6 +33,6 @@ class ReactionLimit:
                 errors_pb2.ERROR_REASON_TOO_MANY_REACTIONS,
                 f"too many reactions: expected at most {MAX_REACTIONS} in {WINDOW_MILLISECONDS // 1000} seconds",
                 retry_after_seconds=wait / 1000,
-                metadata={"limit": "reactions"},
+                metadata={"limit": "seat_requests"},
             )
         self._sent.append(now)

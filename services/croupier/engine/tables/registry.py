@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapp
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from croupier.engine.core.access import Need, Visitor, check_access, has_seat
 from croupier.engine.core.fold import advance, new_table
@@ -19,7 +20,7 @@ from croupier.engine.tables.ended_tables import EndedTables, ended_tables
 from croupier.engine.tables.live_table import LiveTable, not_finished
 from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.memory import TablesInMemory
-from croupier.engine.tables.replays import ReplayCache
+from croupier.engine.tables.replays import Replay, ReplayCache
 from croupier.engine.tables.table_checks import (
     MAX_ID_CHARACTERS,
     check_clock,
@@ -29,14 +30,21 @@ from croupier.engine.tables.table_checks import (
     known_game,
     known_rules,
 )
+from croupier.games.facts import SPECTATOR
 from croupier.games.interface import OptionValue
-from croupier.runtime.costs import load_cost
 from croupier.runtime.errors import AlreadyExists, LimitReached, Unavailable
 from croupier.runtime.network import Network
-from croupier.runtime.rate_limit import charge, charge_strangers
 from croupier.runtime.single_flight import SingleFlight
 from croupier.runtime.table_access import SEATED, TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
+
+
+class Loaded(NamedTuple):
+    """A table, the number of entries that had to be read for it, and of the callers that shared the load."""
+
+    table: LiveTable
+    entries: int = 0
+    callers: int = 1
 
 
 class Tables:
@@ -59,7 +67,7 @@ class Tables:
         self._memory = TablesInMemory(services.clock)
         self._opening: set[str] = set()
         self._finding: SingleFlight[StoredTable] = SingleFlight()
-        self._loading: SingleFlight[LiveTable] = SingleFlight()
+        self._loading: SingleFlight[Loaded] = SingleFlight()
         self._load_queue = LoadQueue(max_loads, services.metrics)
         self._replays = ReplayCache(services, self._load_queue)
         self.is_draining = False
@@ -73,7 +81,7 @@ class Tables:
     @property
     def loading(self) -> Collection[str]:
         """The ids of tables that are being loaded, whose logs may have been read already."""
-        return self._loading.running.keys()
+        return self._loading.running
 
     @property
     def subscribed(self) -> int:
@@ -135,7 +143,7 @@ class Tables:
             with self._slot_for(table_id):
                 first = advance(config, new_table(config), self._services.clock(), None)
                 if await self._services.store.open(config, [transition.entry for transition in first]):
-                    table = await self._loaded(stored._replace(config=config), is_urgent=True)
+                    table = (await self._loaded(stored._replace(config=config), is_urgent=True)).table
                     table.is_last_writer = True
                     table.schedule_turn()
                     return
@@ -153,7 +161,7 @@ class Tables:
                 errors_pb2.ERROR_REASON_TOO_MANY_TABLES,
                 "this engine has the maximum of open tables",
                 retry_after_seconds=5,
-                metadata={"limit": "open_tables"},
+                metadata={"limit": "tables"},
             )
         self._opening.add(table_id)
         try:
@@ -162,30 +170,27 @@ class Tables:
             self._opening.discard(table_id)
 
     async def get(self, table_id: str, visitor: Visitor | None = None, need: Need = Need.TABLE) -> LiveTable:
-        """Return an open or finished table for a player's call, or for the engine itself.
+        """Return an open or finished table for a visitor, or for the engine itself; raises as find() and load() do."""
+        return (await self.load(await self.find(table_id, visitor, need), visitor, need)).table
 
-        Raises NotFound for any other table, and for one that does not exist for the player; Unavailable while the
-        engine stops, or too many strangers wait for tables; TooManyCalls if the budget of strangers is used up.
-        """
-        found = await self._found(table_id, visitor, need)
+    async def load(
+        self, found: LiveTable | StoredTable, visitor: Visitor | None = None, need: Need = Need.TABLE
+    ) -> Loaded:
+        """Return a found table with its log; raises Unavailable while the engine stops or too many strangers wait."""
         if isinstance(found, LiveTable):
-            return found
-        table = await self._loaded(found, _is_urgent(found.config, visitor))
+            return Loaded(found)
+        loaded = await self._loaded(found, _is_urgent(found.config, visitor))
         if visitor is not None:
             # The game may have ended while its log was read.
-            table.check_access(visitor, need)
-        return table
+            loaded.table.check_access(visitor, need)
+        return loaded
 
-    async def find(self, table_id: str, visitor: Visitor, need: Need) -> TableConfig:
-        """Return the configuration of an open or finished table without its log; raises as get() does."""
-        return (await self._found(table_id, visitor, need)).config
+    async def replay(self, found: LiveTable | StoredTable, visitor: Visitor) -> Replay:
+        """Return the replay of a table found for a visitor; raises IllegalNow unless its game is over for them.
 
-    async def replay(self, table_id: str, visitor: Visitor) -> bytes:
-        """Return the replay of a finished table for a player, compressed for replay_parts.
-
-        Raises as get() does, and IllegalNow unless the game is over for the player.
+        Raises Unavailable if too many strangers wait for logs.
         """
-        found = await self._found(table_id, visitor, Need.REPLAY)
+        table_id = found.config.table_id
         if isinstance(found, LiveTable):
             await found.require_finished(found.viewer_of(visitor.player_id))
         elif not self._is_over_for(found, visitor):
@@ -194,34 +199,39 @@ class Tables:
             if not self._is_over_for(found, visitor):
                 raise not_finished()
         # The end that this engine did not know may have ended the access too.
-        self._check_access(found, visitor, Need.REPLAY)
+        check_access(found.config, visitor, Need.REPLAY, found.finished_at, self._services.clock())
         with self._readable(table_id):
             replay = await self._replays.get(found, _is_urgent(found.config, visitor))
-        if not replay:
+        if not replay.compressed:
             # Its row was deleted meanwhile.
             raise unknown_table()
         return replay
 
-    async def _found(self, table_id: str, visitor: Visitor | None, need: Need) -> LiveTable | StoredTable:
-        """Return an open or finished table, in memory or stored; concurrent callers share the query."""
-        self._refuse_if_draining()
+    def is_seated_in_memory(self, table_id: str, player_id: str) -> bool:
+        """Return whether a table is in memory and a player has a seat there."""
         table = self._memory.get(table_id)
-        found = table if table is not None else await self._finding.run(table_id, partial(self._stored, table_id))
+        return table is not None and table.viewer_of(player_id) != SPECTATOR
+
+    async def find(self, table_id: str, visitor: Visitor | None, need: Need) -> LiveTable | StoredTable:
+        """Return an open or finished table, in memory or stored; concurrent callers share the query.
+
+        Raises NotFound for any other table, and for one that does not exist for the visitor; Unavailable while the
+        engine stops.
+        """
+        self._refuse_if_draining()
+        found: LiveTable | StoredTable | None = self._memory.get(table_id)
+        if found is None:
+            found, _ = await self._finding.run(table_id, partial(self._stored, table_id))
         if isinstance(found, StoredTable) and found.status == "prepared":
             raise unknown_table()
         if visitor is not None:
             # Before the log is read, since that is work, and before any other refusal, which would show that it exists.
-            self._check_access(found, visitor, need)
-        if table is not None:
+            check_access(found.config, visitor, need, found.finished_at, self._services.clock())
+        if isinstance(found, LiveTable):
             self._memory.use(table_id)
         else:
             known_rules(found.config)
         return found
-
-    def _check_access(self, found: LiveTable | StoredTable, visitor: Visitor, need: Need) -> None:
-        check_access(found.config, visitor, need, found.finished_at, self._services.clock())
-        if not has_seat(found.config, visitor.player_id):
-            charge_strangers()
 
     def _is_over_for(self, found: StoredTable, visitor: Visitor) -> bool:
         access = found.config.access
@@ -229,17 +239,18 @@ class Tables:
         now = self._services.clock()
         return found.status == "finished" and (is_known or access.is_over_for_spectators(found.finished_at, now))
 
-    async def _loaded(self, stored: StoredTable, is_urgent: bool) -> LiveTable:
+    async def _loaded(self, stored: StoredTable, is_urgent: bool) -> Loaded:
         """Return a table from its log; concurrent callers share the load."""
         table_id = stored.config.table_id
         with self._load_queue.awaited(table_id, is_urgent):
-            return await self._loading.run(table_id, partial(self._load, stored))
+            loaded, callers = await self._loading.run(table_id, partial(self._load, stored))
+        return loaded._replace(callers=callers)
 
-    async def _load(self, stored: StoredTable) -> LiveTable:
+    async def _load(self, stored: StoredTable) -> Loaded:
         store, table_id = self._services.store, stored.config.table_id
         # Perhaps its load ended while its configuration was read.
         if (known := self._memory.get(table_id)) is not None:
-            return known
+            return Loaded(known)
         async with self._load_queue.turn(table_id):
             self._refuse_if_draining()
             with self._readable(table_id):
@@ -250,10 +261,9 @@ class Tables:
         if not folded.entries:
             # Its row was deleted meanwhile.
             raise unknown_table()
-        charge(load_cost(folded.state.sequence))
         table = LiveTable(folded, self._services, stored.network)
         self._memory.add(table)
-        return table
+        return Loaded(table, folded.state.sequence)
 
     async def _stored(self, table_id: str) -> StoredTable:
         check_text("table_id", table_id, MAX_ID_CHARACTERS)
@@ -294,8 +304,7 @@ class Tables:
         Waits for the loads in progress, which fail, unless it is cancelled.
         """
         self.is_draining = True
-        loading = asyncio.gather(*self._loading.running.values(), return_exceptions=True)
-        await asyncio.gather(*(table.drain() for table in self.in_memory.values()), loading)
+        await asyncio.gather(*(table.drain() for table in self.in_memory.values()), self._loading.ended())
 
     def _refuse_if_draining(self) -> None:
         if self.is_draining:

@@ -2,17 +2,24 @@
 
 from collections import OrderedDict
 from functools import partial
+from typing import NamedTuple
 
 from croupier.engine.core.replay import ReplayFold
 from croupier.engine.storage.port import StoredTable, log_parts
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.loading import LoadQueue
-from croupier.runtime.costs import replay_cost
-from croupier.runtime.rate_limit import charge
 from croupier.runtime.single_flight import SingleFlight
 
 MAX_REPLAY_CACHE_BYTES = 64 * 1024 * 1024
+
+
+class Replay(NamedTuple):
+    """A replay, compressed for replay_parts, the bytes that had to be written, and the callers that shared that."""
+
+    compressed: bytes
+    written: int = 0
+    callers: int = 1
 
 
 class ReplayCache:
@@ -26,43 +33,44 @@ class ReplayCache:
         self._max_bytes = max_bytes
         self._replays: OrderedDict[str, bytes] = OrderedDict()
         self._bytes = 0
-        self._building: SingleFlight[bytes] = SingleFlight()
+        self._building: SingleFlight[Replay] = SingleFlight()
         services.metrics.replay_cache_bytes.set_function(lambda: self._bytes)
 
-    async def get(self, table: LiveTable | StoredTable, is_urgent: bool) -> bytes:
-        """Return the replay of a finished table, compressed for replay_parts; concurrent callers share its building.
+    async def get(self, table: LiveTable | StoredTable, is_urgent: bool) -> Replay:
+        """Return the replay of a finished table; concurrent callers share its building.
 
         No bytes if the table has been deleted. Raises UnreadableLog, Unavailable if too many strangers wait for logs.
         """
         table_id = table.config.table_id
         if (known := self._replays.get(table_id)) is not None:
             self._replays.move_to_end(table_id)
-            return known
+            return Replay(known)
         with self._load_queue.awaited(_turn_of(table_id), is_urgent):
-            return await self._building.run(table_id, partial(self._added, table))
+            replay, callers = await self._building.run(table_id, partial(self._added, table))
+        return replay._replace(callers=callers)
 
-    async def _added(self, table: LiveTable | StoredTable) -> bytes:
-        if replay := await self._built(table):
-            self._replays[table.config.table_id] = replay
-            self._bytes += len(replay)
+    async def _added(self, table: LiveTable | StoredTable) -> Replay:
+        replay = await self._built(table)
+        if replay.compressed:
+            self._replays[table.config.table_id] = replay.compressed
+            self._bytes += len(replay.compressed)
         while self._bytes > self._max_bytes:
             _, oldest = self._replays.popitem(last=False)
             self._bytes -= len(oldest)
         return replay
 
-    async def _built(self, table: LiveTable | StoredTable) -> bytes:
+    async def _built(self, table: LiveTable | StoredTable) -> Replay:
         store, config = self._services.store, table.config
         is_in_memory = isinstance(table, LiveTable)
         if not is_in_memory and (stored := await store.find_replay(config.table_id)) is not None:
-            return stored
+            return Replay(stored)
         async with self._load_queue.turn(_turn_of(config.table_id)):
             parts = table.log_parts() if isinstance(table, LiveTable) else log_parts(store, config.table_id)
             replay = await self._services.folder.fold(ReplayFold(config), parts)
         self._services.metrics.replays_built.inc()
-        charge(replay_cost(len(replay)))
         if replay and not is_in_memory:
             self._services.background.start(store.store_replay(config.table_id, replay))
-        return replay
+        return Replay(replay, len(replay))
 
 
 def _turn_of(table_id: str) -> str:

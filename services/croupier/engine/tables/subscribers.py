@@ -198,5 +198,5 @@ def _check_spectators(streams: Sequence[Subscription], network_id: str) -> None:
                 errors_pb2.ERROR_REASON_TOO_MANY_STREAMS,
                 f"too many streams: expected at most {limit} of spectators at one table{scope}",
                 retry_after_seconds=RETRY_SECONDS,
-                metadata={"limit": "spectators"},
+                metadata={"limit": "streams"},
             )

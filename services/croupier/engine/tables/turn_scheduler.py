@@ -15,7 +15,6 @@ from croupier.games.actions import Action
 from croupier.games.facts import Seat
 from croupier.games.interface import Observation, SeatActed
 from croupier.games.registry import rules_of
-from croupier.runtime.identity import Caller
 
 RETRY_MILLISECONDS = 1_000
 STANDBY_MILLISECONDS = 500
@@ -136,7 +135,7 @@ class TurnScheduler:
         So the tables of a network whose budget is used up have their turns one after the other, and none of them polls.
         """
         if self._paid_at is None and self._table.network is not None:
-            seconds = self._services.entries.acquire(Caller("", "", self._table.network), 1)
+            seconds = self._services.networks.delay(self._table.network.id)
             if seconds > 0:
                 self._paid_at = self._services.clock() + math.ceil(seconds * 1000)
                 return False
@@ -197,6 +196,8 @@ class TurnScheduler:
         now = self._services.clock()
         stored = await table.store(advance(table.config, table.state, now, SeatActed(seat, action), by))
         if stored and by is ActedBy.TIMEOUT:
+            if table.network is not None:
+                self._services.networks.owe(table.network.id, 1)
             self._services.metrics.clock_expiries.labels(table.config.game).inc()
 
     def _quick_decision(self, seat: Seat) -> Action:

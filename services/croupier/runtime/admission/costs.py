@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 PACKAGE = "croupier_api.v1"
+CREATE_TABLE_COST = 20
 _BY_SERVICE: Mapping[str, Mapping[str, int]] = {
     "LobbyService": {
         # Signing in has a budget of its own, since a network may bring all its players at once.
@@ -11,15 +12,16 @@ _BY_SERVICE: Mapping[str, Mapping[str, int]] = {
         # It writes, and has no budget of a player.
         "RefreshToken": 3,
         "ListGames": 1,
-        "CreateTable": 20,
-        "GetTable": 1,
+        # It leaves rows in lobby and engine.
+        "CreateTable": CREATE_TABLE_COST,
+        "GetTable": 2,
         "ListTables": 5,
         "WatchTables": 10,
-        "JoinTable": 1,
-        "LeaveTable": 1,
-        "SetReady": 1,
-        "AddBot": 1,
-        "ClearSeat": 1,
+        "JoinTable": 2,
+        "LeaveTable": 2,
+        "SetReady": 2,
+        "AddBot": 2,
+        "ClearSeat": 2,
         "FindMatch": 5,
     },
     "EngineService": {
@@ -46,6 +48,8 @@ COSTS: Mapping[str, int] = MappingProxyType(
 """The cost of each method by its path. A message in a stream of PlayTable costs MESSAGE_COST."""
 MESSAGE_COST = 1
 UNKNOWN_METHOD_COST = 1
+LOOKUP_COST = 2
+"""The surcharge of a table that is not in memory: its row has to be read."""
 TABLES_PAGE_COST = 10
 """The surcharge of each page but the first of the tables with which a stream of a lobby begins."""
 HIDDEN_PAGE_COST = 5
@@ -66,9 +70,9 @@ def cost_of(method: str) -> int:
     return COSTS.get(method, UNKNOWN_METHOD_COST)
 
 
-def load_cost(entries: int) -> int:
-    """Return the surcharge of a table whose log of so many entries has to be read and folded."""
-    return MIN_LOAD_COST + entries // LOADED_ENTRIES_PER_UNIT
+def load_cost(entries: int, callers: int = 1) -> int:
+    """Return the surcharge of a table whose log of so many entries has to be read and folded, for each caller."""
+    return -(-(MIN_LOAD_COST + entries // LOADED_ENTRIES_PER_UNIT) // callers)
 
 
 def resume_cost(entries: int) -> int:
@@ -81,9 +85,9 @@ def sheet_cost(rounds: int) -> int:
     return rounds // ROUNDS_PER_UNIT
 
 
-def replay_cost(compressed_bytes: int) -> int:
-    """Return the surcharge of a replay of so many bytes that has to be written."""
-    return compressed_bytes // REPLAY_BYTES_PER_UNIT
+def replay_cost(compressed_bytes: int, callers: int = 1) -> int:
+    """Return the surcharge of a replay of so many bytes that has to be written, for each of its callers."""
+    return -(-compressed_bytes // REPLAY_BYTES_PER_UNIT // callers)
 
 
 def answer_cost(answer_bytes: int) -> int:

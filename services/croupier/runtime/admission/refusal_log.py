@@ -2,10 +2,10 @@
 
 from collections import Counter
 
+from croupier.runtime.admission.budget import Budget, MonotonicClock
 from croupier.runtime.errors import ServiceError
 from croupier.runtime.logs import Logger
 from croupier.runtime.network import Network
-from croupier.runtime.rate_limit import CallBudget, MonotonicClock
 
 LINES_PER_SECOND, MAX_LINES_AT_ONCE = 1, 10
 
@@ -15,7 +15,7 @@ class RefusalLog:
 
     def __init__(self, logger: Logger, clock: MonotonicClock) -> None:
         self._logger = logger
-        self._budget = CallBudget("log", LINES_PER_SECOND, MAX_LINES_AT_ONCE, clock)
+        self._budget = Budget("log", LINES_PER_SECOND, MAX_LINES_AT_ONCE, clock)
         self._suppressed: Counter[str] = Counter()
 
     def add(self, error: ServiceError, network: Network | None) -> None:

@@ -1,0 +1,227 @@
+"""Budgets and what calls pay from them, with a clock that the tests set."""
+
+from collections.abc import Callable
+
+import pytest
+
+from croupier.runtime.admission.admission import Admission
+from croupier.runtime.admission.budget import PRUNE_SIZE, SECOND, Budget, TooManyCalls
+from croupier.runtime.admission.costs import LOOKUP_COST
+from croupier.runtime.admission.limits import Limits
+from croupier.runtime.identity import Caller
+from croupier.runtime.network import Network
+from tests.calls import limits
+
+RATE, BURST = 10, 5
+
+
+class FakeClock:
+    """A clock that moves by `wait` only."""
+
+    now = 7 * SECOND
+
+    def __call__(self) -> int:
+        return self.now
+
+    def wait(self, seconds: float) -> None:
+        self.now += round(seconds * SECOND)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def limit(clock: FakeClock) -> Budget:
+    return Budget("calls", RATE, BURST, clock)
+
+
+def allowed_calls(limit: Budget, player_id: str = "ada", attempts: int = 100) -> int:
+    """Return the number of a player's calls before one is refused."""
+    for count in range(attempts):
+        try:
+            limit.pay(player_id)
+        except TooManyCalls:
+            return count
+    return attempts
+
+
+def test_calls_are_limited_by_burst_and_then_by_rate(limit: Budget, clock: FakeClock) -> None:
+    assert allowed_calls(limit) == BURST
+    clock.wait(0.35)
+    assert allowed_calls(limit) == 3
+    clock.wait(100)
+    assert allowed_calls(limit) == BURST
+
+
+def test_a_player_within_the_rate_is_never_refused(limit: Budget, clock: FakeClock) -> None:
+    assert allowed_calls(limit) == BURST
+    for _ in range(1000):
+        clock.wait(1 / RATE)
+        limit.pay("ada")
+
+
+def test_a_refusal_has_the_time_to_wait_and_takes_no_token(limit: Budget, clock: FakeClock) -> None:
+    allowed_calls(limit)
+    clock.wait(0.0301)
+    for _ in range(3):
+        with pytest.raises(TooManyCalls, match="expected at most 10 units per second") as refusal:
+            limit.pay("ada")
+        assert (refusal.value.reason_name, refusal.value.retry_after_seconds) == ("TOO_MANY_REQUESTS", 0.070)
+        assert refusal.value.limit == "calls"
+    clock.wait(0.070)
+    limit.pay("ada")
+    with pytest.raises(TooManyCalls):
+        limit.pay("ada")
+
+
+def test_delayed_messages_are_spaced_by_the_rate_and_take_tokens_from_calls(limit: Budget, clock: FakeClock) -> None:
+    assert [limit.delay("ada") for _ in range(BURST)] == [0.0] * BURST
+    assert [limit.delay("ada") for _ in range(3)] == pytest.approx([0.1, 0.2, 0.3])
+    with pytest.raises(TooManyCalls) as refusal:
+        limit.pay("ada")
+    assert refusal.value.retry_after_seconds == 0.4
+    clock.wait(0.4)
+    limit.pay("ada")
+
+
+def test_players_whose_buckets_are_full_are_forgotten(limit: Budget, clock: FakeClock) -> None:
+    for number in range(20 * PRUNE_SIZE):
+        limit.pay(f"player {number}")
+        clock.wait(0.001)
+    assert len(limit) <= PRUNE_SIZE
+
+
+def test_players_with_recent_calls_are_kept(limit: Budget) -> None:
+    for number in range(5 * PRUNE_SIZE):
+        assert allowed_calls(limit, f"player {number}") == BURST
+    assert len(limit) == 5 * PRUNE_SIZE
+    assert [allowed_calls(limit, f"player {number}") for number in range(5 * PRUNE_SIZE)] == [0] * 5 * PRUNE_SIZE
+
+
+def test_zero_units_per_second_are_no_limit(clock: FakeClock) -> None:
+    free = Budget("calls", 0, 1, clock)
+    assert allowed_calls(free) == 100
+    free.owe("ada", 1000)
+    assert (free.delay("ada", 1000), len(free)) == (0.0, 0)
+
+
+def test_a_call_takes_its_cost(limit: Budget, clock: FakeClock) -> None:
+    limit.pay("ada", 3)
+    with pytest.raises(TooManyCalls) as refusal:
+        limit.pay("ada", 4)
+    assert refusal.value.retry_after_seconds == 0.2
+    limit.pay("ada", 2)
+    clock.wait(0.4)
+    limit.pay("ada", 4)
+
+
+def test_a_call_beyond_the_burst_needs_a_full_bucket(limit: Budget, clock: FakeClock) -> None:
+    limit.pay("ada", 20)
+    with pytest.raises(TooManyCalls) as refusal:
+        limit.pay("ada", 20)
+    assert refusal.value.retry_after_seconds == 2.0
+    clock.wait(2.0)
+    limit.pay("ada", 20)
+
+
+HOME, ELSEWHERE = Network("6400000000000000"), Network("e" * 16)
+ADA, BOB, EVE = Caller("ada", "Ada", HOME), Caller("bob", "Bob", HOME), Caller("eve", "Eve", ELSEWHERE)
+
+
+def budgets(clock: FakeClock, **bursts: int) -> Limits:
+    """Return limits with budgets of these bursts and a unit a second."""
+    return limits(**{name: Budget(name, 1, burst, clock) for name, burst in bursts.items()})
+
+
+def paid(held: Limits, caller: Caller, cost: int) -> Admission:
+    """Return the admission of a call that has paid its cost."""
+    admission = Admission(caller, held, cost)
+    admission.pay()
+    return admission
+
+
+def refusal_of(pay: Callable[[], object]) -> tuple[str, float | None]:
+    """Return the budget that refuses, and the seconds to wait."""
+    with pytest.raises(TooManyCalls) as refusal:
+        pay()
+    return refusal.value.limit, refusal.value.retry_after_seconds
+
+
+def test_a_call_pays_from_the_budgets_of_its_player_and_network_or_from_none(clock: FakeClock) -> None:
+    held = budgets(clock, player=10, network=12)
+    paid(held, ADA, 8)
+    assert refusal_of(lambda: paid(held, ADA, 3)) == ("player", 1.0)
+    assert refusal_of(lambda: paid(held, BOB, 5)) == ("network", 1.0)
+    paid(held, BOB, 4)
+    # The error has the longest time to wait.
+    assert refusal_of(lambda: paid(held, ADA, 10)) == ("network", 10.0)
+    paid(held, EVE, 10)
+
+
+def test_a_caller_without_network_or_id_pays_from_the_other_budget(clock: FakeClock) -> None:
+    held = budgets(clock, player=5, network=5)
+    visitor, player = Caller("", "", HOME), Caller("ada", "Ada")
+    paid(held, visitor, 5)
+    assert refusal_of(lambda: paid(held, visitor, 1)) == ("network", 1.0)
+    paid(held, player, 5)
+    assert refusal_of(lambda: paid(held, player, 1)) == ("player", 1.0)
+    paid(held, Caller("", ""), 1000)
+
+
+def test_what_a_call_owes_goes_into_debt_and_refuses_the_next_call(clock: FakeClock) -> None:
+    held = budgets(clock, player=10, network=100)
+    paid(held, ADA, 2).owe(15)
+    assert refusal_of(lambda: paid(held, ADA, 1)) == ("player", 8.0)
+    clock.wait(8)
+    paid(held, ADA, 1)
+
+
+def test_a_debt_is_one_burst_at_most(clock: FakeClock) -> None:
+    held = budgets(clock, player=10, network=100, strangers=50)
+    call = paid(held, ADA, 2)
+    call.pay_as_stranger()
+    for _ in range(3):
+        call.owe(5000)
+    assert refusal_of(lambda: paid(held, ADA, 1)) == ("network", 101.0)
+    assert refusal_of(paid(held, EVE, 1).pay_as_stranger) == ("strangers", 51.0)
+
+
+def test_messages_of_a_stream_are_delayed_without_limit(clock: FakeClock) -> None:
+    call = paid(budgets(clock, player=2, network=100), ADA, 2)
+    assert [call.delay(1) for _ in range(5)] == [1.0, 2.0, 3.0, 4.0, 5.0]
+    call.owe(1)
+    assert call.delay(1) == 6.0
+
+
+def test_strangers_share_a_budget_in_which_each_network_has_a_share(clock: FakeClock) -> None:
+    held = budgets(clock, strangers=10, network_strangers=7)
+    paid(held, ADA, 5).pay_as_stranger()
+    assert refusal_of(paid(held, BOB, 4).pay_as_stranger) == ("network_strangers", 2.0)
+    paid(held, EVE, 5).pay_as_stranger()
+    assert refusal_of(paid(held, EVE, 1).pay_as_stranger) == ("strangers", 1.0)
+
+
+def test_a_look_up_is_paid_before_it_by_the_share_of_a_network_and_by_strangers_only(clock: FakeClock) -> None:
+    held = budgets(clock, strangers=LOOKUP_COST, network_strangers=2 * LOOKUP_COST)
+    for _ in range(9):
+        # Of a player with a seat.
+        seated = paid(held, ADA, 1)
+        seated.pay_lookup()
+        seated.end_lookup(has_seat=True)
+    for _ in range(2):
+        stranger = paid(held, BOB, 1)
+        stranger.pay_lookup()
+        stranger.end_lookup(has_seat=False)
+    assert refusal_of(paid(held, ADA, 1).pay_lookup) == ("network_strangers", float(LOOKUP_COST))
+    # The look-ups of one network leave those of others their own share, but not the budget of all strangers.
+    other = paid(held, EVE, 1)
+    other.pay_lookup()
+    assert refusal_of(other.pay_as_stranger)[0] == "strangers"
+
+
+def test_a_call_without_cost_is_not_refused(clock: FakeClock) -> None:
+    held = budgets(clock, player=1, network=1)
+    paid(held, ADA, 1)
+    paid(held, ADA, 0)
