@@ -48,7 +48,7 @@ async def test_the_gateway_opens_last_and_drains_first(tmp_path: Path) -> None:
     assert events(tmp_path)[:4] == ["scoring up", "engine up", "lobby up", "gateway up"]
     assert events(tmp_path)[4:] == ["gateway drained", "lobby drained", "engine drained", "scoring drained"]
     flags = received_flags(tmp_path, "gateway")
-    expected_flags = {"lobby", "engine", "scoring", "listen", "network-key", "metrics-listen", "lobby-public-key"}
+    expected_flags = {"lobby", "engine", "scoring", "listen", "metrics-listen", "lobby-public-key"}
     assert flags.keys() >= expected_flags
     assert "certificate" not in flags
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from croupier.cli.commands.keys import CERTIFIED, NETWORK_KEY, certificate_files, keys
+from croupier.cli.commands.keys import CERTIFIED, certificate_files, keys
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.data_folder import prepare_data_folder
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, TokenVerifier, load_private_key, load_public_key
@@ -14,8 +14,7 @@ from croupier.runtime.tls import TlsFiles
 from tests.cli.conftest import Command
 
 NOW = datetime.now(UTC)
-SIGNING = {f"{signer}.{kind}.pem" for signer in ("lobby", "engine") for kind in ("private", "public")}
-KEYS = SIGNING | {NETWORK_KEY}
+KEYS = {f"{signer}.{kind}.pem" for signer in ("lobby", "engine") for kind in ("private", "public")}
 CERTIFICATES = {f"tls/{service}/{name}" for service in CERTIFIED for name in ("tls.crt", "tls.key", "ca.crt")}
 AUTHORITY = {"tls/authority/ca.crt", "tls/authority/ca.key"}
 

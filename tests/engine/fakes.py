@@ -31,7 +31,6 @@ from croupier.engine.tables.subscribers import SPECTATOR_MESSAGES_PER_TICK
 from croupier.engine.tasks import Background
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.links import Links, links_by
-from croupier.runtime.network import Network
 from croupier.runtime.turns import Turns
 from croupier_api.v1 import errors_pb2
 from tests.calls import FREE
@@ -84,7 +83,7 @@ class MemoryTable:
 
     config: TableConfig
     status: str = "prepared"
-    network: Network | None = None
+    network: str = ""
     entries: list[Entry] = field(default_factory=list)
     due_at: int = 0
     finished_at: int = 0
@@ -138,7 +137,7 @@ class MemoryTableStore:
             if outcome is AppendOutcome.FAILS_AFTER:
                 raise StoreDown
 
-    async def prepare(self, config: TableConfig, at: int, network: Network | None = None) -> TableConfig:
+    async def prepare(self, config: TableConfig, at: int, network: str = "") -> TableConfig:
         return self.tables.setdefault(config.table_id, MemoryTable(config, network=network)).config
 
     async def open(self, config: TableConfig, entries: Sequence[Entry]) -> bool:

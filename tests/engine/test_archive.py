@@ -18,7 +18,6 @@ from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.registry import Tables
-from croupier.runtime.network import Network
 from tests.engine.databases import LoadedTable, archive_finished, entries_of, entry, loaded, opened
 from tests.engine.fakes import START, EngineHarness
 from tests.engine.play import ROUNDS, make_config, whole_log
@@ -111,7 +110,7 @@ async def test_tables_that_were_never_opened_are_deleted(store: SqlTableStore, d
 async def test_a_table_has_the_network_of_its_creator_until_its_end(
     store: SqlTableStore, database: AsyncEngine
 ) -> None:
-    network = Network("0" * 16, "1" * 16)
+    network = "2001:db8:1::/56"
     for _ in range(2):
         await store.prepare(make_config(), START, network)
         assert await store.find("t1") == StoredTable("prepared", make_config(), network=network)

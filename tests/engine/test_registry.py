@@ -94,7 +94,7 @@ async def test_a_table_keeps_the_time_of_abandonment_of_the_engine_that_prepared
 
 
 async def test_the_limits_themselves_are_allowed(tables: Tables) -> None:
-    await prepare(tables, "x" * 64, clock=ClockConfig(5_000, 0, 0), seats=2)
+    await prepare(tables, "x" * 64, clock=ClockConfig(5_000, 0, 0), seats=2, network="x" * 33)
     await prepare(tables, "y", clock=ClockConfig(86_400_000, 86_400_000, 10_000), seats=6)
 
 
@@ -131,6 +131,7 @@ NOT_PREPARED: list[tuple[dict[str, Any], str, str]] = [
     ({"clock": ClockConfig(30_000, 86_401_000, 0)}, "INVALID_FIELD", "time_control.reserve_time"),
     ({"clock": ClockConfig(30_000, 0, 10_001)}, "INVALID_FIELD", "time_control.bot_delay"),
     *(({"table_id": table_id}, "INVALID_FIELD", "table_id") for table_id in ("", "x" * 65, "a\nb", "a\x00")),
+    *(({"network": network}, "INVALID_FIELD", "network") for network in ("x" * 34, "a\x00")),
 ]
 NOT_OPENED: list[tuple[dict[str, Any], str, str]] = [
     *(({"seats": people(count)}, "INVALID_FIELD", "seats") for count in (0, 2, 4)),

@@ -18,7 +18,6 @@ from croupier.games.actions import Pass
 from croupier.games.facts import SPECTATOR, Seat
 from croupier.runtime.admission.budget import MILLISECOND, Budget
 from croupier.runtime.errors import IllegalNow, Unavailable
-from croupier.runtime.network import Network
 from croupier_api.v1 import engine_pb2, errors_pb2
 from tests.engine.fakes import AppendOutcome, EngineHarness
 from tests.engine.play import (
@@ -247,10 +246,10 @@ async def test_computer_players_are_not_delayed(engine: EngineHarness) -> None:
 
 # Budgets of networks
 
-NETWORK, OTHER_NETWORK = Network("0" * 16), Network("1" * 16)
+NETWORK, OTHER_NETWORK = "192.0.2.0/24", "192.0.3.0/24"
 
 
-async def network_tables(engine: EngineHarness, *networks: Network | None, seats: Seats = ()) -> list[LiveTable]:
+async def network_tables(engine: EngineHarness, *networks: str, seats: Seats = ()) -> list[LiveTable]:
     """Open a table for each network, with bots that do not wait, at an engine with a budget of 10 entries a second."""
     engine.use(networks=Budget("network_calls", 10, 5, lambda: engine.clock() * MILLISECOND))
     tables, clock = Tables(engine.services, bytes, max_open_tables=10), replace(CLOCK, bot_delay_milliseconds=0)
@@ -278,7 +277,7 @@ async def test_bots_of_all_tables_of_a_network_share_its_budget(engine: EngineHa
 
 
 async def test_bots_are_not_limited_if_the_network_is_not_known(engine: EngineHarness) -> None:
-    limited, free = await network_tables(engine, NETWORK, None)
+    limited, free = await network_tables(engine, NETWORK, "")
     slow, quick = await entries_in(engine, 3_000, limited, free)
     assert slow <= 36
     assert quick > 2 * slow
@@ -286,16 +285,16 @@ async def test_bots_are_not_limited_if_the_network_is_not_known(engine: EngineHa
 
 async def test_time_outs_of_players_are_paid_and_never_late(engine: EngineHarness) -> None:
     (table,) = await network_tables(engine, NETWORK, seats=people(3))
-    engine.services.networks.take(NETWORK.id, 10_000)
+    engine.services.networks.take(NETWORK, 10_000)
     assert await entries_in(engine, FULL_MILLISECONDS + 50, table) == [1]
 
 
 async def test_time_outs_of_players_take_units_of_the_network(engine: EngineHarness) -> None:
     (table,) = await network_tables(engine, NETWORK, seats=people(3))
-    await entries_in(engine, FULL_MILLISECONDS - 1, table)
-    assert engine.services.networks.wait(NETWORK.id, 5) <= 0
+    await entries_in(engine, FULL_MILLISECONDS - 50, table)
+    assert engine.services.networks.wait(NETWORK, 5) <= 0
     assert await entries_in(engine, 50, table) == [1]
-    assert engine.services.networks.wait(NETWORK.id, 5) > 0
+    assert engine.services.networks.wait(NETWORK, 5) > 0
 
 
 # Several engines

@@ -15,10 +15,8 @@ from croupier.cli.__main__ import app
 from croupier.gateway.__main__ import main
 from croupier.gateway.checks import now_utc
 from croupier.gateway.local_certificate import DevelopmentCertificate
-from croupier.gateway.network_key import write_new_network_key
 from croupier.runtime.identity import write_new_key_pair
 
-KEYS = {"lobby-public-key": "lobby.public.pem", "network-key": "network.key"}
 UPSTREAM = ("--upstream-certificate=F/gateway.certificate.pem", "--upstream-key=F/gateway.private.pem")
 
 
@@ -30,9 +28,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "old").mkdir()
     DevelopmentCertificate(tmp_path / "old").ensure(now_utc() - timedelta(days=800))
     (tmp_path / "empty.pem").write_text("")
-    write_new_network_key(tmp_path / "network.key")
-    write_new_network_key(tmp_path / "open.key")
-    (tmp_path / "open.key").chmod(0o644)
     return tmp_path
 
 
@@ -52,7 +47,6 @@ def folder(tmp_path: Path) -> Path:
         ),
         (["--upstream-ca=F/empty.pem"], "--upstream-certificate, --upstream-key missing"),
         (["--lobby-public-key=F/empty.pem"], "F/empty.pem cannot be read as an Ed25519 public key"),
-        (["--network-key=F/open.key"], r"F/open.key is open to other users \(mode 644\)"),
         (["--engine=nowhere"], r"invalid --engine \(CROUPIER_ENGINE\) 'nowhere': expected host:port"),
         (["--listen=127.0.0.1:TAKEN"], "127.0.0.1:TAKEN is in use: expected an IP address of this machine"),
         (["--listen=192.0.2.1:7700"], "192.0.2.1:7700 is no address of this machine"),
@@ -108,8 +102,8 @@ TLS = ("--certificate=F/gateway.certificate.pem", "--key=F/gateway.private.pem")
 def test_players_from_other_machines_without_tls_are_a_warning(
     folder: Path, capfd: pytest.CaptureFixture[str], flags: list[str], is_warned: bool
 ) -> None:
-    keys = [f"--lobby-public-key={folder}/lobby.public.pem", f"--network-key={folder}/network.key"]
-    given = [*keys, *(flag.replace("F/", f"{folder}/") for flag in flags)]
+    key = f"--lobby-public-key={folder}/lobby.public.pem"
+    given = [key, *(flag.replace("F/", f"{folder}/") for flag in flags)]
     main([*given, f"--envoy={folder}/empty.pem"])
     served = capfd.readouterr().err
     ran = CliRunner().invoke(app, ["gateway", "config", "--check", *given])
@@ -121,8 +115,8 @@ def test_players_from_other_machines_without_tls_are_a_warning(
 
 @pytest.mark.parametrize(("pair", "printed"), [("", "written"), ("old/", "expired at")])
 def test_certificates_are_checked_for_an_envoy_that_runs_by_itself(folder: Path, pair: str, printed: str) -> None:
-    pair_flags = {"certificate": f"{pair}gateway.certificate.pem", "key": f"{pair}gateway.private.pem"}
-    flags = [f"--{name}={folder / file}" for name, file in {**pair_flags, **KEYS}.items()]
+    files = {"certificate": f"{pair}gateway.certificate.pem", "key": f"{pair}gateway.private.pem"}
+    flags = [f"--{name}={folder / file}" for name, file in {**files, "lobby-public-key": "lobby.public.pem"}.items()]
     command = ["gateway", "config", "--output", str(folder / "envoy"), *flags]
     ran = CliRunner().invoke(app, [*command, "--check"])
     assert printed in (ran.stdout if printed == "written" else str(ran.exception))

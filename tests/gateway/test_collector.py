@@ -94,9 +94,7 @@ def test_the_variable_that_names_the_services_collector_is_not_the_gateways() ->
 @pytest.mark.parametrize("collector", ["", "127.0.0.1:4317"])
 def test_it_is_written_beside_envoys_where_calls_are_traced(tmp_path: Path, collector: str) -> None:
     write_new_key_pair(tmp_path / "lobby.private.pem", tmp_path / "lobby.public.pem")
-    settings = GatewaySettings(
-        lobby_public_key=tmp_path / "lobby.public.pem", network_key=tmp_path / "key", traces_collector=collector
-    )
+    settings = GatewaySettings(lobby_public_key=tmp_path / "lobby.public.pem", traces_collector=collector)
     files = configuration_files(settings)
     assert files.get("collector.yaml") == (collector_configuration() if collector else None)
 

@@ -17,7 +17,6 @@ from croupier.gateway.configuration import configuration_files, write_files
 from croupier.gateway.descriptors import descriptor_set
 from croupier.gateway.envoy import find_envoy, validate
 from croupier.gateway.local_certificate import DevelopmentCertificate
-from croupier.gateway.network_key import write_new_network_key
 from croupier.gateway.refusals import REFUSALS
 from croupier.gateway.settings import GatewaySettings
 from croupier.lobby.servicer import OPEN_METHODS
@@ -36,11 +35,9 @@ def settings(tmp_path: Path) -> GatewaySettings:
     write_new_key_pair(tmp_path / "lobby.private.pem", tmp_path / "lobby.public.pem")
     made = DevelopmentCertificate(tmp_path)
     made.ensure(now_utc())
-    write_new_network_key(tmp_path / 'the "network".key')
     return GatewaySettings(
         admin_socket=tmp_path / "admin.sock",
         lobby_public_key=tmp_path / "lobby.public.pem",
-        network_key=tmp_path / 'the "network".key',
         certificate=made.certificate,
         key=made.key,
         upstream_certificate=made.certificate,
@@ -98,7 +95,6 @@ CHANGED: dict[str, Any] = {
     "trusted_proxies": 1,
     "address_requests_per_second": 100,
     "address_burst": 500,
-    "network_key": Path("/another.key"),
     "network_requests_per_second": 700,
     "network_request_burst": 7000,
     "max_connections": 7,
@@ -279,18 +275,9 @@ def test_the_administration_has_no_port(settings: GatewaySettings) -> None:
     assert "admin" not in made(changed(settings, admin_socket=None))
 
 
-@pytest.mark.parametrize(
-    ("changes", "fault"),
-    [
-        ({"network_key": None}, "--network-key is missing"),
-        ({"admin_socket": None, "metrics_listen": "127.0.0.1:7708"}, "--metrics-listen needs --admin-socket"),
-    ],
-)
-def test_a_configuration_without_what_it_needs_is_refused(
-    settings: GatewaySettings, changes: dict[str, Any], fault: str
-) -> None:
-    with pytest.raises(SettingsError, match=fault):
-        configuration_files(changed(settings, **changes))
+def test_metrics_without_an_administration_are_refused(settings: GatewaySettings) -> None:
+    with pytest.raises(SettingsError, match="--metrics-listen needs --admin-socket"):
+        configuration_files(changed(settings, admin_socket=None, metrics_listen="127.0.0.1:7708"))
 
 
 def test_all_addresses_of_ipv6_are_those_of_ipv4_too(settings: GatewaySettings) -> None:

@@ -32,7 +32,7 @@ class FakeEngine:
 
     def __init__(self, credentials: grpc.ServerCredentials | None = None) -> None:
         self.asked: list[str] = []
-        self.metadata: list[dict[str, str | bytes]] = []
+        self.metadata: list[tuple[tuple[str, str | bytes], ...]] = []
         self.remaining_seconds: list[float] = []
         self.arrived = threading.Event()
         self.ended = threading.Event()
@@ -58,7 +58,7 @@ class FakeEngine:
 
     def _view(self, request: Any, context: grpc.ServicerContext) -> engine_pb2.GetViewResponse:
         self.asked.append(type(request).__name__)
-        self.metadata.append(dict(context.invocation_metadata()))
+        self.metadata.append(tuple(context.invocation_metadata()))
         self.remaining_seconds.append(context.time_remaining())
         context.add_callback(self.ended.set)
         self.arrived.set()

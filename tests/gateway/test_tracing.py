@@ -37,11 +37,12 @@ def test_callers_do_not_decide_what_is_traced(tmp_path: Path, flags: Sequence[st
             headers = {**FROM_OUTSIDE, "x-request-id": request_id}
             answer = gateway.ask("GET", "/v1/tables/one/view", token=gateway.token(), headers=headers)
             assert answer.status == 200, answer.body
-    assert [metadata["x-request-id"] for metadata in engine.metadata] == list(REQUEST_IDS)
-    traceparents = [str(metadata.get("traceparent", "")) for metadata in engine.metadata]
+    calls = [dict(metadata) for metadata in engine.metadata]
+    assert [call["x-request-id"] for call in calls] == list(REQUEST_IDS)
+    traceparents = [str(call.get("traceparent", "")) for call in calls]
     assert all(re.fullmatch(pattern, one) for one in traceparents)
     assert not any(TRACE in one for one in traceparents)
-    assert not any(metadata.get(name) for metadata in engine.metadata for name in ("tracestate", "baggage"))
+    assert not any(call.get(name) for call in calls for name in ("tracestate", "baggage"))
     logged = [json.loads(line) for line in (tmp_path / "gateway.log").read_text().splitlines() if line.startswith("{")]
     if flags[0].startswith("--traces"):
         assert [line["trace_id"] for line in logged] == [one.split("-")[1] for one in traceparents]

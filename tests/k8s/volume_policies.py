@@ -29,7 +29,6 @@ CERTIFICATE = {"tls.crt", "tls.key", "ca.crt"}
 SECRETS: Mapping[str, set[str]] = {
     "lobby-signing-key": {"lobby.private.pem"},
     "engine-signing-key": {"engine.private.pem"},
-    "gateway-network-key": {"gateway.network.key"},
     "public-keys": {"lobby.public.pem", "engine.public.pem"},
     "postgres-app": {"username", "password", "dbname", "uri"},
     **{f"postgres-{service}": {"username", "password", "uri"} for service in SERVICES},
@@ -41,7 +40,7 @@ SECRETS: Mapping[str, set[str]] = {
     "gateway-certificate": {"tls.crt", "tls.key"},
 }
 """Every Secret and its keys; k8s/secrets makes them, CloudNativePG those of the database."""
-OWNED_SECRETS = ("tls", "signing-key", "network-key", "certificate")
+OWNED_SECRETS = ("tls", "signing-key", "certificate")
 """Secrets of one owner are named OWNER-tls and so on."""
 READ_BY_THE_GROUP = 0o440
 TEMPORARY = "/tmp"  # noqa: S108 - in a container

@@ -14,7 +14,6 @@ from croupier.lobby.players import Player
 from croupier.lobby.table_service import TableSpec
 from croupier.lobby.tables import FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
 from croupier.runtime.errors import MalformedRequest, NotFound, ServiceError, Unavailable, invalid_field
-from croupier.runtime.network import Network, decode_network
 from croupier.runtime.table_access import OPEN, SEATED, TableAccess, Visibility
 from croupier.runtime.table_access_codec import decode_access
 from croupier_api.v1 import errors_pb2, games_pb2
@@ -70,7 +69,7 @@ class FakeEngine:
 
     def __init__(self) -> None:
         self.prepared: dict[str, tuple[str, int]] = {}
-        self.networks: dict[str, Network | None] = {}
+        self.networks: dict[str, str] = {}
         self.opened: dict[str, tuple[Seat, ...]] = {}
         self.accesses: dict[str, TableAccess] = {}
         self.finished: set[str] = set()
@@ -91,7 +90,7 @@ class FakeEngine:
         seats: int,
         options: Mapping[str, OptionValue],
         time_control: TimeControl,
-        network: Network | None = None,
+        network: str = "",
     ) -> Preparation:
         self._begin("prepare_table")
         known = {description.game: description for description in GAMES}
@@ -159,7 +158,7 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
             request.seat_count,
             MessageToDict(request.options),
             TimeControl(control.action_time.seconds, control.reserve_time.seconds, 0),
-            decode_network(request.network),
+            request.network,
         )
         return pb.PrepareTableResponse(
             options=codec.encode_options(preparation.options),

@@ -20,7 +20,6 @@ from croupier.lobby.tables import Table
 from croupier.lobby.tickets import MatchCriteria
 from croupier.runtime.database import transaction
 from croupier.runtime.errors import IllegalNow, LimitReached, Unauthenticated, Unavailable
-from croupier.runtime.network import Network
 from croupier.runtime.service import now_milliseconds
 from croupier_api.v1 import errors_pb2
 from tests.databases import on_both_databases, on_postgresql
@@ -85,7 +84,7 @@ async def test_tables_of_a_host_are_limited(deployment: LobbyDeployment, engine:
 @on_both_databases
 async def test_tables_of_a_network_are_limited(deployment: LobbyDeployment) -> None:
     async with lobbies(deployment, max_network_tables=4) as replicas:
-        network = Network("0" * 16)
+        network = "192.0.2.0/24"
         hosts = [player(number) for number in range(5)]
         found = await outcomes(*(lobby.tables.create(host, PAIRS, network) for host in hosts for lobby in replicas))
     assert count_types(found) == {Table.__name__: 4, LimitReached.__name__: 11}

@@ -9,14 +9,13 @@ import pytest
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.tickets import MatchCriteria, Ticket, choose
 from croupier.runtime.identity import Caller
-from croupier.runtime.network import Network
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of
 from tests.databases import on_both_databases
 from tests.lobby.fakes import FakeClock, player
 from tests.lobby.matches import Call, match_all, next_message, seated
 
-NEAR, FAR = Network("1" * 16), Network("2" * 16, "3" * 16)
+NEAR, FAR = "192.0.2.0/24", "2001:db8:abcd:ef00::/56"
 TRIPLE = MatchCriteria("pairs", 3)
 CHOICES = [
     ("two of one network, and nobody else", "aa", 2, [0, 1]),

@@ -9,7 +9,6 @@ from croupier.runtime.admission.budget import PRUNE_SIZE, SECOND, Budget, TooMan
 from croupier.runtime.admission.costs import LOOKUP_COST
 from croupier.runtime.admission.limits import Limits
 from croupier.runtime.identity import Caller
-from croupier.runtime.network import Network
 from tests.calls import limits
 
 RATE, BURST = 10, 5
@@ -126,7 +125,7 @@ def test_a_call_beyond_the_burst_needs_a_full_bucket(limit: Budget, clock: FakeC
     limit.pay("ada", 20)
 
 
-HOME, ELSEWHERE = Network("6400000000000000"), Network("e" * 16)
+HOME, ELSEWHERE = "192.0.2.0/24", "2001:db8:1::/56"
 ADA, BOB, EVE = Caller("ada", "Ada", HOME), Caller("bob", "Bob", HOME), Caller("eve", "Eve", ELSEWHERE)
 
 

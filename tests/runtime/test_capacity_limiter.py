@@ -8,13 +8,12 @@ import pytest
 from croupier.runtime.admission.capacity_limiter import Capacity, CapacityLimiter
 from croupier.runtime.errors import LimitReached, ServiceError
 from croupier.runtime.identity import Caller
-from croupier.runtime.network import Network
 
 ANN, BEN, EVE = Caller("a", "Ann"), Caller("b", "Ben"), Caller("c", "Eve")
 
 
 def of_network(number: int, player: Caller = ANN) -> Caller:
-    return replace(player, id=f"{player.id} of {number}", network=Network(f"{number:016x}"))
+    return replace(player, id=f"{player.id} of {number}", network=f"192.0.{number}.0/24")
 
 
 def refused(limiter: CapacityLimiter, caller: Caller) -> ServiceError:

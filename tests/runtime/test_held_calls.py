@@ -10,9 +10,9 @@ import pytest
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.admission.capacity_limiter import Capacity, CapacityLimiter
 from croupier.runtime.admission.costs import ANSWER_BYTES_PER_UNIT
+from croupier.runtime.admission.network import ADDRESS_HEADER
 from croupier.runtime.call import Call
 from croupier.runtime.interceptor import SMALL_ANSWER_BYTES
-from croupier.runtime.network import NETWORK_HEADER
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1.errors_pb2 import ERROR_REASON_TOO_MANY_REQUESTS
 from croupier_api.v1.tables_pb2 import Table
@@ -134,7 +134,7 @@ async def test_a_large_answer_is_paid_by_its_size(method: str) -> None:
 
 async def test_a_stream_holds_its_place_and_a_network_with_fewer_gets_the_newest_of_the_one_with_most() -> None:
     streams = CapacityLimiter("streams", Capacity(total=3, player=2, network=3))
-    near, far = ((NETWORK_HEADER, digit * 16) for digit in "ab")
+    near, far = ((ADDRESS_HEADER, f"192.0.{number}.7") for number in (1, 2))
     async with running_lobby(limits=limits(streams=streams)) as lobby:
 
         async def opened(player_id: str, network: tuple[str, str]) -> Any:

@@ -1,29 +1,45 @@
-"""The header with the network of a caller, and what callers know of it."""
+"""The network of a caller: a part of the address that the gateway passes."""
 
 import pytest
 
-from croupier.runtime.network import NETWORK_HEADER, Network, decode_network, widest_id
+from croupier.runtime.admission.network import ADDRESS_HEADER, network_of
 from tests.runtime.lobby_server import bearer, running_lobby
-
-NEAR, WIDE = "0123456789abcdef", "fedcba9876543210"
-
-
-def test_a_network_has_one_hash_or_two() -> None:
-    assert decode_network(NEAR) == Network(NEAR)
-    assert decode_network(f"{NEAR},{WIDE}") == Network(NEAR, WIDE)
-    assert [Network(NEAR).header, Network(NEAR, WIDE).header] == [NEAR, f"{NEAR},{WIDE}"]
-    assert [widest_id(network) for network in (None, Network(NEAR), Network(NEAR, WIDE))] == ["", NEAR, WIDE]
 
 
 @pytest.mark.parametrize(
-    "header", ["", "none", NEAR[1:], NEAR.upper(), f"{NEAR},", f"{NEAR}, {WIDE}", f"{NEAR},{WIDE},{WIDE}", f"{NEAR}\n"]
+    ("address", "network"),
+    [
+        ("192.0.2.0", "192.0.2.0/24"),
+        ("192.0.2.255", "192.0.2.0/24"),
+        ("192.0.3.1", "192.0.3.0/24"),
+        ("::ffff:192.0.2.1", "192.0.2.0/24"),
+        ("::ffff:c000:203", "192.0.2.0/24"),
+        ("2001:db8:1:2::1", "2001:db8:1::/56"),
+        ("2001:db8:1:23ff:ffff:ffff:ffff:ffff", "2001:db8:1:2300::/56"),
+        ("2001:0DB8:0001:2300::", "2001:db8:1:2300::/56"),
+        ("2001:db8:1:2400::1", "2001:db8:1:2400::/56"),
+        ("64:ff9b::192.0.2.1", "64:ff9b::/56"),
+        ("fe80::1%4", "fe80::/56"),
+        ("::1", "::/56"),
+    ],
 )
-def test_an_invalid_header_is_no_network(header: str) -> None:
-    assert decode_network(header) is None
+def test_a_network_is_a_part_of_the_address(address: str, network: str) -> None:
+    assert network_of(address) == network
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "-", "none", "192.0.2", "192.0.2.256", "192.0.2.01", "192.0.2.1:443", "[::1]", "[::1]:443", "::1::"),
+        *("192.0.2.0/24", "2001:db8::/56", "192.0.2.1\n", " 192.0.2.1", "192.0.2.1,192.0.2.2", "0123456789abcdef"),
+    ],
+)
+def test_no_other_text_has_a_network(text: str) -> None:
+    assert network_of(text) == ""
 
 
 async def test_a_call_has_the_network_of_its_header() -> None:
     async with running_lobby() as lobby:
-        await lobby.call("GetTable", (*bearer(), (NETWORK_HEADER, f"{NEAR},{WIDE}")))
+        await lobby.call("GetTable", (*bearer(), (ADDRESS_HEADER, "192.0.2.1")))
         await lobby.call("GetTable", bearer())
-    assert [caller.network for caller in lobby.servicer.callers] == [Network(NEAR, WIDE), None]
+    assert [caller.network for caller in lobby.servicer.callers] == ["192.0.2.0/24", ""]

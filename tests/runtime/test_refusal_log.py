@@ -4,9 +4,9 @@ import pytest
 from structlog.testing import CapturingLogger
 
 from croupier.runtime.admission.budget import SECOND
+from croupier.runtime.admission.network import ADDRESS_HEADER
 from croupier.runtime.admission.refusal_log import MAX_LINES_AT_ONCE, RefusalLog
 from croupier.runtime.errors import LimitReached, NotFound, ServiceError
-from croupier.runtime.network import NETWORK_HEADER, Network
 from croupier_api.v1.errors_pb2 import ERROR_REASON_TOO_MANY_STREAMS, ERROR_REASON_UNKNOWN_TABLE
 from tests.runtime.lobby_server import bearer, running_lobby
 
@@ -21,14 +21,14 @@ def test_a_flood_is_logged_by_a_few_lines_with_the_number_of_the_others() -> Non
     logger, now = CapturingLogger(), 0
     log = RefusalLog(logger, lambda: now)
     for _ in range(10_000):
-        log.add(limited("streams"), Network("0123456789abcdef"))
+        log.add(limited("streams"), "192.0.2.0/24")
     assert len(logger.calls) == MAX_LINES_AT_ONCE
     now += SECOND
-    log.add(limited("streams"), None)
-    log.add(limited("streams"), None)
+    log.add(limited("streams"), "")
+    log.add(limited("streams"), "")
     first, last = logger.calls[0], logger.calls[-1]
     details = {"reason": "TOO_MANY_STREAMS", "code": "RESOURCE_EXHAUSTED", "limit": "streams"}
-    assert first.kwargs == details | {"network": "0123456789abcdef"}
+    assert first.kwargs == details | {"network": "192.0.2.0/24"}
     assert last.kwargs == details | {"suppressed": 10_000 - MAX_LINES_AT_ONCE}
     assert len(logger.calls) == MAX_LINES_AT_ONCE + 1
 
@@ -37,9 +37,9 @@ def test_a_flood_hides_no_other_refusal() -> None:
     logger = CapturingLogger()
     log = RefusalLog(logger, lambda: 0)
     for _ in range(100):
-        log.add(limited("streams"), None)
-    log.add(limited("spectators"), None)
-    log.add(UNKNOWN, None)
+        log.add(limited("streams"), "")
+    log.add(limited("spectators"), "")
+    log.add(UNKNOWN, "")
     assert [call.kwargs.get("limit") for call in logger.calls[MAX_LINES_AT_ONCE:]] == ["spectators", None]
 
 
@@ -50,11 +50,11 @@ async def test_every_refusal_by_a_limit_is_counted(error: ServiceError, count: i
 
     async with running_lobby() as lobby:
         lobby.servicer.act = refuse
-        sent = (*bearer(), (NETWORK_HEADER, "0123456789abcdef"))
+        sent = (*bearer(), (ADDRESS_HEADER, "192.0.2.1"))
         for _ in range(1000):
             with pytest.raises(Exception, match=error.message):
                 await lobby.call("GetTable", sent)
         assert lobby.registry.get_sample_value("croupier_refusals_total", {"limit": "streams"}) == count
         lines = [call for call in lobby.logger.calls if call.args[0] == "call refused"]
         assert MAX_LINES_AT_ONCE <= len(lines) < 100
-        assert {call.kwargs["network"] for call in lines} == {"0123456789abcdef"}
+        assert {call.kwargs["network"] for call in lines} == {"192.0.2.0/24"}

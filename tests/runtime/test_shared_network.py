@@ -23,7 +23,6 @@ from croupier.runtime.admission.costs import (
 )
 from croupier.runtime.admission.limits import limits_of
 from croupier.runtime.identity import Caller
-from croupier.runtime.network import Network
 from croupier.runtime.settings import ServiceSettings
 from croupier.scoring.settings import ScoringSettings
 
@@ -39,7 +38,7 @@ ROUNDS = 30
 """Of a score sheet."""
 REPLAY_BYTES = 12_000
 """Of a long game, compressed."""
-HOME = Network("0123456789abcdef")
+HOME = "2001:db8:1::/56"
 PATH = Path("key")
 SERVICES: dict[str, ServiceSettings] = {
     "LobbyService": LobbySettings(database="", signing_key=PATH, engine_control="127.0.0.1:1"),

@@ -93,7 +93,7 @@ class Fuzzer:
         return [(name, value) for name, value in self._headers().items() if value.isascii() and value.isprintable()]
 
     def _headers(self) -> Mapping[str, str]:
-        names = ("x-request-id", "x-table-id", "x-croupier-network", "traceparent")
+        names = ("x-request-id", "x-table-id", "x-croupier-address", "traceparent")
         texts = [text for text in TEXTS if text.isprintable() and len(text) < 100 and ord(max(text or "a")) < 256]
         return {name: self.random.choice(texts) for name in names if self.random.random() < 0.1}
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from ipaddress import IPv4Address
 
 from google.protobuf.message import Message
 
@@ -87,10 +88,10 @@ def _page_requests(attacker: Attacker, tokens: Sequence[str] = ("", "", "")) -> 
 
 
 async def forged_headers(attacker: Attacker) -> None:
-    """Send another forged network, and a malformed request id, with each call."""
+    """Send another forged address, and a malformed request id, with each call."""
     async for client in attacker.turns(await attacker.sign_in(1)):
         metadata = (
-            ("x-croupier-network", f"{attacker.random.getrandbits(64):016x}"),
+            ("x-croupier-address", str(IPv4Address(attacker.random.getrandbits(32)))),
             ("x-request-id", f"{{{attacker.random.getrandbits(2048):x} \"'}}"),
         )
         request = scoring_pb2.GetLeaderboardRequest(game=attacker.random.choice(GAMES), page_size=PAGE_SIZE)

@@ -81,8 +81,8 @@ class PrepareTableRequest(_message.Message):
     seat_count: _builtins.int
     """The number of seats."""
     network: _builtins.str
-    """The keyed hash of the network of the player who created the table; empty if it is not known. The entries of the
-    table's bots count for it.
+    """The network of the player who created the table, such as "192.0.2.0/24"; empty if it is not known. The entries of
+    the table's bots count for it.
     """
     @_builtins.property
     def options(self) -> _struct_pb2.Struct:

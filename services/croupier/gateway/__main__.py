@@ -9,7 +9,6 @@ from tempfile import TemporaryDirectory
 from croupier.gateway.checks import check, exposure, now_utc
 from croupier.gateway.configuration import configuration_files, write_files
 from croupier.gateway.envoy import Envoy, find_envoy, validate
-from croupier.gateway.network_key import write_new_network_key
 from croupier.gateway.settings import RunSettings
 from croupier.runtime.program import run_program
 from croupier.runtime.server import wait_for_stop, write_ready_file
@@ -46,15 +45,11 @@ async def serve(settings: RunSettings, folder: Path) -> int:
 
 
 def _with_files(settings: RunSettings, folder: Path) -> RunSettings:
-    """Return the settings with files in a private folder instead of missing ones, among them a random network key."""
-    network_key = folder / "network.key"
-    if settings.network_key is None:
-        write_new_network_key(network_key)
+    """Return the settings with files in a private folder instead of missing ones."""
     return settings.model_copy(
         update={
             "admin_socket": settings.admin_socket or folder / "admin.sock",
             "secrets_folder": settings.secrets_folder or folder,
-            "network_key": settings.network_key or network_key,
         }
     )
 

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from croupier.gateway.network_key import check_network_key
 from croupier.gateway.settings import GatewaySettings
 from croupier.runtime.addresses import is_loopback, listen_fault
 from croupier.runtime.program import SettingsError
@@ -31,8 +30,6 @@ def exposure(settings: GatewaySettings) -> str | None:
 
 def check_files(settings: GatewaySettings, now: datetime) -> None:
     """Raise SettingsError for the first unusable certificate, key or authority."""
-    if settings.network_key is not None:
-        check_network_key(settings.network_key)
     if settings.certificate is not None and settings.key is not None:
         check_pair(settings.certificate, settings.key, now)
     if (files := settings.upstream) is not None:

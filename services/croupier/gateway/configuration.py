@@ -17,6 +17,7 @@ from croupier.gateway.descriptors import descriptor_set
 from croupier.gateway.refusals import MAX_HEADER_KIBIBYTES, MAX_HEADERS, REFUSALS
 from croupier.gateway.settings import GatewaySettings
 from croupier.runtime.addresses import addresses_of, host_and_port, ip_of, listening_host
+from croupier.runtime.admission.network import ADDRESS_HEADER, IPV4_BITS, IPV6_BITS
 from croupier.runtime.identity import ISSUER, PLAYER_AUDIENCE, load_public_key
 from croupier.runtime.program import SettingsError
 from croupier.runtime.server import MAX_REQUEST_BYTES
@@ -24,22 +25,19 @@ from croupier.runtime.server import MAX_REQUEST_BYTES
 READ_SECONDS = 10
 """Maximum seconds of a unary call that changes nothing, and of a silence in a stream of parts."""
 COLLECTOR_FILE = "collector.yaml"
-NETWORK_SCRIPT = Path(__file__).parent / "network.lua"
 
 
 def configuration_files(settings: GatewaySettings) -> dict[str, str]:
     """Return the text of envoy.yaml and, with a folder of secrets, of the files for it, by file name.
 
     If calls are traced, the configuration of the collector is among them. Raises ValueError for an unusable key, and
-    SettingsError without a network key, and for metrics without an administration.
+    SettingsError for metrics without an administration.
     """
-    if settings.network_key is None:
-        raise SettingsError("--network-key is missing: `croupier keys` makes this file, the same for all gateways")
     if settings.metrics_listen and settings.admin_socket is None:
         raise SettingsError("--metrics-listen needs --admin-socket: the metrics are those of Envoy's administration")
     environment = _environment()
     envoy, secret = (environment.get_template(name) for name in ("envoy.yaml.jinja", "secret.yaml.jinja"))
-    files = {"envoy.yaml": envoy.render(_values(settings, settings.network_key))}
+    files = {"envoy.yaml": envoy.render(_values(settings))}
     if settings.secrets_folder is not None:
         files |= {f"{values['name']}.yaml": secret.render(values) for values in _secrets(settings)}
     if settings.traces_collector:
@@ -73,12 +71,12 @@ def _environment() -> Environment:
     return environment
 
 
-def _values(settings: GatewaySettings, network_key: Path) -> dict[str, Any]:
+def _values(settings: GatewaySettings) -> dict[str, Any]:
     return {
         "settings": settings,
         "upstream": settings.upstream,
         "origin_matchers": _origin_matchers(settings),
-        "network_script": _network_script(network_key),
+        "address_header": ADDRESS_HEADER,
         "rate_limits": list(_rate_limits(settings)),
         "clusters": list(_clusters(settings)),
         "calls": calls(),
@@ -153,13 +151,7 @@ def _rate_limits(settings: GatewaySettings) -> Iterator[RateLimit]:
     if rate := settings.address_requests_per_second:
         yield RateLimit("address", 32, 64, rate, settings.address_burst)
     if rate := settings.network_requests_per_second:
-        yield RateLimit("network", 24, 48, rate, settings.network_request_burst)
-
-
-def _network_script(key: Path) -> str:
-    """Return the script that reads this key and adds the header of the network."""
-    # Lua reads the quotes and escapes of JSON.
-    return f"local KEY_FILE = {json.dumps(str(key.absolute()), ensure_ascii=False)}\n" + NETWORK_SCRIPT.read_text()
+        yield RateLimit("network", IPV4_BITS, IPV6_BITS, rate, settings.network_request_burst)
 
 
 def _origin_matchers(settings: GatewaySettings) -> list[dict[str, Any]]:

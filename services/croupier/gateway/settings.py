@@ -67,14 +67,12 @@ class GatewaySettings(Settings):
     """Web origins that may call from a browser, such as https://play.example, with commas between; * for any."""
     trusted_proxies: NonNegativeInt = 0
     """Number of proxies in front of the gateway whose x-forwarded-for is trusted for the client's address."""
-    network_key: OptionalPath = None
-    """File of 32 hexadecimal digits, the same for all gateways, by which services know networks but no addresses."""
     address_requests_per_second: NonNegativeInt = 1000
     """Maximum requests a second of one client address, which players may share, in the long run; 0 for no limit."""
     address_burst: NonNegativeInt = 5000
     """Maximum requests of one address at once."""
     network_requests_per_second: NonNegativeInt = 1000
-    """Maximum requests a second of one network, IPv4 /24 or IPv6 /48, in the long run; 0 for no limit."""
+    """Maximum requests a second of one network, IPv4 /24 or IPv6 /56, in the long run; 0 for no limit."""
     network_request_burst: NonNegativeInt = 5000
     """Maximum requests of one network at once."""
     max_connections: NonNegativeInt = 20_000

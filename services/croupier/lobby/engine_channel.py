@@ -22,7 +22,6 @@ from croupier.runtime.errors import (
     from_status,
 )
 from croupier.runtime.identity import TokenIssuer
-from croupier.runtime.network import Network
 from croupier.runtime.outage_log import OutageLog
 from croupier.runtime.table_access import TableAccess
 from croupier.runtime.table_access_codec import encode_access
@@ -68,7 +67,7 @@ class EngineChannel:
         seats: int,
         options: Mapping[str, OptionValue],
         time_control: TimeControl,
-        network: Network | None = None,
+        network: str = "",
     ) -> Preparation:
         """Check a table, which a player of a network created, and commit to its secret seed; idempotent by table."""
         request = pb.PrepareTableRequest(
@@ -77,7 +76,7 @@ class EngineChannel:
             seat_count=seats,
             options=codec.encode_options(options),
             time_control=codec.encode_time_control(time_control),
-            network=network.header if network else "",
+            network=network,
         )
         return codec.decode_preparation(await self._call(self._stub.PrepareTable, request, table_id))
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from croupier.lobby.tables import OptionValue, Seat, TimeControl
-from croupier.runtime.network import Network
 from croupier.runtime.table_access import TableAccess
 
 MAX_TABLE_IDS = 500
@@ -56,7 +55,7 @@ class EnginePort(Protocol):
         seats: int,
         options: Mapping[str, OptionValue],
         time_control: TimeControl,
-        network: Network | None = None,
+        network: str = "",
     ) -> Preparation:
         """Check a table, which a player of a network created, and commit to its secret seed; idempotent by table."""
 

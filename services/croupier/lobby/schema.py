@@ -64,8 +64,8 @@ TABLES = Table(
     Column("removed_players", JSON, nullable=False, server_default="[]"),
     Column("is_matched", Boolean, nullable=False, server_default=false()),
     Column("invite_code", String(8), unique=True),
-    # The keyed hash of the network of the player who created it; null if it is not known, and after the end.
-    Column("network", String(16)),
+    # Of the player who created it; null if it is not known, and after the end.
+    Column("network", String(24)),
     Column("seed_commitment", String(128), nullable=False),
     Column("created_milliseconds", BigInteger, nullable=False),
     Column("updated_milliseconds", BigInteger, nullable=False),
@@ -105,8 +105,8 @@ TICKETS = Table(
     Column("table_id", String(32)),
     Column("request_id", String(64), nullable=False),
     Column("is_delivered", Boolean, nullable=False),
-    # The keyed hash of the network of the player's newest call; empty if it is not known.
-    Column("network", String(16), nullable=False, server_default=""),
+    # Of the player's newest call; empty if it is not known.
+    Column("network", String(24), nullable=False, server_default=""),
     Index("lobby_tickets_by_criteria", "game", "seat_count", "created_milliseconds", "ticket_id"),
     Index("lobby_tickets_by_stream", "stream_id"),
 )

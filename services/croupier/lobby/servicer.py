@@ -74,8 +74,8 @@ class LobbyServicer:
         server.add_registered_method_handlers(SERVICE_NAME, handlers)
 
     async def SignIn(self, request: pb.SignInRequest, call: Call) -> pb.SignInResponse:
-        if call.network_id:
-            self._sign_ins.pay(call.network_id)
+        if call.caller.network:
+            self._sign_ins.pay(call.caller.network)
         player, tokens, is_new = await self._auth.sign_in(request.device_secret, request.name)
         self._metrics.sign_ins.labels("true" if is_new else "false").inc()
         return pb.SignInResponse(player=codec.encode_player(player), tokens=codec.encode_tokens(tokens))
@@ -149,7 +149,7 @@ class LobbyServicer:
 
     async def _join_by_invite_code(self, call: Call, invite_code: str) -> Table:
         """Join by invite code, of which a wrong one takes units, and a right one needs them too: codes are guessed."""
-        key = call.network_id or call.caller.id
+        key = call.caller.network or call.caller.id
         self._sign_ins.pay(key, WRONG_CODE_COST)
         is_wrong = False
         try:
@@ -186,7 +186,7 @@ class LobbyServicer:
         player, seed = _player(call), codec.decode_client_seed(request.client_seed)
         request_id = codec.decode_optional_id("request_id", request.request_id)
         criteria = codec.decode_criteria(request)
-        stream = self._matchmaker.find_match(player, criteria, seed, request_id, call.network_id)
+        stream = self._matchmaker.find_match(player, criteria, seed, request_id, call.caller.network)
         heard = with_heartbeats(stream, None, lambda progress: progress, _sender(call))
         async with aclosing(self._until_expiry(heard, call.caller)) as until_expiry:
             async for progress in until_expiry:

@@ -18,7 +18,6 @@ from croupier.lobby.table_store import InviteCodeTaken, RunningTables, TableStor
 from croupier.lobby.table_updater import TableUpdater
 from croupier.lobby.tables import ENDED, FREE_SEAT, OptionValue, Table, TableState, TimeControl
 from croupier.runtime.errors import LimitReached, Unavailable
-from croupier.runtime.network import WIDE_NETWORK_SHARE, Network, widest_id
 from croupier.runtime.table_access import TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
 
@@ -71,9 +70,9 @@ class TableService:
     clock: Callable[[], int]
     page_reads: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PAGE_READS))
 
-    async def create(self, host: Player, spec: TableSpec, network: Network | None = None) -> Table:
+    async def create(self, host: Player, spec: TableSpec, network: str = "") -> Table:
         """Create a table and seat its host, who calls from a network."""
-        self._check_running(await self.store.count_running_of(host.player_id, widest_id(network)), network)
+        self._check_running(await self.store.count_running_of(host.player_id, network))
         table_id = new_id(self.source)
         preparation = await self.engine.prepare_table(
             table_id, spec.game, spec.seat_count, spec.options, spec.time_control, network
@@ -85,9 +84,7 @@ class TableService:
             self.updater.discards.add(table_id)
             raise
 
-    async def _add(
-        self, host: Player, spec: TableSpec, table_id: str, preparation: Preparation, network: Network | None
-    ) -> Table:
+    async def _add(self, host: Player, spec: TableSpec, table_id: str, preparation: Preparation, network: str) -> Table:
         now, free = self.clock(), [FREE_SEAT] * spec.seat_count
         created = Table(
             table_id=table_id,
@@ -104,13 +101,13 @@ class TableService:
             updated_milliseconds=now,
             rules_version=preparation.rules_version,
             teams=preparation.teams,
-            network=widest_id(network),
+            network=network,
         )
 
         async def add() -> Table:
             table = created if spec.access.is_public else replace(created, invite_code=self._invite_code())
-            while running := await self.store.add(table, self._limits_of(network)):
-                self._check_running(running, network)
+            while running := await self.store.add(table, self.running_limits):
+                self._check_running(running)
             return table
 
         table = await _with_free_invite_code(add)
@@ -183,11 +180,9 @@ class TableService:
 
         return await _with_free_invite_code(clear)
 
-    async def watch_table(
-        self, viewer_id: str, table_id: str, network: Network | None = None
-    ) -> AsyncGenerator[WatchedTable, None]:
+    async def watch_table(self, viewer_id: str, table_id: str, network: str = "") -> AsyncGenerator[WatchedTable, None]:
         """Yield a table and its changes until it ends; raises NotFound once the viewer may not see it any more."""
-        with self.feed.subscribe_table(table_id, viewer_id, widest_id(network)) as subscription:
+        with self.feed.subscribe_table(table_id, viewer_id, network) as subscription:
             table = await self.get(viewer_id, table_id)
             subscription.mark_delivered(table)
             yield WatchedTable(table, False)
@@ -199,16 +194,14 @@ class TableService:
                 if changed.state in ENDED:
                     return
 
-    async def watch_public(
-        self, viewer_id: str, game: str, network: Network | None = None
-    ) -> AsyncGenerator[WatchedTable, None]:
+    async def watch_public(self, viewer_id: str, game: str, network: str = "") -> AsyncGenerator[WatchedTable, None]:
         """Yield the public tables that are forming, newest first, and then changes of public tables.
 
         Raises MalformedRequest for an unknown game: such a stream would never get a message.
         """
         if game:
             await self.games.find(game)
-        with self.feed.subscribe_public(game, viewer_id, widest_id(network)) as subscription:
+        with self.feed.subscribe_public(game, viewer_id, network) as subscription:
             before = None
             while page := await self._read_page(game, before):
                 async for table in subscription.page([table for table in page if table.is_shown_to(viewer_id)]):
@@ -254,14 +247,10 @@ class TableService:
     def _invite_code(self) -> str:
         return "".join(self.source.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
 
-    def _limits_of(self, network: Network | None) -> RunningTables:
-        share = WIDE_NETWORK_SHARE if network and network.wide_id else 1
-        return self.running_limits._replace(of_network=share * self.running_limits.of_network)
-
-    def _check_running(self, running: RunningTables, network: Network | None) -> None:
+    def _check_running(self, running: RunningTables) -> None:
         """Raise LimitReached unless a host and a network may have one more running table."""
         names = {"host": "hosted_tables", "network": "network_tables"}
-        for count, limit, (whose, name) in zip(running, self._limits_of(network), names.items(), strict=True):
+        for count, limit, (whose, name) in zip(running, self.running_limits, names.items(), strict=True):
             if count >= limit:
                 raise LimitReached(
                     errors_pb2.ERROR_REASON_TOO_MANY_TABLES,

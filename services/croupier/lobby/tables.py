@@ -67,7 +67,7 @@ FREE_SEAT = Seat()
 class Table:
     """A table; times are milliseconds since 1970 UTC, teams are groups of seats, `version` counts the changes.
 
-    `network` is the widest one of the player who created it; empty if it is not known, or after the end.
+    `network` is that of the player who created it; empty if it is not known, or after the end.
     """
 
     table_id: str

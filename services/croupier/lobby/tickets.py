@@ -32,7 +32,7 @@ class MatchCriteria:
 class Ticket:
     """A player's request to be matched; matched once `table_id` is set. Times are milliseconds since 1970 UTC.
 
-    `request_id` and `network`, a keyed hash, are of the player's newest call, or empty. A ticket is delivered once a
+    `request_id` and `network` are of the player's newest call, or empty. A ticket is delivered once a
     call was answered with the table, whether or not the answer arrived.
     """
 

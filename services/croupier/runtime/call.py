@@ -14,8 +14,3 @@ class Call:
     caller: Caller
     admission: Admission
     context: Any
-
-    @property
-    def network_id(self) -> str:
-        """The network of the caller, empty if it is not known."""
-        return self.caller.network.id if self.caller.network else ""

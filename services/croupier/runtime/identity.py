@@ -20,7 +20,6 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from croupier.runtime.errors import Unauthenticated
-from croupier.runtime.network import Network
 from croupier.runtime.permissions import check_secret, open_private
 from croupier.runtime.program import SettingsError
 from croupier_api.v1 import errors_pb2
@@ -43,13 +42,13 @@ Clock = Callable[[], int]
 class Caller:
     """A caller: a player's id and name, or a service's name as id with an empty `name`; an anonymous one has no id.
 
-    `network` is None if the gateway did not report it. `expires_at` is the end of the token in milliseconds since 1970
+    `network` is empty if the gateway did not report it. `expires_at` is the end of the token in milliseconds since 1970
     UTC, None without token.
     """
 
     id: str
     name: str
-    network: Network | None = None
+    network: str = ""
     expires_at: int | None = None
 
 
@@ -81,7 +80,7 @@ class TokenVerifier:
         self._clock = clock
         self._read = lru_cache(MAX_REMEMBERED_TOKENS)(partial(_read_token, key, audience))
 
-    def verify(self, token: str, network: Network | None = None) -> Caller:
+    def verify(self, token: str, network: str = "") -> Caller:
         """Return the caller; raises Unauthenticated if the token is forged, expired or for another audience."""
         if len(token) > MAX_TOKEN_CHARACTERS:
             raise unauthenticated("invalid token: it is too long")

@@ -20,6 +20,7 @@ from croupier.runtime.admission.admission import Admission
 from croupier.runtime.admission.budget import TooManyCalls
 from croupier.runtime.admission.costs import answer_cost, cost_of
 from croupier.runtime.admission.limits import Limits
+from croupier.runtime.admission.network import ADDRESS_HEADER, network_of
 from croupier.runtime.admission.refusal_log import RefusalLog
 from croupier.runtime.call import Call
 from croupier.runtime.errors import (
@@ -33,7 +34,6 @@ from croupier.runtime.errors import (
 from croupier.runtime.identity import Caller, TokenVerifier, bearer_token
 from croupier.runtime.logs import Logger
 from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.network import NETWORK_HEADER, Network, decode_network
 from croupier.runtime.streamed_answer import StreamedAnswer
 from croupier.runtime.traced_calls import ServicerContext as Context
 from croupier.runtime.traced_calls import set_code, traced_handler
@@ -67,7 +67,7 @@ class Authenticator:
 
     def authenticate(self, method: str, metadata: Mapping[str, str]) -> Caller:
         """Return the caller, an anonymous one for open methods; raises Unauthenticated."""
-        network = _network(metadata)
+        network = network_of(metadata.get(ADDRESS_HEADER, ""))
         if method == UNKNOWN_METHOD or method in self.open_methods or method.startswith(OPEN_SERVICES):
             return Caller("", "", network)
         return self.verifier.verify(bearer_token(dict(metadata)), network)
@@ -251,7 +251,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         caller = self._authenticator.authenticate(method, metadata)
         if caller.id:
             structlog.contextvars.bind_contextvars(player_id=caller.id)
-        if self._limits is not None and caller.network is None:
+        if self._limits is not None and not caller.network:
             self._metrics.without_network.inc()
         admission = Admission(caller, self._limits, cost_of(method))
         admission.pay()
@@ -264,7 +264,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 self._metrics.refusals.labels(error.limit).inc()
             if isinstance(error, TooManyCalls):
                 self._metrics.limited.labels(method).inc()
-            self._refusals.add(error, _network(_text_metadata(context)))
+            self._refusals.add(error, network_of(_text_metadata(context).get(ADDRESS_HEADER, "")))
             return _without_traceback(error)
         if isinstance(error, grpc.aio.AbortError) or context.done():
             return None
@@ -284,10 +284,6 @@ def _without_traceback(error: ServiceError) -> ServiceError:
 
 def _text_metadata(context: Context) -> dict[str, str]:
     return {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
-
-
-def _network(metadata: Mapping[str, str]) -> Network | None:
-    return decode_network(metadata.get(NETWORK_HEADER, ""))
 
 
 def _nothing() -> None:

@@ -97,7 +97,7 @@ class ServiceSettings(Settings):
     player_burst: PositiveInt = 1000
     """Units for the calls of one player at once."""
     network_units_per_second: NonNegativeInt = 1000
-    """Units a second for the calls of one network (IPv4 /24, IPv6 /64; four times for a /48); 0 for no limit."""
+    """Units a second for the calls of one network (IPv4 /24, IPv6 /56); 0 for no limit."""
     network_burst: PositiveInt = 10_000
     """Units for the calls of one network at once."""
     max_streams: PositiveInt = 10_000

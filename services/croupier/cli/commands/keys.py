@@ -1,8 +1,7 @@
-"""`croupier keys`: keys of the services and the gateway, and certificates for mutual TLS between them.
+"""`croupier keys`: keys of the services, and certificates for mutual TLS between them and the gateway.
 
-The folder gets SERVICE.private.pem and SERVICE.public.pem of the services that sign, gateway.network.key that hides the
-networks of callers, tls/SERVICE with tls.crt, tls.key and ca.crt, as in secrets of Kubernetes, and tls/authority with
-ca.crt and ca.key.
+The folder gets SERVICE.private.pem and SERVICE.public.pem of the services that sign, tls/SERVICE with tls.crt, tls.key
+and ca.crt, as in secrets of Kubernetes, and tls/authority with ca.crt and ca.key.
 """
 
 import os
@@ -12,14 +11,12 @@ from itertools import chain
 from pathlib import Path
 
 from croupier.cli.faults import CommandFault
-from croupier.gateway.network_key import write_new_network_key
 from croupier.runtime.certificates import CertificateAndKey, new_authority, new_certificate
 from croupier.runtime.identity import write_new_key_pair
 from croupier.runtime.permissions import make_private_folder
 from croupier.runtime.program import SettingsError
 
 SIGNERS = ("lobby", "engine")
-NETWORK_KEY = "gateway.network.key"
 CERTIFIED = ("lobby", "engine", "scoring", "gateway")
 NAMESPACE = "croupier"
 AUTHORITY_DAYS = 3650
@@ -46,7 +43,7 @@ def keys(folder: Path, days: int | None, now: datetime, say: Say) -> None:
 
 
 def make_keys(folder: Path) -> list[Path]:
-    """Make a key pair for each service that signs and has none, and the gateway's network key; returns the new files.
+    """Make a key pair for each service that signs and has none; returns the new files.
 
     Raises CommandFault for a public key without its private one, and for a private one that cannot be read.
     """
@@ -54,12 +51,10 @@ def make_keys(folder: Path) -> list[Path]:
     for private, public in wanted:
         if public.exists() and not private.exists():
             raise _half(public, private)
-    network_key = folder / NETWORK_KEY
-    missing = [path for path in (*chain(*wanted), network_key) if not path.exists()]
+    missing = [path for path in chain(*wanted) if not path.exists()]
     try:
         for private, public in wanted:
             write_new_key_pair(private, public)
-        write_new_network_key(network_key)
     except SettingsError as fault:
         raise CommandFault(str(fault)) from None
     return missing

@@ -126,8 +126,4 @@ def _flags_of_its_own(instance: str, folder: DataFolder, addresses: Mapping[str,
 
 def _flags_of_gateway(folder: DataFolder, addresses: Mapping[str, Addresses]) -> dict[str, str]:
     services = {service: joined(addresses, service, "listen") for service in START_ORDER}
-    return {
-        "lobby-public-key": str(folder.public_key("lobby")),
-        "network-key": str(folder.network_key),
-        **services,
-    }
+    return {"lobby-public-key": str(folder.public_key("lobby")), **services}

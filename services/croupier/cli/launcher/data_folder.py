@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from croupier.cli.commands.keys import AUTHORITY_DAYS, NETWORK_KEY, certificate_files, make_certificates, make_keys
+from croupier.cli.commands.keys import AUTHORITY_DAYS, certificate_files, make_certificates, make_keys
 from croupier.cli.faults import CommandFault
 from croupier.runtime.permissions import check_private, make_private_folder
 from croupier.runtime.program import SettingsError
@@ -47,10 +47,6 @@ class DataFolder:
 
     def public_key(self, service: str) -> Path:
         return self.path / "keys" / f"{service}.public.pem"
-
-    @property
-    def network_key(self) -> Path:
-        return self.path / "keys" / NETWORK_KEY
 
     def certificate_files(self, service: str) -> tuple[Path, Path, Path]:
         """Return the paths of its certificate, its key, and the authority's certificate."""

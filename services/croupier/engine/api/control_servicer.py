@@ -18,7 +18,6 @@ from croupier.engine.tables.registry import Tables
 from croupier.games.registry import GAMES, rules_of
 from croupier.runtime.call import Call
 from croupier.runtime.errors import NotPermitted, invalid_field
-from croupier.runtime.network import decode_network
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, Visibility
 from croupier.runtime.table_access_codec import decode_access
 from croupier_api.v1 import errors_pb2
@@ -65,7 +64,7 @@ class EngineControlServicer:
             request.seat_count,
             decode_options(request.options),
             decode_time_control(request.time_control),
-            decode_network(request.network),
+            request.network,
         )
         return PrepareTableResponse(
             options=encode_options(config.options),

@@ -193,7 +193,7 @@ class EngineServicer:
         known = (await table.state_for(viewer)).sequence
         # The end that this engine did not know may have ended the access too.
         table.check_access(self._visitor(call, watch.table_id, watch.link), Need.VIEW)
-        stream = table.subscribe(viewer, after, call.network_id)
+        stream = table.subscribe(viewer, after, call.caller.network)
         if after is not None and known - after <= MAX_RESUMED_ENTRIES:
             call.admission.owe(resume_cost(known - after))
         stream.set_writer(asyncio.current_task())

@@ -6,7 +6,6 @@ from typing import NamedTuple, Protocol
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart
 from croupier.engine.core.packed_log import PackedLog
-from croupier.runtime.network import Network
 
 PAGE_ROWS = 500
 """A larger result would occupy the event loop for too long."""
@@ -20,13 +19,13 @@ class StoredTable(NamedTuple):
     """A stored table without its log: `status` is "prepared", "open" or "finished".
 
     `finished_at` is the time of the game's end in milliseconds since 1970 UTC, None until then. `network` is that of
-    the player who created it, None if it is not known or the game is over.
+    the player who created it, empty if it is not known or the game is over.
     """
 
     status: str
     config: TableConfig
     finished_at: int | None = None
-    network: Network | None = None
+    network: str = ""
 
 
 class TableChange(NamedTuple):
@@ -47,7 +46,7 @@ class TableStore(Protocol):
     def version(self) -> int | None:
         """A number that changes with each change of the tables; None if other engines change them too."""
 
-    async def prepare(self, config: TableConfig, at: int, network: Network | None = None) -> TableConfig:
+    async def prepare(self, config: TableConfig, at: int, network: str = "") -> TableConfig:
         """Store a prepared table that a player of a network created, or return the one that has this id already."""
 
     async def open(self, config: TableConfig, entries: Sequence[Entry]) -> bool:

@@ -19,7 +19,7 @@ TABLES = Table(
     Column("reports_done", Integer, nullable=False, default=0),
     Column("reports_at", BigInteger, nullable=False, default=0),  # when any engine may claim undelivered reports
     Column("archive_at", BigInteger, nullable=False, server_default="0"),  # when any engine may try to archive it
-    # Of the player who created it, as in the gateway's header; null if it is not known, and when the game is over.
+    # Of the player who created it; null if it is not known, and when the game is over.
     Column("network", String(33)),
     Index("tables_by_status", "status"),
     Index(

@@ -41,7 +41,6 @@ from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.work_claims import DueRows, claim
 from croupier.engine.storage.writer import Append, EntryWriter, open_table
 from croupier.runtime.database import Database
-from croupier.runtime.network import Network, decode_network
 
 _ROW = (ENTRIES.c.sequence, ENTRIES.c.at, ENTRIES.c.deadline, ENTRIES.c.body)
 _OF_TABLE = bindparam("table_id", type_=String)
@@ -93,7 +92,7 @@ class SqlTableStore:
 
     # Opening
 
-    async def prepare(self, config: TableConfig, at: int, network: Network | None = None) -> TableConfig:
+    async def prepare(self, config: TableConfig, at: int, network: str = "") -> TableConfig:
         """Store a prepared table that a player of a network created, or return the one that has this id already."""
         values = {
             "table_id": config.table_id,
@@ -103,7 +102,7 @@ class SqlTableStore:
             "config": encode_config(config),
             "seed": config.seed,
             "created_at": at,
-            "network": network.header if network else None,
+            "network": network or None,
         }
         if stored := await self.find(config.table_id):
             return stored.config
@@ -128,7 +127,7 @@ class SqlTableStore:
         async with self._database.reading() as connection:
             row = (await connection.execute(select(TABLES).where(TABLES.c.table_id == table_id))).one_or_none()
             if row is not None:
-                return StoredTable(row.status, _config(row), row.finished_at, decode_network(row.network or ""))
+                return StoredTable(row.status, _config(row), row.finished_at, row.network or "")
             archived = select(*_CONFIG_OF_ARCHIVED, ARCHIVE.c.finished_at).where(ARCHIVE.c.table_id == table_id)
             row = (await connection.execute(archived)).one_or_none()
             return StoredTable("finished", _config(row), row.finished_at) if row else None

@@ -18,7 +18,6 @@ from croupier.engine.tables.subscribers import Subscribers
 from croupier.games.facts import Seat
 from croupier.games.interface import SeatActed
 from croupier.runtime.errors import IllegalNow, StaleSequence, Unavailable
-from croupier.runtime.network import Network
 from croupier.runtime.tracing import GAME, SEQUENCE, TABLE_ID, open_span
 from croupier_api.v1 import errors_pb2
 
@@ -34,10 +33,10 @@ REFRESH_SECONDS = 0.1
 class CachedTable:
     """A table in memory. Everything but its subscribers follows from the log, and can be dropped at any time."""
 
-    def __init__(self, folded: FoldedTable, services: TableDependencies, network: Network | None = None) -> None:
+    def __init__(self, folded: FoldedTable, services: TableDependencies, network: str = "") -> None:
         self.config = config = folded.config
         self.network = network
-        """The network of the player who created the table, None if it is not known."""
+        """The network of the player who created the table, empty if it is not known."""
         self.services = services
         self._folded = folded
         self.subscribers = Subscribers(

@@ -15,7 +15,6 @@ from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import IllegalAction, SeatActed
 from croupier.runtime.errors import IllegalNow, MalformedRequest, StaleSequence, Unavailable
-from croupier.runtime.network import Network
 from croupier.runtime.single_flight import SingleFlight
 from croupier_api.v1 import errors_pb2
 
@@ -26,7 +25,7 @@ MAX_CLOCK_DIFFERENCE_MILLISECONDS = 2_000
 class LiveTable(CachedTable):
     """A table in memory with its seats and its turn scheduler."""
 
-    def __init__(self, folded: FoldedTable, services: TableDependencies, network: Network | None = None) -> None:
+    def __init__(self, folded: FoldedTable, services: TableDependencies, network: str = "") -> None:
         """Take over a folded table, which a player of a network created, and schedule its turn."""
         super().__init__(folded, services, network)
         self._seats = {who.player_id: seat for seat, who in enumerate(self.config.seats) if not who.bot}

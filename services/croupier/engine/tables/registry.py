@@ -23,6 +23,7 @@ from croupier.engine.tables.memory import TablesInMemory
 from croupier.engine.tables.replays import Replay, ReplayCache
 from croupier.engine.tables.table_checks import (
     MAX_ID_CHARACTERS,
+    MAX_NETWORK_CHARACTERS,
     check_clock,
     check_seats,
     check_text,
@@ -33,7 +34,6 @@ from croupier.engine.tables.table_checks import (
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import OptionValue
 from croupier.runtime.errors import AlreadyExists, LimitReached, Unavailable
-from croupier.runtime.network import Network
 from croupier.runtime.single_flight import SingleFlight
 from croupier.runtime.table_access import SEATED, TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
@@ -95,7 +95,7 @@ class Tables:
         seats: int,
         options: Mapping[str, OptionValue],
         clock: ClockConfig,
-        network: Network | None = None,
+        network: str = "",
     ) -> TableConfig:
         """Check a table's configuration and commit to its seed; repeats return the same.
 
@@ -105,6 +105,8 @@ class Tables:
         """
         self._refuse_if_draining()
         check_text("table_id", table_id, MAX_ID_CHARACTERS)
+        if network:
+            check_text("network", network, MAX_NETWORK_CHARACTERS)
         rules = known_game(game)
         check_clock(clock)
         bot_delay_milliseconds = max(clock.bot_delay_milliseconds, self._min_bot_delay_milliseconds)

@@ -51,7 +51,7 @@ class Encoder(Protocol):
 class Subscription:
     """One viewer's stream: a bounded queue of messages; `on_overflow` is called when it overflows.
 
-    `network` is the hash of the viewer's network, empty if it is not known. With `turns`, messages are written in the
+    `network` is that of the viewer, empty if it is not known. With `turns`, messages are written in the
     turns of the stream.
     """
 

@@ -10,6 +10,8 @@ from croupier.runtime.errors import MalformedRequest, Unavailable, invalid_field
 from croupier_api.v1 import errors_pb2
 
 MAX_ID_CHARACTERS = 64
+MAX_NETWORK_CHARACTERS = 33
+"""Of the column in which it is stored."""
 MAX_NAME_CODE_POINTS = 160
 """The lobby decides what a name is, and adds a number to it."""
 TIME_LIMITS = {

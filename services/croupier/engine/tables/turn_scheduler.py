@@ -134,8 +134,8 @@ class TurnScheduler:
 
         So the tables of a network whose budget is used up have their turns one after the other, and none of them polls.
         """
-        if self._paid_at is None and self._table.network is not None:
-            seconds = self._services.networks.delay(self._table.network.id)
+        if self._paid_at is None and self._table.network:
+            seconds = self._services.networks.delay(self._table.network)
             if seconds > 0:
                 self._paid_at = self._services.clock() + math.ceil(seconds * 1000)
                 return False
@@ -196,8 +196,8 @@ class TurnScheduler:
         now = self._services.clock()
         stored = await table.store(advance(table.config, table.state, now, SeatActed(seat, action), by))
         if stored and by is ActedBy.TIMEOUT:
-            if table.network is not None:
-                self._services.networks.owe(table.network.id, 1)
+            if table.network:
+                self._services.networks.owe(table.network, 1)
             self._services.metrics.clock_expiries.labels(table.config.game).inc()
 
     def _quick_decision(self, seat: Seat) -> Action:

@@ -30,10 +30,9 @@ class Admission:
         self._buckets: Buckets = ()
         self._is_stranger = False
         if limits is not None:
-            network = caller.network.id if caller.network else ""
-            own = (limits.player, caller.id), (limits.network, network)
+            own = (limits.player, caller.id), (limits.network, caller.network)
             self._buckets = tuple([(budget, key) for budget, key in own if key])
-            self._share = ((limits.network_strangers, network),)
+            self._share = ((limits.network_strangers, caller.network),)
             self._total = ((limits.strangers, ALL),)
 
     def pay(self) -> None:

@@ -11,8 +11,6 @@ from croupier.runtime.identity import Caller
 from croupier_api.v1.errors_pb2 import ERROR_REASON_TOO_MANY_STREAMS, ErrorReason
 
 RETRY_SECONDS = 5
-UNKNOWN_NETWORK = ""
-"""The network of callers who do not come through the gateway, for which no limit of a network holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,7 @@ class Place:
 
     def __init__(self, caller: Caller, amount: int, evict: Callable[[], None] | None) -> None:
         self.player = caller.id
-        self.network = caller.network.id if caller.network else UNKNOWN_NETWORK
+        self.network = caller.network
         self.amount = amount
         self.evict = evict
 

@@ -5,7 +5,6 @@ from collections import Counter
 from croupier.runtime.admission.budget import Budget, MonotonicClock
 from croupier.runtime.errors import ServiceError
 from croupier.runtime.logs import Logger
-from croupier.runtime.network import Network
 
 LINES_PER_SECOND, MAX_LINES_AT_ONCE = 1, 10
 
@@ -18,16 +17,16 @@ class RefusalLog:
         self._budget = Budget("log", LINES_PER_SECOND, MAX_LINES_AT_ONCE, clock)
         self._suppressed: Counter[str] = Counter()
 
-    def add(self, error: ServiceError, network: Network | None) -> None:
+    def add(self, error: ServiceError, network: str) -> None:
         """Log a refused call, with the number of those before it that were not logged, or count it for the next line.
 
-        The hash of the network shows whether floods come from one.
+        The network shows whether floods come from one.
         """
         kind = error.limit or error.reason_name
         if self._budget.wait(kind, 1) > 0:
             self._suppressed[kind] += 1
             return
         self._budget.take(kind, 1)
-        details = {"limit": error.limit, "network": network and network.id, "suppressed": self._suppressed.pop(kind, 0)}
+        details = {"limit": error.limit, "network": network, "suppressed": self._suppressed.pop(kind, 0)}
         shown = {name: value for name, value in details.items() if value}
         self._logger.info("call refused", reason=error.reason_name, code=error.code.name, **shown)
