@@ -29,7 +29,7 @@ from tests.engine.play import CLOCK, make_config, people, play_on, replay_of
 class SecondThulla(Thulla):
     """The same game, but cards left over count always."""
 
-    rules_version = 2  # type: ignore[misc]
+    rules_version = 2
 
     def new(self, seats: int, options: OptionValues) -> ThullaState:
         return super().new(seats, {**options, "scoring": "cards", "best_of": 1})

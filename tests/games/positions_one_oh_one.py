@@ -7,9 +7,7 @@ from croupier.games.facts import PileCard, Seat
 from croupier.games.hands import hand_of
 from croupier.games.interface import OptionValue, resolve_options
 from croupier.games.one_oh_one import OneOhOne, OneOhOneState
-from croupier.games.one_oh_one.circle import circle
-from croupier.games.one_oh_one.setup import resolved
-from croupier.games.one_oh_one.state import Progress
+from croupier.games.one_oh_one.state import OneOhOneOptions, Progress, circle
 
 ONE_OH_ONE = OneOhOne()
 
@@ -35,7 +33,7 @@ def position(
     held = tuple(hand_of(cards(text)) for text in hands.split("|"))
     seats = len(held)
     return OneOhOneState(
-        options=resolved(seats, resolve_options(ONE_OH_ONE, seats, options)),
+        options=OneOhOneOptions.of(seats, resolve_options(ONE_OH_ONE, seats, options)),
         progress=Progress(1, 0, tuple(scores) or (0,) * seats, circle(seats, dropped), dropped),
         hands=held,
         stock=cards(stock),

@@ -6,8 +6,7 @@ from croupier.games.cards import Card, cards
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, OptionValue, resolve_options
 from croupier.games.solo import Solo, SoloState
-from croupier.games.solo.setup import resolved
-from croupier.games.solo.state import Progress
+from croupier.games.solo.state import Progress, SoloOptions
 from tests.games import dispatch
 
 SOLO = Solo()
@@ -56,7 +55,7 @@ def new(scores: Sequence[int] = (0, 0, 0, 0), **options: OptionValue) -> SoloSta
     """Return a table before its first deal; seats with 36 went out in hand 1."""
     values = resolve_options(SOLO, 4, options)
     went_out = tuple(int(score == 36) for score in scores)
-    return SoloState(resolved(values), Progress(totals=tuple(scores), went_out=went_out))
+    return SoloState(SoloOptions.of(values), Progress(totals=tuple(scores), went_out=went_out))
 
 
 def dealt(hands: str, dealer: Seat = 3, scores: Sequence[int] = (0, 0, 0, 0), **options: OptionValue) -> SoloState:

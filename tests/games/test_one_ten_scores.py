@@ -8,7 +8,7 @@ from croupier.games.facts import RoundScore, Seat
 from croupier.games.interface import resolve_options
 from croupier.games.one_ten import OneTenState, scoring
 from croupier.games.one_ten.scoring import Line, Round, Top
-from croupier.games.one_ten.setup import resolved
+from croupier.games.one_ten.state import OneTenOptions
 from tests.games import dispatch
 from tests.games.positions import acts_with_facts, details, ended, over, ranking_text, refusals
 from tests.games.positions_one_ten import ONE_TEN, ROUND, ROUND_HANDS, position
@@ -60,7 +60,7 @@ def test_110_EX_45_with_seat_2_as_the_bid_winner_the_bonus_goes_elsewhere() -> N
 
 def line(winners: str, top: Top | None, bid: int = 15, before: tuple[int, ...] = (0, 0, 0), **options: Any) -> Line:
     """Return the line of a round of seat 0 in which these seats of three took the tricks."""
-    table = resolved(3, resolve_options(ONE_TEN, 3, options))
+    table = OneTenOptions.of(3, resolve_options(ONE_TEN, 3, options))
     return scoring.scored(table, before, Round(0, bid, tuple(map(int, winners)), top))
 
 

@@ -9,7 +9,6 @@ from croupier.games.facts import Count, Mark, MarkChanged, RoundEnded
 from croupier.games.interface import CardsShuffled, resolve_options
 from croupier.games.solo import scoring
 from croupier.games.solo.deck import DECK
-from croupier.games.solo.setup import resolved
 from croupier.games.solo.state import Progress, SoloContract, SoloOptions, SoloState
 from tests.games import dispatch
 from tests.games.comparison import rule_against
@@ -25,7 +24,7 @@ Totals = tuple[int, ...]
 
 def table(**options: Any) -> SoloOptions:
     """Return a table with these options."""
-    return resolved(resolve_options(SOLO, 4, options))
+    return SoloOptions.of(resolve_options(SOLO, 4, options))
 
 
 def contract(bid: str, trump: str, do: bool = False) -> SoloContract:

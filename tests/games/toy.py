@@ -9,98 +9,87 @@ with it, ends after two turns of each seat, or when the stock or all hands are e
 seats play in teams, who share theirs.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
 
-from croupier.games.actions import UNCHOSEN, Bid, Draw, Pass
+from croupier.games import interface
+from croupier.games.actions import UNCHOSEN, Action, Bid, Draw, Pass
 from croupier.games.bots import random_legal
-from croupier.games.cards import Card, CardFace
+from croupier.games.cards import Card
 from croupier.games.choices import ActionChoice, fits
 from croupier.games.facts import Fact, Pile, PileCard, Seat, SeatView, View, Viewer
-from croupier.games.interface import (
-    NOTHING_LEGAL,
-    Awaiting,
-    Bot,
-    CardsShuffled,
-    Event,
-    GameOver,
-    IllegalAction,
-    Legal,
-    Observation,
-    Option,
-    OptionValues,
-    ProposalAgreed,
-    RandomSource,
-    SeatActed,
-    SeatsToAct,
-    ShuffleNeeded,
-)
-from tests.games.toy_phases import after, choices, deal, deal_order
+from tests.games.toy_phases import after, choices, deal
 from tests.games.toy_state import BIDS, DECK, FACES, NAMES, ToyState, ranking, teams_of
 
 
-class Toy:
+class Toy(interface.Rules[ToyState]):
     """The game for 2 to 4 seats."""
 
-    id: Final = "toy"
-    name: Final = "Toy"
-    summary: Final = "Lay your cards before the stock is empty."
-    rules_version: Final = 1
-    seats: Final = range(2, 5)
-    bots: Final[Mapping[str, Bot]] = MappingProxyType({"sensible": random_legal, "random": random_legal})
-    names: Final[Mapping[str, str]] = MappingProxyType({face.notation: face.label for face in FACES})
-    proposals: Final[Mapping[str, str]] = MappingProxyType({})
-    deck: Final[tuple[CardFace, ...]] = FACES
+    id = "toy"
+    name = "Toy"
+    summary = "Lay your cards before the stock is empty."
+    seats = range(2, 5)
+    bots = MappingProxyType({"sensible": random_legal, "random": random_legal})
+    names = MappingProxyType({face.notation: face.label for face in FACES})
+    deck = FACES
 
     def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:
         """Return two pairs at a table of four."""
         return teams_of(seats)
 
-    def options(self, seats: int) -> tuple[Option, ...]:
+    def options(self, seats: int) -> tuple[interface.Option, ...]:
         """Return none."""
         return ()
 
-    def check(self, seats: int, options: OptionValues) -> None:
-        """Accept all."""
-
-    def new(self, seats: int, options: OptionValues) -> ToyState:
+    def new(self, seats: int, options: interface.OptionValues) -> ToyState:
         """Return the state before the deal."""
         return ToyState((0,) * seats, hands=((),) * seats)
 
-    def awaiting(self, state: ToyState) -> Awaiting:
+    def awaiting(self, state: ToyState) -> interface.Awaiting:
         """Return the seat to act, the deal, or the end."""
         if state.phase == "deal":
-            return ShuffleNeeded(DECK, (), 1, 1)
-        return SeatsToAct((state.turn,)) if state.is_playing else GameOver(ranking(state), "played")
+            return interface.ShuffleNeeded(DECK, (), 1, 1)
+        if state.is_playing:
+            return interface.SeatsToAct((state.turn,))
+        return interface.GameOver(ranking(state), "played")
 
     def scores(self, state: ToyState) -> tuple[int, ...]:
         """Return the totals."""
         return state.totals
 
-    def legal_actions(self, state: ToyState, seat: Seat) -> Legal:
+    def legal_actions(self, state: ToyState, seat: Seat) -> interface.Legal:
         """Return what a seat may do."""
         if not state.is_playing or seat != state.turn:
-            return NOTHING_LEGAL
+            return interface.NOTHING_LEGAL
         match state.phase:
             case "bid":
-                return Legal((Pass(),), (ActionChoice(Bid(UNCHOSEN), amount=BIDS),))
+                return interface.Legal((Pass(),), (ActionChoice(Bid(UNCHOSEN), amount=BIDS),))
             case "draw":
-                return Legal((Draw("stock"), Draw("waste")) if state.waste else (Draw("stock"),))
+                return interface.Legal((Draw("stock"), Draw("waste")) if state.waste else (Draw("stock"),))
             case _:
-                return Legal((), tuple(choices(state, seat)))
+                return interface.Legal((), tuple(choices(state, seat)))
 
-    def apply(self, state: ToyState, event: Event) -> tuple[ToyState, tuple[Fact, ...]]:
+    def event_rules(self, state: ToyState) -> interface.EventRules:
+        """Return the rule of the deal."""
+        return interface.EventRules(*["TOY-DEAL-1"] * 4)
+
+    def act(self, state: ToyState, seat: Seat, action: Action) -> tuple[ToyState, tuple[Fact, ...]]:
         """Return the next state and what became known; raises IllegalAction."""
-        if not isinstance(event, SeatActed):
-            return deal(state, deal_order(state, event))
-        seat, action = event
         legal = self.legal_actions(state, seat)
         if action not in legal.actions and not any(fits(choice, action) for choice in legal.choices):
-            raise IllegalAction("TOY-ACT-1", "that is not possible now")
+            raise interface.IllegalAction("TOY-ACT-1", "that is not possible now")
         facts: list[Fact] = []
         return after(state, seat, action, facts), tuple(facts)
+
+    def shuffle(self, state: ToyState, shuffled: interface.CardsShuffled) -> tuple[ToyState, tuple[Fact, ...]]:
+        """Deal."""
+        return deal(state, shuffled.cards)
+
+    def shuffle_record(self, state: ToyState, shuffled: interface.CardsShuffled) -> dict[str, Any]:
+        """Return the deal for replays."""
+        return {"type": "deal", "deck": [NAMES.text(card) for card in shuffled.cards]}
 
     def ranking_at_limit(self, state: ToyState) -> None:
         """Return None: its only round has not ended."""
@@ -120,11 +109,7 @@ class Toy:
             ranking=ranking(state) if state.phase == "over" else (),
         )
 
-    def event_record(self, state: ToyState, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-        """Return the deal for replays; raises IllegalAction for one that is not due or not valid."""
-        return {"type": "deal", "deck": [NAMES.text(card) for card in deal_order(state, event)]}
-
-    def determinize(self, observation: Observation, randrange: RandomSource) -> ToyState:
+    def determinize(self, observation: interface.Observation, randrange: interface.RandomSource) -> ToyState:
         """Return a table that looks the same to the seat."""
         view, seat = observation.view, observation.seat
         piles = {(pile.name, pile.owner): pile for pile in view.piles}

@@ -27,15 +27,7 @@ from croupier.games.facts import (
     moves_to_hand,
     only,
 )
-from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed
-from tests.games.toy_state import BOASTS, DECK, HAND_SIZE, TURNS, ToyState, ranking, teams_of
-
-
-def deal_order(state: ToyState, event: CardsShuffled | ProposalAgreed) -> tuple[Card, ...]:
-    """Return the cards in the order of a deal; raises IllegalAction unless it is due and valid."""
-    if isinstance(event, ProposalAgreed) or state.phase != "deal" or tuple(sorted(event.cards)) != DECK or event.drawn:
-        raise IllegalAction("TOY-DEAL-1", "no such deal is due")
-    return event.cards
+from tests.games.toy_state import BOASTS, HAND_SIZE, TURNS, ToyState, ranking, teams_of
 
 
 def deal(state: ToyState, order: tuple[Card, ...]) -> tuple[ToyState, tuple[Fact, ...]]:

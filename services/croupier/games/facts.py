@@ -13,6 +13,8 @@ from croupier.games.cards import Card, Suit
 Seat: TypeAlias = int
 Viewer: TypeAlias = int
 """A seat, or SPECTATOR."""
+Ranking: TypeAlias = tuple[tuple[Seat, ...], ...]
+"""Groups of seats, best first; tied seats share a group."""
 Audience: TypeAlias = int
 """A bit set of viewers: bit v stands for viewer v; negative numbers as two's complement, so EVERYONE is -1."""
 
@@ -218,7 +220,7 @@ class RoundEnded(NamedTuple):
 class GameEnded(NamedTuple):
     """The game is over: groups of seats, best first; tied seats share a group. A void result has all in one."""
 
-    ranking: tuple[tuple[Seat, ...], ...]
+    ranking: Ranking
     reason: str
     audience: Audience = EVERYONE
     is_void: bool = False
@@ -290,4 +292,4 @@ class View(NamedTuple):
     marks: tuple[Mark, ...] = ()
     card_order: tuple[Card, ...] = ()
     seats_to_act: tuple[Seat, ...] = ()
-    ranking: tuple[tuple[Seat, ...], ...] = ()
+    ranking: Ranking = ()

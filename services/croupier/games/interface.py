@@ -1,18 +1,20 @@
 """The interface of games: pure functions over immutable states.
 
 The engine asks what a state awaits, applies a shuffle or an action, and receives a new state with the facts that became
-known. Nothing here or in a game does I/O, reads a clock or draws random numbers.
+known. Nothing here or in a game does I/O, reads a clock or draws random numbers. A game is a subclass of `Rules`.
 """
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from croupier.games.actions import Action
 from croupier.games.cards import Card, CardFace
 from croupier.games.choices import ActionChoice
-from croupier.games.facts import Fact, Seat, View, Viewer
+from croupier.games.facts import Fact, Ranking, Seat, View, Viewer
 
 
 class IllegalAction(ValueError):
@@ -44,12 +46,6 @@ class CardsShuffled(NamedTuple):
     cards: tuple[Card, ...]
     drawn: tuple[int, ...] = ()
 
-    def has_drawn(self, bounds: tuple[int, ...]) -> bool:
-        """Return whether there is a number from range(b) for each bound b, and no other."""
-        return len(self.drawn) == len(bounds) and all(
-            0 <= number < bound for number, bound in zip(self.drawn, bounds, strict=True)
-        )
-
 
 class ProposalAgreed(NamedTuple):
     """All seats agreed to a proposal, named as in Game.proposals."""
@@ -67,7 +63,7 @@ class SeatsToAct(NamedTuple):
 
 
 class ShuffleNeeded(NamedTuple):
-    """The table must shuffle these cards and draw a number from range(b) for each b of `draw_bounds`.
+    """The table must shuffle these cards, given ascending, and draw a number from range(b) for each b of `draw_bounds`.
 
     `round_number` and `shuffle_number` (both from 1, the latter within the round) name the shuffle for ever.
     """
@@ -84,7 +80,7 @@ class GameOver(NamedTuple):
     A void result has all seats in one group.
     """
 
-    ranking: tuple[tuple[Seat, ...], ...]
+    ranking: Ranking
     reason: str
     is_void: bool = False
 
@@ -136,65 +132,101 @@ class Option:
         return f"{kind} out of {', '.join(map(json.dumps, self.allowed))}"
 
 
-class Rules(Protocol[S]):
-    """The rules of a game as functions over its states, its computer players and its description."""
+class EventRules(NamedTuple):
+    """The ids of the rules by which events that no seat makes are refused.
 
-    @property
-    def id(self) -> str:
-        """The id, for example "thulla"."""
+    These are a shuffle when none is due, one of other cards than are due, one with other numbers drawn, and a proposal
+    that the game does not have.
+    """
 
-    @property
-    def name(self) -> str:
-        """The name to show."""
+    due: str
+    cards: str
+    drawn: str
+    proposals: str
 
-    @property
-    def summary(self) -> str:
-        """One sentence about the game."""
 
-    @property
-    def rules_version(self) -> int:
-        """The version of these rules, written into every table."""
+class Rules(ABC, Generic[S]):
+    """The rules of a game as functions over its states, its computer players and its description.
 
-    @property
-    def seats(self) -> range:
-        """The numbers of seats that are possible."""
+    A game defines the attributes without a value and the abstract methods. It overrides the others where it differs: a
+    new version of the rules, names, a deck of its own, teams, options that exclude each other, proposals.
+    """
 
-    @property
-    def bots(self) -> Mapping[str, "Bot"]:
-        """The computer players by name, first the one that also acts for seats that time out."""
+    id: str
+    """For example "thulla"."""
+    name: str
+    """The name to show."""
+    summary: str
+    """One sentence about the game."""
+    seats: range
+    """The numbers of seats that are possible."""
+    bots: Mapping[str, "Bot"]
+    """The computer players by name, first the one that also acts for seats that time out."""
+    rules_version: int = 1
+    """The version of these rules, written into every table."""
+    names: Mapping[str, str] = MappingProxyType({})
+    """Names that players use, where they differ: from a card, suit, contract or other word to its name."""
+    deck: tuple[CardFace, ...] = ()
+    """The cards of the game's own deck; empty for a game with standard cards."""
+    proposals: Mapping[str, str] = MappingProxyType({})
+    """The proposals that seats can agree on, by name, each with a sentence on its effect."""
 
-    @property
-    def names(self) -> Mapping[str, str]:
-        """Names that players use, where they differ: from a card, suit, contract or other word to its name."""
-
-    @property
-    def proposals(self) -> Mapping[str, str]:
-        """The proposals that seats can agree on, by name, each with a sentence on its effect."""
-
-    @property
-    def deck(self) -> tuple[CardFace, ...]:
-        """The cards of the game's own deck; empty for a game with standard cards."""
-
-    def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:
+    def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:  # noqa: ARG002 - for games with teams
         """Return the teams at this number of seats, each seat in exactly one; empty if each seat plays for itself."""
+        return ()
 
+    @abstractmethod
     def options(self, seats: int) -> tuple[Option, ...]:
         """Return every option with what is allowed for this number of seats."""
 
     def check(self, seats: int, options: OptionValues) -> None:
         """Raise InvalidOption for resolved options that are impossible together."""
 
+    @abstractmethod
     def new(self, seats: int, options: OptionValues) -> S:
         """Return the state before the first deal, from options that `resolve_options` returned."""
 
+    @abstractmethod
     def awaiting(self, state: S) -> Awaiting:
         """Return what has to happen next."""
 
+    @abstractmethod
     def scores(self, state: S) -> tuple[int, ...]:
         """Return the running totals by seat."""
 
+    @abstractmethod
     def legal_actions(self, state: S, seat: Seat) -> Legal:
         """Return all that a seat may do now; empty if it is not to act."""
+
+    @abstractmethod
+    def event_rules(self, state: S) -> EventRules:
+        """Return the rules by which shuffles and proposals are refused in a state."""
+
+    @abstractmethod
+    def act(self, state: S, seat: Seat, action: Action) -> tuple[S, tuple[Fact, ...]]:
+        """Return the next state and what became known; raises IllegalAction for an action that the rules refuse.
+
+        Any seat may try any action of the right type, also when it is not to act.
+        """
+
+    @abstractmethod
+    def shuffle(self, state: S, shuffled: CardsShuffled) -> tuple[S, tuple[Fact, ...]]:
+        """Return the next state and what became known, after a shuffle that is due and valid."""
+
+    @abstractmethod
+    def shuffle_record(self, state: S, shuffled: CardsShuffled) -> dict[str, Any]:
+        """Return a shuffle that is due and valid in the form of the game's rules page for replays."""
+
+    def agree(self, state: S, proposal: str) -> tuple[S, tuple[Fact, ...]]:
+        """Return the next state and what became known, after all agreed on one of the game's proposals.
+
+        Raises IllegalAction when that is not possible now.
+        """
+        raise NotImplementedError(proposal)
+
+    def proposal_record(self, state: S, proposal: str) -> dict[str, Any]:
+        """Return one of the game's proposals in the form of its rules page for replays; raises IllegalAction."""
+        raise NotImplementedError(proposal)
 
     def apply(self, state: S, event: Event) -> tuple[S, tuple[Fact, ...]]:
         """Return the next state and the facts that became known.
@@ -202,22 +234,51 @@ class Rules(Protocol[S]):
         Raises IllegalAction for an event that the rules refuse. Events and actions hold values of their declared types:
         codecs ensure that for input from outside. Every value of the right type is judged.
         """
+        if isinstance(event, SeatActed):
+            return self.act(state, event.seat, event.action)
+        self._check(state, event)
+        if isinstance(event, CardsShuffled):
+            return self.shuffle(state, event)
+        return self.agree(state, event.proposal)
 
-    def ranking_at_limit(self, state: S) -> tuple[tuple[Seat, ...], ...] | None:
+    def event_record(self, state: S, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
+        """Return a shuffle or an agreed proposal as a replay has it; raises IllegalAction for one that is refused."""
+        self._check(state, event)
+        if isinstance(event, CardsShuffled):
+            return self.shuffle_record(state, event)
+        return self.proposal_record(state, event.proposal)
+
+    def _check(self, state: S, event: CardsShuffled | ProposalAgreed) -> None:
+        rules = self.event_rules(state)
+        if isinstance(event, ProposalAgreed):
+            if event.proposal not in self.proposals:
+                raise IllegalAction(
+                    rules.proposals, f"nothing but {' or '.join(self.proposals) or 'actions'} can be proposed"
+                )
+            return
+        due = self.awaiting(state)
+        if not isinstance(due, ShuffleNeeded):
+            raise IllegalAction(rules.due, "no shuffle is due")
+        if tuple(sorted(event.cards)) != due.cards:
+            raise IllegalAction(rules.cards, f"shuffle exactly the {len(due.cards)} cards that are due")
+        bounds = due.draw_bounds
+        if len(event.drawn) != len(bounds) or any(
+            at not in range(b) for at, b in zip(event.drawn, bounds, strict=True)
+        ):
+            raise IllegalAction(rules.drawn, f"draw exactly {len(bounds)} numbers below their bounds with the shuffle")
+
+    @abstractmethod
+    def ranking_at_limit(self, state: S) -> Ranking | None:
         """Return the ranking by the completed rounds, for a table that ends at a limit of the operator.
 
         None if they decide nothing, which makes the result void.
         """
 
+    @abstractmethod
     def view(self, state: S, viewer: Viewer) -> View:
         """Return all that a seat, or SPECTATOR, may know."""
 
-    def event_record(self, state: S, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-        """Return a shuffle that is due, or an agreed proposal, in the form of the game's rules page for replays.
-
-        Raises IllegalAction for an event that the rules refuse.
-        """
-
+    @abstractmethod
     def determinize(self, observation: "Observation", randrange: "RandomSource") -> S:
         """Return a state that is possible by all that a seat knows; hidden cards are dealt at random.
 
@@ -225,6 +286,7 @@ class Rules(Protocol[S]):
         suits that a seat did not follow, are respected where that is easy.
         """
 
+    @abstractmethod
     def evaluate(self, before: S, after: S) -> tuple[float, ...]:
         """Return how well each seat did between two moments, 0 to 1: a searching player maximizes this."""
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from croupier.games.facts import Seat
+from croupier.games.facts import Ranking, Seat
 
 
-def ranked(seats: Iterable[Seat], merit: Callable[[Seat], Any]) -> tuple[tuple[Seat, ...], ...]:
+def ranked(seats: Iterable[Seat], merit: Callable[[Seat], Any]) -> Ranking:
     """Return groups of seats, the smallest merit first; equal ones share a group, in the order given."""
     return tuple(tuple(group) for _, group in groupby(sorted(seats, key=merit), key=merit))
 

@@ -16,7 +16,7 @@ from croupier.games.facts import (
     moves_to_hand,
 )
 from croupier.games.hands import hand_of
-from croupier.games.interface import CardsShuffled, IllegalAction
+from croupier.games.interface import CardsShuffled
 from croupier.games.jossing.state import JossingState, Section
 from croupier.games.jossing.view import marks
 
@@ -25,7 +25,7 @@ Hands = tuple[tuple[Card, ...], ...]
 
 
 def deal(before: JossingState, event: CardsShuffled) -> tuple[JossingState, tuple[Fact, ...]]:
-    """Return the state after a deal, and its facts; raises IllegalAction for one that is not due or not valid."""
+    """Return the state after a deal, and its facts."""
     (section, dealt), options = _dealt(before, event), before.options
     others = tuple([seat for seat in range(options.seats) if seat != section.dealer])
     bidders = others if options.hook else tuple(range(options.seats))
@@ -35,7 +35,7 @@ def deal(before: JossingState, event: CardsShuffled) -> tuple[JossingState, tupl
 
 
 def record(state: JossingState, event: CardsShuffled) -> dict[str, Any]:
-    """Return the deal as JOS-DEAL-4 writes it; raises IllegalAction for one that is not due or not valid."""
+    """Return the deal as JOS-DEAL-4 writes it."""
     section, hands = _dealt(state, event)
     return {"type": "deal", "hands": list(map(notation, hands)), "trump": NOTATION[section.indicator]}
 
@@ -43,13 +43,6 @@ def record(state: JossingState, event: CardsShuffled) -> dict[str, Any]:
 def _dealt(state: JossingState, event: CardsShuffled) -> tuple[Section, Hands]:
     """Deal one card at a time clockwise from the dealer's left (JOS-DEAL-2, JOS-DEAL-3)."""
     options, number = state.options, state.section.number + 1
-    if state.phase != "deal":
-        raise IllegalAction("JOS-DEAL-4", "no deal is due")
-    if tuple(sorted(event.cards)) != options.deck:
-        packs = "a pack of 52 cards" if options.decks == 1 else "two packs of 52 cards"
-        raise IllegalAction("JOS-DECK-1", f"a deal is from {packs}, all of them and no other")
-    if event.drawn:
-        raise IllegalAction("JOS-DEAL-2", "a deal draws nothing beside the cards")
     seats = options.seats
     last = seats * options.size(number)
     first = options.dealer(number) + 1

@@ -12,7 +12,6 @@ from croupier.games.jossing.bots import best_bid
 from croupier.games.jossing.chances import HiddenCards
 from croupier.games.jossing.packs import cards_left
 from croupier.games.jossing.scoring import hit_points
-from croupier.games.jossing.setup import resolved
 from croupier.games.jossing.state import JossingOptions, JossingState, SeatBid, Section
 from croupier.games.standings import relative_to_others
 
@@ -20,7 +19,7 @@ from croupier.games.standings import relative_to_others
 def determinize(observation: Observation, randrange: RandomSource) -> JossingState:
     """Return a table that looks the same to the seat to act; secret bids are those of a sensible player."""
     view = observation.view
-    options = resolved(len(view.seats), observation.options)
+    options = JossingOptions.of(len(view.seats), observation.options)
     piles = {pile.name: pile.cards for pile in view.piles}
     section = Section.of(options, view.round_number, piles["indicator"][0].card)
     trick = piles.get("trick", ())

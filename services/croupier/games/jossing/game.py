@@ -1,47 +1,28 @@
 """The rules of Jøssing behind the interface of all games."""
 
-from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
+from croupier.games import interface
+from croupier.games.actions import Action
 from croupier.games.bots import random_legal
-from croupier.games.cards import CardFace
-from croupier.games.facts import Fact, Seat, View, Viewer
-from croupier.games.interface import (
-    NOTHING_LEGAL,
-    Awaiting,
-    Bot,
-    CardsShuffled,
-    Event,
-    GameOver,
-    IllegalAction,
-    Legal,
-    Observation,
-    Option,
-    OptionValues,
-    ProposalAgreed,
-    RandomSource,
-    SeatActed,
-    SeatsToAct,
-    ShuffleNeeded,
-)
-from croupier.games.jossing import bidding, deal, determinization, play, scoring, setup, view
+from croupier.games.facts import Fact, Ranking, Seat, View, Viewer
+from croupier.games.jossing import bidding, deal, determinization, play, scoring, view
 from croupier.games.jossing.bots import sensible
-from croupier.games.jossing.state import JossingState
+from croupier.games.jossing.state import JossingOptions, JossingState, Section
 
 
-class Jossing:
+class Jossing(interface.Rules[JossingState]):
     """The game of Jøssing for 2 to 8 seats (JOS-PLAYERS-1)."""
 
-    id: Final = "jossing"
-    name: Final = "Jøssing"
-    summary: Final = (
+    id = "jossing"
+    name = "Jøssing"
+    summary = (
         "Bid in secret how many tricks you will win, and score if you win exactly so many; best with 3 to 6 players."
     )
-    rules_version: Final = 1
-    seats: Final = range(2, 9)
-    bots: Final[Mapping[str, Bot]] = MappingProxyType({"sensible": sensible, "random": random_legal})
-    names: Final[Mapping[str, str]] = MappingProxyType(
+    seats = range(2, 9)
+    bots = MappingProxyType({"sensible": sensible, "random": random_legal})
+    names = MappingProxyType(
         {
             "bids_hit": "bids hit exactly",
             "indicator": "trump indicator",
@@ -50,61 +31,72 @@ class Jossing:
             "tricks_won": "tricks won",
         }
     )
-    proposals: Final[Mapping[str, str]] = MappingProxyType({})
-    deck: Final[tuple[CardFace, ...]] = ()
 
-    def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:  # noqa: ARG002 - the port's signature
-        """Return none: each seat plays for itself."""
-        return ()
-
-    def options(self, seats: int) -> tuple[Option, ...]:
+    def options(self, seats: int) -> tuple[interface.Option, ...]:
         """Return every option; all are independent (JOS-OPT-1)."""
-        return setup.options(seats)
+        leaders = ("left_of_dealer", "highest_bidder")
+        return (
+            interface.Option("game_type", "up", ("up", "up_and_down"), "whether sections only grow, or shrink again"),
+            interface.Option("scoring", "classic", ("classic", "modern"), "the points of a bid that is hit exactly"),
+            interface.Option("decks", 1, (1, 2), "packs shuffled together"),
+            interface.Option(
+                "identical_cards", "first", ("first", "last"), "which of two identical winning cards wins"
+            ),
+            interface.Option("leader", "left_of_dealer", leaders, "the leader of the first trick of a section"),
+            interface.Option("first_dealer", 0, range(seats), "the seat that deals the first section"),
+            interface.Option(
+                "hook", default=False, allowed=(False, True), meaning="the bids may not add up to the tricks"
+            ),
+        )
 
-    def check(self, seats: int, options: OptionValues) -> None:
-        """Accept all: every combination is valid at every number of seats (JOS-OPT-1)."""
-
-    def new(self, seats: int, options: OptionValues) -> JossingState:
+    def new(self, seats: int, options: interface.OptionValues) -> JossingState:
         """Return the state before the first deal."""
-        return setup.before_first_deal(setup.resolved(seats, options))
+        none = (0,) * seats
+        return JossingState(JossingOptions.of(seats, options), Section(0, 0, 0, 0), none, none, won=none)
 
-    def awaiting(self, state: JossingState) -> Awaiting:
+    def awaiting(self, state: JossingState) -> interface.Awaiting:
         """Return a seat's play, bids, the next deal, or the end."""
         if state.queue:
             return _AWAITING[state.queue[0]]
         if state.bidders:
-            return SeatsToAct(state.bidders)
+            return interface.SeatsToAct(state.bidders)
         if state.phase == "over":
-            return GameOver(scoring.ranking(state.totals), play.END_REASON)
-        return ShuffleNeeded(state.options.deck, (), state.section.number + 1, 1)
+            return interface.GameOver(scoring.ranking(state.totals), play.END_REASON)
+        return interface.ShuffleNeeded(state.options.deck, (), state.section.number + 1, 1)
 
     def scores(self, state: JossingState) -> tuple[int, ...]:
         """Return the totals of the finished sections by seat (JOS-END-0)."""
         return state.totals
 
-    def legal_actions(self, state: JossingState, seat: Seat) -> Legal:
+    def legal_actions(self, state: JossingState, seat: Seat) -> interface.Legal:
         """Return the amounts that a seat may bid or the cards that it may play now, ascending."""
         if state.queue[:1] == (seat,):
             return play.legal_plays(state, seat)
-        return bidding.legal_bids(state) if seat in state.bidders else NOTHING_LEGAL
+        return bidding.legal_bids(state) if seat in state.bidders else interface.NOTHING_LEGAL
 
-    def apply(self, state: JossingState, event: Event) -> tuple[JossingState, tuple[Fact, ...]]:
-        """Return the next state and what became known; raises IllegalAction."""
-        match event:
-            case SeatActed(seat, action) if state.queue:
-                return play.play(state, seat, action)
-            case SeatActed(seat, action) if state.bidders:
-                return bidding.bid(state, seat, action)
-            case SeatActed() if state.phase == "over":
-                raise IllegalAction("JOS-END-1", "the game is over")
-            case SeatActed():
-                raise IllegalAction("JOS-DEAL-4", "nobody can act before the deal")
-            case CardsShuffled():
-                return deal.deal(state, event)
-            case ProposalAgreed():
-                raise IllegalAction("JOS-ACT-1", "nothing can be proposed in Jøssing")
+    def event_rules(self, state: JossingState) -> interface.EventRules:  # noqa: ARG002 - the same in every state
+        """Return the rules of the deal."""
+        return interface.EventRules("JOS-DEAL-4", "JOS-DECK-1", "JOS-DEAL-2", "JOS-ACT-1")
 
-    def ranking_at_limit(self, state: JossingState) -> tuple[tuple[Seat, ...], ...] | None:
+    def act(self, state: JossingState, seat: Seat, action: Action) -> tuple[JossingState, tuple[Fact, ...]]:
+        """Bid, or play a card."""
+        if state.queue:
+            return play.play(state, seat, action)
+        if state.bidders:
+            return bidding.bid(state, seat, action)
+        if state.phase == "over":
+            raise interface.IllegalAction("JOS-END-1", "the game is over")
+        raise interface.IllegalAction("JOS-DEAL-4", "nobody can act before the deal")
+
+    def shuffle(self, state: JossingState, shuffled: interface.CardsShuffled) -> tuple[JossingState, tuple[Fact, ...]]:
+        """Deal."""
+        return deal.deal(state, shuffled)
+
+    def shuffle_record(self, state: JossingState, shuffled: interface.CardsShuffled) -> dict[str, Any]:
+        """Return the deal as JOS-DEAL-4 writes it."""
+        return deal.record(state, shuffled)
+
+    def ranking_at_limit(self, state: JossingState) -> Ranking | None:
         """Return the seats by total; None in the first section (JOS-END-4)."""
         return scoring.ranking(state.totals) if state.section.number > 1 else None
 
@@ -112,13 +104,7 @@ class Jossing:
         """Return all that a seat, or SPECTATOR, may know."""
         return view.view(state, viewer)
 
-    def event_record(self, state: JossingState, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-        """Return the deal as JOS-DEAL-4 writes it; raises IllegalAction for one that is not due or not valid."""
-        if isinstance(event, ProposalAgreed):
-            raise IllegalAction("JOS-ACT-1", "nothing can be proposed in Jøssing")
-        return deal.record(state, event)
-
-    def determinize(self, observation: Observation, randrange: RandomSource) -> JossingState:
+    def determinize(self, observation: interface.Observation, randrange: interface.RandomSource) -> JossingState:
         """Return a state that is possible by all that a seat knows."""
         return determinization.determinize(observation, randrange)
 
@@ -127,4 +113,4 @@ class Jossing:
         return determinization.evaluate(before, after)
 
 
-_AWAITING = tuple(SeatsToAct((seat,)) for seat in range(8))
+_AWAITING = tuple(interface.SeatsToAct((seat,)) for seat in range(8))

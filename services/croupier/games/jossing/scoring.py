@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from croupier.games.cards import Card, Suit
-from croupier.games.facts import Seat
+from croupier.games.facts import Ranking, Seat
 from croupier.games.standings import ranked
 
 
@@ -35,7 +35,7 @@ def first_leader(bids: Sequence[int], order: tuple[Seat, ...], highest_bidder_le
     return max(order, key=lambda seat: bids[seat]) if highest_bidder_leads else order[0]
 
 
-def ranking(totals: Sequence[int]) -> tuple[tuple[Seat, ...], ...]:
+def ranking(totals: Sequence[int]) -> Ranking:
     """Return groups of seats, the highest total first; equal totals share a place (JOS-END-2, JOS-END-3)."""
     return ranked(range(len(totals)), lambda seat: -totals[seat])
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from croupier.games.cards import STANDARD_DECK, Card, Suit
 from croupier.games.facts import PileCard, Seat
+from croupier.games.interface import OptionValues
 
 MAX_CARDS = 10
 """No section has more cards per seat (JOS-LEN-1)."""
@@ -22,6 +23,20 @@ class JossingOptions:
     highest_bidder_leads: bool = False
     first_dealer: Seat = 0
     hook: bool = False
+
+    @classmethod
+    def of(cls, seats: int, values: OptionValues) -> "JossingOptions":
+        """Return the options of a table from their values by name."""
+        return cls(
+            seats=seats,
+            up_and_down=values["game_type"] == "up_and_down",
+            modern=values["scoring"] == "modern",
+            decks=int(values["decks"]),
+            last_copy_wins=values["identical_cards"] == "last",
+            highest_bidder_leads=values["leader"] == "highest_bidder",
+            first_dealer=int(values["first_dealer"]),
+            hook=bool(values["hook"]),
+        )
 
     @property
     def deck(self) -> tuple[Card, ...]:

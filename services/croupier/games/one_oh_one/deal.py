@@ -17,10 +17,9 @@ from croupier.games.facts import (
     moves_to_hand,
 )
 from croupier.games.hands import with_cards
-from croupier.games.interface import CardsShuffled, IllegalAction
-from croupier.games.one_oh_one import legality, scoring
-from croupier.games.one_oh_one.circle import around
-from croupier.games.one_oh_one.state import OneOhOneOptions, OneOhOneState
+from croupier.games.interface import CardsShuffled
+from croupier.games.one_oh_one import scoring
+from croupier.games.one_oh_one.state import OneOhOneState, around
 
 HAND_SIZE = 5
 
@@ -34,7 +33,7 @@ class Dealt(NamedTuple):
 
 
 def deal(before: OneOhOneState, event: CardsShuffled) -> tuple[OneOhOneState, tuple[Fact, ...]]:
-    """Return the state after a deal, and its facts; raises IllegalAction for one that is not due or not valid."""
+    """Return the state after a deal, and its facts."""
     dealt, options = _dealt(before, event), before.options
     starter, hands = dealt.starter, tuple(with_cards(0, hand) for hand in dealt.hands)
     progress = before.progress._replace(round_number=before.progress.round_number + 1, starter=starter)
@@ -46,42 +45,21 @@ def deal(before: OneOhOneState, event: CardsShuffled) -> tuple[OneOhOneState, tu
 
 
 def record(state: OneOhOneState, event: CardsShuffled) -> dict[str, Any]:
-    """Return the deal as 101-DEAL-1 writes it; raises IllegalAction for one that is not due or not valid."""
+    """Return the deal as 101-DEAL-1 writes it."""
     dealt = _dealt(state, event)
     hands = [notation(hand) for hand in dealt.hands]
     return {"type": "deal", "starter": dealt.starter, "hands": hands, "stock": notation(dealt.stock)}
 
 
 def _dealt(state: OneOhOneState, event: CardsShuffled) -> Dealt:
-    if state.phase == "over":
-        raise legality.game_over(state)
-    if state.phase != "deal":
-        raise IllegalAction("101-DEAL-1", "a round is in progress, so no deal is due")
-    seats = around(state.progress.following, state.progress.starter)
-    return _dealt_to(state.options, seats, event, state.progress.round_number == 0)
-
-
-def draw_bounds(options: OneOhOneOptions, first_round: bool) -> tuple[int, ...]:
-    """Return the bounds of the numbers drawn with a deal: the first round draws its starter (101-DEAL-3)."""
-    return (options.seats,) if first_round else ()
-
-
-def _dealt_to(options: OneOhOneOptions, circle: tuple[Seat, ...], event: CardsShuffled, first_round: bool) -> Dealt:
-    """Deal singly, five times round, to the seats of a circle, which begins with the starter of a later round.
-
-    Raises IllegalAction unless the shuffle has the whole deck and the numbers that are due (101-DEAL-2, 101-DEAL-3).
-    """
-    if tuple(sorted(event.cards)) != options.deck:
-        raise IllegalAction("101-DEAL-2", f"a deal has exactly the {len(options.deck)} cards of the deck")
-    if not event.has_drawn(draw_bounds(options, first_round)):
-        raise IllegalAction("101-DEAL-3", "the first deal draws one seat of the table, and later deals draw nothing")
-    if first_round:
-        circle = (*range(event.drawn[0], options.seats), *range(event.drawn[0]))
-    dealing = HAND_SIZE * len(circle)
-    hands: list[tuple[Card, ...]] = [()] * options.seats
-    for turn, seat in enumerate(circle):
-        hands[seat] = event.cards[turn : dealing : len(circle)]
-    return Dealt(circle[0], tuple(hands), event.cards[dealing:])
+    """Deal singly, five times round, from the starter on, whom the first deal draws (101-DEAL-2, 101-DEAL-3)."""
+    starter = event.drawn[0] if event.drawn else state.progress.starter
+    seats = around(state.progress.following, starter)
+    dealing = HAND_SIZE * len(seats)
+    hands: list[tuple[Card, ...]] = [()] * state.options.seats
+    for turn, seat in enumerate(seats):
+        hands[seat] = event.cards[turn : dealing : len(seats)]
+    return Dealt(starter, tuple(hands), event.cards[dealing:])
 
 
 def _facts(dealt: Dealt) -> Iterator[Fact]:

@@ -8,9 +8,7 @@ from croupier.games.facts import PileCard, Seat, View
 from croupier.games.hands import cards_in, with_cards
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.one_oh_one import scoring
-from croupier.games.one_oh_one.circle import circle
-from croupier.games.one_oh_one.setup import resolved
-from croupier.games.one_oh_one.state import NOBODY, OneOhOneOptions, OneOhOneState, Progress
+from croupier.games.one_oh_one.state import NOBODY, OneOhOneOptions, OneOhOneState, Progress, circle
 from croupier.games.standings import relative_to_others
 
 COST_SPAN = 120
@@ -22,7 +20,7 @@ COST_OF_LOSING = 60
 def determinize(observation: Observation, randrange: RandomSource) -> OneOhOneState:
     """Return a table that looks the same to the seat to act; hidden cards lie at random."""
     view = observation.view
-    options = resolved(len(view.seats), observation.options)
+    options = OneOhOneOptions.of(len(view.seats), observation.options)
     pile = next((pile.cards for pile in view.piles if pile.name == "pile"), ())
     stock_count = next((pile.card_count for pile in view.piles if pile.name == "stock"), 0)
     marks = {mark.name: (mark.seat, mark.value) for mark in view.marks}

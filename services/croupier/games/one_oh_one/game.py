@@ -1,44 +1,27 @@
 """The rules of 101 behind the interface of all games."""
 
-from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
+from croupier.games import interface
+from croupier.games.actions import Action
 from croupier.games.bots import random_legal
-from croupier.games.cards import CardFace, notation
-from croupier.games.facts import Fact, Seat, View, Viewer
-from croupier.games.interface import (
-    Awaiting,
-    Bot,
-    CardsShuffled,
-    Event,
-    GameOver,
-    IllegalAction,
-    Legal,
-    Observation,
-    Option,
-    OptionValues,
-    ProposalAgreed,
-    RandomSource,
-    SeatActed,
-    SeatsToAct,
-    ShuffleNeeded,
-)
-from croupier.games.one_oh_one import deal, determinization, scoring, setup, stock, turns, view
+from croupier.games.cards import notation
+from croupier.games.facts import Fact, Ranking, Seat, View, Viewer
+from croupier.games.one_oh_one import deal, determinization, legality, scoring, stock, turns, view
 from croupier.games.one_oh_one.bots import sensible
-from croupier.games.one_oh_one.state import OneOhOneState
+from croupier.games.one_oh_one.state import OneOhOneOptions, OneOhOneState, Progress, circle
 
 
-class OneOhOne:
+class OneOhOne(interface.Rules[OneOhOneState]):
     """The game of 101 for 2 to 4 seats."""
 
-    id: Final = "one_oh_one"
-    name: Final = "101"
-    summary: Final = "Match suit or rank to shed your cards; what is left in your hand counts, and 101 points lose."
-    rules_version: Final = 1
-    seats: Final = range(2, 5)
-    bots: Final[Mapping[str, Bot]] = MappingProxyType({"sensible": sensible, "random": random_legal})
-    names: Final[Mapping[str, str]] = MappingProxyType(
+    id = "one_oh_one"
+    name = "101"
+    summary = "Match suit or rank to shed your cards; what is left in your hand counts, and 101 points lose."
+    seats = range(2, 5)
+    bots = MappingProxyType({"sensible": sensible, "random": random_legal})
+    names = MappingProxyType(
         {
             "cover": "has to cover its six with",
             "penalty": "loses a turn",
@@ -47,58 +30,88 @@ class OneOhOne:
             "to_take": "cards still to take",
         }
     )
-    proposals: Final[Mapping[str, str]] = MappingProxyType({})
-    deck: Final[tuple[CardFace, ...]] = ()
 
-    def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:  # noqa: ARG002 - the port's signature
-        """Return none: each seat plays for itself."""
-        return ()
-
-    def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - the port's signature
+    def options(self, seats: int) -> tuple[interface.Option, ...]:  # noqa: ARG002 - the same for all
         """Return every option; all are independent (101-OPT-1)."""
-        return setup.options()
+        either = (True, False)
+        return (
+            interface.Option(
+                "deck", 36, (36, 52, 104), "number of cards: 36 from the sixes up, 52, or two packs of 52"
+            ),
+            interface.Option("exact_101_reset", False, either, "a score of exactly 101 becomes 0"),
+            interface.Option(
+                "first_move_any", True, either, "the first card of a round is free, not the one that was dealt last"
+            ),
+            interface.Option(
+                "lose_at", "reach", ("reach", "exceed"), "the game is lost with 101 points, or only with more"
+            ),
+            interface.Option("elimination", False, either, "a loser drops out and the others play on"),
+            interface.Option("queen_covers_six", True, either, "every queen covers a six, not only that of its suit"),
+            interface.Option("finish_on_six", False, either, "a six may be the last card"),
+            interface.Option("last_card_effects", True, either, "a last card still makes the next player take cards"),
+            interface.Option(
+                "recycle", "flip", ("flip", "shuffle"), "how played cards become a new stock: turned over or shuffled"
+            ),
+            interface.Option("may_draw_instead", False, either, "a player who could play may draw all the same"),
+            interface.Option("floor_zero", False, either, "no score falls below 0"),
+            interface.Option(
+                "max_rounds", 0, range(1001), "rounds after which the game is over at the latest, 0 for no limit"
+            ),
+        )
 
-    def check(self, seats: int, options: OptionValues) -> None:
-        """Accept all: every combination is valid at every number of seats (101-OPT-1)."""
-
-    def new(self, seats: int, options: OptionValues) -> OneOhOneState:
+    def new(self, seats: int, options: interface.OptionValues) -> OneOhOneState:
         """Return the state before the first deal."""
-        return setup.before_first_deal(setup.resolved(seats, options))
+        none = (0,) * seats
+        return OneOhOneState(OneOhOneOptions.of(seats, options), Progress(0, 0, none, circle(seats, ())), none)
 
-    def awaiting(self, state: OneOhOneState) -> Awaiting:
+    def awaiting(self, state: OneOhOneState) -> interface.Awaiting:
         """Return a seat's action, a deal, a reshuffle, or the end."""
         if state.turn >= 0:
             return _AWAITING[state.turn]
         progress = state.progress
         if state.owed:
             cards = tuple(sorted(stock.under_top(state.pile)))
-            return ShuffleNeeded(cards, (), progress.round_number, state.reshuffles + 2)
+            return interface.ShuffleNeeded(cards, (), progress.round_number, state.reshuffles + 2)
         if progress.reason:
-            return GameOver(scoring.ranking(progress), progress.reason)
-        bounds = deal.draw_bounds(state.options, progress.round_number == 0)
-        return ShuffleNeeded(state.options.deck, bounds, progress.round_number + 1, 1)
+            return interface.GameOver(scoring.ranking(progress), progress.reason)
+        # The first round draws its starter (101-DEAL-3).
+        bounds = () if progress.round_number else (state.options.seats,)
+        return interface.ShuffleNeeded(state.options.deck, bounds, progress.round_number + 1, 1)
 
     def scores(self, state: OneOhOneState) -> tuple[int, ...]:
         """Return the scores after the finished rounds, by seat (101-SCORE-1)."""
         return state.progress.totals
 
-    def legal_actions(self, state: OneOhOneState, seat: Seat) -> Legal:
+    def legal_actions(self, state: OneOhOneState, seat: Seat) -> interface.Legal:
         """Return the cards that a seat may play now, ascending, each queen with every suit; or to draw."""
         return turns.legal_actions(state, seat)
 
-    def apply(self, state: OneOhOneState, event: Event) -> tuple[OneOhOneState, tuple[Fact, ...]]:
-        """Return the next state and what became known; raises IllegalAction."""
-        match event:
-            case SeatActed(seat, action):
-                return turns.act(state, seat, action)
-            case ProposalAgreed():
-                raise _no_proposals()
-            case CardsShuffled() if state.owed is not None:
-                return turns.reshuffle(state, state.owed, event)
-            case CardsShuffled():
-                return deal.deal(state, event)
+    def event_rules(self, state: OneOhOneState) -> interface.EventRules:
+        """Return the rules of the deal or the reshuffle, or the one that ended the game."""
+        if state.phase == "over":
+            rule = legality.END_RULES[state.progress.reason]
+            return interface.EventRules(rule, rule, rule, "101-PLAY-1")
+        if state.owed:
+            return interface.EventRules("101-STOCK-3", "101-STOCK-3", "101-STOCK-3", "101-PLAY-1")
+        return interface.EventRules("101-DEAL-1", "101-DEAL-2", "101-DEAL-3", "101-PLAY-1")
 
-    def ranking_at_limit(self, state: OneOhOneState) -> tuple[tuple[Seat, ...], ...] | None:
+    def act(self, state: OneOhOneState, seat: Seat, action: Action) -> tuple[OneOhOneState, tuple[Fact, ...]]:
+        """Play or draw a card."""
+        return turns.act(state, seat, action)
+
+    def shuffle(
+        self, state: OneOhOneState, shuffled: interface.CardsShuffled
+    ) -> tuple[OneOhOneState, tuple[Fact, ...]]:
+        """Deal, or go on after a reshuffle."""
+        return turns.reshuffle(state, state.owed, shuffled) if state.owed else deal.deal(state, shuffled)
+
+    def shuffle_record(self, state: OneOhOneState, shuffled: interface.CardsShuffled) -> dict[str, Any]:
+        """Return the deal (101-DEAL-1) or the reshuffle (101-STOCK-3)."""
+        if state.owed:
+            return {"type": "reshuffle", "stock": notation(shuffled.cards)}
+        return deal.record(state, shuffled)
+
+    def ranking_at_limit(self, state: OneOhOneState) -> Ranking | None:
         """Return the seats as at the end of a game; None in the first round (101-END-5)."""
         return scoring.ranking(state.progress) if state.progress.round_number > 1 else None
 
@@ -106,15 +119,7 @@ class OneOhOne:
         """Return all that a seat, or SPECTATOR, may know (101-VIS-1 to -4)."""
         return view.view(state, viewer)
 
-    def event_record(self, state: OneOhOneState, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-        """Return the deal (101-DEAL-1) or reshuffle (101-STOCK-3); raises IllegalAction for one not due or valid."""
-        if isinstance(event, ProposalAgreed):
-            raise _no_proposals()
-        if state.owed:
-            return {"type": "reshuffle", "stock": notation(stock.reshuffled(state, event))}
-        return deal.record(state, event)
-
-    def determinize(self, observation: Observation, randrange: RandomSource) -> OneOhOneState:
+    def determinize(self, observation: interface.Observation, randrange: interface.RandomSource) -> OneOhOneState:
         """Return a state that is possible by all that a seat knows."""
         return determinization.determinize(observation, randrange)
 
@@ -123,8 +128,4 @@ class OneOhOne:
         return determinization.evaluate(before, after)
 
 
-def _no_proposals() -> IllegalAction:
-    return IllegalAction("101-PLAY-1", "nothing can be proposed in 101: play a card, or draw one")
-
-
-_AWAITING = tuple(SeatsToAct((seat,)) for seat in range(4))
+_AWAITING = tuple(interface.SeatsToAct((seat,)) for seat in range(4))

@@ -41,7 +41,7 @@ def check(state: OneOhOneState, seat: Seat, action: Action) -> None:
 
 def game_over(state: OneOhOneState) -> IllegalAction:
     """Return the refusal of any event after the end, with the rule that ended the game."""
-    return IllegalAction(_END_RULES[state.progress.reason], "the game is over, nothing can be played or dealt any more")
+    return IllegalAction(END_RULES[state.progress.reason], "the game is over, nothing can be played or dealt any more")
 
 
 def _not_now(state: OneOhOneState, seat: Seat) -> IllegalAction:
@@ -97,5 +97,5 @@ def _check_draw(state: OneOhOneState) -> None:
         raise IllegalAction("101-DRAW-3", "play, there is no card to draw")
 
 
-_END_RULES = {"loser": "101-END-2", "max_rounds": "101-END-4", "one_left": "101-ELIM-1"}
+END_RULES = {"loser": "101-END-2", "max_rounds": "101-END-4", "one_left": "101-ELIM-1"}
 _SUIT_NUMBERS = frozenset(range(4))

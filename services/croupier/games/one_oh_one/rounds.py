@@ -13,8 +13,7 @@ from croupier.games.facts import (
 )
 from croupier.games.hands import cards_in
 from croupier.games.one_oh_one import scoring
-from croupier.games.one_oh_one.circle import around, circle
-from croupier.games.one_oh_one.state import OneOhOneState, Progress
+from croupier.games.one_oh_one.state import OneOhOneState, Progress, around, circle
 
 
 def finished(state: OneOhOneState, facts: list[Fact]) -> OneOhOneState:

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from croupier.games.cards import NOTATION, Card, notation
-from croupier.games.facts import Count, Seat
+from croupier.games.facts import Count, Ranking, Seat
 from croupier.games.hands import cards_in
 from croupier.games.one_oh_one.effects import IS_QUEEN, POINTS, QUEEN_POINTS, card_words
-from croupier.games.one_oh_one.state import LOSING_SCORE, Groups, OneOhOneOptions, Progress
+from croupier.games.one_oh_one.state import LOSING_SCORE, OneOhOneOptions, Progress
 from croupier.games.standings import ranked
 
 
@@ -52,19 +52,19 @@ def scored(
     return Scored(winner, last, left, tuple(points), tuple(sums), floored, reset, losers)
 
 
-def by_score(seats: tuple[Seat, ...], totals: tuple[int, ...]) -> Groups:
+def by_score(seats: tuple[Seat, ...], totals: tuple[int, ...]) -> Ranking:
     """Return seats in groups of equal score, the lowest first."""
     return ranked(seats, lambda seat: totals[seat])
 
 
-def ranking(progress: Progress) -> Groups:
+def ranking(progress: Progress) -> Ranking:
     """Return the seats in the game by score, then those that dropped out, the latest first (101-END-3, 101-ELIM-3)."""
     totals, dropped = progress.totals, progress.dropped
     out = {seat for group in dropped for seat in group}
     return by_score(tuple(seat for seat in range(len(totals)) if seat not in out), totals) + dropped
 
 
-def places(seats: int, dropped: Groups) -> dict[Seat, int]:
+def places(seats: int, dropped: Ranking) -> dict[Seat, int]:
     """Return the place, from 1, that each seat that dropped out takes in the end."""
     found, place = {}, seats - sum(map(len, dropped)) + 1
     for group in dropped:

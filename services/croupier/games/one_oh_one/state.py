@@ -1,15 +1,20 @@
 """The state of a game of 101: frozen data."""
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from croupier.games.cards import Card, Suit
-from croupier.games.facts import MoveReason, PileCard, Seat
+from croupier.games.cards import STANDARD_DECK, Card, Suit, strength_of
+from croupier.games.facts import MoveReason, PileCard, Ranking, Seat
+from croupier.games.interface import OptionValues
 
 LOSING_SCORE = 101
 NOBODY: Seat = -1
-Groups: TypeAlias = tuple[tuple[Seat, ...], ...]
-"""Seats that share a place in a group, best group first."""
+DECKS = {
+    36: tuple(value for value in STANDARD_DECK if strength_of(value) >= 6),
+    52: STANDARD_DECK,
+    104: tuple(sorted(STANDARD_DECK * 2)),
+}
+"""The cards of each deck, ascending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,25 @@ class OneOhOneOptions:
     floor_zero: bool
     max_rounds: int
 
+    @classmethod
+    def of(cls, seats: int, values: OptionValues) -> "OneOhOneOptions":
+        """Return the options of a table from their values by name."""
+        return cls(
+            seats=seats,
+            deck=DECKS[int(values["deck"])],
+            exact_101_reset=bool(values["exact_101_reset"]),
+            first_move_any=bool(values["first_move_any"]),
+            losing_score=LOSING_SCORE + (values["lose_at"] == "exceed"),
+            elimination=bool(values["elimination"]),
+            queen_covers_six=bool(values["queen_covers_six"]),
+            finish_on_six=bool(values["finish_on_six"]),
+            last_card_effects=bool(values["last_card_effects"]),
+            recycle_shuffled=values["recycle"] == "shuffle",
+            may_draw_instead=bool(values["may_draw_instead"]),
+            floor_zero=bool(values["floor_zero"]),
+            max_rounds=int(values["max_rounds"]),
+        )
+
 
 class Progress(NamedTuple):
     """The part of the state that changes between rounds only.
@@ -43,7 +67,7 @@ class Progress(NamedTuple):
     starter: Seat
     totals: tuple[int, ...]
     following: tuple[Seat, ...]
-    dropped: Groups = ()
+    dropped: Ranking = ()
     reason: str = ""
 
 
@@ -88,3 +112,18 @@ class OneOhOneState(NamedTuple):
     def can_take(self) -> bool:
         """Whether there is a card to take, be it after a renewal of the stock (101-STOCK-4)."""
         return bool(self.stock) or len(self.pile) > 1
+
+
+def circle(seats: int, dropped: Ranking) -> tuple[Seat, ...]:
+    """Return for each seat the next one clockwise that is still in the game (101-ELIM-1)."""
+    out = {seat for group in dropped for seat in group}
+    playing = [seat for seat in range(seats) if seat not in out]
+    return tuple(next((other for other in playing if other > seat), playing[0]) for seat in range(seats))
+
+
+def around(following: tuple[Seat, ...], first: Seat) -> tuple[Seat, ...]:
+    """Return the seats in the game, clockwise from one of them."""
+    seats = [first]
+    while (seat := following[seats[-1]]) != first:
+        seats.append(seat)
+    return tuple(seats)

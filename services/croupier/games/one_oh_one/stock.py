@@ -3,7 +3,7 @@
 from croupier.games.cards import Card
 from croupier.games.facts import CardsMoved, Fact, Mark, MarkChanged, MoveReason, PileCard, TurnChanged, moves_to_hand
 from croupier.games.hands import with_cards
-from croupier.games.interface import CardsShuffled, IllegalAction
+from croupier.games.interface import CardsShuffled
 from croupier.games.one_oh_one.state import OneOhOneState, Owed
 
 
@@ -29,18 +29,10 @@ def under_top(pile: tuple[PileCard, ...]) -> tuple[Card, ...]:
     return tuple([lying.card for lying in pile[:-1]])
 
 
-def reshuffled(state: OneOhOneState, event: CardsShuffled) -> tuple[Card, ...]:
-    """Return the new stock of a reshuffle; raises IllegalAction for any cards but those that are due (101-STOCK-3)."""
-    if sorted(event.cards) != sorted(under_top(state.pile)) or event.drawn:
-        raise IllegalAction("101-STOCK-3", "a reshuffle has exactly the cards under the top card, and draws nothing")
-    return event.cards
-
-
 def resume(state: OneOhOneState, owed: Owed, event: CardsShuffled, facts: list[Fact]) -> OneOhOneState:
-    """Return the table after a reshuffle and the taking that had to wait for it."""
-    stock = reshuffled(state, event)
+    """Return the table after a reshuffle and the taking that had to wait for it (101-STOCK-3)."""
     facts += [MarkChanged(Mark("to_take", owed.seat, "")), *_recycling(state.pile)]
-    renewed = state._replace(stock=stock, pile=state.pile[-1:], owed=None, reshuffles=state.reshuffles + 1)
+    renewed = state._replace(stock=event.cards, pile=state.pile[-1:], owed=None, reshuffles=state.reshuffles + 1)
     return take(renewed, owed, facts)
 
 

@@ -34,7 +34,7 @@ def act(before: OneOhOneState, seat: Seat, action: Action) -> tuple[OneOhOneStat
 
 
 def reshuffle(before: OneOhOneState, owed: Owed, event: CardsShuffled) -> tuple[OneOhOneState, tuple[Fact, ...]]:
-    """Return the state after a reshuffle for the cards that a seat still has to take; raises IllegalAction."""
+    """Return the state after a reshuffle for the cards that a seat still has to take."""
     facts: list[Fact] = []
     return _go_on(stock.resume(before, owed, event, facts), owed.turn, facts)
 

@@ -14,31 +14,21 @@ from croupier.games.facts import (
     moves_to_hand,
 )
 from croupier.games.hands import hand_of
-from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, ShuffleNeeded
-from croupier.games.one_ten.setup import before_first_deal
-from croupier.games.one_ten.state import KITTY_CARDS, UNNAMED, OneTenState
+from croupier.games.interface import CardsShuffled
+from croupier.games.one_ten.state import KITTY_CARDS, UNNAMED, OneTenState, before_first_deal
 from croupier.games.one_ten.trumps import TRUMPS
 
 Hands = tuple[tuple[Card, ...], ...]
 _ORDER = CardOrderChanged(TRUMPS[UNNAMED].order)
 
 
-def needed(state: OneTenState) -> ShuffleNeeded:
-    """Return the shuffle before a round; with the first one the dealer is drawn (110-DEAL-3, 110-DEAL-5)."""
-    return ShuffleNeeded(state.options.deck, _bounds(state), state.progress.round_number + 1, 1)
-
-
-def deal(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> tuple[OneTenState, tuple[Fact, ...]]:
-    """Begin a round, in which the seat to the left of the dealer speaks first (110-BID-1); raises IllegalAction."""
+def deal(state: OneTenState, event: CardsShuffled) -> tuple[OneTenState, tuple[Fact, ...]]:
+    """Begin a round, in which the seat to the left of the dealer speaks first (110-BID-1)."""
     dealer, hands, kitty, stock = _dealt(state, event)
-    options, progress = (
-        state.options,
-        state.progress._replace(round_number=state.progress.round_number + 1, dealer=dealer),
-    )
-    fresh = before_first_deal(options)
-    first = (options.clockwise(dealer)[0],)
+    options, before = state.options, state.progress
+    progress = before._replace(round_number=before.round_number + 1, dealer=dealer)
+    fresh, first = before_first_deal(options, progress), (options.clockwise(dealer)[0],)
     dealt = fresh._replace(
-        progress=progress,
         phase="bidding",
         to_act=first,
         hands=tuple(map(hand_of, hands)),
@@ -52,30 +42,16 @@ def deal(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> tuple[One
     return dealt, (*facts, TurnChanged("bidding", first))
 
 
-def record(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-    """Return the deal as a replay has it (110-DEAL-1); raises IllegalAction for one that is not due or not valid."""
+def record(state: OneTenState, event: CardsShuffled) -> dict[str, Any]:
+    """Return the deal as a replay has it (110-DEAL-1)."""
     dealer, hands, kitty, stock = _dealt(state, event)
     written = {"hands": [notation(hand) for hand in hands], "kitty": notation(kitty), "stock": notation(stock)}
     return {"type": "deal", "dealer": dealer} | written
 
 
-def _bounds(state: OneTenState) -> tuple[int, ...]:
-    return (state.options.seats,) if state.progress.dealer is None else ()
-
-
-def _dealt(
-    state: OneTenState, event: CardsShuffled | ProposalAgreed
-) -> tuple[Seat, Hands, tuple[Card, ...], tuple[Card, ...]]:
+def _dealt(state: OneTenState, event: CardsShuffled) -> tuple[Seat, Hands, tuple[Card, ...], tuple[Card, ...]]:
     """Return dealer, hands, kitty and stock: single cards from the dealer's left, the kitty last (110-DEAL-4, -5)."""
     options = state.options
-    if isinstance(event, ProposalAgreed) or state.phase != "deal":
-        raise IllegalAction("110-DEAL-1", "no deal is due, and nothing can be proposed in 110")
-    if tuple(sorted(event.cards)) != options.deck:
-        raise IllegalAction(
-            "110-DEAL-4", f"a deal has each of the {len(options.deck)} cards of the table, and no other"
-        )
-    if not event.has_drawn(_bounds(state)):
-        raise IllegalAction("110-DEAL-3", "the first deal draws the seat of the dealer, a later one nothing")
     dealer = event.drawn[0] if state.progress.dealer is None else options.clockwise(state.progress.dealer)[0]
     kitty_at = options.seats * options.hand_size
     stock_at, first = kitty_at + KITTY_CARDS, dealer + 1

@@ -9,7 +9,6 @@ from croupier.games.hands import cards_in, hand_of, taken_out
 from croupier.games.hidden import HiddenPlace, deal_hidden
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.one_ten.bots import best_keep, unseen_cards
-from croupier.games.one_ten.setup import resolved
 from croupier.games.one_ten.state import (
     BONUS_POINTS,
     KITTY_CARDS,
@@ -31,7 +30,7 @@ Tricks = Sequence[tuple[PileCard, ...]]
 
 def determinize(observation: Observation, randrange: RandomSource) -> OneTenState:
     """Return a table that looks the same to the seat to act; others who have swapped count as having kept all."""
-    view, options = observation.view, resolved(len(observation.view.seats), observation.options)
+    view, options = observation.view, OneTenOptions.of(len(observation.view.seats), observation.options)
     piles = {pile.name: pile.cards for pile in view.piles}
     taken, trick = piles.get("taken", ()), piles.get("trick", ())
     tricks = [taken[at : at + options.seats] for at in range(0, len(taken), options.seats)]

@@ -1,45 +1,27 @@
 """The rules of 110 behind the interface of all games."""
 
-from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
+from croupier.games import interface
+from croupier.games.actions import Action
 from croupier.games.bots import random_legal
-from croupier.games.cards import CardFace
-from croupier.games.facts import Fact, Seat, View, Viewer
-from croupier.games.interface import (
-    NOTHING_LEGAL,
-    Awaiting,
-    Bot,
-    CardsShuffled,
-    Event,
-    GameOver,
-    IllegalAction,
-    Legal,
-    Observation,
-    Option,
-    OptionValues,
-    ProposalAgreed,
-    RandomSource,
-    SeatActed,
-    SeatsToAct,
-    ShuffleNeeded,
-)
-from croupier.games.one_ten import bidding, deal, determinization, kitty, scoring, setup, tricks, view
+from croupier.games.cards import notation
+from croupier.games.facts import Fact, Ranking, Seat, View, Viewer
+from croupier.games.one_ten import bidding, deal, determinization, kitty, scoring, tricks, view
 from croupier.games.one_ten.bots import sensible
-from croupier.games.one_ten.state import OneTenState
+from croupier.games.one_ten.state import OneTenOptions, OneTenState, Progress, before_first_deal, has_enough_cards
 
 
-class OneTen:
+class OneTen(interface.Rules[OneTenState]):
     """The game of 110 for 2 to 8 seats."""
 
-    id: Final = "one_ten"
-    name: Final = "110"
-    summary: Final = "Bid for the kitty and the trump suit, take tricks, and be the first with 110 points."
-    rules_version: Final = 1
-    seats: Final = range(2, 9)
-    bots: Final[Mapping[str, Bot]] = MappingProxyType({"sensible": sensible, "random": random_legal})
-    names: Final[Mapping[str, str]] = MappingProxyType(
+    id = "one_ten"
+    name = "110"
+    summary = "Bid for the kitty and the trump suit, take tricks, and be the first with 110 points."
+    seats = range(2, 9)
+    bots = MappingProxyType({"sensible": sensible, "random": random_legal})
+    names = MappingProxyType(
         {
             "JK": "joker",
             "declarer": "bid winner",
@@ -51,45 +33,68 @@ class OneTen:
             "max_rounds": "all rounds have been played",
         }
     )
-    proposals: Final[Mapping[str, str]] = MappingProxyType({})
-    deck: Final[tuple[CardFace, ...]] = ()
 
-    def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:  # noqa: ARG002 - the port's signature
-        """Return none: each seat plays for itself."""
-        return ()
+    def options(self, seats: int) -> tuple[interface.Option, ...]:  # noqa: ARG002 - the same for all
+        """Return every option (110-OPT-1)."""
+        return (
+            interface.Option("hand_size", "auto", ("auto", "5", "10"), "cards in a hand, which is tricks in a round"),
+            interface.Option("decks", 1, (1, 2), "packs of 53 cards shuffled together"),
+            interface.Option("bid_ladder", "short", ("short", "round_max", "long"), "the amounts that may be bid"),
+            interface.Option(
+                "dealer_match", "wins", ("wins", "holds"), "whether a match by the dealer ends the bidding"
+            ),
+            interface.Option(
+                "swap_timing", "during", ("during", "after_trump"), "whether the others swap knowing the trump"
+            ),
+            interface.Option(
+                "force_out", "any_trick", ("any_trick", "trump_led"), "when a higher reneging card forces others out"
+            ),
+            interface.Option(
+                "bonus_counts_for_bid", True, (True, False), "whether the top trump bonus helps to make the bid"
+            ),
+            interface.Option(
+                "bonus_forfeit", "bid", ("bid", "score"), "whether a bid or a score from 85 up forfeits the bonus"
+            ),
+            interface.Option(
+                "max_rounds", 0, range(1001), "rounds after which the game ends at the latest, 0 for no limit"
+            ),
+        )
 
-    def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - the port's signature
-        """Return every option; they are the same at every number of seats (110-OPT-1)."""
-        return setup.options()
+    def check(self, seats: int, options: interface.OptionValues) -> None:
+        """Raise InvalidOption if the cards do not suffice for ten in each hand; two packs always do (110-OPT-1)."""
+        if options["hand_size"] == "10" and not has_enough_cards(seats, int(options["decks"])):
+            raise interface.InvalidOption(
+                "hand_size",
+                f"invalid hand_size '10' with {seats} seats and one pack: expected auto, 5, or decks 2",
+            )
 
-    def check(self, seats: int, options: OptionValues) -> None:
-        """Raise InvalidOption if there are not enough cards for the hand size (110-OPT-1)."""
-        setup.check(seats, options)
-
-    def new(self, seats: int, options: OptionValues) -> OneTenState:
+    def new(self, seats: int, options: interface.OptionValues) -> OneTenState:
         """Return the state before the first deal."""
-        return setup.before_first_deal(setup.resolved(seats, options))
+        return before_first_deal(OneTenOptions.of(seats, options), Progress(0, None, (0,) * seats))
 
-    def awaiting(self, state: OneTenState) -> Awaiting:
+    def awaiting(self, state: OneTenState) -> interface.Awaiting:
         """Return all seats that still have to act, a shuffle, or the end."""
         if state.to_act:
-            return SeatsToAct(state.to_act)
+            return interface.SeatsToAct(state.to_act)
+        progress = state.progress
         match state.phase:
             case "deal":
-                return deal.needed(state)
+                # With the first deal the dealer is drawn (110-DEAL-3, 110-DEAL-5).
+                bounds = (state.options.seats,) if progress.dealer is None else ()
+                return interface.ShuffleNeeded(state.options.deck, bounds, progress.round_number + 1, 1)
             case "reshuffle":
-                return ShuffleNeeded(state.exchange.put_away, (), state.progress.round_number, 2)
+                return interface.ShuffleNeeded(state.exchange.put_away, (), progress.round_number, 2)
             case _:
-                return GameOver(state.progress.ranking, state.progress.reason)
+                return interface.GameOver(progress.ranking, progress.reason)
 
     def scores(self, state: OneTenState) -> tuple[int, ...]:
         """Return the totals by seat."""
         return state.progress.totals
 
-    def legal_actions(self, state: OneTenState, seat: Seat) -> Legal:
+    def legal_actions(self, state: OneTenState, seat: Seat) -> interface.Legal:
         """Return all that a seat may do now; keeping and swapping are described as choices."""
         if seat not in state.to_act:
-            return NOTHING_LEGAL
+            return interface.NOTHING_LEGAL
         match state.phase:
             case "tricks":
                 return tricks.legal(state, seat)
@@ -98,13 +103,17 @@ class OneTen:
             case _:
                 return kitty.legal(state, seat)
 
-    def apply(self, state: OneTenState, event: Event) -> tuple[OneTenState, tuple[Fact, ...]]:
-        """Return the next state and what became known; raises IllegalAction."""
-        if not isinstance(event, SeatActed):
-            return kitty.reshuffle(state, event) if state.phase == "reshuffle" else deal.deal(state, event)
-        seat, action = event
+    def event_rules(self, state: OneTenState) -> interface.EventRules:
+        """Return the rules of the deal or the reshuffle."""
+        if state.phase == "reshuffle":
+            return interface.EventRules(*["110-SWAP-6"] * 4)
+        return interface.EventRules("110-DEAL-1", "110-DEAL-4", "110-DEAL-3", "110-DEAL-1")
+
+    def act(self, state: OneTenState, seat: Seat, action: Action) -> tuple[OneTenState, tuple[Fact, ...]]:
+        """Bid, keep, swap or play."""
         if seat not in state.to_act:
-            raise _not_to_act(state.phase, seat)
+            rule, message = _NOT_TO_ACT[state.phase]
+            raise interface.IllegalAction(rule, message.format(seat=seat))
         match state.phase:
             case "tricks":
                 return tricks.act(state, seat, action)
@@ -113,7 +122,17 @@ class OneTen:
             case _:
                 return kitty.act(state, seat, action)
 
-    def ranking_at_limit(self, state: OneTenState) -> tuple[tuple[Seat, ...], ...] | None:
+    def shuffle(self, state: OneTenState, shuffled: interface.CardsShuffled) -> tuple[OneTenState, tuple[Fact, ...]]:
+        """Deal, or go on after a reshuffle."""
+        return kitty.reshuffle(state, shuffled) if state.phase == "reshuffle" else deal.deal(state, shuffled)
+
+    def shuffle_record(self, state: OneTenState, shuffled: interface.CardsShuffled) -> dict[str, Any]:
+        """Return the deal (110-DEAL-1) or the reshuffle (110-SWAP-6)."""
+        if state.phase == "reshuffle":
+            return {"type": "reshuffle", "stock": notation(shuffled.cards)}
+        return deal.record(state, shuffled)
+
+    def ranking_at_limit(self, state: OneTenState) -> Ranking | None:
         """Return the seats by score; None in the first round (110-END-5)."""
         progress = state.progress
         return scoring.ranking(progress.totals, winner=None) if progress.round_number > 1 else None
@@ -122,11 +141,7 @@ class OneTen:
         """Return all that a seat, or SPECTATOR, may know (110-VIS-1 to -6)."""
         return view.view(state, viewer)
 
-    def event_record(self, state: OneTenState, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-        """Return the event as 110-DEAL-1 or 110-SWAP-6 writes it; raises IllegalAction."""
-        return kitty.record(state, event) if state.phase == "reshuffle" else deal.record(state, event)
-
-    def determinize(self, observation: Observation, randrange: RandomSource) -> OneTenState:
+    def determinize(self, observation: interface.Observation, randrange: interface.RandomSource) -> OneTenState:
         """Return a state that is possible by all that a seat knows."""
         return determinization.determinize(observation, randrange)
 
@@ -135,17 +150,12 @@ class OneTen:
         return determinization.evaluate(before, after)
 
 
-def _not_to_act(phase: str, seat: Seat) -> IllegalAction:
-    match phase:
-        case "bidding":
-            return IllegalAction("110-BID-1", f"seat {seat} is not to speak: wait for your turn")
-        case "kitty":
-            return IllegalAction("110-SWAP-1", f"seat {seat} is not to act: each seat keeps or swaps once")
-        case "reshuffle":
-            return IllegalAction("110-SWAP-6", "the stock is being filled up: wait until all have drawn")
-        case "tricks":
-            return IllegalAction("110-TRICK-3", f"it is not the turn of seat {seat}")
-        case "over":
-            return IllegalAction("110-END-1", "the game is over")
-        case _:
-            return IllegalAction("110-DEAL-5", "the cards are being shuffled: wait for them")
+_NOT_TO_ACT = {
+    "deal": ("110-DEAL-5", "the cards are being shuffled: wait for them"),
+    "bidding": ("110-BID-1", "seat {seat} is not to speak: wait for your turn"),
+    "kitty": ("110-SWAP-1", "seat {seat} is not to act: each seat keeps or swaps once"),
+    "reshuffle": ("110-SWAP-6", "the stock is being filled up: wait until all have drawn"),
+    "tricks": ("110-TRICK-3", "it is not the turn of seat {seat}"),
+    "over": ("110-END-1", "the game is over"),
+}
+"""By phase the rule and the refusal of a seat that is not to act."""

@@ -1,7 +1,5 @@
 """The kitty phase of 110: the bid winner keeps and names trump, the others swap, and all draw at its end."""
 
-from typing import Any
-
 from croupier.games.actions import UNCHOSEN, Action, KeepCards, StandPat, SwapCards
 from croupier.games.cards import Card, Suit, notation
 from croupier.games.choices import ActionChoice, CardChoice
@@ -22,7 +20,7 @@ from croupier.games.facts import (
     only,
 )
 from croupier.games.hands import cards_in, hand_of, taken_out
-from croupier.games.interface import CardsShuffled, IllegalAction, Legal, ProposalAgreed
+from croupier.games.interface import CardsShuffled, IllegalAction, Legal
 from croupier.games.one_ten.state import KITTY_CARDS, UNNAMED, OneTenState
 from croupier.games.one_ten.trumps import TRUMPS
 
@@ -128,15 +126,10 @@ def _go_on(state: OneTenState, facts: list[Fact]) -> Transition:
     return _draw(state, facts)
 
 
-def record(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-    """Return the reshuffle as a replay has it (110-SWAP-6); raises IllegalAction for one that is not valid."""
-    return {"type": "reshuffle", "stock": notation(_reshuffled(state, event))}
-
-
-def reshuffle(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> Transition:
-    """Put the put-away cards below the stock, which their owner remembers, and let all draw; raises IllegalAction."""
-    exchange, winner, cards = state.exchange, state.auction.bidder, _reshuffled(state, event)
-    filled = exchange._replace(stock=(*exchange.stock, *cards), put_away=(), remembered=exchange.put_away)
+def reshuffle(state: OneTenState, event: CardsShuffled) -> Transition:
+    """Put the put-away cards below the stock, which their owner remembers, and let all draw (110-SWAP-6)."""
+    exchange, winner = state.exchange, state.auction.bidder
+    filled = exchange._replace(stock=(*exchange.stock, *event.cards), put_away=(), remembered=exchange.put_away)
     facts = _uncovered_counts(state)
     facts.append(CardsMoved("put_away", None, exchange.put_away, KITTY_CARDS, MoveReason.RECYCLE, only(winner)))
     facts.append(CardsMoved(None, "stock", (), KITTY_CARDS, MoveReason.RECYCLE, only(winner), face_down=True))
@@ -148,12 +141,6 @@ def reshuffle(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> Tran
 def put_away_mark(winner: Seat, put_away: tuple[Card, ...]) -> Mark:
     """Return the mark by which only the bid winner still knows the cards put away (110-VIS-2)."""
     return Mark("put_away", winner, " ".join(notation(put_away)))
-
-
-def _reshuffled(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> tuple[Card, ...]:
-    if isinstance(event, ProposalAgreed) or event.drawn or tuple(sorted(event.cards)) != state.exchange.put_away:
-        raise IllegalAction("110-SWAP-6", "the reshuffle that is due has exactly the cards that were put away")
-    return event.cards
 
 
 def _uncovered_counts(state: OneTenState) -> list[Fact]:

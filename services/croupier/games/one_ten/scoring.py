@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS, Card, Suit
-from croupier.games.facts import Count, PileCard, Seat
+from croupier.games.facts import Count, PileCard, Ranking, Seat
 from croupier.games.one_ten.state import BONUS_POINTS, TRICK_POINTS, OneTenOptions
 from croupier.games.one_ten.trumps import TRUMP_POWER, Trumps
 from croupier.games.standings import ranked
@@ -86,7 +86,7 @@ def game_winner(before: tuple[int, ...], line: Line) -> Seat | None:
     return None
 
 
-def ranking(totals: tuple[int, ...], winner: Seat | None) -> tuple[tuple[Seat, ...], ...]:
+def ranking(totals: tuple[int, ...], winner: Seat | None) -> Ranking:
     """Return groups of seats, best first: the winner alone, then by score (110-END-3, 110-END-4)."""
 
     def merit(seat: Seat) -> tuple[bool, int]:

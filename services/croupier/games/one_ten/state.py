@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from croupier.games.cards import Card, Suit
-from croupier.games.facts import Call, PileCard, Seat
+from croupier.games.facts import Call, PileCard, Ranking, Seat
+from croupier.games.hands import PACK
+from croupier.games.interface import OptionValues
 
 KITTY_CARDS = 5
 TRICK_POINTS = BONUS_POINTS = 5
+FIRST_BID, BID_STEP, LONG_GAME_BID = 15, 5, 110
 UNNAMED: Suit = 4
 """Stands for the trump suit while none is known; only the joker and the ace of hearts are trumps then."""
 _SWAP_LIMITS = {7: 2, 8: 1}
@@ -30,6 +33,25 @@ class OneTenOptions:
     bonus_forfeit: str = "bid"
     max_rounds: int = 0
 
+    @classmethod
+    def of(cls, seats: int, values: OptionValues) -> "OneTenOptions":
+        """Return the options of a table from their values by name."""
+        packs = int(values["decks"])
+        size = {"5": 5, "10": 10}.get(str(values["hand_size"])) or (10 if has_enough_cards(seats, packs) else 5)
+        highest = {"short": 30, "round_max": TRICK_POINTS * size + BONUS_POINTS, "long": LONG_GAME_BID}
+        return cls(
+            seats=seats,
+            hand_size=size,
+            deck=tuple(sorted([*range(PACK)] * packs)),
+            ladder=range(FIRST_BID, highest[str(values["bid_ladder"])] + 1, BID_STEP),
+            match_wins=values["dealer_match"] == "wins",
+            swap_after_trump=values["swap_timing"] == "after_trump",
+            forced_in_any_trick=values["force_out"] == "any_trick",
+            bonus_counts_for_bid=bool(values["bonus_counts_for_bid"]),
+            bonus_forfeit=str(values["bonus_forfeit"]),
+            max_rounds=int(values["max_rounds"]),
+        )
+
     @property
     def swap_limit(self) -> int:
         """The most cards that a seat may swap (110-SWAP-2)."""
@@ -49,7 +71,7 @@ class Progress(NamedTuple):
     round_number: int
     dealer: Seat | None
     totals: tuple[int, ...]
-    ranking: tuple[tuple[Seat, ...], ...] = ()
+    ranking: Ranking = ()
     reason: str = ""
 
 
@@ -93,3 +115,14 @@ class OneTenState(NamedTuple):
     trick: tuple[PileCard, ...] = ()
     taken: tuple[PileCard, ...] = ()
     winners: tuple[Seat, ...] = ()
+
+
+def has_enough_cards(seats: int, packs: int) -> bool:
+    """Return whether ten cards for each seat and the kitty are there (110-DEAL-2)."""
+    return 10 * seats + KITTY_CARDS <= PACK * packs
+
+
+def before_first_deal(options: OneTenOptions, progress: Progress) -> OneTenState:
+    """Return a table without cards."""
+    seats = options.seats
+    return OneTenState(options, progress, "deal", (), (0,) * seats, exchange=Exchange(discards=((),) * seats))

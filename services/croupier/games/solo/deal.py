@@ -14,32 +14,24 @@ from croupier.games.facts import (
     TurnChanged,
     moves_to_hand,
 )
-from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed
-from croupier.games.solo.deck import DECK, ORDER_WITHOUT_TRUMP
+from croupier.games.interface import CardsShuffled, IllegalAction
+from croupier.games.solo.deck import ORDER_WITHOUT_TRUMP
 from croupier.games.solo.state import NOBODY, SEATS, Progress, SoloOptions, SoloState
 from croupier.games.solo.turns import Transition, turn
 from croupier.games.solo.view import marks
 
-RESTARTS = {"restart_same": "same", "restart_new": "new"}
-"""The proposals that seats can agree on, and the form of each in a replay (SOLO-RESTART-2)."""
-
-
-def draw_bounds(state: SoloState) -> tuple[int, ...]:
-    """Return the bounds of the numbers drawn with a deal: the first deal of a game draws a dealer (SOLO-DEAL-1)."""
-    return (SEATS,) if state.draws_dealer else ()
-
 
 def deal(before: SoloState, event: CardsShuffled) -> Transition:
-    """Return the state after a deal, and its facts; raises IllegalAction for one that is not due or not valid."""
+    """Return the state after a deal, and its facts."""
     dealer = _dealer(before, event)
     progress = before.progress._replace(hand_number=before.due_hand, dealer=dealer, deals=before.progress.deals + 1)
     return _begin(before.options, progress, _hands(before.options, dealer, event.cards))
 
 
-def restart(before: SoloState, event: ProposalAgreed) -> Transition:
+def restart(before: SoloState, proposal: str) -> Transition:
     """Undo everything since the deal, and the deal too if new cards were wanted (SOLO-RESTART-2)."""
     options, progress = before.options, before.progress
-    if _cards_again(before, event) == "same":
+    if cards_again(before, proposal) == "same":
         hands = list(before.hands)
         for value, seat in before.taken + before.trick:
             hands[seat or 0] |= 1 << value
@@ -49,33 +41,25 @@ def restart(before: SoloState, event: ProposalAgreed) -> Transition:
     return state, (started, *map(MarkChanged, marks(state)), TurnChanged("deal", ()))
 
 
-def record(state: SoloState, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-    """Return the deal or restart as a replay writes it; raises IllegalAction for one that is not possible now."""
-    if isinstance(event, ProposalAgreed):
-        return {"type": "restart_hand", "cards": _cards_again(state, event)}
+def cards_again(state: SoloState, proposal: str) -> str:
+    """Return "same" or "new", the cards with which a hand is restarted; raises IllegalAction."""
+    if state.phase == "over":
+        raise IllegalAction("SOLO-END-2", "the game is over and nothing can be restarted")
+    if state.to_act == NOBODY:
+        raise IllegalAction("SOLO-RESTART-2", "no hand is in progress that could be restarted")
+    return proposal.removeprefix("restart_")
+
+
+def record(state: SoloState, event: CardsShuffled) -> dict[str, Any]:
+    """Return the deal as a replay writes it (SOLO-DEAL-3)."""
     return {"type": "deal", "dealer": _dealer(state, event), "deck": notation(event.cards)}
 
 
 def _dealer(state: SoloState, event: CardsShuffled) -> Seat:
-    """Return the dealer of a deal that is due and valid; raises IllegalAction for another (SOLO-DEAL-3)."""
-    if state.phase == "over":
-        raise IllegalAction("SOLO-END-2", "the game is over, there are no more deals")
-    if state.phase != "deal":
-        raise IllegalAction("SOLO-DEAL-3", "a hand is in progress, so no deal is due")
-    _check(event, draw_bounds(state))
+    """Return the dealer of a deal (SOLO-DEAL-1)."""
     if state.draws_dealer:
         return event.drawn[0]
     return (state.progress.dealer + (state.progress.deals == 0)) % SEATS
-
-
-def _cards_again(state: SoloState, event: ProposalAgreed) -> str:
-    if state.phase == "over":
-        raise IllegalAction("SOLO-END-2", "the game is over and nothing can be restarted")
-    if event.proposal not in RESTARTS:
-        raise IllegalAction("SOLO-RESTART-2", f"seats can agree on {' or '.join(RESTARTS)}, and nothing else")
-    if state.to_act == NOBODY:
-        raise IllegalAction("SOLO-RESTART-2", "no hand is in progress that could be restarted")
-    return RESTARTS[event.proposal]
 
 
 def _begin(options: SoloOptions, progress: Progress, hands: tuple[int, ...]) -> Transition:
@@ -84,14 +68,6 @@ def _begin(options: SoloOptions, progress: Progress, hands: tuple[int, ...]) -> 
     started = RoundStarted(progress.hand_number, progress.dealer)
     facts: list[Fact] = [started, *_facts(hands), *map(MarkChanged, marks(state))]
     return turn(state, "auction", (progress.dealer + 1) % SEATS, facts)
-
-
-def _check(event: CardsShuffled, bounds: tuple[int, ...]) -> None:
-    """Raise IllegalAction unless it is the whole deck and, for the first deal alone, a dealer (SOLO-DEAL-3)."""
-    if tuple(sorted(event.cards)) != DECK:
-        raise IllegalAction("SOLO-DEAL-3", "a deal has each of the 32 cards from seven to ace once")
-    if not event.has_drawn(bounds):
-        raise IllegalAction("SOLO-DEAL-1", "the first deal of a game draws a dealer out of 4 seats, no other draws any")
 
 
 def _hands(options: SoloOptions, dealer: Seat, cards: tuple[Card, ...]) -> tuple[int, ...]:

@@ -11,8 +11,7 @@ from croupier.games.interface import Observation, RandomSource
 from croupier.games.solo.contracts import KINDS
 from croupier.games.solo.deck import BLACK_QUEENS, DECK, FOLLOWING, PLAIN, of_rank
 from croupier.games.solo.scoring import buck
-from croupier.games.solo.setup import resolved
-from croupier.games.solo.state import NOBODY, SEATS, UNSETTLED, Progress, SoloContract, SoloState
+from croupier.games.solo.state import NOBODY, SEATS, UNSETTLED, Progress, SoloContract, SoloOptions, SoloState
 from croupier.games.standings import clamped, relative_to_others
 
 SCALE = 24
@@ -43,7 +42,7 @@ def determinize(observation: Observation, randrange: RandomSource) -> SoloState:
         contract = contract._replace(partner=holder)
     went_out = tuple(int(marks.get(("went_out", seat), 0)) for seat in range(SEATS))
     return SoloState(
-        resolved(observation.options),
+        SoloOptions.of(observation.options),
         Progress(view.round_number, _settled(view.dealer), tuple(seat.score for seat in view.seats), went_out, 1),
         view.phase,
         view.seats_to_act[0],

@@ -1,34 +1,17 @@
 """The rules of Solo behind the interface of all games."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
+from croupier.games import interface
 from croupier.games.actions import Action
 from croupier.games.bots import random_legal
-from croupier.games.cards import CardFace
-from croupier.games.facts import Fact, Seat, View, Viewer
-from croupier.games.interface import (
-    NOTHING_LEGAL,
-    Awaiting,
-    Bot,
-    CardsShuffled,
-    Event,
-    GameOver,
-    Legal,
-    Observation,
-    Option,
-    OptionValues,
-    ProposalAgreed,
-    RandomSource,
-    SeatActed,
-    SeatsToAct,
-    ShuffleNeeded,
-)
-from croupier.games.solo import auction, deal, determinization, naming, scoring, setup, tricks, turns, view
+from croupier.games.facts import Ranking, Seat, View, Viewer
+from croupier.games.solo import auction, deal, determinization, naming, scoring, tricks, turns, view
 from croupier.games.solo.bots import sensible
 from croupier.games.solo.deck import DECK
-from croupier.games.solo.state import NOBODY, SEATS, SoloState
+from croupier.games.solo.state import NOBODY, SEATS, SoloOptions, SoloState
 from croupier.games.solo.summary import BID_NAMES
 
 NAMES = {
@@ -50,70 +33,126 @@ NAMES = {
 }
 
 
-class Solo:
+class Solo(interface.Rules[SoloState]):
     """The game of Solo for 4 seats (SOLO-DECK-2)."""
 
-    id: Final = "solo"
-    name: Final = "Solo"
-    summary: Final = "Win five of eight tricks with a hidden partner or alone; the last one short of 36 gets the Buck."
-    rules_version: Final = 1
-    seats: Final = range(4, 5)
-    bots: Final[Mapping[str, Bot]] = MappingProxyType({"sensible": sensible, "random": random_legal})
-    names: Final[Mapping[str, str]] = MappingProxyType(NAMES)
-    proposals: Final[Mapping[str, str]] = MappingProxyType(
+    id = "solo"
+    name = "Solo"
+    summary = "Win five of eight tricks with a hidden partner or alone; the last one short of 36 gets the Buck."
+    seats = range(SEATS, SEATS + 1)
+    bots = MappingProxyType({"sensible": sensible, "random": random_legal})
+    names = MappingProxyType(NAMES)
+    proposals = MappingProxyType(
         {
             "restart_same": "Play this hand again from the auction, everybody with the same cards.",
             "restart_new": "Play this hand again with new cards from the same dealer.",
         }
     )
-    deck: Final[tuple[CardFace, ...]] = ()
 
-    def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:  # noqa: ARG002 - the port's signature
-        """Return none: each seat plays for itself."""
-        return ()
-
-    def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - the port's signature
+    def options(self, seats: int) -> tuple[interface.Option, ...]:  # noqa: ARG002 - there is one number
         """Return every option; all are independent (SOLO-OPT-1)."""
-        return setup.OPTIONS
+        return (
+            interface.Option("deal_packets", "323", ("323", "singles"), "how many cards are dealt to a seat at a time"),
+            interface.Option(
+                "deal_start", "right", ("right", "left"), "which neighbour of the dealer gets the first cards"
+            ),
+            interface.Option(
+                "first_lead", "left_of_dealer", ("left_of_dealer", "declarer"), "the leader to the first trick"
+            ),
+            interface.Option("through_factor", 2, (1, 2), "factor for a hand that goes through"),
+            interface.Option("do_factor", 3, (1, 3), "factor for a do"),
+            interface.Option("partner_do", True, (False, True), "whether a do may be called with a partner"),
+            interface.Option(
+                "fail_value",
+                "full",
+                ("full", "base"),
+                "the value of a failed do or through: with its factor or without",
+            ),
+            interface.Option(
+                "called_card_rule",
+                "forced",
+                ("forced", "penalty"),
+                "whether the called card must be played when it can be",
+            ),
+            interface.Option(
+                "solo_keep",
+                False,
+                (False, True),
+                "whether a soloist may take clubs themselves when clubs overrule them",
+            ),
+            interface.Option(
+                "wedding_trump",
+                "not_called_suit",
+                ("not_called_suit", "any_suit"),
+                "trumps of the partner in a wedding",
+            ),
+            interface.Option(
+                "last_two",
+                "declarers",
+                ("declarers", "either_pair"),
+                "which pairs of the last two seats cause a throw-in",
+            ),
+            interface.Option(
+                "double_out", "void", ("void", "lowest"), "the result if a hand would put out all who remain"
+            ),
+            interface.Option(
+                "ranking", "buck_only", ("buck_only", "out_order"), "whether the three safe seats share one rank"
+            ),
+        )
 
-    def check(self, seats: int, options: OptionValues) -> None:
-        """Accept all: every combination is valid (SOLO-OPT-1)."""
-
-    def new(self, seats: int, options: OptionValues) -> SoloState:  # noqa: ARG002 - the port's signature
+    def new(self, seats: int, options: interface.OptionValues) -> SoloState:  # noqa: ARG002 - there is one number
         """Return the state before the first deal."""
-        return SoloState(setup.resolved(options))
+        return SoloState(SoloOptions.of(options))
 
-    def awaiting(self, state: SoloState) -> Awaiting:
+    def awaiting(self, state: SoloState) -> interface.Awaiting:
         """Return a seat's action, the next deal, or the end."""
         if state.to_act != NOBODY:
             return _AWAITING[state.to_act]
         if state.phase == "over":
-            return GameOver(scoring.ranking(state), "buck")
-        return ShuffleNeeded(DECK, deal.draw_bounds(state), state.due_hand, state.progress.deals + 1)
+            return interface.GameOver(scoring.ranking(state), "buck")
+        # The first deal of a game draws a dealer (SOLO-DEAL-1).
+        bounds = (SEATS,) if state.draws_dealer else ()
+        return interface.ShuffleNeeded(DECK, bounds, state.due_hand, state.progress.deals + 1)
 
     def scores(self, state: SoloState) -> tuple[int, ...]:
         """Return the totals by seat, at most 36."""
         return state.progress.totals
 
-    def legal_actions(self, state: SoloState, seat: Seat) -> Legal:
+    def legal_actions(self, state: SoloState, seat: Seat) -> interface.Legal:
         """Return bids and trumps in the order of the ladder or suits, cards ascending, then throwing down."""
         if seat != state.to_act or seat == NOBODY:
-            return NOTHING_LEGAL
-        return Legal(_LEGAL[state.phase](state))
+            return interface.NOTHING_LEGAL
+        return interface.Legal(_LEGAL[state.phase](state))
 
-    def apply(self, state: SoloState, event: Event) -> tuple[SoloState, tuple[Fact, ...]]:
-        """Return the next state and what became known; raises IllegalAction."""
-        match event:
-            case SeatActed(seat, _) if seat != state.to_act or seat == NOBODY:
-                raise turns.not_to_act(state, seat)
-            case SeatActed(_, action):
-                return _ACT[state.phase](state, action)
-            case ProposalAgreed():
-                return deal.restart(state, event)
-            case CardsShuffled():
-                return deal.deal(state, event)
+    def event_rules(self, state: SoloState) -> interface.EventRules:
+        """Return the rules of the deal and the restart, or that of the end."""
+        if state.phase == "over":
+            return interface.EventRules(*["SOLO-END-2"] * 4)
+        return interface.EventRules("SOLO-DEAL-3", "SOLO-DEAL-3", "SOLO-DEAL-1", "SOLO-RESTART-2")
 
-    def ranking_at_limit(self, state: SoloState) -> tuple[tuple[Seat, ...], ...] | None:
+    def act(self, state: SoloState, seat: Seat, action: Action) -> turns.Transition:
+        """Call, name trump or play."""
+        if seat != state.to_act or seat == NOBODY:
+            raise turns.not_to_act(state, seat)
+        return _ACT[state.phase](state, action)
+
+    def shuffle(self, state: SoloState, shuffled: interface.CardsShuffled) -> turns.Transition:
+        """Deal."""
+        return deal.deal(state, shuffled)
+
+    def shuffle_record(self, state: SoloState, shuffled: interface.CardsShuffled) -> dict[str, Any]:
+        """Return the deal as SOLO-DEAL-3 writes it."""
+        return deal.record(state, shuffled)
+
+    def agree(self, state: SoloState, proposal: str) -> turns.Transition:
+        """Restart the hand (SOLO-RESTART-2); raises IllegalAction."""
+        return deal.restart(state, proposal)
+
+    def proposal_record(self, state: SoloState, proposal: str) -> dict[str, Any]:
+        """Return the restart as SOLO-RESTART-2 writes it; raises IllegalAction."""
+        return {"type": "restart_hand", "cards": deal.cards_again(state, proposal)}
+
+    def ranking_at_limit(self, state: SoloState) -> Ranking | None:
         """Return the seats that are out, and the others below them; None if none is out (SOLO-END-6)."""
         return scoring.ranking(state) if any(state.progress.went_out) else None
 
@@ -121,11 +160,7 @@ class Solo:
         """Return all that a seat, or SPECTATOR, may know."""
         return view.view(state, viewer)
 
-    def event_record(self, state: SoloState, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-        """Return the deal or restart as a replay writes it; raises IllegalAction for one not possible now."""
-        return deal.record(state, event)
-
-    def determinize(self, observation: Observation, randrange: RandomSource) -> SoloState:
+    def determinize(self, observation: interface.Observation, randrange: interface.RandomSource) -> SoloState:
         """Return a state that is possible by all that a seat knows."""
         return determinization.determinize(observation, randrange)
 
@@ -134,7 +169,7 @@ class Solo:
         return determinization.evaluate(before, after)
 
 
-_AWAITING = tuple(SeatsToAct((seat,)) for seat in range(SEATS))
+_AWAITING = tuple(interface.SeatsToAct((seat,)) for seat in range(SEATS))
 _LEGAL: dict[str, Callable[[SoloState], tuple[Action, ...]]] = {
     "auction": auction.legal,
     "wedding": auction.legal_wedding,
@@ -143,7 +178,7 @@ _LEGAL: dict[str, Callable[[SoloState], tuple[Action, ...]]] = {
     "call": naming.legal_calls,
     "play": tricks.legal,
 }
-_ACT: dict[str, Callable[[SoloState, Action], tuple[SoloState, tuple[Fact, ...]]]] = {
+_ACT: dict[str, Callable[[SoloState, Action], turns.Transition]] = {
     "auction": auction.act,
     "wedding": auction.act_wedding,
     "keep": auction.act_keep,

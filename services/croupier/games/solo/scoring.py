@@ -1,6 +1,6 @@
 """Values, totals, who is out and the ranking of Solo, as pure functions."""
 
-from croupier.games.facts import Seat
+from croupier.games.facts import Ranking, Seat
 from croupier.games.solo.contracts import is_clean, kind_of
 from croupier.games.solo.state import SEATS, SoloContract, SoloOptions, SoloState
 
@@ -53,7 +53,7 @@ def last_two(options: SoloOptions, totals: Totals, side: tuple[Seat, ...]) -> bo
     return last == side or (options.either_pair and last == others)
 
 
-def ranking(state: SoloState) -> tuple[tuple[Seat, ...], ...]:
+def ranking(state: SoloState) -> Ranking:
     """Return groups of seats, best first: those that are out, then the others, at the end the Buck (SOLO-END-4, -6)."""
     totals, went_out = state.progress.totals, state.progress.went_out
     last = remaining(totals)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from croupier.games.cards import Card, Suit
 from croupier.games.facts import Call, PileCard, Seat
+from croupier.games.interface import OptionValues
 
 SEATS = 4
 """The only number of seats (SOLO-DECK-2)."""
@@ -29,6 +30,25 @@ class SoloOptions:
     either_pair: bool
     lowest_gets_buck: bool
     out_order: bool
+
+    @classmethod
+    def of(cls, values: OptionValues) -> "SoloOptions":
+        """Return the options of a table from their values by name."""
+        return cls(
+            deck_positions=_deck_positions((3, 2, 3) if values["deal_packets"] == "323" else (1,) * 8),
+            deals_right_first=values["deal_start"] == "right",
+            declarer_leads=values["first_lead"] == "declarer",
+            through_factor=int(values["through_factor"]),
+            do_factor=int(values["do_factor"]),
+            partner_do=values["partner_do"] is True,
+            fails_with_factor=values["fail_value"] == "full",
+            forced=values["called_card_rule"] == "forced",
+            solo_keep=values["solo_keep"] is True,
+            wedding_any_suit=values["wedding_trump"] == "any_suit",
+            either_pair=values["last_two"] == "either_pair",
+            lowest_gets_buck=values["double_out"] == "lowest",
+            out_order=values["ranking"] == "out_order",
+        )
 
 
 class Progress(NamedTuple):
@@ -112,3 +132,14 @@ class SoloState(NamedTuple):
         """Whether the called card is unplayed in a hand with a hidden partner, so that its duties stand."""
         contract = self.contract
         return contract.secret and contract.called >= 0 and bool(self.hands[contract.partner] >> contract.called & 1)
+
+
+def _deck_positions(packets: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Return the positions in the deck by seat: each packet goes round the table once (SOLO-DEAL-2)."""
+    deck_positions: list[tuple[int, ...]] = [()] * SEATS
+    at = 0
+    for packet in packets:
+        for number in range(SEATS):
+            deck_positions[number] += tuple(range(at, at + packet))
+            at += packet
+    return tuple(deck_positions)

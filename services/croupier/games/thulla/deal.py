@@ -14,7 +14,7 @@ from croupier.games.facts import (
     TurnChanged,
     moves_to_hand,
 )
-from croupier.games.interface import CardsShuffled, IllegalAction
+from croupier.games.interface import CardsShuffled
 from croupier.games.thulla.state import ThullaOptions, ThullaState
 from croupier.games.thulla.view import marks
 
@@ -25,7 +25,7 @@ Hands = tuple[tuple[Card, ...], ...]
 
 
 def deal(before: ThullaState, event: CardsShuffled) -> tuple[ThullaState, tuple[Fact, ...]]:
-    """Return the state after a deal, and its facts; raises IllegalAction for one that is not due or not valid."""
+    """Return the state after a deal, and its facts."""
     dealt, options, round_number = _dealt(before, event), before.options, before.progress.round_number + 1
     hands, first = tuple(map(mask_of, dealt)), _starter(options, round_number, dealt, event.drawn)
     state = ThullaState(
@@ -41,7 +41,7 @@ def deal(before: ThullaState, event: CardsShuffled) -> tuple[ThullaState, tuple[
 
 
 def record(state: ThullaState, event: CardsShuffled) -> dict[str, Any]:
-    """Return the deal as THU-DEAL-3 writes it; raises IllegalAction for one that is not due or not valid."""
+    """Return the deal as THU-DEAL-3 writes it."""
     written: dict[str, Any] = {"type": "deal", "hands": [notation(hand) for hand in _dealt(state, event)]}
     return written | {"starter": event.drawn[0]} if event.drawn else written
 
@@ -54,14 +54,6 @@ def holders(hands: tuple[int, ...], first: Seat = 0) -> tuple[Seat, ...]:
 def _dealt(state: ThullaState, event: CardsShuffled) -> Hands:
     """Deal one card at a time clockwise from the seat left of the dealer (THU-DEAL-2)."""
     options = state.options
-    if state.phase != "deal":
-        raise IllegalAction("THU-DEAL-3", "no deal is due")
-    if tuple(sorted(event.cards)) != options.deck:
-        raise IllegalAction(
-            "THU-DECK-2", f"a deal for {options.seats} seats has each of its {len(options.deck)} cards once"
-        )
-    if not event.has_drawn(options.draw_bounds):
-        raise IllegalAction("THU-START-3", "a deal draws one seat with start=random, and nothing otherwise")
     first = options.dealer(state.progress.round_number + 1) + 1
     return tuple(event.cards[(seat - first) % options.seats :: options.seats] for seat in range(options.seats))
 

@@ -1,18 +1,17 @@
 """Determinization and evaluation of Thulla for searching players."""
 
 from croupier.games.cards import cards_of_mask, mask_of
-from croupier.games.facts import Seat, View
+from croupier.games.facts import Ranking, Seat, View
 from croupier.games.hidden import HiddenPlace, deal_hidden
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.thulla.deal import ACE_OF_SPADES
-from croupier.games.thulla.setup import resolved
 from croupier.games.thulla.state import PlayedCard, Progress, ThullaOptions, ThullaState
 
 
 def determinize(observation: Observation, randrange: RandomSource) -> ThullaState:
     """Return a table that looks the same to the seat to act; finished games have any possible finishing order."""
     view = observation.view
-    options = resolved(len(view.seats), observation.options)
+    options = ThullaOptions.of(len(view.seats), observation.options)
     piles = {pile.name: tuple(PlayedCard(lies.card, lies.seat or 0) for lies in pile.cards) for pile in view.piles}
     marks = {(mark.name, mark.seat): int(mark.value) for mark in view.marks if mark.value.isdecimal()}
     trick, waste = piles.get("trick", ()), piles.get("waste", ())
@@ -76,9 +75,7 @@ def _queue(view: View, trick: tuple[PlayedCard, ...]) -> tuple[Seat, ...]:
     return tuple(seat for seat in clockwise if view.seats[seat].card_count and seat not in played)
 
 
-def _orders(
-    options: ThullaOptions, view: View, marks: dict[tuple[str, Seat | None], int]
-) -> tuple[tuple[Seat, ...], ...]:
+def _orders(options: ThullaOptions, view: View, marks: dict[tuple[str, Seat | None], int]) -> Ranking:
     """Return finishing orders of the games so far that have the winners they had."""
     won = [
         seat.score if options.scoring == "none" else marks.get(("wins", number), 0)

@@ -1,7 +1,7 @@
 """Points, places and the ranking of Thulla, as pure functions."""
 
 from croupier.games.cards import cards_of_mask, strength_of
-from croupier.games.facts import Count, Seat
+from croupier.games.facts import Count, Ranking, Seat
 from croupier.games.standings import ranked
 from croupier.games.thulla.state import ThullaState
 
@@ -68,19 +68,19 @@ def medals(order: tuple[Seat, ...]) -> tuple[Count, ...]:
     return tuple(Count(name, seat) for name, seat in named if name != "safe")
 
 
-def wins(orders: tuple[tuple[Seat, ...], ...], seats: int) -> tuple[int, ...]:
+def wins(orders: Ranking, seats: int) -> tuple[int, ...]:
     """Return games won by each seat (THU-MATCH-1)."""
     winners = [order[0] for order in orders]
     return tuple(map(winners.count, range(seats)))
 
 
-def match_over(scoring: str, best_of: int, orders: tuple[tuple[Seat, ...], ...], seats: int) -> bool:
+def match_over(scoring: str, best_of: int, orders: Ranking, seats: int) -> bool:
     """Return whether no further game is played (THU-MATCH-2, THU-MATCH-3)."""
     majority = scoring == "none" and max(wins(orders, seats)) * 2 > best_of
     return majority or len(orders) == best_of
 
 
-def ranking(state: ThullaState) -> tuple[tuple[Seat, ...], ...]:
+def ranking(state: ThullaState) -> Ranking:
     """Return groups of seats, best first (THU-MATCH-4): by penalty points, then wins, then the sum of places."""
     totals, orders = state.progress.totals, state.progress.orders
     won = wins(orders, len(totals))

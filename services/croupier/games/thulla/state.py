@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from croupier.games.cards import STANDARD_DECK, Card, cards
-from croupier.games.facts import Seat
+from croupier.games.facts import Ranking, Seat
+from croupier.games.interface import OptionValues
 
 REMOVAL_ORDER = cards("2C 2D 2H 2S 3C 3D 3H 3S")
 """The cards that leave the deck first, until it divides evenly (THU-DECK-2)."""
@@ -22,6 +23,20 @@ class ThullaOptions:
     cutter_picks_up: bool = False
     safe_at_once: bool = True
     stall_limit: int = 52
+
+    @classmethod
+    def of(cls, seats: int, values: OptionValues) -> "ThullaOptions":
+        """Return the options of a table from their values by name."""
+        return cls(
+            seats=seats,
+            start=str(values["start"]),
+            first_dealer=int(values["first_dealer"]),
+            best_of=int(values["best_of"]),
+            scoring=str(values["scoring"]),
+            cutter_picks_up=values["pickup"] == "cutter",
+            safe_at_once=values["last_card"] == "safe_at_once",
+            stall_limit=int(values["stall_limit"]),
+        )
 
     @property
     def removed(self) -> tuple[Card, ...]:
@@ -60,7 +75,7 @@ class Progress(NamedTuple):
     round_number: int
     starter: Seat
     totals: tuple[int, ...]
-    orders: tuple[tuple[Seat, ...], ...] = ()
+    orders: Ranking = ()
     reason: str = ""
     over: bool = False
 
