@@ -4,7 +4,7 @@ from croupier.games.cards import Card, card, cards
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, OptionValue, resolve_options
 from croupier.games.jossing import Jossing, JossingState
-from croupier.games.jossing.packs import cards_left
+from croupier.games.hands import cards_left
 from croupier.games.jossing.state import JossingOptions, Section
 from tests.games.comparison import apply
 
@@ -29,7 +29,7 @@ def shuffled(options: JossingOptions, hands: str, indicator: str, dealer: Seat) 
     order = [*range(dealer + 1, len(held)), *range(dealer + 1)]
     dealt: list[Card] = [held[seat][turn] for turn in range(len(held[0])) for seat in order]
     dealt.append(card(indicator))
-    return CardsShuffled((*dealt, *cards_left(options.decks, dealt)))
+    return CardsShuffled((*dealt, *cards_left(options.deck, dealt)))
 
 
 def section(hands: str, indicator: str, dealer: Seat = 0, **options: OptionValue) -> JossingState:

@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
 from croupier.games.actions import Action
-from croupier.games.cards import Card, Suit
+from croupier.games.cards import NOTATION, Card, Suit
 
 Seat: TypeAlias = int
 Viewer: TypeAlias = int
@@ -19,6 +19,8 @@ Audience: TypeAlias = int
 """A bit set of viewers: bit v stands for viewer v; negative numbers as two's complement, so EVERYONE is -1."""
 
 SPECTATOR: Viewer = 30
+MAX_SEATS = 8
+"""No game has more seats: by these are the facts that are made once."""
 EVERYONE: Audience = -1
 NO_TRUMP: Suit = -1
 """Stands for the trump suit of a round that has none."""
@@ -96,6 +98,14 @@ def moves_to_hand(
     return (
         CardsMoved(source, seat, cards, count, reason, only(seat)),
         CardsMoved(source, seat, (), count, reason, all_but(seat)),
+    )
+
+
+def plays_to(pile: str) -> tuple[tuple[CardsMoved, ...], ...]:
+    """Return by seat and standard card the fact that it is played to a pile; made once, since every play needs one."""
+    return tuple(
+        tuple(CardsMoved(seat, pile, (card,), 1, MoveReason.PLAY) for card in range(len(NOTATION)))
+        for seat in range(MAX_SEATS)
     )
 
 
@@ -177,6 +187,11 @@ class TurnChanged(NamedTuple):
     phase: str
     seats_to_act: tuple[Seat, ...]
     audience: Audience = EVERYONE
+
+
+def turns_of(phase: str) -> tuple[TurnChanged, ...]:
+    """Return by seat the fact that it alone is to act in a phase; made once, since every play needs one."""
+    return tuple(TurnChanged(phase, (seat,)) for seat in range(MAX_SEATS))
 
 
 class CardOrderChanged(NamedTuple):
@@ -263,6 +278,12 @@ class PileCard(NamedTuple):
     seat: Seat | None
 
 
+LAID: tuple[tuple[PileCard, ...], ...] = tuple(
+    tuple(PileCard(card, seat) for card in range(len(NOTATION))) for seat in range(MAX_SEATS)
+)
+"""By seat and standard card: the card as it lies when the seat has played it."""
+
+
 class Pile(NamedTuple):
     """Cards on the table, in the order in which they came to lie; `cards` is empty where only the count is known.
 
@@ -274,6 +295,11 @@ class Pile(NamedTuple):
     cards: tuple[PileCard, ...]
     owner: Seat | None = None
     face_down: bool = False
+
+
+def open_piles(**piles: tuple[PileCard, ...]) -> tuple[Pile, ...]:
+    """Return open piles of the whole table, of those with cards, in the order given."""
+    return tuple([Pile(name, len(cards), cards) for name, cards in piles.items() if cards])
 
 
 class View(NamedTuple):
@@ -293,3 +319,11 @@ class View(NamedTuple):
     card_order: tuple[Card, ...] = ()
     seats_to_act: tuple[Seat, ...] = ()
     ranking: Ranking = ()
+
+    def pile(self, name: str) -> tuple[PileCard, ...]:
+        """Return the cards that are seen in a pile of the whole table; empty without such a pile."""
+        return next((pile.cards for pile in self.piles if pile.name == name and pile.owner is None), ())
+
+    def cards_seen(self, seat: Seat) -> tuple[Card, ...]:
+        """Return the cards that are seen: those in the hand of a seat, and on the table."""
+        return (*self.seats[seat].cards, *[laid.card for pile in self.piles for laid in pile.cards])

@@ -12,6 +12,10 @@ ONCE = (1 << PACK) - 1
 """The bits of the cards that a hand holds at all; all that can be played are among these."""
 
 
+SUIT_OF: tuple[int, ...] = tuple((0x1FFF | 0x1FFF << PACK) << 13 * (value // 13) for value in range(52))
+"""For each card but the joker the cards of its suit, twice."""
+
+
 def hand_of(cards: Iterable[Card]) -> int:
     """Return the hand with these cards, none of them more than twice."""
     return with_cards(0, cards)
@@ -50,3 +54,17 @@ def taken_out(hand: int, cards: Iterable[Card]) -> int | None:
             return None
         hand = without(hand, value)
     return hand
+
+
+def cards_left(deck: Iterable[Card], gone: Iterable[Card]) -> list[Card]:
+    """Return the cards of a deck after these are gone, in its order, each as often as it is left."""
+    missing = [0] * PACK
+    for value in gone:
+        missing[value] += 1
+    left = []
+    for value in deck:
+        if missing[value]:
+            missing[value] -= 1
+        else:
+            left.append(value)
+    return left

@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 from croupier.games.actions import Action
 from croupier.games.cards import Card, CardFace
 from croupier.games.choices import ActionChoice
-from croupier.games.facts import Fact, Ranking, Seat, View, Viewer
+from croupier.games.facts import MAX_SEATS, Fact, Ranking, Seat, View, Viewer
 
 
 class IllegalAction(ValueError):
@@ -60,6 +60,10 @@ class SeatsToAct(NamedTuple):
     """These seats may act."""
 
     seats: tuple[Seat, ...]
+
+
+ONE_TO_ACT: tuple[SeatsToAct, ...] = tuple(SeatsToAct((seat,)) for seat in range(MAX_SEATS))
+"""By seat: this one alone may act."""
 
 
 class ShuffleNeeded(NamedTuple):
@@ -252,9 +256,8 @@ class Rules(ABC, Generic[S]):
         rules = self.event_rules(state)
         if isinstance(event, ProposalAgreed):
             if event.proposal not in self.proposals:
-                raise IllegalAction(
-                    rules.proposals, f"nothing but {' or '.join(self.proposals) or 'actions'} can be proposed"
-                )
+                expected = " or ".join(self.proposals) or "none"
+                raise IllegalAction(rules.proposals, f"invalid proposal {event.proposal!r}: expected {expected}")
             return
         due = self.awaiting(state)
         if not isinstance(due, ShuffleNeeded):

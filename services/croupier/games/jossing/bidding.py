@@ -22,8 +22,13 @@ def bid(before: JossingState, seat: Seat, action: Action) -> tuple[JossingState,
         return before._replace(bids=bids, bidders=bidders), (hidden, own, TurnChanged("bid", bidders))
     earlier = before.bids if before.has_secret_bids else ()
     revealed = [Called(Call(other, _BIDS[said]), all_but(other)) for other, said in earlier]
-    state, turn = _after_bids(before._replace(bids=bids, bidders=()))
-    return state, (*revealed, Called(Call(seat, _BIDS[amount])), turn)
+    facts: list[Fact] = [*revealed, Called(Call(seat, _BIDS[amount]))]
+    state, options, dealer = before._replace(bids=bids, bidders=()), before.options, before.section.dealer
+    if len(bids) < options.seats:
+        # With the hook the dealer bids when all others have (JOS-BID-6).
+        return state._replace(bidders=(dealer,)), (*facts, TurnChanged("bid", (dealer,)))
+    leader = first_leader(state)
+    return state._replace(queue=options.clockwise(leader)), (*facts, TurnChanged("play", (leader,)))
 
 
 def first_leader(state: JossingState) -> Seat:
@@ -58,15 +63,6 @@ def _checked(state: JossingState, seat: Seat, action: Action) -> int:
     if amount == _barred(state):
         raise IllegalAction("JOS-BID-7", f"bid anything but {amount}: the bids may not add up to {size}")
     return amount
-
-
-def _after_bids(state: JossingState) -> tuple[JossingState, TurnChanged]:
-    """Let the hook's dealer bid (JOS-BID-6), or the first leader play (JOS-LEAD-1), when all others have bid."""
-    options, dealer = state.options, state.section.dealer
-    if len(state.bids) < options.seats:
-        return state._replace(bidders=(dealer,)), TurnChanged("bid", (dealer,))
-    leader = first_leader(state)
-    return state._replace(queue=options.clockwise(leader)), TurnChanged("play", (leader,))
 
 
 _BIDS = tuple(Bid(amount) for amount in range(MAX_CARDS + 1))

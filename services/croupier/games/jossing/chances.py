@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from croupier.games.cards import Card, Suit
-from croupier.games.jossing.packs import HIGHER, SUIT_OF, Hand
+from croupier.games.hands import PACK, SUIT_OF
 from croupier.games.jossing.scoring import worth
 
 RUFFING = 0.5
@@ -21,13 +21,17 @@ CONTESTED = 0.7
 """The probability that a seat that could beat a card does so."""
 DOUBT = 0.01
 """The least chance of a card to win or to lose later, so that of two bad bids the nearer one is better."""
+HIGHER: tuple[int, ...] = tuple(
+    SUIT_OF[value] & ~((2 << value) - 1) & ~((2 << value) - 1 << PACK) for value in range(52)
+)
+"""For each card the higher ones of its suit, twice."""
 
 
 class HiddenCards(NamedTuple):
     """The cards that a seat does not see, and their number; trump, and how many cards others hold."""
 
     trump: Suit
-    unseen: Hand
+    unseen: int
     unseen_count: int
     held: tuple[int, ...]
 
@@ -80,7 +84,7 @@ def _ruffs(hidden: HiddenCards, suit: Suit, count: int) -> float:
     return void * _holds(hidden, hidden.unseen & SUIT_OF[13 * hidden.trump], count)
 
 
-def _holds(hidden: HiddenCards, wanted: Hand, count: int) -> float:
+def _holds(hidden: HiddenCards, wanted: int, count: int) -> float:
     """Return the chance that a seat with so many cards has one of these."""
     return 1.0 - (1 - wanted.bit_count() / max(hidden.unseen_count, 1)) ** count
 

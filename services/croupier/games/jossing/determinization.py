@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from croupier.games.actions import Bid
 from croupier.games.cards import Card
-from croupier.games.facts import Call, PileCard, View
-from croupier.games.hands import hand_of
+from croupier.games.facts import Call, PileCard
+from croupier.games.hands import cards_left, hand_of
 from croupier.games.hidden import HiddenPlace, deal_hidden
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.jossing.bots import best_bid
 from croupier.games.jossing.chances import HiddenCards
-from croupier.games.jossing.packs import cards_left
 from croupier.games.jossing.scoring import hit_points
 from croupier.games.jossing.state import JossingOptions, JossingState, SeatBid, Section
 from croupier.games.standings import relative_to_others
@@ -32,7 +31,7 @@ def determinize(observation: Observation, randrange: RandomSource) -> JossingSta
         totals=tuple([seat.score for seat in view.seats]),
         hands=tuple(map(hand_of, dealt)),
         bidders=() if playing else view.seats_to_act,
-        bids=_bids(view, section, options, dealt),
+        bids=tuple([SeatBid(call.seat, _bid(call, section, options, dealt[call.seat])) for call in view.calls]),
         queue=options.clockwise(first)[: options.seats - len(trick)] if playing else (),
         trick=trick,
         taken=piles.get("taken", ()),
@@ -42,19 +41,16 @@ def determinize(observation: Observation, randrange: RandomSource) -> JossingSta
 
 def evaluate(before: JossingState, after: JossingState) -> tuple[float, ...]:
     """Return 0.5 for gains like the others' average, more for better ones: points gained, or yet to be gained."""
+    options = before.options
     sections = range(before.section.number, after.section.number + 1)
-    most = sum(hit_points(before.options.size(number), before.options.modern) for number in sections if number) or 1
-    hopes = _hopes(after) if after.queue else (0.0,) * before.options.seats
-    gained = [new - old + hope for new, old, hope in zip(after.totals, before.totals, hopes, strict=True)]
+    most = sum(hit_points(options.size(number), options.modern) for number in sections if number) or 1
+    gained: list[float] = [new - old for new, old in zip(after.totals, before.totals, strict=True)]
+    if after.queue:
+        # A bid that can still be hit counts half.
+        left = after.section.size - sum(after.won)
+        for seat, (bid, won) in enumerate(zip(after.amounts, after.won, strict=True)):
+            gained[seat] += hit_points(bid, options.modern) / 2 * (won <= bid <= won + left)
     return tuple(relative_to_others(gained, 2 * most))
-
-
-def _hopes(state: JossingState) -> tuple[float, ...]:
-    """Return half the worth of each bid that can still be hit."""
-    left = state.section.size - sum(state.won)
-    in_reach = [won <= bid <= won + left for bid, won in zip(state.amounts, state.won, strict=True)]
-    worth = [hit_points(bid, state.options.modern) / 2 for bid in state.amounts]
-    return tuple([reached * points for reached, points in zip(in_reach, worth, strict=True)])
 
 
 def _dealt(
@@ -62,8 +58,7 @@ def _dealt(
 ) -> list[Sequence[Card]]:
     """Return hands with the seat's own cards; the rest of the unseen ones stay in the box."""
     seats = observation.view.seats
-    lying = [laid.card for pile in piles.values() for laid in pile]
-    unseen = cards_left(options.decks, (*seats[observation.seat].cards, *lying))
+    unseen = cards_left(options.deck, observation.view.cards_seen(observation.seat))
     voids = _voids(options, (*piles.get("taken", ()), *piles.get("trick", ())))
     places = [
         HiddenPlace(0 if seat == observation.seat else held.card_count, voids[seat]) for seat, held in enumerate(seats)
@@ -83,17 +78,11 @@ def _voids(options: JossingOptions, played: Sequence[PileCard]) -> list[int]:
     return voids
 
 
-def _bids(
-    view: View, section: Section, options: JossingOptions, dealt: Sequence[Sequence[Card]]
-) -> tuple[SeatBid, ...]:
-    """Return the bids that the seat knows, and for the others those of a sensible player with the dealt hand."""
-    return tuple([SeatBid(call.seat, _bid(call, section, options, dealt[call.seat])) for call in view.calls])
-
-
 def _bid(call: Call, section: Section, options: JossingOptions, hand: Sequence[Card]) -> int:
+    """Return a bid that the seat knows, or that of a sensible player with the dealt hand."""
     if isinstance(call.action, Bid) and isinstance(call.action.bid, int):
         return call.action.bid
-    unseen = cards_left(options.decks, (*hand, section.indicator))
+    unseen = cards_left(options.deck, (*hand, section.indicator))
     hidden = HiddenCards(section.trump, hand_of(unseen), len(unseen), (section.size,) * (options.seats - 1))
     leads = not options.highest_bidder_leads and call.seat == options.from_left_of(section.dealer)[0]
     return best_bid(hidden, hand, leads, range(section.size + 1), options.modern)

@@ -57,7 +57,7 @@ class Jossing(interface.Rules[JossingState]):
     def awaiting(self, state: JossingState) -> interface.Awaiting:
         """Return a seat's play, bids, the next deal, or the end."""
         if state.queue:
-            return _AWAITING[state.queue[0]]
+            return interface.ONE_TO_ACT[state.queue[0]]
         if state.bidders:
             return interface.SeatsToAct(state.bidders)
         if state.phase == "over":
@@ -111,6 +111,3 @@ class Jossing(interface.Rules[JossingState]):
     def evaluate(self, before: JossingState, after: JossingState) -> tuple[float, ...]:
         """Return the points that each seat gained, compared with the others; a bid in reach counts in mid-section."""
         return determinization.evaluate(before, after)
-
-
-_AWAITING = tuple(interface.SeatsToAct((seat,)) for seat in range(8))

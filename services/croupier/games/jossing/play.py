@@ -1,23 +1,13 @@
 """The play of Jøssing: a card, the end of a trick, and the end of the section."""
 
+from croupier.games import facts
 from croupier.games.actions import PLAYS, Action, Bid, Play
 from croupier.games.cards import NOTATION, Card, cards_of_mask
-from croupier.games.facts import (
-    CardsMoved,
-    Fact,
-    GameEnded,
-    MoveReason,
-    PileCard,
-    RoundEnded,
-    Seat,
-    TrickTaken,
-    TurnChanged,
-)
-from croupier.games.hands import ONCE, without
+from croupier.games.facts import LAID, Fact, MoveReason, Seat
+from croupier.games.hands import ONCE, SUIT_OF, without
 from croupier.games.interface import IllegalAction, Legal
-from croupier.games.jossing import scoring, sheet
+from croupier.games.jossing import scoring
 from croupier.games.jossing.bidding import first_leader
-from croupier.games.jossing.packs import SUIT_OF, Hand
 from croupier.games.jossing.state import JossingState
 
 END_REASON = "sections_played"
@@ -33,22 +23,22 @@ def play(before: JossingState, seat: Seat, action: Action) -> tuple[JossingState
     card = _checked(before, seat, action)
     options, section, totals, hands, _, bids, _, _, taken, won = before
     hands = (*hands[:seat], without(hands[seat], card), *hands[seat + 1 :])
-    trick, queue = (*before.trick, _PILE_CARD[seat][card]), before.queue[1:]
+    trick, queue = (*before.trick, LAID[seat][card]), before.queue[1:]
     if queue:
         state = JossingState(options, section, totals, hands, (), bids, queue, trick, taken, won)
-        return state, (_CARD_MOVED[seat][card], _TURN[queue[0]])
+        return state, (_PLAYED[seat][card], _TURN[queue[0]])
     cards = tuple([played.card for played in trick])
     taker = (seat + 1 + scoring.winner(cards, section.trump, options.last_copy_wins)) % options.seats
     won = (*won[:taker], won[taker] + 1, *won[taker + 1 :])
-    swept = CardsMoved("trick", "taken", cards, len(cards), MoveReason.WIN)
+    swept = facts.CardsMoved("trick", "taken", cards, len(cards), MoveReason.WIN)
     state = JossingState(options, section, totals, hands, (), bids, (), (), taken + trick, won)
-    facts = (_CARD_MOVED[seat][card], swept, TrickTaken(taker))
+    news = (_PLAYED[seat][card], swept, facts.TrickTaken(taker))
     if hands[taker]:
-        return state._replace(queue=options.clockwise(taker)), (*facts, _TURN[taker])
-    return _score(state, facts)
+        return state._replace(queue=options.clockwise(taker)), (*news, _TURN[taker])
+    return _score(state, news)
 
 
-def _playable(state: JossingState, hand: Hand) -> Hand:
+def _playable(state: JossingState, hand: int) -> int:
     return hand & SUIT_OF[state.trick[0].card] or hand if state.trick else hand
 
 
@@ -68,20 +58,15 @@ def _checked(state: JossingState, seat: Seat, action: Action) -> Card:
     return card
 
 
-def _score(before: JossingState, facts: tuple[Fact, ...]) -> tuple[JossingState, tuple[Fact, ...]]:
+def _score(before: JossingState, news: tuple[Fact, ...]) -> tuple[JossingState, tuple[Fact, ...]]:
     """End the section (JOS-END-0), and perhaps the game (JOS-END-1)."""
     section, bids, won = before.section, before.amounts, before.won
     points = scoring.section_points(bids, won, before.options.modern)
     state = before._replace(totals=tuple(map(sum, zip(before.totals, points, strict=True))))
-    ended = RoundEnded(sheet.line(section, first_leader(state), bids, won, points, state.totals))
+    ended = facts.RoundEnded(scoring.sheet_line(section, first_leader(state), bids, won, points, state.totals))
     phase = state.phase
-    over = (GameEnded(scoring.ranking(state.totals), END_REASON),) if phase == "over" else ()
-    return state, (*facts, ended, TurnChanged(phase, ()), *over)
+    over = (facts.GameEnded(scoring.ranking(state.totals), END_REASON),) if phase == "over" else ()
+    return state, (*news, ended, facts.TurnChanged(phase, ()), *over)
 
 
-# Values by seat, or by seat and card, that are made once, because every play needs some of them.
-_TURN = tuple(TurnChanged("play", (seat,)) for seat in range(8))
-_PILE_CARD = tuple(tuple(PileCard(value, seat) for value in range(52)) for seat in range(8))
-_CARD_MOVED = tuple(
-    tuple(CardsMoved(seat, "trick", (value,), 1, MoveReason.PLAY) for value in range(52)) for seat in range(8)
-)
+_PLAYED, _TURN = facts.plays_to("trick"), facts.turns_of("play")

@@ -1,10 +1,11 @@
-"""Tricks, points and the ranking of Jøssing, as pure functions."""
+"""Tricks, points, the section sheet and the ranking of Jøssing, as pure functions."""
 
 from collections.abc import Sequence
 
-from croupier.games.cards import Card, Suit
-from croupier.games.facts import Ranking, Seat
-from croupier.games.standings import ranked
+from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS, Card, Suit
+from croupier.games.facts import Count, Ranking, RoundScore, Seat
+from croupier.games.jossing.state import Section
+from croupier.games.standings import listed, ranked
 
 
 def winner(cards: Sequence[Card], trump: Suit, last_copy_wins: bool) -> int:
@@ -38,6 +39,38 @@ def first_leader(bids: Sequence[int], order: tuple[Seat, ...], highest_bidder_le
 def ranking(totals: Sequence[int]) -> Ranking:
     """Return groups of seats, the highest total first; equal totals share a place (JOS-END-2, JOS-END-3)."""
     return ranked(range(len(totals)), lambda seat: -totals[seat])
+
+
+def sheet_line(
+    section: Section,
+    leader: Seat,
+    bids: Sequence[int],
+    won: Sequence[int],
+    points: tuple[int, ...],
+    totals: tuple[int, ...],
+) -> RoundScore:
+    """Return the line of a section that was led by a seat at first; bids, tricks, points and totals are by seat."""
+    counts = [Count("bids", seat) for seat in range(len(bids))]
+    counts += [Count("bids_hit", seat) for seat, bid in enumerate(bids) if bid == won[seat]]
+    counts += [Count("tricks_won", seat, tricks) for seat, tricks in enumerate(won) if tricks]
+    return RoundScore(
+        section.number,
+        points,
+        totals,
+        tuple([f"bid {bid}, won {tricks}" for bid, tricks in zip(bids, won, strict=True)]),
+        f"section {section.number}, {section.size} card{'s'[: section.size > 1]}, trump {SUIT_NAMES[section.trump]}",
+        (
+            ("section", str(section.number)),
+            ("cards", str(section.size)),
+            ("dealer", str(section.dealer)),
+            ("indicator", NOTATION[section.indicator]),
+            ("trump", SUITS[section.trump]),
+            ("leader", str(leader)),
+            ("bids", listed(bids)),
+            ("tricks", listed(won)),
+        ),
+        tuple(counts),
+    )
 
 
 def _worth(trump: Suit, led: Suit) -> tuple[int, ...]:

@@ -1,11 +1,10 @@
 """A computer player of 101: it sheds what costs most, hits a neighbour nearly out, and saves queens for the end."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from croupier.games.actions import Action, Draw, Play
 from croupier.games.cards import Card, Suit, suit_of
-from croupier.games.facts import Seat, View
+from croupier.games.hands import cards_left
 from croupier.games.interface import Observation, OptionValues, RandomSource
 from croupier.games.one_oh_one.effects import FITS, IS_QUEEN, IS_SIX, PENALTIES, POINTS, SUITED, SUITED_OR_QUEEN
 
@@ -34,29 +33,16 @@ class _KnownTable(NamedTuple):
 
 def sensible(observation: Observation, randrange: RandomSource) -> Action:  # noqa: ARG001 - the port's signature
     """Play the card that gains most; draw only without a choice. Raises ValueError if nothing is legal."""
-    plays = [action for action in observation.legal.actions if isinstance(action, Play)]
+    seat, options, view, (actions, _) = observation
+    plays = [action for action in actions if isinstance(action, Play)]
     if not plays:
-        if not observation.legal.actions:
-            raise ValueError(f"seat {observation.seat} has nothing to decide")
+        if not actions:
+            raise ValueError(f"seat {seat} has nothing to decide")
         return Draw()
-    table, hand = (
-        _table(observation.seat, observation.view, observation.options),
-        observation.view.seats[observation.seat].cards,
-    )
-    return max(plays, key=lambda play: _estimated_gain(table, play, _without(hand, play.card)))
-
-
-def _table(seat: Seat, view: View, options: OptionValues) -> _KnownTable:
-    seats = len(view.seats)
-    others = [(seat + step) % seats for step in range(1, seats)]
-    counts = [view.seats[other].card_count for other in others if not view.seats[other].is_out]
-    return _KnownTable(options, counts[0], min(counts), len(counts) == 1)
-
-
-def _without(hand: Sequence[Card], value: Card) -> list[Card]:
-    rest = list(hand)
-    rest.remove(value)
-    return rest
+    others = [*view.seats[seat + 1 :], *view.seats[:seat]]
+    counts = [other.card_count for other in others if not other.is_out]
+    table, hand = _KnownTable(options, counts[0], min(counts), len(counts) == 1), view.seats[seat].cards
+    return max(plays, key=lambda play: _estimated_gain(table, play, cards_left(hand, (play.card,))))
 
 
 def _estimated_gain(table: _KnownTable, play: Play, rest: list[Card]) -> float:

@@ -1,21 +1,10 @@
-"""The deal of 101: its check, and the facts that it makes known."""
+"""The deal of 101: the cards of each seat, and the facts that it makes known."""
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from croupier.games import facts
 from croupier.games.cards import Card, notation
-from croupier.games.facts import (
-    CardsMoved,
-    Fact,
-    Mark,
-    MarkChanged,
-    MoveReason,
-    RoundStarted,
-    Seat,
-    SeatOut,
-    TurnChanged,
-    moves_to_hand,
-)
+from croupier.games.facts import Fact, MoveReason, Seat
 from croupier.games.hands import with_cards
 from croupier.games.interface import CardsShuffled
 from croupier.games.one_oh_one import scoring
@@ -33,15 +22,20 @@ class Dealt(NamedTuple):
 
 
 def deal(before: OneOhOneState, event: CardsShuffled) -> tuple[OneOhOneState, tuple[Fact, ...]]:
-    """Return the state after a deal, and its facts."""
+    """Return the state after a deal, and its facts: each seat sees its own hand only (101-VIS-1, 101-VIS-2)."""
     dealt, options = _dealt(before, event), before.options
     starter, hands = dealt.starter, tuple(with_cards(0, hand) for hand in dealt.hands)
     progress = before.progress._replace(round_number=before.progress.round_number + 1, starter=starter)
     forced = None if options.first_move_any else dealt.hands[starter][-1]
     state = OneOhOneState(options, progress, hands, dealt.stock, turn=starter, forced=forced)
-    out = [SeatOut(seat, place) for seat, place in scoring.places(options.seats, progress.dropped).items()]
-    started, turn = RoundStarted(progress.round_number, None), TurnChanged("play", (starter,))
-    return state, (started, *out, *_facts(dealt), MarkChanged(Mark("starter", None, str(starter))), turn)
+    news: list[Fact] = [facts.RoundStarted(progress.round_number, None)]
+    news += [facts.SeatOut(seat, place) for seat, place in scoring.places(options.seats, progress.dropped).items()]
+    for seat, hand in enumerate(dealt.hands):
+        if hand:
+            news += facts.moves_to_hand(None, seat, tuple(sorted(hand)), MoveReason.DEAL)
+    news.append(facts.CardsMoved(None, "stock", (), len(dealt.stock), MoveReason.DEAL, face_down=True))
+    news.append(facts.MarkChanged(facts.Mark("starter", None, str(starter))))
+    return state, (*news, facts.TurnChanged("play", (starter,)))
 
 
 def record(state: OneOhOneState, event: CardsShuffled) -> dict[str, Any]:
@@ -60,11 +54,3 @@ def _dealt(state: OneOhOneState, event: CardsShuffled) -> Dealt:
     for turn, seat in enumerate(seats):
         hands[seat] = event.cards[turn : dealing : len(seats)]
     return Dealt(starter, tuple(hands), event.cards[dealing:])
-
-
-def _facts(dealt: Dealt) -> Iterator[Fact]:
-    """Yield for each seat its own hand, and the counts for everybody (101-VIS-1, 101-VIS-2)."""
-    for seat, hand in enumerate(dealt.hands):
-        if hand:
-            yield from moves_to_hand(None, seat, tuple(sorted(hand)), MoveReason.DEAL)
-    yield CardsMoved(None, "stock", (), len(dealt.stock), MoveReason.DEAL, face_down=True)

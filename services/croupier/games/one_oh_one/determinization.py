@@ -4,8 +4,8 @@ from itertools import groupby
 
 from croupier.games.actions import Play
 from croupier.games.cards import SUITS, Card
-from croupier.games.facts import PileCard, Seat, View
-from croupier.games.hands import cards_in, with_cards
+from croupier.games.facts import Seat, View
+from croupier.games.hands import cards_in, cards_left, with_cards
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.one_oh_one import scoring
 from croupier.games.one_oh_one.state import NOBODY, OneOhOneOptions, OneOhOneState, Progress, circle
@@ -19,15 +19,12 @@ COST_OF_LOSING = 60
 
 def determinize(observation: Observation, randrange: RandomSource) -> OneOhOneState:
     """Return a table that looks the same to the seat to act; hidden cards lie at random."""
-    view = observation.view
+    view, first = observation.view, observation.legal.actions[0]
     options = OneOhOneOptions.of(len(view.seats), observation.options)
-    pile = next((pile.cards for pile in view.piles if pile.name == "pile"), ())
-    stock_count = next((pile.card_count for pile in view.piles if pile.name == "stock"), 0)
+    pile = view.pile("pile")
     marks = {mark.name: (mark.seat, mark.value) for mark in view.marks}
     penalized, _ = marks.get("penalty", (None, ""))
-    hands, stock = _dealt(
-        observation, _unseen(options, pile, view.seats[observation.seat].cards, randrange), stock_count
-    )
+    hands, stock = _dealt(observation, options, randrange)
     return OneOhOneState(
         options=options,
         progress=_progress(view, int(marks["starter"][1])),
@@ -38,7 +35,8 @@ def determinize(observation: Observation, randrange: RandomSource) -> OneOhOneSt
         ordered=SUITS.index(marks["ordered_suit"][1]) if "ordered_suit" in marks else None,
         covers="cover" in marks,
         penalized=NOBODY if penalized is None else penalized,
-        forced=_forced(observation, options, pile),
+        # Only the legal actions show which card was dealt last (101-LEAD-2).
+        forced=first.card if isinstance(first, Play) and not pile and not options.first_move_any else None,
     )
 
 
@@ -67,26 +65,19 @@ def _is_out(state: OneOhOneState, seat: Seat) -> bool:
     return any(seat in group for group in state.progress.dropped)
 
 
-def _unseen(
-    options: OneOhOneOptions, pile: tuple[PileCard, ...], own: tuple[Card, ...], randrange: RandomSource
-) -> list[Card]:
-    """Return the cards that the seat does not see, in a random order."""
-    unseen = list(options.deck)
-    for value in (*own, *(lying.card for lying in pile)):
-        unseen.remove(value)
-    for last in range(len(unseen) - 1, 0, -1):
-        chosen = randrange(last + 1)
-        unseen[last], unseen[chosen] = unseen[chosen], unseen[last]
-    return unseen
-
-
-def _dealt(observation: Observation, unseen: list[Card], stock_count: int) -> tuple[tuple[int, ...], tuple[Card, ...]]:
-    hands, at = [], stock_count
-    for seat, held in enumerate(observation.view.seats):
-        count = 0 if seat == observation.seat else held.card_count
-        hands.append(with_cards(0, held.cards if seat == observation.seat else unseen[at : at + count]))
-        at += count
-    return tuple(hands), tuple(unseen[:stock_count])
+def _dealt(
+    observation: Observation, options: OneOhOneOptions, randrange: RandomSource
+) -> tuple[tuple[int, ...], tuple[Card, ...]]:
+    """Return hands and stock: the seat's own cards, and those that it does not see in a random order."""
+    view, me = observation.view, observation.seat
+    unseen = cards_left(options.deck, view.cards_seen(me))
+    order = [unseen.pop(randrange(len(unseen))) for _ in range(len(unseen))]
+    hands = []
+    for seat, held in enumerate(view.seats):
+        count = 0 if seat == me else held.card_count
+        hands.append(with_cards(0, held.cards if seat == me else order[:count]))
+        order = order[count:]
+    return tuple(hands), tuple(order)
 
 
 def _progress(view: View, starter: Seat) -> Progress:
@@ -94,9 +85,3 @@ def _progress(view: View, starter: Seat) -> Progress:
     dropped = tuple(tuple(seat for _, seat in group) for _, group in groupby(out, key=lambda placed: placed[0]))
     totals = tuple(held.score for held in view.seats)
     return Progress(view.round_number, starter, totals, circle(len(view.seats), dropped), dropped)
-
-
-def _forced(observation: Observation, options: OneOhOneOptions, pile: tuple[PileCard, ...]) -> Card | None:
-    """Return the card that was dealt last, which only the seat's legal actions show (101-LEAD-2)."""
-    first = observation.legal.actions[0]
-    return first.card if isinstance(first, Play) and not pile and not options.first_move_any else None

@@ -67,7 +67,7 @@ class OneOhOne(interface.Rules[OneOhOneState]):
     def awaiting(self, state: OneOhOneState) -> interface.Awaiting:
         """Return a seat's action, a deal, a reshuffle, or the end."""
         if state.turn >= 0:
-            return _AWAITING[state.turn]
+            return interface.ONE_TO_ACT[state.turn]
         progress = state.progress
         if state.owed:
             cards = tuple(sorted(stock.under_top(state.pile)))
@@ -126,6 +126,3 @@ class OneOhOne(interface.Rules[OneOhOneState]):
     def evaluate(self, before: OneOhOneState, after: OneOhOneState) -> tuple[float, ...]:
         """Return how much cheaper each seat came off than the others, 0 to 1."""
         return determinization.evaluate(before, after)
-
-
-_AWAITING = tuple(interface.SeatsToAct((seat,)) for seat in range(4))

@@ -74,15 +74,13 @@ def _misfit(state: OneOhOneState, value: Card) -> IllegalAction:
         return IllegalAction("101-LEAD-2", "lead the card that was dealt to you last")
     top = state.pile[-1].card
     if state.covers:
-        rule, more = ("101-SIX-3", "") if IS_QUEEN[value] else ("101-SIX-2", _or_queen(state))
-        return IllegalAction(rule, f"cover your six with {SUITS[suit_of(top)]}{more}")
+        if IS_QUEEN[value]:
+            return IllegalAction("101-SIX-3", f"cover your six with {SUITS[suit_of(top)]}")
+        more = ", or a queen" if state.options.queen_covers_six else ""
+        return IllegalAction("101-SIX-2", f"cover your six with {SUITS[suit_of(top)]}{more}")
     if state.ordered is not None:
         return IllegalAction("101-QUEEN-3", f"{SUITS[state.ordered]} is ordered: play that suit, or a queen")
     return IllegalAction("101-PLAY-1", f"play the suit or the rank of {NOTATION[top]}, or a queen")
-
-
-def _or_queen(state: OneOhOneState) -> str:
-    return ", or a queen" if state.options.queen_covers_six else ""
 
 
 def _check_draw(state: OneOhOneState) -> None:

@@ -2,7 +2,7 @@
 
 from croupier.games.actions import Play
 from croupier.games.cards import SUITS, Card, Suit, suit_of
-from croupier.games.facts import CardsMoved, Fact, Mark, MarkChanged, MoveReason, PileCard, Seat
+from croupier.games.facts import LAID, Fact, Mark, MarkChanged, MoveReason, Seat, plays_to
 from croupier.games.hands import without
 from croupier.games.one_oh_one.effects import IS_SIX, PENALTIES, PENALTY_NAMES
 from croupier.games.one_oh_one.state import NOBODY, OneOhOneState, Owed
@@ -14,7 +14,10 @@ def played(state: OneOhOneState, seat: Seat, play: Play, facts: list[Fact]) -> t
     hand, following = without(state.hands[seat], value), state.progress.following
     covers = IS_SIX[value] and (hand != 0 or not state.options.finish_on_six)
     after = following[seat]
-    imposed = _imposed(state, value, is_last=not hand)
+    imposed = PENALTIES[value]
+    if not hand and not (imposed and state.options.last_card_effects):
+        # A last card can only make the next player take cards (101-LAST-2).
+        imposed = None
     penalized = NOBODY if imposed is None else after
     facts.append(_PLAYED[seat][value])
     if suit != state.ordered or covers or penalized >= 0 or state.covers or state.penalized >= 0:
@@ -22,7 +25,7 @@ def played(state: OneOhOneState, seat: Seat, play: Play, facts: list[Fact]) -> t
         facts += _new_marks(None if suit == state.ordered else suit, seat if covers else NOBODY, value, penalized)
     state = state._replace(
         hands=(*state.hands[:seat], hand, *state.hands[seat + 1 :]),
-        pile=(*state.pile, _LAID[seat][value]),
+        pile=(*state.pile, LAID[seat][value]),
         turn=NOBODY,
         ordered=suit,
         covers=covers,
@@ -39,17 +42,6 @@ def drawn(state: OneOhOneState, seat: Seat, facts: list[Fact]) -> tuple[OneOhOne
         facts += _ended_marks(state, state.ordered)
     state = state._replace(turn=NOBODY, covers=False, penalized=NOBODY)
     return state, Owed(seat, 1, MoveReason.DRAW, state.progress.following[seat])
-
-
-def _imposed(state: OneOhOneState, value: Card, is_last: bool) -> int | None:
-    """Return how many cards the next player takes before they miss their turn; None if they miss none.
-
-    A last card can only make them take cards (101-LAST-2).
-    """
-    imposed = PENALTIES[value]
-    if imposed is None or (is_last and not (imposed and state.options.last_card_effects)):
-        return None
-    return imposed
 
 
 def _ended_marks(state: OneOhOneState, suit: Suit | None) -> list[Fact]:
@@ -76,7 +68,4 @@ def _new_marks(suit: Suit | None, coverer: Seat, value: Card, penalized: Seat) -
     return facts
 
 
-_LAID = tuple(tuple(PileCard(value, seat) for value in range(52)) for seat in range(4))
-_PLAYED = tuple(
-    tuple(CardsMoved(seat, "pile", (value,), 1, MoveReason.PLAY) for value in range(52)) for seat in range(4)
-)
+_PLAYED = plays_to("pile")

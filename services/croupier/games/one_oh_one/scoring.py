@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 from croupier.games.cards import NOTATION, Card, notation
-from croupier.games.facts import Count, Ranking, Seat
+from croupier.games.facts import Count, Ranking, RoundScore, Seat
 from croupier.games.hands import cards_in
 from croupier.games.one_oh_one.effects import IS_QUEEN, POINTS, QUEEN_POINTS, card_words
 from croupier.games.one_oh_one.state import LOSING_SCORE, OneOhOneOptions, Progress
-from croupier.games.standings import ranked
+from croupier.games.standings import listed, ranked
 
 
 class Scored(NamedTuple):
@@ -85,17 +85,27 @@ def end_reason(options: OneOhOneOptions, round_number: int, losers: tuple[Seat, 
     return "max_rounds" if round_number == options.max_rounds else ""
 
 
-def headline(result: Scored) -> str:
-    """Return the headline of the round in the words of players."""
-    return f"finished with the {card_words(result.last_card)}"
-
-
-def notes(result: Scored, elimination: bool) -> tuple[str, ...]:
-    """Return for each seat how its line came about."""
-    return tuple(", ".join(_remarks(result, seat, elimination)) for seat in range(len(result.points)))
+def sheet_line(before: Progress, result: Scored, elimination: bool) -> RoundScore:
+    """Return the line of a round for people and for programs (101-SCORE-5); `before` is as it was before the round."""
+    details = (
+        ("round", str(before.round_number)),
+        ("starter", str(before.starter)),
+        ("winner", str(result.winner)),
+        ("last_card", NOTATION[result.last_card]),
+        *((f"hand_{seat}", " ".join(notation(hand))) for seat, hand in enumerate(result.hands) if hand),
+        ("points", listed(result.points)),
+        ("floored", listed(result.floored)),
+        ("reset", listed(result.reset)),
+        ("totals", listed(result.totals)),
+        ("losers", listed(result.losers)),
+    )
+    notes = tuple(", ".join(_remarks(result, seat, elimination)) for seat in range(len(result.points)))
+    headline = f"finished with the {card_words(result.last_card)}"
+    return RoundScore(before.round_number, result.points, result.totals, notes, headline, details, _counts(result))
 
 
 def _remarks(result: Scored, seat: Seat, elimination: bool) -> list[str]:
+    """Return how the line of a seat came about."""
     hand, points = result.hands[seat], result.points[seat]
     remarks = []
     if seat == result.winner:
@@ -115,27 +125,7 @@ def _remarks(result: Scored, seat: Seat, elimination: bool) -> list[str]:
     return remarks
 
 
-def details(round_number: int, starter: Seat, result: Scored) -> tuple[tuple[str, str], ...]:
-    """Return the summary of a round for programs (101-SCORE-5)."""
-    return (
-        ("round", str(round_number)),
-        ("starter", str(starter)),
-        ("winner", str(result.winner)),
-        ("last_card", NOTATION[result.last_card]),
-        *((f"hand_{seat}", " ".join(notation(hand))) for seat, hand in enumerate(result.hands) if hand),
-        ("points", _listed(result.points)),
-        ("floored", _listed(result.floored)),
-        ("reset", _listed(result.reset)),
-        ("totals", _listed(result.totals)),
-        ("losers", _listed(result.losers)),
-    )
-
-
-def _listed(values: tuple[int, ...]) -> str:
-    return " ".join(map(str, values))
-
-
-def counts(result: Scored) -> tuple[Count, ...]:
+def _counts(result: Scored) -> tuple[Count, ...]:
     """Return the counts of a round for statistics."""
     found = [Count("rounds_won", result.winner)]
     if IS_QUEEN[result.last_card]:

@@ -1,7 +1,7 @@
 """The view of a table of 101 for each viewer."""
 
 from croupier.games.cards import SUITS, suit_of
-from croupier.games.facts import Mark, Pile, Seat, SeatView, View, Viewer
+from croupier.games.facts import Mark, Pile, SeatView, View, Viewer, open_piles
 from croupier.games.hands import cards_in
 from croupier.games.one_oh_one import scoring
 from croupier.games.one_oh_one.effects import PENALTY_NAMES
@@ -10,29 +10,29 @@ from croupier.games.one_oh_one.state import OneOhOneState
 
 def view(state: OneOhOneState, viewer: Viewer) -> View:
     """Return the whole view; hands are open once a round has ended (101-VIS-4), the stock never is (101-VIS-3)."""
-    progress, piles = state.progress, []
-    if state.pile:
-        piles.append(Pile("pile", len(state.pile), state.pile))
-    if state.stock:
-        piles.append(Pile("stock", len(state.stock), (), face_down=True))
-    places = scoring.places(state.options.seats, progress.dropped)
+    progress, phase = state.progress, state.phase
+    places, are_open = scoring.places(state.options.seats, progress.dropped), phase in ("deal", "over")
+    seats = [
+        SeatView(
+            hand.bit_count(),
+            cards_in(hand) if are_open or seat == viewer else (),
+            progress.totals[seat],
+            is_out=seat in places,
+            place=places.get(seat),
+        )
+        for seat, hand in enumerate(state.hands)
+    ]
+    stock = (Pile("stock", len(state.stock), (), face_down=True),) if state.stock else ()
     return View(
         round_number=progress.round_number,
-        phase=state.phase,
+        phase=phase,
         dealer=None,
-        seats=tuple([_seat(state, seat, viewer, places.get(seat)) for seat in range(state.options.seats)]),
-        piles=tuple(piles),
+        seats=tuple(seats),
+        piles=(*open_piles(pile=state.pile), *stock),
         marks=_marks(state),
         seats_to_act=(state.turn,) if state.turn >= 0 else (),
         ranking=scoring.ranking(progress) if progress.reason else (),
     )
-
-
-def _seat(state: OneOhOneState, seat: Seat, viewer: Viewer, place: int | None) -> SeatView:
-    hand = state.hands[seat]
-    is_open = seat == viewer or state.phase in ("deal", "over")
-    cards = cards_in(hand) if is_open else ()
-    return SeatView(hand.bit_count(), cards, state.progress.totals[seat], is_out=place is not None, place=place)
 
 
 def _marks(state: OneOhOneState) -> tuple[Mark, ...]:

@@ -6,7 +6,7 @@ from croupier.games.actions import Action, Bid, KeepCards, MatchBid, Pass, Play,
 from croupier.games.cards import Card, Suit
 from croupier.games.choices import ActionChoice, CardChoice
 from croupier.games.facts import PileCard, View
-from croupier.games.hands import PACK
+from croupier.games.hands import PACK, cards_left
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.one_ten.state import TRICK_POINTS, UNNAMED
 from croupier.games.one_ten.tricks import taking
@@ -34,12 +34,11 @@ def _worth(trumps: Trumps, value: Card) -> float:
     return (0.4, 0.2, 0.1)[above] if above < 3 else 0.06 - above / 250
 
 
-def _table_of_worth() -> tuple[tuple[float, ...], ...]:
-    named = [tuple(_worth(trumps, value) for value in range(len(trumps.order))) for trumps in TRUMPS[:UNNAMED]]
-    return (*named, tuple(sum(column) / UNNAMED for column in zip(*named, strict=True)))
-
-
-WORTH = _table_of_worth()
+_WORTH_NAMED = [tuple(_worth(trumps, value) for value in range(PACK)) for trumps in TRUMPS[:UNNAMED]]
+WORTH: tuple[tuple[float, ...], ...] = (
+    *_WORTH_NAMED,
+    tuple(sum(column) / UNNAMED for column in zip(*_WORTH_NAMED, strict=True)),
+)
 """By trump suit and card; for UNNAMED the mean over the four suits."""
 
 
@@ -116,10 +115,11 @@ def _play(observation: Observation) -> Action:
     """Return the card whose chance to take this trick is highest above its worth for a later one."""
     view, seat = observation.view, observation.seat
     trumps = TRUMPS[_trump(view)]
-    trick = next((pile.cards for pile in view.piles if pile.name == "trick"), ())
+    trick = view.pile("trick")
     played = {laid.seat for laid in trick}.union([seat])
     later = sum(held.card_count for other, held in enumerate(view.seats) if other not in played)
-    hidden, worth = _HiddenCards(unseen_cards(observation), later), WORTH[trumps.suit]
+    unseen = cards_left([*range(PACK)] * int(observation.options["decks"]), view.cards_seen(seat))
+    hidden, worth = _HiddenCards(unseen, later), WORTH[trumps.suit]
     draws_trumps = DRAWING if not trick and seat == view.contract.declarer else 0.0
 
     def gain(value: Card) -> float:
@@ -127,17 +127,6 @@ def _play(observation: Observation) -> Action:
         return chance * (1 + draws_trumps * (trumps.trumps >> value & 1)) - worth[value]
 
     return Play(max((action.card for action in observation.legal.actions if isinstance(action, Play)), key=gain))
-
-
-def unseen_cards(observation: Observation) -> list[Card]:
-    """Return the cards of which the seat knows nothing, a card as often as it is missing."""
-    left = [int(observation.options["decks"])] * PACK
-    for value in observation.view.seats[observation.seat].cards:
-        left[value] -= 1
-    for pile in observation.view.piles:
-        for laid in pile.cards:
-            left[laid.card] -= 1
-    return [value for value, count in enumerate(left) for _ in range(count)]
 
 
 def _chance(trumps: Trumps, trick: tuple[PileCard, ...], hidden: _HiddenCards) -> float:

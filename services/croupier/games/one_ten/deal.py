@@ -1,4 +1,4 @@
-"""The deal of 110: its check, and the facts that it makes known."""
+"""The deal of 110: the cards of each seat, and the facts that it makes known."""
 
 from typing import Any
 

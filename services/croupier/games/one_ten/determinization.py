@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from croupier.games.actions import Pass
 from croupier.games.cards import Card, cards
 from croupier.games.facts import PileCard, View
-from croupier.games.hands import cards_in, hand_of, taken_out
+from croupier.games.hands import cards_in, cards_left, hand_of, taken_out
 from croupier.games.hidden import HiddenPlace, deal_hidden
 from croupier.games.interface import Observation, RandomSource
-from croupier.games.one_ten.bots import best_keep, unseen_cards
+from croupier.games.one_ten.bots import best_keep
 from croupier.games.one_ten.state import (
     BONUS_POINTS,
     KITTY_CARDS,
@@ -35,14 +35,16 @@ def determinize(observation: Observation, randrange: RandomSource) -> OneTenStat
     taken, trick = piles.get("taken", ()), piles.get("trick", ())
     tricks = [taken[at : at + options.seats] for at in range(0, len(taken), options.seats)]
     trumps = TRUMPS[_trump(view)]
-    hands, exchange = _dealt(observation, _barred(options, trumps, [*tricks, trick]), randrange)
+    passed = sum(1 << call.seat for call in view.calls if isinstance(call.action, Pass))
+    bidder = NOBODY if view.contract.declarer is None else view.contract.declarer
+    hands, exchange = _dealt(observation, options, _barred(options, trumps, [*tricks, trick]), randrange)
     state = OneTenState(
         options=options,
         progress=Progress(view.round_number, view.dealer, tuple(seat.score for seat in view.seats)),
         phase=view.phase,
         to_act=view.seats_to_act,
         hands=hands,
-        auction=_auction(view),
+        auction=Auction(view.calls, bidder, view.contract.amount or 0, passed),
         exchange=exchange,
         trick=trick,
         taken=taken,
@@ -71,12 +73,6 @@ def _trump(view: View) -> int:
     return UNNAMED if view.contract.trump is None else view.contract.trump
 
 
-def _auction(view: View) -> Auction:
-    passed = sum(1 << call.seat for call in view.calls if isinstance(call.action, Pass))
-    bidder = NOBODY if view.contract.declarer is None else view.contract.declarer
-    return Auction(view.calls, bidder, view.contract.amount or 0, passed)
-
-
 def _barred(options: OneTenOptions, trumps: Trumps, tricks: Tricks) -> list[int]:
     """Return by seat the cards that it cannot hold, as shown by a plain card of its own (110-PLAY-2 to -6)."""
     barred = [0] * options.seats
@@ -99,10 +95,11 @@ def _remembered(view: View) -> tuple[Card, ...]:
 
 
 def _dealt(
-    observation: Observation, barred: Sequence[int], randrange: RandomSource
+    observation: Observation, options: OneTenOptions, barred: Sequence[int], randrange: RandomSource
 ) -> tuple[tuple[int, ...], Exchange]:
     """Return hands with the seat's own cards, and hidden ones for all other hands and the face-down piles."""
-    seats, me, unseen = observation.view.seats, observation.seat, unseen_cards(observation)
+    seats, me = observation.view.seats, observation.seat
+    unseen = cards_left(options.deck, observation.view.cards_seen(me))
     stock, drawn = _stock_of_remembered(observation, unseen, barred, randrange)
     for value in stock:
         unseen.remove(value)

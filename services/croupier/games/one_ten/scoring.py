@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS, Card, Suit
-from croupier.games.facts import Count, PileCard, Ranking, Seat
-from croupier.games.one_ten.state import BONUS_POINTS, TRICK_POINTS, OneTenOptions
+from croupier.games.facts import Count, PileCard, Ranking, RoundScore, Seat
+from croupier.games.one_ten.state import BONUS_POINTS, TRICK_POINTS, OneTenOptions, Progress
 from croupier.games.one_ten.trumps import TRUMP_POWER, Trumps
-from croupier.games.standings import ranked
+from croupier.games.standings import listed, ranked
 
 TARGET = 110
 FORFEIT_FROM = 85
@@ -95,12 +95,38 @@ def ranking(totals: tuple[int, ...], winner: Seat | None) -> Ranking:
     return ranked(range(len(totals)), merit)
 
 
-def notes(line: Line) -> tuple[str, ...]:
-    """Return for each seat its result of the round, for people."""
-    return tuple(_note(line, seat) for seat in range(len(line.tricks)))
+def sheet_line(line: Line, progress: Progress, trump: Suit) -> RoundScore:
+    """Return the line of a round for people and for programs (110-SCORE-6); `progress` is as it is after it."""
+    played, top = line.round, line.round.top
+    won = Count("bids_won", played.bid_winner)
+    details = (
+        ("round", str(progress.round_number)),
+        ("dealer", str(progress.dealer)),
+        ("bid_winner", str(played.bid_winner)),
+        ("bid", str(played.bid)),
+        ("trump", SUITS[trump]),
+        ("tricks", listed(line.tricks)),
+        ("made", str(line.made).lower()),
+        ("top_trump_trick", str(top.trick) if top else "none"),
+        ("top_trump_seat", str(top.seat) if top else "none"),
+        ("top_trump_card", NOTATION[top.card] if top else "none"),
+        ("bonus", "none" if line.bonus is None else str(line.bonus)),
+        ("points", listed(line.points)),
+        ("scores", listed(progress.totals)),
+    )
+    return RoundScore(
+        progress.round_number,
+        line.points,
+        progress.totals,
+        tuple(_note(line, seat) for seat in range(len(line.tricks))),
+        f"bid of {played.bid} with trump {SUIT_NAMES[trump]} {'made' if line.made else 'failed'}",
+        details,
+        (won, Count("bids_made", played.bid_winner)) if line.made else (won,),  # 110-TABLE-3
+    )
 
 
 def _note(line: Line, seat: Seat) -> str:
+    """Return the result of a seat in the round."""
     said, top = [], line.round.top
     if seat == line.round.bid_winner:
         said.append(f"bid {line.round.bid} {'made' if line.made else 'failed'}")
@@ -108,36 +134,3 @@ def _note(line: Line, seat: Seat) -> str:
     if top and top.seat == seat:
         said.append("top trump" if line.bonus == seat else "top trump without bonus")
     return ", ".join(said)
-
-
-def headline(line: Line, trump: Suit) -> str:
-    """Return the headline of the round, for people."""
-    return f"bid of {line.round.bid} with trump {SUIT_NAMES[trump]} {'made' if line.made else 'failed'}"
-
-
-def details(line: Line, trump: Suit, totals: tuple[int, ...]) -> tuple[tuple[str, str], ...]:
-    """Return the rest of the round summary, for programs (110-SCORE-6)."""
-    played, top = line.round, line.round.top
-    return (
-        ("bid_winner", str(played.bid_winner)),
-        ("bid", str(played.bid)),
-        ("trump", SUITS[trump]),
-        ("tricks", _listed(line.tricks)),
-        ("made", str(line.made).lower()),
-        ("top_trump_trick", str(top.trick) if top else "none"),
-        ("top_trump_seat", str(top.seat) if top else "none"),
-        ("top_trump_card", NOTATION[top.card] if top else "none"),
-        ("bonus", "none" if line.bonus is None else str(line.bonus)),
-        ("points", _listed(line.points)),
-        ("scores", _listed(totals)),
-    )
-
-
-def _listed(numbers: tuple[int, ...]) -> str:
-    return " ".join(map(str, numbers))
-
-
-def counts(line: Line) -> tuple[Count, ...]:
-    """Return bids won and bids made, for statistics (110-TABLE-3)."""
-    won = Count("bids_won", line.round.bid_winner)
-    return (won, Count("bids_made", line.round.bid_winner)) if line.made else (won,)

@@ -1,26 +1,14 @@
 """The tricks of 110: playable cards, the winner of a trick, and the end of a round."""
 
+from croupier.games import facts
 from croupier.games.actions import PLAYS, Action, Play
 from croupier.games.cards import Card, cards_of_mask
-from croupier.games.facts import (
-    CardsMoved,
-    Fact,
-    GameEnded,
-    MoveReason,
-    PileCard,
-    RoundEnded,
-    RoundScore,
-    Seat,
-    TrickTaken,
-    TurnChanged,
-)
-from croupier.games.hands import ONCE, PACK, holds, without
+from croupier.games.facts import LAID, Fact, MoveReason, PileCard, Seat
+from croupier.games.hands import ONCE, holds, without
 from croupier.games.interface import IllegalAction, Legal
 from croupier.games.one_ten import scoring
 from croupier.games.one_ten.state import OneTenState
 from croupier.games.one_ten.trumps import Trumps, trumps_of
-
-MAX_SEATS = 8
 
 
 def legal(state: OneTenState, seat: Seat) -> Legal:
@@ -62,7 +50,7 @@ def act(state: OneTenState, seat: Seat, action: Action) -> tuple[OneTenState, tu
     card = _checked(state, seat, action)
     hands = list(state.hands)
     hands[seat] = without(hands[seat], card)
-    trick = (*state.trick, _LAID[seat][card])
+    trick = (*state.trick, LAID[seat][card])
     if len(trick) < len(hands):
         following = seat + 1 if seat + 1 < len(hands) else 0
         turn = _TURNS[following]
@@ -97,20 +85,20 @@ def _refused(state: OneTenState, hand: int) -> IllegalAction:
 
 
 def _take(
-    state: OneTenState, trick: tuple[PileCard, ...], winner: Seat, played: CardsMoved
+    state: OneTenState, trick: tuple[PileCard, ...], winner: Seat, played: facts.CardsMoved
 ) -> tuple[OneTenState, tuple[Fact, ...]]:
     """Move a complete trick to its winner, who leads to the next one, if there is one (110-TRICK-6, 110-END-1)."""
     cards = tuple([laid.card for laid in trick])
-    moved = CardsMoved("trick", "taken", cards, len(cards), MoveReason.WIN)
+    moved = facts.CardsMoved("trick", "taken", cards, len(cards), MoveReason.WIN)
     turn = _TURNS[winner]
     winners = (*state.winners, winner)
     state = state._replace(to_act=turn.seats_to_act, trick=(), taken=state.taken + trick, winners=winners)
     if len(winners) < state.options.hand_size:
-        return state, (played, moved, TrickTaken(winner), turn)
-    return _end(state, [played, moved, TrickTaken(winner)])
+        return state, (played, moved, facts.TrickTaken(winner), turn)
+    return _end(state, [played, moved, facts.TrickTaken(winner)])
 
 
-def _end(state: OneTenState, facts: list[Fact]) -> tuple[OneTenState, tuple[Fact, ...]]:
+def _end(state: OneTenState, news: list[Fact]) -> tuple[OneTenState, tuple[Fact, ...]]:
     """Score the round; the game may be over (110-END-1, 110-END-4)."""
     options, progress, winner = state.options, state.progress, state.auction.bidder
     top = scoring.top_trump(trumps_of(state), state.taken, options.seats)
@@ -123,31 +111,13 @@ def _end(state: OneTenState, facts: list[Fact]) -> tuple[OneTenState, tuple[Fact
         phase="over" if reason else "deal",
         to_act=(),
     )
-    facts += [RoundEnded(_score(state, line)), TurnChanged(state.phase, ())]
+    news += [
+        facts.RoundEnded(scoring.sheet_line(line, state.progress, state.exchange.trump)),
+        facts.TurnChanged(state.phase, ()),
+    ]
     if reason:
-        facts.append(GameEnded(ranking, reason))
-    return state, tuple(facts)
+        news.append(facts.GameEnded(ranking, reason))
+    return state, tuple(news)
 
 
-def _score(state: OneTenState, line: scoring.Line) -> RoundScore:
-    progress, trump = state.progress, state.exchange.trump
-    return RoundScore(
-        progress.round_number,
-        line.points,
-        progress.totals,
-        scoring.notes(line),
-        scoring.headline(line, trump),
-        (
-            ("round", str(progress.round_number)),
-            ("dealer", str(progress.dealer)),
-            *scoring.details(line, trump, progress.totals),
-        ),
-        scoring.counts(line),
-    )
-
-
-_TURNS = tuple(TurnChanged("tricks", (seat,)) for seat in range(MAX_SEATS))
-_LAID = tuple(tuple(PileCard(value, seat) for value in range(PACK)) for seat in range(MAX_SEATS))
-_PLAYED = tuple(
-    tuple(CardsMoved(seat, "trick", (value,), 1, MoveReason.PLAY) for value in range(PACK)) for seat in range(MAX_SEATS)
-)
+_TURNS, _PLAYED = facts.turns_of("tricks"), facts.plays_to("trick")

@@ -1,7 +1,7 @@
 """The view of a table of 110 for each viewer."""
 
 from croupier.games.cards import Card
-from croupier.games.facts import Contract, Mark, Pile, PileCard, Seat, SeatView, View, Viewer
+from croupier.games.facts import Contract, Pile, PileCard, Seat, SeatView, View, Viewer, open_piles
 from croupier.games.hands import cards_in
 from croupier.games.one_ten.kitty import put_away_mark, trump_known_to
 from croupier.games.one_ten.state import KITTY_CARDS, UNNAMED, OneTenState
@@ -11,12 +11,22 @@ from croupier.games.one_ten.trumps import TRUMPS
 def view(state: OneTenState, viewer: Viewer) -> View:
     """Return the whole view (110-VIS-1 to -6)."""
     progress, auction, trump = state.progress, state.auction, trump_known_to(state, viewer)
-    winners = state.winners
+    size = state.options.hand_size if _in_kitty_phase(state) else None
+    seats = [
+        SeatView(
+            hand.bit_count() if size is None or seat == viewer else size,
+            cards_in(hand) if seat == viewer else (),
+            progress.totals[seat],
+            state.winners.count(seat),
+        )
+        for seat, hand in enumerate(state.hands)
+    ]
+    remembered = state.exchange.remembered if viewer == auction.bidder else ()
     return View(
         round_number=progress.round_number,
         phase=state.phase,
         dealer=progress.dealer,
-        seats=tuple([_seat(state, seat, viewer, winners.count(seat)) for seat in range(state.options.seats)]),
+        seats=tuple(seats),
         piles=_piles(state, viewer),
         calls=auction.calls,
         contract=Contract(
@@ -24,7 +34,7 @@ def view(state: OneTenState, viewer: Viewer) -> View:
             amount=auction.amount or None,
             trump=None if trump == UNNAMED else trump,
         ),
-        marks=_marks(state, viewer),
+        marks=(put_away_mark(viewer, remembered),) if remembered else (),
         card_order=TRUMPS[trump].order if progress.round_number else (),
         seats_to_act=state.to_act,
         ranking=progress.ranking,
@@ -34,13 +44,6 @@ def view(state: OneTenState, viewer: Viewer) -> View:
 def _in_kitty_phase(state: OneTenState) -> bool:
     """Return whether others may not see yet who took up, put away or swapped how many cards (110-VIS-4)."""
     return state.phase in ("kitty", "reshuffle")
-
-
-def _seat(state: OneTenState, seat: Seat, viewer: Viewer, tricks: int) -> SeatView:
-    hand, score = state.hands[seat], state.progress.totals[seat]
-    if seat == viewer:
-        return SeatView(hand.bit_count(), cards_in(hand), score, tricks)
-    return SeatView(state.options.hand_size if _in_kitty_phase(state) else hand.bit_count(), (), score, tricks)
 
 
 def _piles(state: OneTenState, viewer: Viewer) -> tuple[Pile, ...]:
@@ -57,17 +60,7 @@ def _piles(state: OneTenState, viewer: Viewer) -> tuple[Pile, ...]:
         piles.append(_face_down("put_away", exchange.put_away, winner, viewer))
     if exchange.stock:
         piles.append(Pile("stock", len(exchange.stock), (), face_down=True))
-    if state.taken:
-        piles.append(Pile("taken", len(state.taken), state.taken))
-    if state.trick:
-        piles.append(Pile("trick", len(state.trick), state.trick))
-    return tuple(piles)
-
-
-def _marks(state: OneTenState, viewer: Viewer) -> tuple[Mark, ...]:
-    """Return the cards that the bid winner remembers after a reshuffle (110-VIS-2)."""
-    winner, remembered = state.auction.bidder, state.exchange.remembered
-    return (put_away_mark(winner, remembered),) if remembered and viewer == winner else ()
+    return (*piles, *open_piles(taken=state.taken, trick=state.trick))
 
 
 def _face_down(name: str, cards: tuple[Card, ...], owner: Seat, viewer: Viewer) -> Pile:

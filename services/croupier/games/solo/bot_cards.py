@@ -36,19 +36,17 @@ class Position(NamedTuple):
     def of(cls, observation: Observation) -> "Position":
         """Return the position of a seat that is to play."""
         view, seat = observation.view, observation.seat
-        hand = mask_of(view.seats[seat].cards)
-        piles = {pile.name: pile.cards for pile in view.piles}
-        played = mask_of([laid.card for cards in piles.values() for laid in cards])
+        hand, seen = mask_of(view.seats[seat].cards), mask_of(view.cards_seen(seat))
         contract = view.contract
         side = {contract.declarer, contract.partner} - {None}
         declares, hidden = seat in side, contract.partner is None and contract.name in ("froke", "iss")
         others = set() if hidden else set(range(SEATS)) - side
         friends = frozenset(other for other in (side if declares else others) if other is not None and other != seat)
         called = next((call.action.card for call in view.calls if isinstance(call.action, CallPartner)), None)
-        owed = 0 if called is None or played >> called & 1 or contract.name == "wedding" else 1 << called
+        owed = 0 if called is None or (seen & ~hand) >> called & 1 or contract.name == "wedding" else 1 << called
         suit = PLAIN[suit_of(called or 0)] if owed else 0
-        trick = piles.get("trick", ())
-        return cls(seat, contract.trump or 0, hand, _ALL & ~hand & ~played, trick, declares, friends, owed, suit)
+        trick, unseen = view.pile("trick"), _ALL & ~seen
+        return cls(seat, contract.trump or 0, hand, unseen, trick, declares, friends, owed, suit)
 
     def is_master(self, card: Card) -> bool:
         """Return whether no card that lies elsewhere beats this one when it is led, but for ruffs."""
@@ -109,19 +107,15 @@ def _follow(position: Position, playable: Sequence[Card]) -> Card:
     sure = [card for card in winning if position.is_master(card)]
     if sure:
         return min(sure, key=lambda card: power[card])
-    return position.cheapest(playable) if leader in position.friends else _try(position, winning, playable)
+    # A ruff or a trump may win so far; a plain card that is not sure is kept.
+    trumps = [card for card in winning if TRUMPS[position.trump] >> card & 1]
+    return position.cheapest(trumps if trumps and leader not in position.friends else playable)
 
 
 def _beatable(position: Position) -> bool:
     """Return whether a card of the suit led that lies elsewhere beats the trick so far."""
     best = max(position.trick, key=lambda laid: POWER[position.trump][position.trick[0].card][laid.card]).card
     return bool(position.unseen & ABOVE[position.trump][best])
-
-
-def _try(position: Position, winning: Sequence[Card], playable: Sequence[Card]) -> Card:
-    """Return a ruff or a trump that wins so far; a plain card that is not sure is kept."""
-    trumps = [card for card in winning if TRUMPS[position.trump] >> card & 1]
-    return position.cheapest(trumps) if trumps else position.cheapest(playable)
 
 
 def _above(trump: Suit, card: Card) -> int:

@@ -1,6 +1,5 @@
 """The deal and the restart of a hand of Solo."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from croupier.games.cards import Card, cards_of_mask, mask_of, notation
@@ -65,8 +64,10 @@ def _dealer(state: SoloState, event: CardsShuffled) -> Seat:
 def _begin(options: SoloOptions, progress: Progress, hands: tuple[int, ...]) -> Transition:
     """Return the table with dealt hands, of which the left neighbour of the dealer bids (SOLO-BID-1)."""
     state = SoloState(options, progress, hands=hands)
-    started = RoundStarted(progress.hand_number, progress.dealer)
-    facts: list[Fact] = [started, *_facts(hands), *map(MarkChanged, marks(state))]
+    facts: list[Fact] = [RoundStarted(progress.hand_number, progress.dealer)]
+    for seat, hand in enumerate(hands):
+        facts += moves_to_hand(None, seat, cards_of_mask(hand), MoveReason.DEAL)
+    facts += [CardOrderChanged(ORDER_WITHOUT_TRUMP), *map(MarkChanged, marks(state))]
     return turn(state, "auction", (progress.dealer + 1) % SEATS, facts)
 
 
@@ -75,13 +76,3 @@ def _hands(options: SoloOptions, dealer: Seat, cards: tuple[Card, ...]) -> tuple
     first = dealer + 3 if options.deals_right_first else dealer + 1
     dealt = [mask_of([cards[at] for at in deck_positions]) for deck_positions in options.deck_positions]
     return tuple([dealt[(seat - first) % SEATS] for seat in range(SEATS)])
-
-
-def _facts(dealt: tuple[int, ...]) -> Iterator[Fact]:
-    """Yield the counts for everybody, and for each seat its own hand."""
-    for seat, hand in enumerate(dealt):
-        yield from moves_to_hand(None, seat, cards_of_mask(hand), MoveReason.DEAL)
-    yield _SORTED
-
-
-_SORTED = CardOrderChanged(ORDER_WITHOUT_TRUMP)

@@ -1,11 +1,10 @@
 """Determinization and evaluation of Solo for searching players."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
-from croupier.games.actions import CallPartner, NameTrump
+from croupier.games.actions import Action, CallPartner, NameTrump
 from croupier.games.cards import CARD_OF_NOTATION, Card, cards_of_mask, mask_of, suit_of
-from croupier.games.facts import Call, PileCard, Seat, View
+from croupier.games.facts import PileCard, Seat, View
 from croupier.games.hidden import HiddenPlace, deal_hidden
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.solo.contracts import KINDS
@@ -40,6 +39,10 @@ def determinize(observation: Observation, randrange: RandomSource) -> SoloState:
     if contract.called != UNSETTLED and contract.partner == NOBODY:
         holder = next(seat for seat, hand in enumerate(hands) if hand >> contract.called & 1)
         contract = contract._replace(partner=holder)
+    calls = view.calls
+    if ("called_card", None) in marks:
+        # In their public form: the seat may know the unknown card.
+        calls = tuple([call._replace(action=_public(call.action)) for call in calls])
     went_out = tuple(int(marks.get(("went_out", seat), 0)) for seat in range(SEATS))
     return SoloState(
         SoloOptions.of(observation.options),
@@ -47,7 +50,7 @@ def determinize(observation: Observation, randrange: RandomSource) -> SoloState:
         view.phase,
         view.seats_to_act[0],
         hands,
-        _calls(knowledge),
+        calls,
         contract,
         knowledge.piles.get("trick", ()),
         knowledge.piles.get("taken", ()),
@@ -71,12 +74,11 @@ def evaluate(before: SoloState, after: SoloState) -> tuple[float, ...]:
 
 
 def _knowledge(observation: Observation) -> _Knowledge:
-    view = observation.view
-    own = mask_of(view.seats[observation.seat].cards)
+    seat, _, view, _ = observation
     piles = {pile.name: pile.cards for pile in view.piles}
-    played = mask_of(laid.card for cards in piles.values() for laid in cards)
     marks = {(mark.name, mark.seat): mark.value for mark in view.marks}
-    return _Knowledge(observation.seat, view, own, piles, _ALL & ~own & ~played, marks)
+    unseen = _ALL & ~mask_of(view.cards_seen(seat))
+    return _Knowledge(seat, view, mask_of(view.seats[seat].cards), piles, unseen, marks)
 
 
 def _contract(knowledge: _Knowledge, randrange: RandomSource) -> SoloContract:
@@ -97,6 +99,10 @@ def _contract(knowledge: _Knowledge, randrange: RandomSource) -> SoloContract:
     return contract._replace(called=card)
 
 
+def _public(action: Action | None) -> Action | None:
+    return CallPartner(None) if isinstance(action, CallPartner) else action
+
+
 def _settled(known: int | None) -> int:
     return UNSETTLED if known is None else known
 
@@ -104,24 +110,10 @@ def _settled(known: int | None) -> int:
 def _some_ace(knowledge: _Knowledge, contract: SoloContract, randrange: RandomSource) -> Card:
     """Return an ace that may be the unknown one: unseen, and of a suit that the declarer did not play (SOLO-CALL-4)."""
     aces = [ace for ace in _ACES if suit_of(ace) != contract.trump and knowledge.unseen >> ace & 1]
-    shown = mask_of(laid.card for laid in _laid(knowledge) if laid.seat == contract.declarer)
+    laid = [laid for cards in knowledge.piles.values() for laid in cards]
+    shown = mask_of(card for card, seat in laid if seat == contract.declarer)
     likely = [ace for ace in aces if not shown & PLAIN[suit_of(ace)]] or aces
     return likely[randrange(len(likely))]
-
-
-def _calls(knowledge: _Knowledge) -> tuple[Call, ...]:
-    """Return the calls in their public form."""
-    if ("called_card", None) not in knowledge.marks:
-        return knowledge.view.calls
-    return tuple(
-        call._replace(action=CallPartner(None)) if isinstance(call.action, CallPartner) else call
-        for call in knowledge.view.calls
-    )
-
-
-def _laid(knowledge: _Knowledge) -> Iterator[PileCard]:
-    for cards in knowledge.piles.values():
-        yield from cards
 
 
 def _hands(knowledge: _Knowledge, contract: SoloContract, randrange: RandomSource) -> tuple[int, ...]:

@@ -8,7 +8,6 @@ from croupier.games.facts import (
     Mark,
     MarkChanged,
     RoundEnded,
-    RoundScore,
     TurnChanged,
 )
 from croupier.games.solo import scoring, summary
@@ -41,7 +40,7 @@ def _end(state: SoloState, result: Result, totals: tuple[int, ...], facts: list[
     out = [seat for seat in range(SEATS) if before[seat] < scoring.OUT <= totals[seat]]
     went_out = tuple([progress.hand_number if seat in out else number for seat, number in enumerate(progress.went_out)])
     buck = scoring.buck(totals)
-    facts.append(RoundEnded(_score(state, result, totals)))
+    facts.append(RoundEnded(summary.sheet_line(state, result, totals)))
     facts += [MarkChanged(Mark("went_out", seat, str(progress.hand_number))) for seat in out]
     phase = "deal" if buck is None else "over"
     facts.append(TurnChanged(phase, ()))
@@ -50,16 +49,3 @@ def _end(state: SoloState, result: Result, totals: tuple[int, ...], facts: list[
     if buck is not None:
         facts.append(GameEnded(scoring.ranking(state), "buck"))
     return state, tuple(facts)
-
-
-def _score(state: SoloState, result: Result, totals: tuple[int, ...]) -> RoundScore:
-    points = tuple([after - before for before, after in zip(state.progress.totals, totals, strict=True)])
-    return RoundScore(
-        state.progress.hand_number,
-        points,
-        totals,
-        summary.notes(state, totals),
-        summary.headline(state, result),
-        summary.details(state, result),
-        summary.counts(state, result, totals),
-    )

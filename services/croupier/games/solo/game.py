@@ -107,7 +107,7 @@ class Solo(interface.Rules[SoloState]):
     def awaiting(self, state: SoloState) -> interface.Awaiting:
         """Return a seat's action, the next deal, or the end."""
         if state.to_act != NOBODY:
-            return _AWAITING[state.to_act]
+            return interface.ONE_TO_ACT[state.to_act]
         if state.phase == "over":
             return interface.GameOver(scoring.ranking(state), "buck")
         # The first deal of a game draws a dealer (SOLO-DEAL-1).
@@ -169,7 +169,6 @@ class Solo(interface.Rules[SoloState]):
         return determinization.evaluate(before, after)
 
 
-_AWAITING = tuple(interface.SeatsToAct((seat,)) for seat in range(SEATS))
 _LEGAL: dict[str, Callable[[SoloState], tuple[Action, ...]]] = {
     "auction": auction.legal,
     "wedding": auction.legal_wedding,

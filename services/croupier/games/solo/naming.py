@@ -2,20 +2,10 @@
 
 from typing import NamedTuple
 
+from croupier.games import facts
 from croupier.games.actions import Action, CallPartner, NameTrump
 from croupier.games.cards import Card, Suit, suit_of
-from croupier.games.facts import (
-    EVERYONE,
-    Call,
-    Called,
-    CardOrderChanged,
-    Contract,
-    ContractChanged,
-    Fact,
-    Mark,
-    MarkChanged,
-    only,
-)
+from croupier.games.facts import EVERYONE, Call, Called, Fact, only
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import ending, scoring
 from croupier.games.solo.contracts import kind_of, pledges
@@ -39,15 +29,13 @@ def name_trump(state: SoloState, action: Action) -> Transition:
     contract = state.contract._replace(trump=action.trump, do=action.all_tricks or state.contract.do)
     naming = Call(state.to_act, action)
     state = state._replace(contract=contract, calls=(*state.calls, naming))
-    facts: list[Fact] = [
-        Called(naming),
-        ContractChanged(Contract(trump=contract.trump, amount=scoring.value(state.options, contract, False))),
-    ]
-    facts += [MarkChanged(Mark(name, None, value)) for name, value in pledges(contract, through=False)]
-    facts.append(CardOrderChanged(ORDER[action.trump]))
+    amount = scoring.value(state.options, contract, through=False)
+    news: list[Fact] = [Called(naming), facts.ContractChanged(facts.Contract(trump=contract.trump, amount=amount))]
+    news += [facts.MarkChanged(facts.Mark(name, None, value)) for name, value in pledges(contract, through=False)]
+    news.append(facts.CardOrderChanged(ORDER[action.trump]))
     if contract.secret:
-        return turn(state, "call", contract.declarer, facts)
-    return start_play(state, facts)
+        return turn(state, "call", contract.declarer, news)
+    return start_play(state, news)
 
 
 def legal_calls(state: SoloState) -> tuple[Action, ...]:
@@ -63,34 +51,34 @@ def call(state: SoloState, action: Action) -> Transition:
     possible = _callable(contract, hand)
     if action.card not in possible.cards:
         raise IllegalAction(possible.rule, possible.advice)
-    called = _missing_aces(contract, hand)[0] if action.card is None else action.card
+    called = _missing(_ACES, contract, hand)[0] if action.card is None else action.card
     partner = next(seat for seat, held in enumerate(state.hands) if held >> called & 1)
     contract = contract._replace(called=called, partner=partner)
     state = state._replace(contract=contract, calls=(*state.calls, Call(contract.declarer, action)))
-    facts = _facts_of_call(contract, action)
+    news = _facts_of_call(contract, action)
     if scoring.last_two(state.options, state.progress.totals, contract.side):
-        return ending.throw_in(state, "last_two", facts)
+        return ending.throw_in(state, "last_two", news)
     if not contract.secret:
-        return turn(state, "name_trump", partner, facts)
-    return start_play(state, facts)
+        return turn(state, "name_trump", partner, news)
+    return start_play(state, news)
 
 
-def start_play(state: SoloState, facts: list[Fact]) -> Transition:
+def start_play(state: SoloState, news: list[Fact]) -> Transition:
     """Let the left neighbour of the dealer lead, or the declarer by option (SOLO-PLAY-1)."""
     leader = state.contract.declarer if state.options.declarer_leads else (state.progress.dealer + 1) % SEATS
-    return turn(state, "play", leader, facts)
+    return turn(state, "play", leader, news)
 
 
 def _facts_of_call(contract: SoloContract, action: CallPartner) -> list[Fact]:
     """Return the facts of a call: an unknown card is known to declarer and holder only (SOLO-CALL-4)."""
     declarer, partner = contract.declarer, contract.partner
-    known = ContractChanged(Contract(partner=partner), only(partner) if contract.secret else EVERYONE)
+    known = facts.ContractChanged(facts.Contract(partner=partner), only(partner) if contract.secret else EVERYONE)
     if action.card is not None:
         return [Called(Call(declarer, action)), known]
     both = only(declarer) | only(partner)
     known_call = Call(declarer, CallPartner(contract.called))
     naming = [Called(Call(declarer, action), ~both), Called(known_call, both)]
-    return [*naming, MarkChanged(Mark("called_card", None, "unknown")), known]
+    return [*naming, facts.MarkChanged(facts.Mark("called_card", None, "unknown")), known]
 
 
 def _suits(options: SoloOptions, contract: SoloContract, hand: int) -> list[Suit]:
@@ -135,12 +123,12 @@ class _Callable(NamedTuple):
 
 def _callable(contract: SoloContract, hand: int) -> _Callable:
     """Return the cards that may be called, by the one rule that applies (SOLO-CALL-1)."""
-    missing = _missing_aces(contract, hand)
+    missing = _missing(_ACES, contract, hand)
     if not missing:
         return _Callable(
             "SOLO-CALL-3",
             "you hold the aces: call a king that you lack, else a queen, else a jack, not of trump and no black queen",
-            _below_aces(contract, hand),
+            next(lacked for rank in _BELOW_ACES if (lacked := _missing(rank, contract, hand))),
         )
     supported = tuple([ace for ace in missing if hand & PLAIN[suit_of(ace)]])
     if supported:
@@ -152,18 +140,9 @@ def _callable(contract: SoloContract, hand: int) -> _Callable:
     return _Callable("SOLO-CALL-5", "call any ace that you lack, not of trump", missing)
 
 
-def _missing_aces(contract: SoloContract, hand: int) -> tuple[Card, ...]:
-    return _missing(_ACES, contract, hand)
-
-
 def _missing(rank: tuple[Card, ...], contract: SoloContract, hand: int) -> tuple[Card, ...]:
     """Return the cards of a rank in suits other than trump that are not in the hand."""
     return tuple([value for value in rank if suit_of(value) != contract.trump and not hand >> value & 1])
-
-
-def _below_aces(contract: SoloContract, hand: int) -> tuple[Card, ...]:
-    """Return the highest rank below the aces of which a card is missing (SOLO-CALL-3)."""
-    return next(missing for rank in _BELOW_ACES if (missing := _missing(rank, contract, hand)))
 
 
 _ACES = of_rank("A")

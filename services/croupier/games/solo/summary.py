@@ -3,10 +3,11 @@
 from typing import NamedTuple
 
 from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS
-from croupier.games.facts import Count, Seat
+from croupier.games.facts import Count, RoundScore, Seat
 from croupier.games.solo import scoring
 from croupier.games.solo.contracts import is_called_unknown, is_clean, kind_of
 from croupier.games.solo.state import NOBODY, SEATS, UNSETTLED, SoloContract, SoloState
+from croupier.games.standings import listed
 
 
 class Result(NamedTuple):
@@ -41,11 +42,20 @@ REASONS = {
 """The words of players for each reason for which a hand ends."""
 
 
-def headline(state: SoloState, result: Result) -> str:
-    """Return the headline, for example "dirty froke in hearts, failed, four tricks lost"."""
-    contract = state.contract
+def sheet_line(state: SoloState, result: Result, totals: tuple[int, ...]) -> RoundScore:
+    """Return the line of a hand, headed for example "dirty froke in hearts, failed, four tricks lost"."""
+    points = tuple([after - before for before, after in zip(state.progress.totals, totals, strict=True)])
+    buck = scoring.buck(totals)
     words = REASONS[result.reason] + (", but void as it would put out all who remain" if result.void else "")
-    return words if not contract.stands else f"{_contract_words(contract, state.through)}, {words}"
+    return RoundScore(
+        state.progress.hand_number,
+        points,
+        totals,
+        tuple([_note(state, totals[seat], seat, seat == buck) for seat in range(SEATS)]),
+        f"{_contract_words(state.contract, state.through)}, {words}" if state.contract.stands else words,
+        _details(state, result),
+        _counts(state, result, buck),
+    )
 
 
 def _contract_words(contract: SoloContract, through: bool) -> str:
@@ -57,13 +67,8 @@ def _contract_words(contract: SoloContract, through: bool) -> str:
     return f"{'clean' if is_clean(contract) else 'dirty'} {name}{suit}{do}{', gone through' if through else ''}"
 
 
-def notes(state: SoloState, totals: tuple[int, ...]) -> tuple[str, ...]:
-    """Return each seat's role and gain, for example "partner, +2"."""
-    buck = scoring.buck(totals)
-    return tuple([_note(state, totals[seat], seat, seat == buck) for seat in range(SEATS)])
-
-
 def _note(state: SoloState, after: int, seat: Seat, is_buck: bool) -> str:
+    """Return a seat's role and gain, for example "partner, +2"."""
     before = state.progress.totals[seat]
     words = [role(state.contract, seat)]
     if after > before:
@@ -84,7 +89,7 @@ def role(contract: SoloContract, seat: Seat) -> str:
     return {contract.declarer: "declarer", contract.partner: "partner"}.get(seat, "defender")
 
 
-def details(state: SoloState, result: Result) -> tuple[tuple[str, str], ...]:
+def _details(state: SoloState, result: Result) -> tuple[tuple[str, str], ...]:
     """Return the hand for programs; the names are those of the rules page."""
     outcome = (("outcome", result.outcome), ("reason", result.reason), ("void", _flag(result.void)))
     contract = state.contract
@@ -92,7 +97,10 @@ def details(state: SoloState, result: Result) -> tuple[tuple[str, str], ...]:
         return outcome
     named = [("declarer", str(contract.declarer)), ("contract", contract.bid)]
     if contract.called != UNSETTLED:
-        named += [("partner", str(contract.partner)), ("called", _called(state, contract))]
+        # An unknown card that did not appear stays unknown.
+        is_unknown = is_called_unknown(state.calls) and state.partner_hidden
+        called = "unknown" if is_unknown else NOTATION[contract.called]
+        named += [("partner", str(contract.partner)), ("called", called)]
     if contract.trump == UNSETTLED:
         return *outcome, *named
     named += [
@@ -101,24 +109,17 @@ def details(state: SoloState, result: Result) -> tuple[tuple[str, str], ...]:
         ("do", _flag(contract.do)),
         ("through", _flag(state.through)),
         ("value", str(result.value)),
-        ("tricks", " ".join(map(str, state.tricks))),
+        ("tricks", listed(state.tricks)),
         ("side_tricks", str(sum(state.tricks[seat] for seat in contract.side))),
     ]
     return *outcome, *named
-
-
-def _called(state: SoloState, contract: SoloContract) -> str:
-    """Return the called card as far as everybody knows it: an unknown one that did not appear stays unknown."""
-    if is_called_unknown(state.calls) and state.partner_hidden:
-        return "unknown"
-    return NOTATION[contract.called]
 
 
 def _flag(value: bool) -> str:
     return "true" if value else "false"
 
 
-def counts(state: SoloState, result: Result, totals: tuple[int, ...]) -> tuple[Count, ...]:
+def _counts(state: SoloState, result: Result, buck: Seat | None) -> tuple[Count, ...]:
     """Return the counts for statistics: hands and solos declared and made, by declarers and partners, and the Buck."""
     found: list[Count] = []
     contract = state.contract
@@ -128,6 +129,6 @@ def counts(state: SoloState, result: Result, totals: tuple[int, ...]) -> tuple[C
         found += [Count(f"{noun}_{verb}", contract.declarer) for verb in verbs]
         if contract.partner != NOBODY:
             found += [Count(f"partner_hands_{verb}", contract.partner) for verb in ("joined", *verbs[1:])]
-    if (buck := scoring.buck(totals)) is not None:
+    if buck is not None:
         found.append(Count("bucks", buck))
     return tuple(found)

@@ -2,22 +2,10 @@
 
 from typing import NamedTuple
 
+from croupier.games import facts
 from croupier.games.actions import PLAYS, Action, Play, ThrowDown
 from croupier.games.cards import NOTATION, Card, cards_of_mask
-from croupier.games.facts import (
-    Call,
-    Called,
-    CardsMoved,
-    Contract,
-    ContractChanged,
-    Fact,
-    Mark,
-    MarkChanged,
-    MoveReason,
-    PileCard,
-    TrickTaken,
-    TurnChanged,
-)
+from croupier.games.facts import LAID, Call, Fact, MoveReason
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import ending, scoring
 from croupier.games.solo.contracts import is_called_unknown
@@ -57,7 +45,7 @@ def act(state: SoloState, action: Action) -> Transition:
             "SOLO-THROUGH-1", "throwing down is for the lead to the sixth trick after five out of five, without a do"
         )
     call = Call(state.to_act, action)
-    return ending.finish(state._replace(calls=(*state.calls, call)), True, "thrown_down", [Called(call)])
+    return ending.finish(state._replace(calls=(*state.calls, call)), True, "thrown_down", [facts.Called(call)])
 
 
 def _check(state: SoloState, action: Play) -> None:
@@ -127,44 +115,44 @@ def _side_tricks(state: SoloState) -> int:
 
 def _play(state: SoloState, card: Card) -> Transition:
     seat = state.to_act
-    facts: list[Fact] = [_PLAYED[seat][card]]
+    news: list[Fact] = [_PLAYED[seat][card]]
     if state.partner_hidden and card == state.contract.called:
-        facts += _partner_shown(state)
+        news += _partner_shown(state)
     if _may_throw_down(state):
-        state = _go_through(state, facts)
+        state = _go_through(state, news)
     hands = (*state.hands[:seat], state.hands[seat] ^ (1 << card), *state.hands[seat + 1 :])
-    trick, following = (*state.trick, _LAID[seat][card]), (seat + 1) % SEATS
+    trick, following = (*state.trick, LAID[seat][card]), (seat + 1) % SEATS
     state = state._replace(to_act=following, hands=hands, trick=trick)
-    return (state, (*facts, _TURN[following])) if len(trick) < SEATS else _resolve(state, facts)
+    return (state, (*news, _TURN[following])) if len(trick) < SEATS else _resolve(state, news)
 
 
 def _partner_shown(state: SoloState) -> list[Fact]:
     """Return the facts of the called card: everybody knows the partner (SOLO-CARD-4), and a card that was unknown."""
     contract = state.contract
-    shown: list[Fact] = [ContractChanged(Contract(partner=contract.partner))]
+    shown: list[Fact] = [facts.ContractChanged(facts.Contract(partner=contract.partner))]
     if is_called_unknown(state.calls):
-        shown.append(MarkChanged(Mark("called_card", None, NOTATION[contract.called])))
+        shown.append(facts.MarkChanged(facts.Mark("called_card", None, NOTATION[contract.called])))
     return shown
 
 
-def _go_through(state: SoloState, facts: list[Fact]) -> SoloState:
+def _go_through(state: SoloState, news: list[Fact]) -> SoloState:
     """Begin the sixth trick after five out of five: all eight are needed now (SOLO-THROUGH-3)."""
-    facts.append(MarkChanged(Mark("pledge", None, "through")))
+    news.append(facts.MarkChanged(facts.Mark("pledge", None, "through")))
     value = scoring.value(state.options, state.contract, through=True)
-    facts.append(ContractChanged(Contract(amount=value)))
+    news.append(facts.ContractChanged(facts.Contract(amount=value)))
     return state._replace(through=True)
 
 
-def _resolve(state: SoloState, facts: list[Fact]) -> Transition:
+def _resolve(state: SoloState, news: list[Fact]) -> Transition:
     """Move a complete trick to its winner; the hand may stop."""
     seat = (state.to_act + taking(state.contract.trump, state.trick)) % SEATS
-    facts.append(CardsMoved("trick", "taken", tuple([laid.card for laid in state.trick]), SEATS, MoveReason.WIN))
-    facts.append(_TAKEN[seat])
+    news.append(facts.CardsMoved("trick", "taken", tuple([laid.card for laid in state.trick]), SEATS, MoveReason.WIN))
+    news.append(_TAKEN[seat])
     tricks = (*state.tricks[:seat], state.tricks[seat] + 1, *state.tricks[seat + 1 :])
     state = state._replace(trick=(), taken=state.taken + state.trick, tricks=tricks)
     if stopped := _stopped(state):
-        return ending.finish(state, *stopped, facts)
-    return state._replace(to_act=seat), (*facts, _TURN[seat])
+        return ending.finish(state, *stopped, news)
+    return state._replace(to_act=seat), (*news, _TURN[seat])
 
 
 def _stopped(state: SoloState) -> tuple[bool, str] | None:
@@ -181,9 +169,5 @@ def _stopped(state: SoloState) -> tuple[bool, str] | None:
     return (True, "five_tricks") if own >= 5 and lost else None
 
 
-_LAID = tuple(tuple(PileCard(value, seat) for value in range(52)) for seat in range(SEATS))
-_PLAYED = tuple(
-    tuple(CardsMoved(seat, "trick", (value,), 1, MoveReason.PLAY) for value in range(52)) for seat in range(SEATS)
-)
-_TURN = tuple(TurnChanged("play", (seat,)) for seat in range(SEATS))
-_TAKEN = tuple(TrickTaken(seat) for seat in range(SEATS))
+_PLAYED, _TURN = facts.plays_to("trick"), facts.turns_of("play")
+_TAKEN = tuple(facts.TrickTaken(seat) for seat in range(SEATS))

@@ -2,9 +2,9 @@
 
 from typing import TypeAlias
 
-from croupier.games.facts import Fact, Seat, TurnChanged
+from croupier.games.facts import Fact, Seat, turns_of
 from croupier.games.interface import IllegalAction
-from croupier.games.solo.state import SEATS, SoloState
+from croupier.games.solo.state import SoloState
 
 Transition: TypeAlias = tuple[SoloState, tuple[Fact, ...]]
 """A state and the facts that led to it."""
@@ -25,10 +25,7 @@ def not_to_act(state: SoloState, seat: Seat) -> IllegalAction:
     return IllegalAction(rule, f"it is not seat {seat} that is to act but seat {state.to_act}")
 
 
-_TURNS = {
-    phase: tuple(TurnChanged(phase, (seat,)) for seat in range(SEATS))
-    for phase in ("auction", "wedding", "keep", "name_trump", "call", "play")
-}
+_TURNS = {phase: turns_of(phase) for phase in ("auction", "wedding", "keep", "name_trump", "call", "play")}
 _TURN_RULES = {
     "deal": "SOLO-DEAL-3",
     "auction": "SOLO-BID-1",

@@ -2,23 +2,26 @@
 
 from croupier.games.actions import CallPartner
 from croupier.games.cards import NOTATION, Card, cards_of_mask
-from croupier.games.facts import Call, Contract, Mark, Pile, Seat, SeatView, View, Viewer
+from croupier.games.facts import Call, Contract, Mark, SeatView, View, Viewer, open_piles
 from croupier.games.solo import scoring
 from croupier.games.solo.contracts import is_called_unknown, pledges
 from croupier.games.solo.deck import ORDER, ORDER_WITHOUT_TRUMP
-from croupier.games.solo.state import NOBODY, SEATS, UNSETTLED, SoloState
+from croupier.games.solo.state import NOBODY, UNSETTLED, SoloState
 
 
 def view(state: SoloState, viewer: Viewer) -> View:
     """Return the whole view; hands stay closed when a hand has ended (SOLO-VIS-1)."""
+    totals = state.progress.totals
+    seats = [
+        SeatView(hand.bit_count(), cards_of_mask(hand) if seat == viewer else (), totals[seat], state.tricks[seat])
+        for seat, hand in enumerate(state.hands)
+    ]
     return View(
         round_number=state.progress.hand_number,
         phase=state.phase,
         dealer=_known(state.progress.dealer),
-        seats=tuple([_seat(state, seat, viewer) for seat in range(SEATS)]),
-        piles=tuple(
-            [Pile(n, len(cards), cards) for n, cards in (("taken", state.taken), ("trick", state.trick)) if cards]
-        ),
+        seats=tuple(seats),
+        piles=open_piles(taken=state.taken, trick=state.trick),
         calls=_calls(state, viewer),
         contract=_contract(state, viewer),
         marks=marks(state),
@@ -41,16 +44,6 @@ def marks(state: SoloState) -> tuple[Mark, ...]:
         found += [Mark(name, None, value) for name, value in pledges(contract, state.through)]
     found += [Mark("went_out", seat, str(hand)) for seat, hand in enumerate(state.progress.went_out) if hand]
     return tuple(found)
-
-
-def _seat(state: SoloState, seat: Seat, viewer: Viewer) -> SeatView:
-    hand = state.hands[seat]
-    return SeatView(
-        card_count=hand.bit_count(),
-        cards=cards_of_mask(hand) if seat == viewer else (),
-        score=state.progress.totals[seat],
-        tricks_taken=state.tricks[seat],
-    )
 
 
 def _calls(state: SoloState, viewer: Viewer) -> tuple[Call, ...]:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from croupier.games.actions import Action, Play
 from croupier.games.cards import STANDARD_DECK, Card, suit_of
 from croupier.games.facts import Seat, View
+from croupier.games.hands import cards_left
 from croupier.games.interface import Observation, RandomSource
 
 SAFE_ENOUGH = 0.25
@@ -24,13 +25,18 @@ def sensible(observation: Observation, randrange: RandomSource) -> Action:  # no
     playable = [action.card for action in observation.legal.actions if isinstance(action, Play)]
     if not playable:
         raise ValueError(f"seat {seat} has nothing to decide")
-    unseen = _unseen(seat, view)
-    trick = next((pile.cards for pile in view.piles if pile.name == "trick"), ())
-    later = _later(seat, view, {laid.seat for laid in trick})
+    suits = [suit_of(value) for value in cards_left(STANDARD_DECK, view.cards_seen(seat))]
+    unseen = _HiddenCards((suits.count(0), suits.count(1), suits.count(2), suits.count(3)), len(suits))
+    trick = view.pile("trick")
+    played = {seat, *[laid.seat for laid in trick]}
+    later = [other for other, held in enumerate(view.seats) if other not in played and held.card_count]
     cutter_picks_up = observation.options["pickup"] == "cutter"
     if not trick:
         chance = [_cut_chance(view, unseen, suit, later) for suit in range(4)]
-        return Play(_bait(playable, chance) if cutter_picks_up else _lead(unseen, playable, chance))
+        if cutter_picks_up:
+            # A high card of the suit in which most likely a cutter has to pick up.
+            return Play(max(playable, key=lambda value: (chance[suit_of(value)], value)))
+        return Play(_lead(unseen, playable, chance))
     led = suit_of(trick[0].card)
     if suit_of(playable[0]) != led:
         return Play(max(playable, key=lambda value: _danger(value, unseen)))
@@ -38,16 +44,6 @@ def sensible(observation: Observation, randrange: RandomSource) -> Action:  # no
         return Play(max(playable))
     highest = max(laid.card for laid in trick)
     return Play(_follow(playable, highest, _cut_chance(view, unseen, led, later)))
-
-
-def _unseen(seat: Seat, view: View) -> _HiddenCards:
-    known = set(view.seats[seat].cards).union(*({lying.card for lying in pile.cards} for pile in view.piles))
-    suits = [suit_of(value) for value in STANDARD_DECK if value not in known]
-    return _HiddenCards((suits.count(0), suits.count(1), suits.count(2), suits.count(3)), len(suits))
-
-
-def _later(seat: Seat, view: View, played: set[Seat | None]) -> list[Seat]:
-    return [s for s in range(len(view.seats)) if s != seat and s not in played and view.seats[s].card_count]
 
 
 def _cut_chance(view: View, unseen: _HiddenCards, suit: int, seats: list[Seat]) -> float:
@@ -71,11 +67,6 @@ def _lead(unseen: _HiddenCards, playable: list[Card], chance: list[float]) -> Ca
     if chance[safest] < SAFE_ENOUGH:
         return max(value for value in playable if suit_of(value) == safest)
     return min(playable, key=lambda value: (value % 13, -unseen.by_suit[suit_of(value)]))
-
-
-def _bait(playable: list[Card], chance: list[float]) -> Card:
-    """Return a high card of the suit that most likely makes a cutter pick up."""
-    return max(playable, key=lambda value: (chance[suit_of(value)], value))
 
 
 def _follow(playable: list[Card], highest: Card, cut_chance: float) -> Card:

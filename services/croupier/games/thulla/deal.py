@@ -1,6 +1,5 @@
-"""The deal of Thulla: its check, the first leader, and the facts that it makes known."""
+"""The deal of Thulla: the hands, the first leader, and the facts that it makes known."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from croupier.games.cards import CARD_OF_NOTATION, Card, mask_of, notation
@@ -25,7 +24,7 @@ Hands = tuple[tuple[Card, ...], ...]
 
 
 def deal(before: ThullaState, event: CardsShuffled) -> tuple[ThullaState, tuple[Fact, ...]]:
-    """Return the state after a deal, and its facts."""
+    """Return the state after a deal, and its facts: each seat sees its own hand (THU-VIS-1)."""
     dealt, options, round_number = _dealt(before, event), before.options, before.progress.round_number + 1
     hands, first = tuple(map(mask_of, dealt)), _starter(options, round_number, dealt, event.drawn)
     state = ThullaState(
@@ -36,8 +35,12 @@ def deal(before: ThullaState, event: CardsShuffled) -> tuple[ThullaState, tuple[
         points=(0,) * options.seats,
         forced=options.start == "ace_of_spades",
     )
-    started = RoundStarted(round_number, options.dealer(round_number))
-    return state, (started, *_facts(options, dealt), *map(MarkChanged, marks(state)), TurnChanged("play", (first,)))
+    facts: list[Fact] = [RoundStarted(round_number, options.dealer(round_number))]
+    if options.removed:
+        facts.append(CardsMoved(None, "removed", options.removed, len(options.removed), MoveReason.REMOVE))
+    for seat, hand in enumerate(dealt):
+        facts += moves_to_hand(None, seat, tuple(sorted(hand)), MoveReason.DEAL)
+    return state, (*facts, *map(MarkChanged, marks(state)), TurnChanged("play", (first,)))
 
 
 def record(state: ThullaState, event: CardsShuffled) -> dict[str, Any]:
@@ -69,11 +72,3 @@ def _starter(options: ThullaOptions, round_number: int, hands: Hands, drawn: tup
             return options.dealer(round_number)
         case _:
             return (options.dealer(round_number) + 1) % options.seats
-
-
-def _facts(options: ThullaOptions, hands: Hands) -> Iterator[Fact]:
-    """Yield the removed cards and the counts for everybody, and for each seat its own hand (THU-VIS-1)."""
-    if options.removed:
-        yield CardsMoved(None, "removed", options.removed, len(options.removed), MoveReason.REMOVE)
-    for seat, hand in enumerate(hands):
-        yield from moves_to_hand(None, seat, tuple(sorted(hand)), MoveReason.DEAL)

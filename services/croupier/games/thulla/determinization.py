@@ -1,36 +1,38 @@
 """Determinization and evaluation of Thulla for searching players."""
 
-from croupier.games.cards import cards_of_mask, mask_of
+from croupier.games.cards import mask_of
 from croupier.games.facts import Ranking, Seat, View
+from croupier.games.hands import cards_left
 from croupier.games.hidden import HiddenPlace, deal_hidden
 from croupier.games.interface import Observation, RandomSource
-from croupier.games.thulla.deal import ACE_OF_SPADES
+from croupier.games.thulla.deal import ACE_OF_SPADES, holders
 from croupier.games.thulla.state import PlayedCard, Progress, ThullaOptions, ThullaState
 
 
 def determinize(observation: Observation, randrange: RandomSource) -> ThullaState:
     """Return a table that looks the same to the seat to act; finished games have any possible finishing order."""
     view = observation.view
-    options = ThullaOptions.of(len(view.seats), observation.options)
+    seats = range(len(view.seats))
+    options = ThullaOptions.of(len(seats), observation.options)
     piles = {pile.name: tuple(PlayedCard(lies.card, lies.seat or 0) for lies in pile.cards) for pile in view.piles}
     marks = {(mark.name, mark.seat): int(mark.value) for mark in view.marks if mark.value.isdecimal()}
-    trick, waste = piles.get("trick", ()), piles.get("waste", ())
-    starter, stalled = marks["starter", None], marks.get(("stall", None), 0)
-    untouched = not stalled and not any(seat.is_out for seat in view.seats) and _cards_held(view) == len(options.deck)
+    trick, starter, stalled = piles.get("trick", ()), marks["starter", None], marks.get(("stall", None), 0)
+    out = sorted((held.place, seat) for seat, held in enumerate(view.seats) if held.place is not None)
+    untouched = not stalled and not out and sum(held.card_count for held in view.seats) == len(options.deck)
     forced = options.start == "ace_of_spades" and untouched
-    known = mask_of(laid.card for laid in trick + waste)
+    played = {laid.seat for laid in trick}
+    holding = holders(tuple(held.card_count for held in view.seats), view.seats_to_act[0])
+    totals = tuple(held.score for held in view.seats)
     return ThullaState(
         options=options,
-        progress=Progress(
-            view.round_number, starter, tuple(seat.score for seat in view.seats), _orders(options, view, marks)
-        ),
-        hands=_hands(observation, options, known, starter if forced else None, randrange),
+        progress=Progress(view.round_number, starter, totals, _orders(options, view, marks)),
+        hands=_hands(observation, options, starter if forced else None, randrange),
         trick=trick,
-        queue=_queue(view, trick),
-        waste=waste,
-        out=_out(view),
+        queue=tuple(seat for seat in holding if seat not in played),
+        waste=piles.get("waste", ()),
+        out=tuple(seat for _, seat in out),
         stalled=stalled,
-        points=tuple(marks.get(("points", seat), 0) for seat in range(options.seats)),
+        points=tuple(marks.get(("points", seat), 0) for seat in seats),
         forced=forced,
     )
 
@@ -44,17 +46,8 @@ def evaluate(before: ThullaState, after: ThullaState) -> tuple[float, ...]:
     return tuple(1 - order.index(seat) / last if seat in order else 0.0 for seat in range(len(after.hands)))
 
 
-def _out(view: View) -> tuple[Seat, ...]:
-    placed = [(held.place, seat) for seat, held in enumerate(view.seats) if held.place is not None]
-    return tuple(seat for _, seat in sorted(placed))
-
-
-def _cards_held(view: View) -> int:
-    return sum(seat.card_count for seat in view.seats)
-
-
 def _hands(
-    observation: Observation, options: ThullaOptions, known: int, holder: Seat | None, randrange: RandomSource
+    observation: Observation, options: ThullaOptions, holder: Seat | None, randrange: RandomSource
 ) -> tuple[int, ...]:
     """Return hands with the seat's own cards; `holder` is the seat that surely holds the ace of spades."""
     seats = observation.view.seats
@@ -64,15 +57,9 @@ def _hands(
         HiddenPlace(0 if seat == observation.seat else held.card_count, ace if holder not in (None, seat) else 0)
         for seat, held in enumerate(seats)
     ]
-    unseen = cards_of_mask(mask_of(options.deck) & ~known & ~own)
+    unseen = cards_left(options.deck, observation.view.cards_seen(observation.seat))
     dealt = deal_hidden(unseen, places, randrange)
     return tuple(own if seat == observation.seat else mask_of(cards) for seat, cards in enumerate(dealt))
-
-
-def _queue(view: View, trick: tuple[PlayedCard, ...]) -> tuple[Seat, ...]:
-    first, played = view.seats_to_act[0], {laid.seat for laid in trick}
-    clockwise = (*range(first, len(view.seats)), *range(first))
-    return tuple(seat for seat in clockwise if view.seats[seat].card_count and seat not in played)
 
 
 def _orders(options: ThullaOptions, view: View, marks: dict[tuple[str, Seat | None], int]) -> Ranking:

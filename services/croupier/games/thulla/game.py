@@ -47,7 +47,7 @@ class Thulla(interface.Rules[ThullaState]):
     def awaiting(self, state: ThullaState) -> interface.Awaiting:
         """Return a seat's play, the next deal, or the end."""
         if state.queue:
-            return _AWAITING[state.queue[0]]
+            return interface.ONE_TO_ACT[state.queue[0]]
         if state.progress.over:
             return interface.GameOver(scoring.ranking(state), state.progress.reason)
         options = state.options
@@ -92,6 +92,3 @@ class Thulla(interface.Rules[ThullaState]):
     def evaluate(self, before: ThullaState, after: ThullaState) -> tuple[float, ...]:
         """Return the place that each seat takes, or nearly has, 1 for the first and 0 for the last."""
         return determinization.evaluate(before, after)
-
-
-_AWAITING = tuple(interface.SeatsToAct((seat,)) for seat in range(6))

@@ -1,22 +1,11 @@
 """Play of Thulla: a card is played, a trick ends, seats go out, and the round ends."""
 
+from croupier.games import facts
 from croupier.games.actions import PLAYS, Action, Play
 from croupier.games.cards import NOTATION, Card, cards_of_mask, mask_of
-from croupier.games.facts import (
-    CardsMoved,
-    Fact,
-    GameEnded,
-    HandRevealed,
-    Mark,
-    MarkChanged,
-    MoveReason,
-    RoundEnded,
-    RoundScore,
-    Seat,
-    SeatOut,
-    TurnChanged,
-)
+from croupier.games.facts import Fact, MoveReason, Seat
 from croupier.games.interface import NOTHING_LEGAL, IllegalAction, Legal
+from croupier.games.standings import listed
 from croupier.games.thulla import scoring
 from croupier.games.thulla.deal import ACE_OF_SPADES, holders
 from croupier.games.thulla.state import PlayedCard, ThullaState
@@ -41,14 +30,14 @@ def play(before: ThullaState, seat: Seat, action: Action) -> tuple[ThullaState, 
     continues = queue and _SUIT_MASK[card] == _SUIT_MASK[trick[0].card]
     if hand and continues:
         return state, (_PLAYED[seat][card], _TURN[queue[0]])
-    facts: list[Fact] = [_PLAYED[seat][card]]
+    news: list[Fact] = [_PLAYED[seat][card]]
     if not hand and options.safe_at_once:
-        state = _go_out(state, seat, facts)
+        state = _go_out(state, seat, news)
         if len(holding := holders(hands)) == 1:
-            return _end(_discard_trick(state, facts), holding, "one_holder", facts)
+            return _end(_discard_trick(state, news), holding, "one_holder", news)
     if continues:
-        return state, (*facts, _TURN[queue[0]])
-    return _resolve(state, facts)
+        return state, (*news, _TURN[queue[0]])
+    return _resolve(state, news)
 
 
 def _playable(state: ThullaState, hand: int) -> int:
@@ -73,21 +62,28 @@ def _checked(state: ThullaState, seat: Seat, action: Action) -> Card:
     return card
 
 
-def _resolve(before: ThullaState, facts: list[Fact]) -> tuple[ThullaState, tuple[Fact, ...]]:
+def _resolve(before: ThullaState, news: list[Fact]) -> tuple[ThullaState, tuple[Fact, ...]]:
     """Clear a trick that is over, and continue with the next leader or the end of the game (steps 3 to 6 of a play)."""
     trick, options = before.trick, before.options
     nominal, picker = _outcome(before)
-    state = _discard_trick(before, facts) if picker is None else _pick_up(before, picker, facts)
+    state = _discard_trick(before, news) if picker is None else _pick_up(before, picker, news)
     if not options.safe_at_once:
-        state = _leave(state, trick, nominal, facts)
+        # Seats without cards go out in the order of play (THU-OUT-2), but for a winner left last (THU-END-3).
+        loser = None if any(state.hands) else nominal
+        for _, seat in trick:
+            if not state.hands[seat] and seat != loser:
+                state = _go_out(state, seat, news)
     holding = holders(state.hands, nominal)
     if len(holding) < 2:
-        return _end(state, holding or (nominal,), "one_holder" if holding else "no_holder", facts)
+        return _end(state, holding or (nominal,), "one_holder" if holding else "no_holder", news)
     progress = picker is None or not all(state.hands[played.seat] for played in trick)
-    state = _count_stall(state._replace(queue=holding), 0 if progress else before.stalled + 1, facts)
-    if state.stalled == options.stall_limit:
-        return _end(state, scoring.stall_order(state.hands, holding), "stall", facts)
-    return state, (*facts, _TURN[holding[0]])
+    stalled = 0 if progress else before.stalled + 1  # THU-STALL-1
+    if stalled != before.stalled:
+        news.append(facts.MarkChanged(facts.Mark("stall", None, str(stalled or ""))))
+    state = state._replace(queue=holding, stalled=stalled)
+    if stalled == options.stall_limit:
+        return _end(state, scoring.stall_order(state.hands, holding), "stall", news)
+    return state, (*news, _TURN[holding[0]])
 
 
 def _outcome(state: ThullaState) -> tuple[Seat, Seat | None]:
@@ -102,53 +98,41 @@ def _outcome(state: ThullaState) -> tuple[Seat, Seat | None]:
     return obliged[0].seat, None
 
 
-def _discard_trick(state: ThullaState, facts: list[Fact]) -> ThullaState:
+def _discard_trick(state: ThullaState, news: list[Fact]) -> ThullaState:
     cards = tuple(played.card for played in state.trick)
-    facts.append(CardsMoved("trick", "waste", cards, len(cards), MoveReason.DISCARD))
+    news.append(facts.CardsMoved("trick", "waste", cards, len(cards), MoveReason.DISCARD))
     return state._replace(trick=(), queue=(), waste=state.waste + state.trick)
 
 
-def _pick_up(state: ThullaState, seat: Seat, facts: list[Fact]) -> ThullaState:
+def _pick_up(state: ThullaState, seat: Seat, news: list[Fact]) -> ThullaState:
     cards = tuple(played.card for played in state.trick)
-    facts.append(CardsMoved("trick", seat, cards, len(cards), MoveReason.PICK_UP))
+    news.append(facts.CardsMoved("trick", seat, cards, len(cards), MoveReason.PICK_UP))
     hand = state.hands[seat] | mask_of(cards)
     return state._replace(trick=(), queue=(), hands=(*state.hands[:seat], hand, *state.hands[seat + 1 :]))
 
 
-def _count_stall(state: ThullaState, stalled: int, facts: list[Fact]) -> ThullaState:
-    """Set the stall counter (THU-STALL-1)."""
-    if stalled != state.stalled:
-        facts.append(MarkChanged(Mark("stall", None, str(stalled or ""))))
-    return state._replace(stalled=stalled)
-
-
-def _leave(state: ThullaState, trick: tuple[PlayedCard, ...], nominal: Seat, facts: list[Fact]) -> ThullaState:
-    """Let seats without cards go out in the order of play (THU-OUT-2), but for a winner left last (THU-END-3)."""
-    loser = None if any(state.hands) else nominal
-    for _, seat in trick:
-        if not state.hands[seat] and seat != loser:
-            state = _go_out(state, seat, facts)
-    return state
-
-
-def _go_out(before: ThullaState, seat: Seat, facts: list[Fact]) -> ThullaState:
+def _go_out(before: ThullaState, seat: Seat, news: list[Fact]) -> ThullaState:
     out = (*before.out, seat)
-    facts.append(SeatOut(seat, len(out)))
+    news.append(facts.SeatOut(seat, len(out)))
     state = before._replace(out=out)
     if state.options.scoring != "cards_each_out":
         return state
-    return _settle(state, scoring.added(state.points, scoring.card_counts(state.hands)), facts)
+    return _settle(state, scoring.added(state.points, scoring.card_counts(state.hands)), news)
 
 
-def _settle(state: ThullaState, points: tuple[int, ...], facts: list[Fact]) -> ThullaState:
+def _settle(state: ThullaState, points: tuple[int, ...], news: list[Fact]) -> ThullaState:
     """Set the cost of the round so far (THU-SCORE-3)."""
     changes = enumerate(zip(state.points, points, strict=True))
-    facts += [MarkChanged(Mark("points", seat, str(after))) for seat, (before, after) in changes if before != after]
+    news += [
+        facts.MarkChanged(facts.Mark("points", seat, str(after)))
+        for seat, (before, after) in changes
+        if before != after
+    ]
     return state._replace(points=points)
 
 
 def _end(
-    before: ThullaState, losers: tuple[Seat, ...], reason: str, facts: list[Fact]
+    before: ThullaState, losers: tuple[Seat, ...], reason: str, news: list[Fact]
 ) -> tuple[ThullaState, tuple[Fact, ...]]:
     """End the round; `losers` are the seats that are not out, best first (THU-END-4)."""
     options, hands, order, stalled = before.options, before.hands, before.out + losers, reason == "stall"
@@ -158,29 +142,26 @@ def _end(
     progress = before.progress._replace(totals=totals, orders=orders, reason=reason, over=over)
     state = before._replace(progress=progress, queue=())
     if options.scoring == "cards_each_out":
-        state = _settle(state, points, facts)
-    facts += [HandRevealed(seat, cards_of_mask(hand)) for seat, hand in enumerate(hands) if hand]
+        state = _settle(state, points, news)
+    news += [facts.HandRevealed(seat, cards_of_mask(hand)) for seat, hand in enumerate(hands) if hand]
     number = progress.round_number
-    score = RoundScore(
+    score = facts.RoundScore(
         number,
         points,
         totals,
         scoring.notes(hands, order, stalled),
         f"game {number} of {options.best_of}" + (", stopped by the stall limit" if stalled else ""),
-        (("order", " ".join(map(str, order))), ("reason", reason)),
+        (("order", listed(order)), ("reason", reason)),
         scoring.medals(order),
     )
-    facts.append(RoundEnded(score))
-    facts += [MarkChanged(mark) for mark in marks(state) if mark.name == "wins" and mark.seat == order[0]]
-    facts.append(TurnChanged(state.phase, ()))
+    news.append(facts.RoundEnded(score))
+    news += [facts.MarkChanged(mark) for mark in marks(state) if mark.name == "wins" and mark.seat == order[0]]
+    news.append(facts.TurnChanged(state.phase, ()))
     if over:
-        facts.append(GameEnded(scoring.ranking(state), reason))
-    return state, tuple(facts)
+        news.append(facts.GameEnded(scoring.ranking(state), reason))
+    return state, tuple(news)
 
 
 _SUIT_MASK = tuple(0x1FFF << 13 * (value // 13) for value in range(52))
-_TURN = tuple(TurnChanged("play", (seat,)) for seat in range(6))
+_TURN, _PLAYED = facts.turns_of("play"), facts.plays_to("trick")
 _PLAYED_CARD = tuple(tuple(PlayedCard(value, seat) for value in range(52)) for seat in range(6))
-_PLAYED = tuple(
-    tuple(CardsMoved(seat, "trick", (value,), 1, MoveReason.PLAY) for value in range(52)) for seat in range(6)
-)

@@ -52,14 +52,12 @@ def label(place: int, seats: int) -> str:
 
 def notes(hands: tuple[int, ...], order: tuple[Seat, ...], stalled: bool) -> tuple[str, ...]:
     """Return for each seat its label and, if it still holds cards, how many and why the game is over all the same."""
-    return tuple(_note(label(order.index(seat) + 1, len(hands)), hand, stalled) for seat, hand in enumerate(hands))
-
-
-def _note(name: str, hand: int, stalled: bool) -> str:
-    if not hand:
-        return name
-    count = hand.bit_count()
-    return f"{name}, {count} card{'s'[: count > 1]}{', stall' if stalled else ''}"
+    found = []
+    for seat, hand in enumerate(hands):
+        name, count = label(order.index(seat) + 1, len(hands)), hand.bit_count()
+        held = f", {count} card{'s'[: count > 1]}{', stall' if stalled else ''}" if hand else ""
+        found.append(name + held)
+    return tuple(found)
 
 
 def medals(order: tuple[Seat, ...]) -> tuple[Count, ...]:

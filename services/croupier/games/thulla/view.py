@@ -1,7 +1,7 @@
 """The view of a table of Thulla for each viewer."""
 
 from croupier.games.cards import cards_of_mask
-from croupier.games.facts import Mark, Pile, PileCard, Seat, SeatView, View, Viewer
+from croupier.games.facts import LAID, Mark, PileCard, SeatView, View, Viewer, open_piles
 from croupier.games.thulla import scoring
 from croupier.games.thulla.state import ThullaState
 
@@ -9,12 +9,28 @@ from croupier.games.thulla.state import ThullaState
 def view(state: ThullaState, viewer: Viewer) -> View:
     """Return all that a viewer may know; hands are open once a round has ended (THU-VIS-1 to -4)."""
     progress = state.progress
+    places = {seat: place for place, seat in enumerate(state.out, start=1)}
+    seats = [
+        SeatView(
+            hand.bit_count(),
+            cards_of_mask(hand) if seat == viewer or not state.queue else (),
+            progress.totals[seat],
+            is_out=seat in places,
+            place=places.get(seat),
+        )
+        for seat, hand in enumerate(state.hands)
+    ]
+    removed = state.options.removed if progress.round_number else ()
     return View(
         round_number=progress.round_number,
         phase=state.phase,
         dealer=state.options.dealer(progress.round_number) if progress.round_number else None,
-        seats=tuple(_seat(state, seat, viewer) for seat in range(state.options.seats)),
-        piles=_piles(state),
+        seats=tuple(seats),
+        piles=open_piles(
+            removed=tuple([PileCard(value, None) for value in removed]),
+            trick=tuple([LAID[seat][card] for card, seat in state.trick]),
+            waste=tuple([LAID[seat][card] for card, seat in state.waste]),
+        ),
         marks=marks(state),
         seats_to_act=state.queue[:1],
         ranking=scoring.ranking(state) if progress.over else (),
@@ -44,25 +60,3 @@ def marks(state: ThullaState) -> tuple[Mark, ...]:
 
 def _by_seat(name: str, values: tuple[int, ...]) -> list[Mark]:
     return [Mark(name, seat, str(value)) for seat, value in enumerate(values) if value]
-
-
-def _seat(state: ThullaState, seat: Seat, viewer: Viewer) -> SeatView:
-    hand = state.hands[seat]
-    is_out = seat in state.out
-    return SeatView(
-        card_count=hand.bit_count(),
-        cards=cards_of_mask(hand) if seat == viewer or not state.queue else (),
-        score=state.progress.totals[seat],
-        is_out=is_out,
-        place=state.out.index(seat) + 1 if is_out else None,
-    )
-
-
-def _piles(state: ThullaState) -> tuple[Pile, ...]:
-    removed = state.options.removed if state.progress.round_number else ()
-    piles = (
-        ("removed", tuple(PileCard(value, None) for value in removed)),
-        ("trick", tuple(PileCard(card, seat) for card, seat in state.trick)),
-        ("waste", tuple(PileCard(card, seat) for card, seat in state.waste)),
-    )
-    return tuple(Pile(name, len(cards), cards) for name, cards in piles if cards)
