@@ -93,7 +93,8 @@ class AsyncWatchedTable(FollowedTable):
                 while not (ready() or self._ended):
                     await self._changed.wait()
         except TimeoutError:
-            raise _timed_out(timeout_seconds) from None
+            message = f"timed out after {timeout_seconds} seconds"
+            raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, message) from None
         if self._error is not None and not ready():
             raise self._error
         return ready()
@@ -238,7 +239,3 @@ async def _request_iterator(
 ) -> AsyncIterator[engine_pb2.PlayTableRequest]:
     while (request := await requests.get()) is not None:
         yield request
-
-
-def _timed_out(seconds: float | None) -> TimedOut:
-    return TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, f"timed out after {seconds} seconds")

@@ -1,9 +1,20 @@
 """Choices of legal actions: families of actions with parts that the player chooses."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from croupier_api.v1.actions_pb2 import Action, ActionChoice
 from croupier_client.cards import CardValue, SuitValue
+
+_FIELDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "cards": {"keep_cards": "cards", "swap_cards": "cards", "lay": "cards", "declare_word": "cards"},
+        "suit": {"keep_cards": "trump", "name_trump": "trump", "play": "suit"},
+        "amount": {"bid": "amount", "declare_word": "amount"},
+        "seat": {"declare_word": "seat"},
+    }
+)
+"""By part that may be chosen, and by verb: the field of the verb's message."""
 
 
 def complete_choice(
@@ -20,62 +31,18 @@ def complete_choice(
     """
     action = Action()
     action.CopyFrom(choice.action)
-    if choice.HasField("cards"):
-        _add_cards(action, cards)
-    if suit is not None:
-        _set_suit(action, suit)
-    if amount is not None:
-        _set_amount(action, amount)
-    if seat is not None:
-        _set_seat(action, seat)
+    verb = action.WhichOneof("verb") or ""
+    chosen = {"cards": cards if choice.HasField("cards") else None, "suit": suit, "amount": amount, "seat": seat}
+    for part, value in chosen.items():
+        if value is None:
+            continue
+        if verb not in _FIELDS[part]:
+            raise ValueError(f"invalid {part} for {verb or 'a verb that is newer than this client'}: expected none")
+        said, field = getattr(action, verb), _FIELDS[part][verb]
+        if part == "cards":
+            said.cards.extend(cards)
+        else:
+            setattr(said, field, value)
+    if action.HasField("swap_cards") and choice.HasField("cards") and not cards:
+        action.stand_pat.SetInParent()
     return action
-
-
-def _add_cards(action: Action, cards: Sequence[CardValue]) -> None:
-    match action.WhichOneof("verb"):
-        case "keep_cards":
-            action.keep_cards.cards.extend(cards)
-        case "swap_cards":
-            action.swap_cards.cards.extend(cards)
-            if not cards:
-                action.stand_pat.SetInParent()
-        case "lay":
-            action.lay.cards.extend(cards)
-        case "declare_word":
-            action.declare_word.cards.extend(cards)
-        case verb:
-            raise _has_no(verb, "cards")
-
-
-def _set_suit(action: Action, suit: SuitValue) -> None:
-    match action.WhichOneof("verb"):
-        case "keep_cards":
-            action.keep_cards.trump = suit
-        case "name_trump":
-            action.name_trump.trump = suit
-        case "play":
-            action.play.suit = suit
-        case verb:
-            raise _has_no(verb, "suit")
-
-
-def _set_amount(action: Action, amount: int) -> None:
-    match action.WhichOneof("verb"):
-        case "bid":
-            action.bid.amount = amount
-        case "declare_word":
-            action.declare_word.amount = amount
-        case verb:
-            raise _has_no(verb, "amount")
-
-
-def _set_seat(action: Action, seat: int) -> None:
-    match action.WhichOneof("verb"):
-        case "declare_word":
-            action.declare_word.seat = seat
-        case verb:
-            raise _has_no(verb, "seat")
-
-
-def _has_no(verb: str | None, part: str) -> ValueError:
-    return ValueError(f"invalid {part} for {verb or 'a verb that is newer than this client'}: expected none")

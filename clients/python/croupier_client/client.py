@@ -1,7 +1,10 @@
 """The common part of the asyncio and the blocking client: methods, session and settings."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from random import SystemRandom
+from typing import Any
 
 import grpc
 
@@ -11,10 +14,33 @@ from croupier_client.errors import CroupierError, Unauthenticated, Unavailable, 
 from croupier_client.methods import ServiceMethods
 from croupier_client.proxy import proxy_of
 from croupier_client.retry import Attempts, Clock, RandomSource, Retries, RetryPolicy, monotonic_clock
-from croupier_client.rpc import Service
-from croupier_client.seat_changes import SeatChanges
+from croupier_client.rpc import Rpc, Service
 from croupier_client.session import Session, call_metadata
 from croupier_client.table import new_request_id
+
+_SEAT_CHANGES = (lobby_pb2.JoinTableRequest, lobby_pb2.SetReadyRequest, lobby_pb2.LeaveTableRequest)
+
+
+class SeatChanges:
+    """The newest change of the player's seat at each forming table: the retry of one must not undo a later one."""
+
+    def __init__(self) -> None:
+        self._newest: dict[str, Rpc[Any]] = {}
+
+    @contextmanager
+    def making(self, rpc: Rpc[Any]) -> Iterator[None]:
+        """Make a call; if it changes the seat, older calls that do are retried no more."""
+        if isinstance(rpc.request, _SEAT_CHANGES):
+            self._newest[rpc.table_id] = rpc
+        try:
+            yield
+        finally:
+            if self._newest.get(rpc.table_id) is rpc:
+                del self._newest[rpc.table_id]
+
+    def is_overtaken(self, rpc: Rpc[Any]) -> bool:
+        """Return whether the player has changed their seat at the table since this call."""
+        return isinstance(rpc.request, _SEAT_CHANGES) and self._newest.get(rpc.table_id) is not rpc
 
 
 class ClientCore(ServiceMethods):

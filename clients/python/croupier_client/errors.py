@@ -1,23 +1,5 @@
 """Errors of the services and of connections to them.
 
-CroupierError
-    InvalidArgument         the request is malformed; it will never be accepted as it is
-    FailedPrecondition      the request is not possible in the current state
-        IllegalAction       the rules forbid the action now, or it is not this seat's turn
-    StaleSequence           the table is beyond the sequence that the caller expected
-    Superseded              a newer stream of the same player replaces this one
-    NotFound                the resource does not exist, or the caller may not know of it
-    AlreadyExists           the resource exists already, or the request_id belongs to another request
-    PermissionDenied        the caller is authenticated, but lacks the permission
-    Unauthenticated         the caller is not authenticated
-    LimitReached            a limit was reached, or a stream was read too slowly
-    Unavailable             the service or the connection to it failed; a retry may succeed
-        TimedOut            no answer came in time; the request may have been carried out
-    Internal                the service failed
-    BrokenStream            a stream violated the contract
-        SequenceError       an entry of the log is missing or repeated
-        FoldError           a fact does not fit the view
-
 Refusals of calls and of actions in streams are the same google.rpc.Status with the same details. Their reasons are the
 values of the contract's ErrorReason, whose comments say what to do about each.
 """
@@ -92,7 +74,7 @@ class CroupierError(Exception):
 
 
 class InvalidArgument(CroupierError):
-    """The request is malformed."""
+    """The request is malformed; it will never be accepted as it is."""
 
 
 class FailedPrecondition(CroupierError):
@@ -128,11 +110,11 @@ class Unauthenticated(CroupierError):
 
 
 class LimitReached(CroupierError):
-    """A limit was reached."""
+    """A limit was reached, or a stream was read too slowly."""
 
 
 class Unavailable(CroupierError):
-    """The service or the connection to it failed."""
+    """The service or the connection to it failed; a retry may succeed."""
 
 
 class TimedOut(Unavailable):

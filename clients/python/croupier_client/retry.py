@@ -56,16 +56,6 @@ def is_lost_connection(error: CroupierError) -> bool:
     return error.code in _LOST_CONNECTION_CODES and not error.reason_name
 
 
-def _is_passing_limit(error: CroupierError) -> bool:
-    """Return whether a limit passes: the service says when, or it is one of the connection, without a reason."""
-    return isinstance(error, LimitReached) and (error.retry_after_seconds is not None or not error.reason_name)
-
-
-def _retry_after_seconds(error: CroupierError) -> float:
-    """Return the time that a limit asks to wait; for other errors another replica can be called at once."""
-    return (error.retry_after_seconds or 0.0) if isinstance(error, LimitReached) else 0.0
-
-
 @dataclass(frozen=True)
 class RetryPolicy:
     """Exponential backoff with jitter, limited by step and in total."""
@@ -112,12 +102,21 @@ class Retries:
 
     def delay_seconds(self, error: CroupierError) -> float:
         """Return the delay before the next attempt; raises the error if there should be none."""
-        if self._was_long_stream():
+        is_stream, milliseconds = self._attempts is Attempts.STREAM, self.clock() - self._attempt_milliseconds
+        if is_stream and milliseconds > self.policy.total_seconds * 1000:
+            # The stream was open, perhaps in silence, for long.
             self.succeeded()
         if isinstance(error, Unauthenticated):
-            return self._delay_after_rejection(error)
+            # Nothing was executed, so any call may be retried once, with another token and at once.
+            self._rejections += 1
+            if self._rejections > 1:
+                raise error
+            return 0.0
         self._failures += 1
-        delay = _retry_after_seconds(error) + self.policy.delay_seconds(self._failures, self._random)
+        delay = self.policy.delay_seconds(self._failures, self._random)
+        if isinstance(error, LimitReached):
+            # After other errors another replica can be called at once.
+            delay += error.retry_after_seconds or 0.0
         if not self._may_retry(error) or delay > self.seconds_left():
             raise self.final_error(error) from error
         self._attempt_milliseconds = self.clock() + round(delay * 1000)
@@ -127,23 +126,13 @@ class Retries:
         """Return the time in which another attempt may begin unless a service answers before."""
         return self._total_seconds - (self.clock() - self._since_milliseconds) / 1000
 
-    def _was_long_stream(self) -> bool:
-        """Return whether the failed attempt was a stream that was open, perhaps in silence, for long."""
-        duration_milliseconds = self.clock() - self._attempt_milliseconds
-        return self._attempts is Attempts.STREAM and duration_milliseconds > self.policy.total_seconds * 1000
-
-    def _delay_after_rejection(self, error: CroupierError) -> float:
-        """Return no delay for the first rejected token: nothing was executed, so any call may be retried."""
-        self._rejections += 1
-        if self._rejections > 1:
-            raise error
-        return 0.0
-
     def _may_retry(self, error: CroupierError) -> bool:
         if error.reason in _NOT_EXECUTED or error.code in _RETRIED_CODES[self._attempts]:
             return True
-        is_stream = self._attempts is Attempts.STREAM
-        return (is_stream and _is_passing_limit(error)) or self._is_lost_connection(error)
+        # A limit passes if the service says when, or if it is one of the connection, without a reason.
+        is_limit = isinstance(error, LimitReached)
+        is_passing = is_limit and (error.retry_after_seconds is not None or not error.reason_name)
+        return (self._attempts is Attempts.STREAM and is_passing) or self._is_lost_connection(error)
 
     def _is_lost_connection(self, error: CroupierError) -> bool:
         return self._attempts is not Attempts.ONCE and is_lost_connection(error)

@@ -137,12 +137,24 @@ class BlockingCaller(ABC):
         """Return the retries of one RPC."""
 
 
-class Unary(Generic[P, R]):
-    """A descriptor that turns a method which builds a unary RPC into one which calls it."""
+class _Method(Generic[P, R]):
+    """A descriptor of a method that builds an RPC."""
 
     def __init__(self, build: Callable[Concatenate[Any, P], Rpc[R]]) -> None:
         self._build = build
         self.__doc__ = build.__doc__
+
+    def _calling(self, client: object, call: Callable[[Rpc[R]], object]) -> Callable[P, object]:
+        """Return the method of a client that makes the call."""
+
+        def method(*args: P.args, **kwargs: P.kwargs) -> object:
+            return call(self._build(client, *args, **kwargs))
+
+        return update_wrapper(method, self._build)
+
+
+class Unary(_Method[P, R]):
+    """A descriptor that turns a method which builds a unary RPC into one which calls it."""
 
     @overload
     def __get__(self, client: AsyncCaller, owner: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
@@ -151,21 +163,11 @@ class Unary(Generic[P, R]):
     @overload
     def __get__(self, client: None, owner: type) -> Self: ...
     def __get__(self, client: AsyncCaller | BlockingCaller | None, owner: type) -> object:
-        if client is None:
-            return self
-
-        def invoke(*args: P.args, **kwargs: P.kwargs) -> object:
-            return client.invoke(self._build(client, *args, **kwargs))
-
-        return update_wrapper(invoke, self._build)
+        return self if client is None else self._calling(client, client.invoke)
 
 
-class Stream(Generic[P, R]):
+class Stream(_Method[P, R]):
     """A descriptor that turns a method which builds the RPC of a stream into one which follows it."""
-
-    def __init__(self, build: Callable[Concatenate[Any, P], Rpc[R]]) -> None:
-        self._build = build
-        self.__doc__ = build.__doc__
 
     @overload
     def __get__(self, client: AsyncCaller, owner: type) -> Callable[P, AsyncIterator[R]]: ...
@@ -174,10 +176,4 @@ class Stream(Generic[P, R]):
     @overload
     def __get__(self, client: None, owner: type) -> Self: ...
     def __get__(self, client: AsyncCaller | BlockingCaller | None, owner: type) -> object:
-        if client is None:
-            return self
-
-        def follow(*args: P.args, **kwargs: P.kwargs) -> object:
-            return client.follow(self._build(client, *args, **kwargs))
-
-        return update_wrapper(follow, self._build)
+        return self if client is None else self._calling(client, client.follow)

@@ -5,12 +5,9 @@ protobuf messages. An unknown value is an unset field, but `contract` itself is 
 newer than this client changes nothing.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Sequence
 
 from croupier_api.v1 import facts_pb2 as pb
-from croupier_api.v1.cards_pb2 import Card
 from croupier_client.errors import FoldError
 
 
@@ -28,15 +25,44 @@ def fold(view: pb.TableView, facts: Iterable[pb.Fact], viewer_seat: int | None) 
 
 def _fold_one(view: pb.TableView, fact: pb.Fact, viewer_seat: int | None) -> None:
     kind = fact.WhichOneof("fact")
-    if kind is None:
-        return
     try:
-        if kind == "cards_moved":
-            _move_cards(view, fact.cards_moved, viewer_seat)
-        else:
-            _FOLDS[kind](view, getattr(fact, kind))
+        match kind:
+            case "cards_moved":
+                _move_cards(view, fact.cards_moved, viewer_seat)
+            case "turn_changed":
+                view.phase = fact.turn_changed.phase
+                view.seats_to_act[:] = fact.turn_changed.seats_to_act
+            case "called":
+                _call(view, fact.called.call)
+            case "contract_changed":
+                view.contract.MergeFrom(fact.contract_changed.changes)
+            case "mark_changed":
+                _change_mark(view, fact.mark_changed.mark)
+            case "card_order_changed":
+                view.card_order[:] = fact.card_order_changed.cards
+            case _:
+                _fold_result(view, fact)
     except (IndexError, ValueError) as error:
         raise FoldError(f"a {kind} fact does not fit the view of round {view.round}") from error
+
+
+def _fold_result(view: pb.TableView, fact: pb.Fact) -> None:
+    """Fold the begin of a round, what seats have won or shown, and the end of the round and the game."""
+    match fact.WhichOneof("fact"):
+        case "round_started":
+            _start_round(view, fact.round_started)
+        case "trick_taken":
+            view.seats[fact.trick_taken.seat].tricks_taken += 1
+        case "seat_out":
+            _put_out(view, fact.seat_out)
+        case "hand_revealed":
+            view.seats[fact.hand_revealed.seat].cards[:] = sorted(fact.hand_revealed.cards)
+        case "round_ended":
+            _end_round(view, fact.round_ended.score.totals)
+        case "game_ended":
+            view.ClearField("seats_to_act")
+            view.ClearField("ranking")
+            view.ranking.extend(fact.game_ended.ranking)
 
 
 def _start_round(view: pb.TableView, fact: pb.RoundStarted) -> None:
@@ -56,7 +82,11 @@ def _start_round(view: pb.TableView, fact: pb.RoundStarted) -> None:
 def _move_cards(view: pb.TableView, fact: pb.CardsMoved, viewer_seat: int | None) -> None:
     match fact.source.WhichOneof("place"):
         case "hand":
-            _take_from_hand(view.seats[fact.source.hand], fact)
+            hand = view.seats[fact.source.hand]
+            hand.card_count -= fact.count
+            for card in fact.cards:
+                if card in hand.cards:
+                    hand.cards.remove(card)
             moved = [pb.PileCard(card=card, seat=fact.source.hand) for card in fact.cards]
         case "pile":
             moved = _take_from_pile(view, fact)
@@ -65,29 +95,14 @@ def _move_cards(view: pb.TableView, fact: pb.CardsMoved, viewer_seat: int | None
     match fact.target.WhichOneof("place"):
         case "hand":
             hand = view.seats[fact.target.hand]
-            _add_to_hand(hand, fact, visible=fact.target.hand == viewer_seat or bool(hand.cards))
+            hand.card_count += fact.count
+            if fact.target.hand == viewer_seat or hand.cards:
+                hand.cards[:] = sorted([*hand.cards, *fact.cards])
         case "pile":
             pile = _pile(view, fact.target)
             pile.count += fact.count
             pile.cards.extend(moved)
             pile.face_down = fact.face_down
-
-
-def _take_from_hand(hand: pb.SeatView, fact: pb.CardsMoved) -> None:
-    hand.card_count -= fact.count
-    for card in fact.cards:
-        if card in hand.cards:
-            hand.cards.remove(card)
-
-
-def _add_to_hand(hand: pb.SeatView, fact: pb.CardsMoved, *, visible: bool) -> None:
-    hand.card_count += fact.count
-    if visible:
-        _set_cards(hand, [*hand.cards, *fact.cards])
-
-
-def _set_cards(hand: pb.SeatView, cards: Iterable[Card.ValueType]) -> None:
-    hand.cards[:] = sorted(cards)
 
 
 def _take_from_pile(view: pb.TableView, fact: pb.CardsMoved) -> list[pb.PileCard]:
@@ -123,20 +138,12 @@ def _pile_order(pile: pb.Pile) -> tuple[str, int]:
     return pile.name, pile.owner if pile.HasField("owner") else -1
 
 
-def _call(view: pb.TableView, fact: pb.Called) -> None:
+def _call(view: pb.TableView, said: pb.Call) -> None:
     for call in view.calls:
-        if call.seat == fact.call.seat and not call.HasField("action"):
-            call.CopyFrom(fact.call)
+        if call.seat == said.seat and not call.HasField("action"):
+            call.CopyFrom(said)
             return
-    view.calls.append(fact.call)
-
-
-def _change_contract(view: pb.TableView, fact: pb.ContractChanged) -> None:
-    view.contract.MergeFrom(fact.changes)
-
-
-def _take_trick(view: pb.TableView, fact: pb.TrickTaken) -> None:
-    view.seats[fact.seat].tricks_taken += 1
+    view.calls.append(said)
 
 
 def _put_out(view: pb.TableView, fact: pb.SeatOut) -> None:
@@ -147,13 +154,8 @@ def _put_out(view: pb.TableView, fact: pb.SeatOut) -> None:
         seat.place = fact.place
 
 
-def _reveal_hand(view: pb.TableView, fact: pb.HandRevealed) -> None:
-    _set_cards(view.seats[fact.seat], fact.cards)
-
-
-def _change_mark(view: pb.TableView, fact: pb.MarkChanged) -> None:
-    marks = {_mark_order(mark): mark for mark in view.marks}
-    marks[_mark_order(fact.mark)] = fact.mark
+def _change_mark(view: pb.TableView, changed: pb.Mark) -> None:
+    marks = {_mark_order(mark): mark for mark in (*view.marks, changed)}
     kept = [pb.Mark.FromString(marks[order].SerializeToString()) for order in sorted(marks) if marks[order].value]
     view.ClearField("marks")
     view.marks.extend(kept)
@@ -163,42 +165,8 @@ def _mark_order(mark: pb.Mark) -> tuple[str, int]:
     return mark.name, mark.seat if mark.HasField("seat") else -1
 
 
-def _change_card_order(view: pb.TableView, fact: pb.CardOrderChanged) -> None:
-    view.card_order[:] = fact.cards
-
-
-def _change_turn(view: pb.TableView, fact: pb.TurnChanged) -> None:
-    view.phase = fact.phase
-    view.seats_to_act[:] = fact.seats_to_act
-
-
-def _end_round(view: pb.TableView, fact: pb.RoundEnded) -> None:
-    if len(fact.score.totals) != len(view.seats):
+def _end_round(view: pb.TableView, totals: Sequence[int]) -> None:
+    if len(totals) != len(view.seats):
         raise ValueError("a total for each seat is needed")
-    for seat, total in zip(view.seats, fact.score.totals, strict=True):
+    for seat, total in zip(view.seats, totals, strict=True):
         seat.score = total
-
-
-def _end_game(view: pb.TableView, fact: pb.GameEnded) -> None:
-    view.ClearField("seats_to_act")
-    view.ClearField("ranking")
-    view.ranking.extend(fact.ranking)
-
-
-_Fold: TypeAlias = Callable[[pb.TableView, Any], None]
-
-_FOLDS: Mapping[str, _Fold] = MappingProxyType(
-    {
-        "round_started": _start_round,
-        "called": _call,
-        "contract_changed": _change_contract,
-        "trick_taken": _take_trick,
-        "seat_out": _put_out,
-        "hand_revealed": _reveal_hand,
-        "mark_changed": _change_mark,
-        "card_order_changed": _change_card_order,
-        "turn_changed": _change_turn,
-        "round_ended": _end_round,
-        "game_ended": _end_game,
-    }
-)
