@@ -2,9 +2,9 @@
 
 from croupier.games.cards import Card, card, cards
 from croupier.games.facts import Seat
+from croupier.games.hands import cards_left
 from croupier.games.interface import CardsShuffled, OptionValue, resolve_options
 from croupier.games.jossing import Jossing, JossingState
-from croupier.games.hands import cards_left
 from croupier.games.jossing.state import JossingOptions, Section
 from tests.games.comparison import apply
 

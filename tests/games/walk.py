@@ -55,6 +55,11 @@ def viewers(seats: int) -> tuple[Viewer, ...]:
     return (*range(seats), SPECTATOR)
 
 
+def some_viewers(seats: int, random: Random) -> tuple[Viewer, ...]:
+    """Return a random seat and the spectators: what is wrong with one seat's view is so with that of others."""
+    return random.randrange(seats), SPECTATOR
+
+
 def sample_options(game: Game, seats: int, random: Random) -> dict[str, OptionValue]:
     """Return a valid combination of options; a long range has its default, ends and a few others."""
     while True:
