@@ -7,7 +7,7 @@ import pytest
 from croupier.games.actions import PLAYS, Action, Bid, Pass
 from croupier.games.cards import STANDARD_DECK, card, cards, notation
 from croupier.games.facts import SPECTATOR, CardsMoved, Contract, RoundEnded, all_but, only
-from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, SeatActed
+from croupier.games.interface import CardsShuffled, IllegalAction, SeatActed
 from croupier.games.jossing import JossingState, scoring
 from tests.games import dispatch
 from tests.games.comparison import rule_against
@@ -67,22 +67,8 @@ def test_JOS_DEAL_3_JOS_D9_the_same_suit_may_be_trump_again() -> None:
     assert (state.section.trump, again.section.trump) == (2, 2)
 
 
-def test_JOS_DEAL_4_a_deal_that_is_not_due_or_not_valid_is_refused_and_nobody_acts_before_it() -> None:
-    state, deck = new(3), STANDARD_DECK
-    for wrong in (deck[1:], (1, *deck[1:]), (52, *deck[1:]), deck * 2):
-        assert rule_against(state, CardsShuffled(wrong)) == "JOS-DECK-1"
-    assert rule_against(new(3, decks=2), CardsShuffled(deck)) == "JOS-DECK-1"
-    assert rule_against(state, CardsShuffled(deck, (0,))) == "JOS-DEAL-2"
-    assert {refusal(state, text, 0) for text in ("0", "2C", "pass")} == {"JOS-DEAL-4"}
-    dealt, _ = dispatch.apply(state, CardsShuffled(deck))
-    assert rule_against(dealt, CardsShuffled(deck)) == "JOS-DEAL-4"
-
-
-def test_JOS_ACT_1_nothing_can_be_proposed() -> None:
-    for state in (new(2), section(THREE, "5H")):
-        with pytest.raises(IllegalAction):
-            dispatch.event_record(state, ProposalAgreed("rest"))
-        assert rule_against(state, ProposalAgreed("rest"))
+def test_JOS_DEAL_4_nobody_acts_before_the_deal() -> None:
+    assert {refusal(new(3), text, 0) for text in ("0", "2C", "pass")} == {"JOS-DEAL-4"}
 
 
 @pytest.mark.parametrize("size", [1, 5, 10])

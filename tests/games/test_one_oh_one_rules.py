@@ -8,7 +8,7 @@ import pytest
 from croupier.games.actions import Action, Bid, KeepBid, Pass, Play
 from croupier.games.cards import STANDARD_DECK, card, cards, notation
 from croupier.games.facts import SPECTATOR, CardsMoved, Count, HandRevealed, Mark, MarkChanged, RoundEnded, SeatOut
-from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, ShuffleNeeded
+from croupier.games.interface import CardsShuffled, ShuffleNeeded
 from croupier.games.one_oh_one import OneOhOneState, scoring
 from tests.games import dispatch
 from tests.games.comparison import rule_against
@@ -34,7 +34,6 @@ def test_101_DEAL_1_101_DEAL_2_101_DEAL_5_101_D2_the_deal_as_it_is_written() -> 
         after, _ = dispatch.apply(state, CardsShuffled(tuple(shuffled), (2,)))
         assert [hand(after, seat) for seat in range(4)] == [set(held) for held in record["hands"]]
         assert legal(after) == record["hands"][2][-1]
-        assert rule_against(after, CardsShuffled(tuple(shuffled), (2,))) == "101-DEAL-1"
 
 
 def test_101_DEAL_1_between_rounds_nobody_acts() -> None:
@@ -45,15 +44,12 @@ def test_101_DEAL_1_between_rounds_nobody_acts() -> None:
 
 def test_101_DEAL_3_the_first_deal_draws_a_seat() -> None:
     assert due(new(3)).draw_bounds == (3,)
-    for drawn in ((), (3,), (-1,), (0, 0)):
-        assert rule_against(new(3), CardsShuffled(DECK_36, drawn)) == "101-DEAL-3"
     assert [to_act(dispatch.apply(new(3), CardsShuffled(DECK_36, (seat,)))[0]) for seat in range(3)] == [0, 1, 2]
 
 
 def test_101_DEAL_3_101_DEAL_4_101_D16_the_winner_begins_the_next_round() -> None:
     state = acts(position("KH 9H | 9C | AC", "TC", turn=1), "9C")
     assert due(state) == ShuffleNeeded(DECK_36, (), 2, 1)
-    assert rule_against(state, CardsShuffled(DECK_36, (0,))) == "101-DEAL-3"
     after = deal(state)
     assert (to_act(after), dispatch.view(after, 0).dealer, pile(after, "pile")) == (1, None, None)
 
@@ -97,13 +93,6 @@ ORDERED = position("QS 8D | QD 8H 9S KC | AS", "TC")
 )
 def test_refusals(state: OneOhOneState, line: str, seat: int, text: str | Action, rule: str) -> None:
     assert refusal(acts(state, line), text, seat) == rule
-
-
-def test_101_PLAY_1_nothing_can_be_proposed() -> None:
-    for state in (new(2), PLAIN):
-        assert rule_against(state, ProposalAgreed("redeal")) == "101-PLAY-1"
-        with pytest.raises(IllegalAction):
-            dispatch.event_record(state, ProposalAgreed("redeal"))
 
 
 @pytest.mark.parametrize("seats", ONE_OH_ONE.seats)

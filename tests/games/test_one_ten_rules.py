@@ -9,11 +9,10 @@ from croupier.engine.tables.reactions import REACTIONS, check_reaction
 from croupier.games.actions import Bid
 from croupier.games.cards import CARD_OF_NOTATION, NOTATION, SUITS, cards, notation
 from croupier.games.facts import SPECTATOR, CardOrderChanged, Count, Seat, TrickTaken
-from croupier.games.interface import CardsShuffled, InvalidOption, ProposalAgreed, resolve_options
+from croupier.games.interface import CardsShuffled, InvalidOption, resolve_options
 from croupier.games.one_ten.trumps import TRUMPS
 from croupier.runtime.errors import MalformedRequest
 from tests.games import dispatch
-from tests.games.comparison import rule_against
 from tests.games.positions import acts, acts_with_facts, due, ended, may, pile, refusal
 from tests.games.positions_one_ten import ONE_TEN, ROUND, ROUND_HANDS, dealt, new, position
 
@@ -53,21 +52,15 @@ def test_110_DEAL_2_110_D1_hand_sizes_the_stock_and_the_swap_limit(
 def test_110_DEAL_3_110_D3_the_first_dealer_is_drawn_then_the_deal_passes_clockwise() -> None:
     state = new(3, hand_size="5")
     assert due(state).draw_bounds == (3,)
-    assert {rule_against(state, CardsShuffled(due(state).cards, drawn)) for drawn in ((), (3,))} == {"110-DEAL-3"}
     for dealer, following in ((1, 2), (2, 0)):
         state = acts(position(ROUND_HANDS, dealer=dealer), ROUND)
         assert due(state)[1:] == ((), 2, 1)
-        assert rule_against(state, CardsShuffled(due(state).cards, (2,))) == "110-DEAL-3"
         assert dispatch.apply(state, CardsShuffled(due(state).cards))[0].progress.dealer == following
 
 
 @pytest.mark.parametrize("decks", [1, 2])
 def test_110_DEAL_4_all_cards_of_the_pack_and_no_other(decks: int) -> None:
-    state = new(4, decks=decks)
-    deck = due(state).cards
-    assert deck == tuple(sorted([*range(53)] * decks))
-    for wrong in (deck[:-1], (*deck, 0), (*deck[:-1], 53), (*deck[:-1], deck[0]), ()):
-        assert rule_against(state, CardsShuffled(wrong, (0,))) == "110-DEAL-4"
+    assert due(new(4, decks=decks)).cards == tuple(sorted([*range(53)] * decks))
 
 
 def test_110_DEAL_1_110_DEAL_5_cards_go_singly_from_the_dealers_left_and_the_kitty_is_last() -> None:
@@ -86,9 +79,6 @@ def test_110_DEAL_5_every_round_begins_with_a_shuffle_of_the_whole_pack_and_noth
     for state in (new(3), acts(position(ROUND_HANDS), ROUND)):
         assert due(state).cards == tuple(range(53))
         assert refusal(state, "pass", 0) == "110-DEAL-5"
-    state = dealt(ROUND_HANDS, hand_size="5")
-    for event in (CardsShuffled(tuple(range(53)), (0,)), ProposalAgreed("rematch")):
-        assert rule_against(state, event) == "110-DEAL-1"
 
 
 # The bidding

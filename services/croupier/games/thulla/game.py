@@ -63,7 +63,7 @@ class Thulla(interface.Rules[ThullaState]):
 
     def event_rules(self, state: ThullaState) -> interface.EventRules:  # noqa: ARG002 - the same in every state
         """Return the rules of the deal."""
-        return interface.EventRules("THU-DEAL-3", "THU-DECK-2", "THU-START-3", "THU-DEAL-3")
+        return interface.EventRules("THU-DEAL-3", "THU-DECK-2", "THU-START-3", "THU-D9")
 
     def act(self, state: ThullaState, seat: Seat, action: Action) -> tuple[ThullaState, tuple[Fact, ...]]:
         """Play a card."""
