@@ -1,9 +1,10 @@
 """Choices: families of legal actions that are too many to list, and the one way to complete and to check them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from croupier.games.actions import Action, Bid, Declare, KeepCards, Lay, NameTrump, Play, StandPat, SwapCards
 from croupier.games.cards import Card, Suit
@@ -61,16 +62,21 @@ def complete(choice: ActionChoice, parts: Parts) -> Action:
     """
     action = choice.action
     if choice.cards is not None:
-        action = _with_cards(action, _checked_cards(choice.cards, parts.cards))
+        action = _with(action, "cards", _checked_cards(choice.cards, parts.cards))
     elif parts.cards:
         raise ValueError(f"invalid cards {parts.cards}: expected none, since no cards are to be chosen")
-    if choice.suits or parts.suit is not None:
-        action = _with_suit(action, _one_of("suit", choice.suits, parts.suit))
-    if choice.amount or parts.amount is not None:
-        action = _with_amount(action, _one_of("amount", choice.amount.amounts if choice.amount else (), parts.amount))
-    if choice.seats or parts.seat is not None:
-        action = _with_seat(action, _one_of("seat", choice.seats, parts.seat))
-    return action
+    amounts = choice.amount.amounts if choice.amount else ()
+    numbers = (
+        ("suit", choice.suits, parts.suit),
+        ("amount", amounts, parts.amount),
+        ("seat", choice.seats, parts.seat),
+    )
+    for part, allowed, chosen in numbers:
+        if allowed or chosen is not None:
+            if chosen is None or chosen not in allowed:
+                raise ValueError(f"invalid {part} {chosen}: expected one of {list(allowed)}")
+            action = _with(action, part, chosen)
+    return action if action != SwapCards(()) else StandPat()
 
 
 def fits(choice: ActionChoice, action: Action) -> bool:
@@ -83,11 +89,12 @@ def fits(choice: ActionChoice, action: Action) -> bool:
 
 def parts_of(choice: ActionChoice, action: Action) -> Parts:
     """Return the parts of an action that are chosen in a choice."""
+    amount = _part(action, "amount") if choice.amount else None
     return Parts(
         cards_of(action) if choice.cards is not None else (),
-        _suit_of(action) if choice.suits else None,
-        _amount_of(action) if choice.amount else None,
-        action.seat if choice.seats and isinstance(action, Declare) else None,
+        _part(action, "suit") if choice.suits else None,
+        amount if isinstance(amount, int) else None,
+        _part(action, "seat") if choice.seats else None,
     )
 
 
@@ -102,53 +109,26 @@ def _checked_cards(choice: CardChoice, cards: tuple[Card, ...]) -> tuple[Card, .
     return cards
 
 
-def _one_of(part: str, allowed: Sequence[int], chosen: int | None) -> int:
-    if chosen is None or chosen not in allowed:
-        raise ValueError(f"invalid {part} {chosen}: expected one of {list(allowed)}")
-    return chosen
+def _part(action: Action, part: str) -> Any:
+    """Return a part of an action, None for one that has no such part."""
+    field = _FIELDS[part].get(type(action))
+    return None if field is None else getattr(action, field)
 
 
-def _suit_of(action: Action) -> Suit | None:
-    if isinstance(action, Play):
-        return action.suit
-    return action.trump if isinstance(action, KeepCards | NameTrump) else None
+def _with(action: Action, part: str, value: Any) -> Action:
+    field = _FIELDS[part].get(type(action))
+    if field is None:
+        raise ValueError(f"invalid choice of {part} for {type(action).__name__}: expected an action that has one")
+    changes: dict[str, Any] = {field: value}
+    return replace(action, **changes)
 
 
-def _amount_of(action: Action) -> int | None:
-    if isinstance(action, Bid):
-        return action.bid if isinstance(action.bid, int) else None
-    return action.amount if isinstance(action, Declare) else None
-
-
-def _with_cards(action: Action, cards: tuple[Card, ...]) -> Action:
-    if isinstance(action, SwapCards) and not cards:
-        return StandPat()
-    if isinstance(action, KeepCards | SwapCards | Lay | Declare):
-        return replace(action, cards=cards)
-    raise _no_part(action, "cards")
-
-
-def _with_suit(action: Action, suit: Suit) -> Action:
-    if isinstance(action, Play):
-        return replace(action, suit=suit)
-    if isinstance(action, KeepCards | NameTrump):
-        return replace(action, trump=suit)
-    raise _no_part(action, "suit")
-
-
-def _with_amount(action: Action, amount: int) -> Action:
-    if isinstance(action, Bid):
-        return Bid(amount)
-    if isinstance(action, Declare):
-        return replace(action, amount=amount)
-    raise _no_part(action, "amount")
-
-
-def _with_seat(action: Action, seat: Seat) -> Action:
-    if isinstance(action, Declare):
-        return replace(action, seat=seat)
-    raise _no_part(action, "seat")
-
-
-def _no_part(action: Action, part: str) -> ValueError:
-    return ValueError(f"invalid choice of {part} for {type(action).__name__}: expected an action that has one")
+_FIELDS: Mapping[str, Mapping[type[Action], str]] = MappingProxyType(
+    {
+        "cards": {KeepCards: "cards", SwapCards: "cards", Lay: "cards", Declare: "cards"},
+        "suit": {Play: "suit", KeepCards: "trump", NameTrump: "trump"},
+        "amount": {Bid: "bid", Declare: "amount"},
+        "seat": {Declare: "seat"},
+    }
+)
+"""By part that may be chosen, and by class of action: the field that holds it."""

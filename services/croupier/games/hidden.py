@@ -21,14 +21,12 @@ def deal_hidden(unseen: Sequence[Card], places: Sequence[HiddenPlace], randrange
     """Return the cards of each place; raises ValueError unless there are as many cards as the places hold in all."""
     if sum(place.card_count for place in places) != len(unseen):
         raise ValueError(f"{len(unseen)} cards do not fit {[place.card_count for place in places]}")
-    attempt = 0
-    while (dealt := _deal(unseen, _bars_at(places, attempt), randrange)) is None:
-        attempt += 1
+    attempts = 0
+    while (dealt := _deal(unseen, places, randrange)) is None:
+        attempts += 1
+        if attempts == ATTEMPTS:
+            places = [HiddenPlace(place.card_count) for place in places]
     return dealt
-
-
-def _bars_at(places: Sequence[HiddenPlace], attempt: int) -> Sequence[HiddenPlace]:
-    return places if attempt < ATTEMPTS else [HiddenPlace(place.card_count) for place in places]
 
 
 def _deal(unseen: Sequence[Card], places: Sequence[HiddenPlace], randrange: RandomSource) -> list[list[Card]] | None:

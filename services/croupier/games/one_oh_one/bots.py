@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from croupier.games.actions import Action, Draw, Play
-from croupier.games.cards import Card, Suit, suit_of
+from croupier.games.cards import Card, suit_of
 from croupier.games.hands import cards_left
 from croupier.games.interface import Observation, OptionValues, RandomSource
 from croupier.games.one_oh_one.effects import FITS, IS_QUEEN, IS_SIX, PENALTIES, POINTS, SUITED, SUITED_OR_QUEEN
@@ -56,7 +56,9 @@ def _estimated_gain(table: _KnownTable, play: Play, rest: list[Card]) -> float:
     if (cards := PENALTIES[value]) is not None:
         gain += _penalty_gain(table, value, cards, rest)
     if IS_QUEEN[value]:
-        gain += _order_gain(play.suit or 0, rest) - QUEEN_KEPT
+        # The more cards of the ordered suit are left, the better.
+        suited = [left for left in rest if suit_of(left) == play.suit and not IS_QUEEN[left]]
+        gain += sum(2 + POINTS[left] / 10 for left in suited) - QUEEN_KEPT
     if len(rest) > 1 and all(IS_QUEEN[left] for left in rest):
         gain -= QUEENS_CAUGHT * len(rest)
     return gain + sum(suit_of(left) == suit_of(value) for left in rest)
@@ -76,8 +78,3 @@ def _penalty_gain(table: _KnownTable, value: Card, cards: int, rest: list[Card])
     if table.two_play:
         gain += TURN_LOST if any(FITS[value] >> left & 1 for left in rest) else -TURN_LOST / 2
     return gain
-
-
-def _order_gain(suit: Suit, rest: list[Card]) -> float:
-    """Return the gain of ordering a suit: the more cards of it, the better."""
-    return sum(2 + POINTS[left] / 10 for left in rest if suit_of(left) == suit and not IS_QUEEN[left])

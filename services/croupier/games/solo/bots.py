@@ -32,7 +32,9 @@ def sensible(observation: Observation, randrange: RandomSource) -> Action:  # no
         case NameTrump():
             return _name_trump(hand, [action for action in actions if isinstance(action, NameTrump)], observation)
         case CallPartner():
-            return _call(hand, [action for action in actions if isinstance(action, CallPartner)])
+            # The ace of one's shortest suit can be drawn soonest and then ruffed.
+            calls = [action for action in actions if isinstance(action, CallPartner)]
+            return min(calls, key=lambda call: (hand & PLAIN[suit_of(call.card or 0)]).bit_count())
         case Play():
             return _play(Position.of(observation), actions, observation.options["through_factor"] != 1)
         case forced:
@@ -83,11 +85,6 @@ def _name_trump(hand: int, named: list[NameTrump], observation: Observation) -> 
     queens = QUEENS_TRICKS if observation.view.contract.name == "wedding" else 0
     do = NameTrump(suit, all_tricks=tricks(hand, suit) + queens >= DO_WITH_PARTNER)
     return do if do in named else NameTrump(suit, all_tricks=False)
-
-
-def _call(hand: int, calls: list[CallPartner]) -> CallPartner:
-    """Return the ace of one's shortest suit, which can be drawn soonest and then ruffed."""
-    return min(calls, key=lambda action: (hand & PLAIN[suit_of(action.card or 0)]).bit_count())
 
 
 def _play(position: Position, actions: tuple[Action, ...], through_pays: bool) -> Action:
