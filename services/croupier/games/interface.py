@@ -152,8 +152,7 @@ class EventRules(NamedTuple):
 class Rules(ABC, Generic[S]):
     """The rules of a game as functions over its states, its computer players and its description.
 
-    A game defines the attributes without a value and the abstract methods. It overrides the others where it differs: a
-    new version of the rules, names, a deck of its own, teams, options that exclude each other, proposals.
+    A game must define the attributes without a value, and may define the others.
     """
 
     id: str
@@ -175,16 +174,11 @@ class Rules(ABC, Generic[S]):
     proposals: Mapping[str, str] = MappingProxyType({})
     """The proposals that seats can agree on, by name, each with a sentence on its effect."""
 
-    def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:  # noqa: ARG002 - for games with teams
-        """Return the teams at this number of seats, each seat in exactly one; empty if each seat plays for itself."""
-        return ()
+    # What a game must define
 
     @abstractmethod
     def options(self, seats: int) -> tuple[Option, ...]:
         """Return every option with what is allowed for this number of seats."""
-
-    def check(self, seats: int, options: OptionValues) -> None:
-        """Raise InvalidOption for resolved options that are impossible together."""
 
     @abstractmethod
     def new(self, seats: int, options: OptionValues) -> S:
@@ -221,55 +215,6 @@ class Rules(ABC, Generic[S]):
     def shuffle_record(self, state: S, shuffled: CardsShuffled) -> dict[str, Any]:
         """Return a shuffle that is due and valid in the form of the game's rules page for replays."""
 
-    def agree(self, state: S, proposal: str) -> tuple[S, tuple[Fact, ...]]:
-        """Return the next state and what became known, after all agreed on one of the game's proposals.
-
-        Raises IllegalAction when that is not possible now.
-        """
-        raise NotImplementedError(proposal)
-
-    def proposal_record(self, state: S, proposal: str) -> dict[str, Any]:
-        """Return one of the game's proposals in the form of its rules page for replays; raises IllegalAction."""
-        raise NotImplementedError(proposal)
-
-    def apply(self, state: S, event: Event) -> tuple[S, tuple[Fact, ...]]:
-        """Return the next state and the facts that became known.
-
-        Raises IllegalAction for an event that the rules refuse. Events and actions hold values of their declared types:
-        codecs ensure that for input from outside. Every value of the right type is judged.
-        """
-        if isinstance(event, SeatActed):
-            return self.act(state, event.seat, event.action)
-        self._check(state, event)
-        if isinstance(event, CardsShuffled):
-            return self.shuffle(state, event)
-        return self.agree(state, event.proposal)
-
-    def event_record(self, state: S, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-        """Return a shuffle or an agreed proposal as a replay has it; raises IllegalAction for one that is refused."""
-        self._check(state, event)
-        if isinstance(event, CardsShuffled):
-            return self.shuffle_record(state, event)
-        return self.proposal_record(state, event.proposal)
-
-    def _check(self, state: S, event: CardsShuffled | ProposalAgreed) -> None:
-        rules = self.event_rules(state)
-        if isinstance(event, ProposalAgreed):
-            if event.proposal not in self.proposals:
-                expected = " or ".join(self.proposals) or "none"
-                raise IllegalAction(rules.proposals, f"invalid proposal {event.proposal!r}: expected {expected}")
-            return
-        due = self.awaiting(state)
-        if not isinstance(due, ShuffleNeeded):
-            raise IllegalAction(rules.due, "no shuffle is due")
-        if tuple(sorted(event.cards)) != due.cards:
-            raise IllegalAction(rules.cards, f"shuffle exactly the {len(due.cards)} cards that are due")
-        bounds = due.draw_bounds
-        if len(event.drawn) != len(bounds) or any(
-            at not in range(b) for at, b in zip(event.drawn, bounds, strict=True)
-        ):
-            raise IllegalAction(rules.drawn, f"draw exactly {len(bounds)} numbers below their bounds with the shuffle")
-
     @abstractmethod
     def ranking_at_limit(self, state: S) -> Ranking | None:
         """Return the ranking by the completed rounds, for a table that ends at a limit of the operator.
@@ -292,6 +237,64 @@ class Rules(ABC, Generic[S]):
     @abstractmethod
     def evaluate(self, before: S, after: S) -> tuple[float, ...]:
         """Return how well each seat did between two moments, 0 to 1: a searching player maximizes this."""
+
+    # What a game may define: teams, options that exclude each other, and proposals
+
+    def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:  # noqa: ARG002 - for games with teams
+        """Return the teams at this number of seats, each seat in exactly one; empty if each seat plays for itself."""
+        return ()
+
+    def check(self, seats: int, options: OptionValues) -> None:
+        """Raise InvalidOption for resolved options that are impossible together."""
+
+    def agree(self, state: S, proposal: str) -> tuple[S, tuple[Fact, ...]]:
+        """Return the next state and what became known, after all agreed on one of the game's proposals.
+
+        Raises IllegalAction when that is not possible now.
+        """
+        raise NotImplementedError(proposal)
+
+    def proposal_record(self, state: S, proposal: str) -> dict[str, Any]:
+        """Return one of the game's proposals in the form of its rules page for replays; raises IllegalAction."""
+        raise NotImplementedError(proposal)
+
+    # What is the same for all games
+
+    def apply(self, state: S, event: Event) -> tuple[S, tuple[Fact, ...]]:
+        """Return the next state and the facts that became known.
+
+        Raises IllegalAction for an event that the rules refuse. Events and actions hold values of their declared types:
+        codecs ensure that for input from outside. Every value of the right type is judged.
+        """
+        if isinstance(event, SeatActed):
+            return self.act(state, event.seat, event.action)
+        self._check_event(state, event)
+        if isinstance(event, CardsShuffled):
+            return self.shuffle(state, event)
+        return self.agree(state, event.proposal)
+
+    def event_record(self, state: S, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
+        """Return a shuffle or an agreed proposal as a replay has it; raises IllegalAction for one that is refused."""
+        self._check_event(state, event)
+        if isinstance(event, CardsShuffled):
+            return self.shuffle_record(state, event)
+        return self.proposal_record(state, event.proposal)
+
+    def _check_event(self, state: S, event: CardsShuffled | ProposalAgreed) -> None:
+        rules = self.event_rules(state)
+        if isinstance(event, ProposalAgreed):
+            if event.proposal not in self.proposals:
+                expected = " or ".join(self.proposals) or "none"
+                raise IllegalAction(rules.proposals, f"invalid proposal {event.proposal!r}: expected {expected}")
+            return
+        due = self.awaiting(state)
+        if not isinstance(due, ShuffleNeeded):
+            raise IllegalAction(rules.due, "no shuffle is due")
+        if tuple(sorted(event.cards)) != due.cards:
+            raise IllegalAction(rules.cards, f"shuffle exactly the {len(due.cards)} cards that are due")
+        drawn, bounds = event.drawn, due.draw_bounds
+        if len(drawn) != len(bounds) or any(not 0 <= one < bound for one, bound in zip(drawn, bounds, strict=True)):
+            raise IllegalAction(rules.drawn, f"draw exactly {len(bounds)} numbers below their bounds with the shuffle")
 
 
 Game: TypeAlias = Rules[Any]
