@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from croupier.cli import services as reach
-from croupier.cli.commands.demo import Played, Standings, conclusion, judged, play_all
-from croupier.cli.commands.demo_plan import DemoPlan
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
 from croupier.cli.services import endpoints_of, gateway, signed_in_client
 from croupier.games.registry import GAMES
 from croupier_api.v1 import scoring_pb2
+from loadtest.demo.demo import Played, Standings, conclusion, judged, play_all
+from loadtest.demo.plan import DemoPlan
 from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
 from tests.cli.conftest import Command

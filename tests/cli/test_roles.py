@@ -12,7 +12,6 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from croupier.cli.bot_player import BotPlayer
-from croupier.cli.commands.demo_players import play_seat
 from croupier.cli.commands.migrate import migrate_shared
 from croupier.cli.commands.serve import SERVICES
 from croupier.cli.launcher.background import started_services
@@ -21,6 +20,7 @@ from croupier.runtime.database import open_database
 from croupier.runtime.program import SettingsError
 from croupier.runtime.schema_versions import check_schema
 from croupier_client.aio import Client
+from loadtest.demo.players import play_seat
 from loadtest.postgres import PostgresServer, postgres_server
 from tests.cli.conftest import Command
 from tests.tables import QUICK_BOTS, has_result, opened_table

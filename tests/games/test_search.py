@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import pytest
 
-from croupier.cli.league.league import League, comparisons, seatings, standings
+from benchmarks.matches import League, comparisons, seatings, standings
 from croupier.games.actions import PLAYS, UNCHOSEN, Action, Bid, KeepCards, Play, StandPat, SwapCards
 from croupier.games.bots import random_neighbour
 from croupier.games.cards import notation

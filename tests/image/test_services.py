@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from croupier.cli.commands.demo import play_all
-from croupier.cli.commands.demo_plan import DemoPlan
 from croupier.cli.launcher.addresses import Addresses, addresses_from, service_flags
 from croupier.cli.launcher.data_folder import DataFolder
 from croupier.cli.launcher.replicas import START_ORDER
 from croupier.cli.services import endpoints_of
 from croupier_api.v1 import scoring_pb2
 from croupier_client.aio import Client
+from loadtest.demo.demo import play_all
+from loadtest.demo.plan import DemoPlan
 from tests.image.container import Container, Image
 
 pytestmark = pytest.mark.image

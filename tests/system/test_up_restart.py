@@ -9,10 +9,10 @@ from random import Random
 import pytest
 
 from croupier.cli.bot_player import BotPlayer
-from croupier.cli.commands.demo_plan import DemoPlan
-from croupier.cli.commands.demo_players import TIME_CONTROL, play_seat, recorded_table, signed_in
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier.cli.services import endpoints_of
+from loadtest.demo.plan import DemoPlan
+from loadtest.demo.players import TIME_CONTROL, play_seat, recorded_table, signed_in
 from loadtest.judge.verdict import judge
 from loadtest.players.table_results import read_replay_and_sheet
 from loadtest.record import SeatRecord, TableRecord

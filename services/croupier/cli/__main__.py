@@ -6,24 +6,26 @@ import sys
 import traceback
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
-from croupier.cli.commands.game_options import demo, games, league
+from croupier.cli.commands.games import games
 from croupier.cli.commands.gateway_options import gateway_app
 from croupier.cli.commands.operator_options import health, keys, migrate, serve, up
 from croupier.cli.commands.player_options import play, replay_app
-from croupier.cli.commands.report_options import report_app
 from croupier.cli.faults import FAILED, CommandFault
 from croupier.cli.variables import warnings_of
 from croupier.runtime.printed_text import escaped
+from loadtest.demo.command import demo
+
+PROGRAM = "croupier"
 
 
 def show_version(is_wanted: bool) -> None:
     """Print the version and end the command, if that is wanted."""
     if is_wanted:
-        print(f"croupier {version('croupier')}")
+        print(f"{PROGRAM} {version(PROGRAM)}")
         raise typer.Exit
 
 
@@ -34,7 +36,7 @@ def croupier(
 ) -> None:
     """Multiplayer card games: run the services, watch bots play, play yourself."""
     for warning in warnings_of(os.environ):
-        print(f"croupier: {warning}", file=sys.stderr)
+        print(f"{PROGRAM}: {warning}", file=sys.stderr)
 
 
 app = typer.Typer(
@@ -50,10 +52,8 @@ app.command()(keys)
 app.command()(games)
 app.command()(health)
 app.command()(demo)
-app.command()(league)
 app.command()(play)
 app.add_typer(replay_app, name="replay")
-app.add_typer(report_app, name="report")
 app.add_typer(gateway_app, name="gateway")
 
 
@@ -65,20 +65,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(arguments)
     except CommandFault as fault:
-        _fail(fault.message, fault.exit_code)
+        fault.end(PROGRAM)
     except Exception as error:  # noqa: BLE001 - its traceback is printed
         # Imported here: that takes longer than most commands.
         from croupier_client.errors import CroupierError
 
         if isinstance(error, CroupierError):
-            _fail(str(error), FAILED)
+            CommandFault(str(error)).end(PROGRAM)
         sys.stderr.write(escaped(traceback.format_exc(), keep="\n"))
         sys.exit(FAILED)
-
-
-def _fail(message: str, exit_code: int) -> NoReturn:
-    print(f"croupier: {escaped(message)}", file=sys.stderr)
-    sys.exit(exit_code)
 
 
 if __name__ == "__main__":

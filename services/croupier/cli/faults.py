@@ -1,5 +1,10 @@
 """Errors of commands: one line and an exit code, without a traceback."""
 
+import sys
+from typing import NoReturn
+
+from croupier.runtime.printed_text import escaped
+
 FAILED = 1
 MISUSED = 2
 
@@ -11,6 +16,11 @@ class CommandFault(Exception):
         super().__init__(message)
         self.message = message
         self.exit_code = exit_code
+
+    def end(self, program: str) -> NoReturn:
+        """Print the fault as the error of a program, and exit."""
+        print(f"{program}: {escaped(self.message)}", file=sys.stderr)
+        sys.exit(self.exit_code)
 
 
 def misused(message: str) -> CommandFault:

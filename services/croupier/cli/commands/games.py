@@ -1,17 +1,39 @@
-"""`croupier games`: the games with their seats, options, terms and proposals."""
+"""`croupier games`: the games with their seats, options, terms and proposals, or the rules of one."""
 
 from collections.abc import Mapping
+from typing import Annotated
 
+import typer
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from croupier.cli.faults import misused
 from croupier.cli.options import game_named, option_text
+from croupier.cli.terminal.safe_console import SafeConsole
 from croupier.games.interface import Game, Option, seats_text
 from croupier.games.registry import GAMES, bots_of
 
 WIDTH = 80
+
+
+def games(
+    game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="One game, with all its options.")] = None,
+    rules: Annotated[bool, typer.Option("--rules", help="Show the rules of GAME instead.")] = False,
+) -> None:
+    """Show the games, with seats and options, or the rules of one."""
+    console = SafeConsole()
+    if rules:
+        from croupier.cli.commands.rules import show_rules
+
+        if game is None:
+            raise misused("--rules needs the name of a game: croupier games GAME --rules")
+        show_rules(console, game_named(game))
+    elif game is None:
+        show_games(console)
+    else:
+        show_game(console, game)
 
 
 def show_games(console: Console) -> None:

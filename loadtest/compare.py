@@ -1,30 +1,28 @@
-"""`croupier report compare`: two load tests side by side, the better figures, and whether the second one is worse."""
+"""Two load tests side by side, the better figures, and whether the second one is worse.
+
+python -m loadtest.compare A B [--fail-above PERCENT]
+"""
 
 from collections.abc import Iterator
 from math import inf, isfinite, sqrt
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from croupier.cli.commands.load_result import (
-    ACTIONS,
-    CPU,
-    FAILURES,
-    SECONDS,
-    TABLES,
-    VIOLATIONS,
-    LoadResult,
-    percentile,
-    read_result,
-)
-from croupier.cli.faults import FAILED, misused
+from croupier.cli.faults import FAILED, CommandFault, misused
+from croupier.cli.terminal.safe_console import SafeConsole
 from croupier.runtime.printed_text import escaped
+from loadtest.measures import ACKNOWLEDGED
+from loadtest.report import load_result
+from loadtest.report.load_result import LoadResult, read_result
 
-ACKNOWLEDGED = percentile("action acknowledged", "p99")
-MORE_IS_BETTER = (TABLES, ACTIONS)
-EXACT = (VIOLATIONS, FAILURES)
+P99 = load_result.percentile(ACKNOWLEDGED, "p99")
+MORE_IS_BETTER = (load_result.TABLES, load_result.ACTIONS)
+EXACT = (load_result.VIOLATIONS, load_result.FAILURES)
 """Figures of which every difference counts."""
 SAME_PERCENT = 2.0
 """Other figures that differ by no more are the same, as those of two runs of one program."""
@@ -58,15 +56,16 @@ def worse(one: LoadResult, other: LoadResult, percent: float) -> Iterator[str]:
     A figure that only one of them has counts as worse, and so does a pair without the latency of actions. A difference
     that may be chance does not.
     """
-    for name in (ACKNOWLEDGED, CPU):
+    for name in (P99, load_result.CPU):
         before, after = one.figures.get(name), other.figures.get(name)
         if before is None or after is None:
-            if name == ACKNOWLEDGED or before is not after:
+            if name == P99 or before is not after:
                 yield f"{name}: not measured in both, so B cannot be called as good"
         elif grown(before, after) > max(percent, chance_percent(name, one, other)):
             yield f"{name}: worse by {grown(before, after):.1f} percent, {percent:g} are allowed"
-    if other.figures.get(VIOLATIONS, inf) > one.figures.get(VIOLATIONS, 0.0):
-        yield f"{VIOLATIONS}: {_written(one, VIOLATIONS)} before, {_written(other, VIOLATIONS)} now"
+    violations = load_result.VIOLATIONS
+    if other.figures.get(violations, inf) > one.figures.get(violations, 0.0):
+        yield f"{violations}: {_written(one, violations)} before, {_written(other, violations)} now"
 
 
 def grown(before: float, after: float) -> float:
@@ -91,7 +90,7 @@ def chance_percent(name: str, one: LoadResult, other: LoadResult) -> float:
 def better(name: str, one: LoadResult, other: LoadResult) -> str:
     """Return the better result in this figure, A or B, or that they are the same or cannot be compared."""
     before, after = one.figures.get(name), other.figures.get(name)
-    if before is None or after is None or name == SECONDS:
+    if before is None or after is None or name == load_result.SECONDS:
         return UNKNOWN
     by = grown(before, after)
     chance = 0 if name in EXACT else max(SAME_PERCENT, chance_percent(name, one, other))
@@ -119,8 +118,9 @@ def _table(one: LoadResult, other: LoadResult) -> Table:
     for name in _names(one, other):
         before, after = one.figures.get(name), other.figures.get(name)
         difference = UNKNOWN if before is None or after is None else _percent(grown(before, after))
-        winner = _coloured(better(name, one, other))
-        table.add_row(_plain(name), _written(one, name), _written(other, name), difference, winner)
+        winner = better(name, one, other)
+        coloured = Text(winner, style={"A": "red", "B": "green"}.get(winner, "dim"))
+        table.add_row(_plain(name), _written(one, name), _written(other, name), difference, coloured)
     return table
 
 
@@ -148,10 +148,30 @@ def _percent(value: float) -> str:
     return f"{value:+.1f} %" if isfinite(value) else "from none"
 
 
-def _coloured(winner: str) -> Text:
-    return Text(winner, style={"A": "red", "B": "green"}.get(winner, "dim"))
-
-
 def _plain(text: str) -> Text:
     """Return a text of a file in one line."""
     return Text(escaped(text))
+
+
+def report(
+    first: Annotated[Path, typer.Argument(metavar="A", help="A result.json, or the folder that holds one.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="The result to compare with it.")],
+    fail_above: Annotated[
+        float | None,
+        typer.Option(metavar="PERCENT", help="Exit with 1 if p99 or CPU got worse by more, or violations rose."),
+    ] = None,
+) -> None:
+    """Show two load tests side by side and which of them is better."""
+    raise typer.Exit(compare(first, second, fail_above, SafeConsole()))
+
+
+def main() -> None:
+    """Compare the results that the command line names."""
+    try:
+        typer.run(report)
+    except CommandFault as fault:
+        fault.end("compare")
+
+
+if __name__ == "__main__":
+    main()

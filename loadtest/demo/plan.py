@@ -30,7 +30,7 @@ class DemoPlan:
 
     def decisions(self, table: int, seat: int) -> Random:
         """Return the random source of a player's decisions."""
-        return Random(self._drawn("decisions", table, seat))  # noqa: S311 - it chooses cards and keeps no secret
+        return Random(self._drawn("decisions", table, seat))
 
     def player_name(self, table: int, seat: int) -> str:
         """Return the name to show."""

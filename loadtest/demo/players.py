@@ -10,12 +10,12 @@ from typing import TypeAlias, TypeVar
 from google.protobuf.duration_pb2 import Duration
 
 from croupier.cli.bot_player import BotPlayer
-from croupier.cli.commands.demo_plan import DemoPlan
 from croupier.cli.faults import CommandFault
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_client.aio_table import AsyncTable
 from croupier_client.endpoints import Endpoints
 from croupier_client.errors import CroupierError, StaleSequence, Unavailable
+from loadtest.demo.plan import DemoPlan
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
 from loadtest.players.client import Connections, PlayerClient

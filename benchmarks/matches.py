@@ -75,7 +75,7 @@ class League:
         return tuple(outcome for outcomes in tables for outcome in outcomes)
 
     def _table(self, number: int, seating: Seating) -> Iterator[Outcome]:
-        randoms = [Random(f"{self.seed}/{number}/{' '.join(seating)}/{seat}") for seat in range(len(seating))]  # noqa: S311
+        randoms = [Random(f"{self.seed}/{number}/{' '.join(seating)}/{seat}") for seat in range(len(seating))]
         state = self.game.new(len(seating), self.options)
         for _ in range(MAX_ACTIONS):
             awaiting = self.game.awaiting(state)
@@ -93,7 +93,7 @@ class League:
         return SeatActed(seat, bot(observation, random.randrange))
 
     def _shuffled(self, number: int, due: ShuffleNeeded) -> CardsShuffled:
-        random = Random(f"{self.seed}/{number}/{due.round_number}/{due.shuffle_number}")  # noqa: S311
+        random = Random(f"{self.seed}/{number}/{due.round_number}/{due.shuffle_number}")
         return CardsShuffled(
             tuple(random.sample(due.cards, len(due.cards))), tuple(map(random.randrange, due.draw_bounds))
         )

@@ -8,12 +8,12 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from croupier.cli.commands.demo_players import Show
 from croupier.cli.terminal.facts import fact_lines
 from croupier.cli.terminal.screen import DisplayedTable, table_lines
 from croupier.cli.terminal.words import Words
 from croupier_api.v1 import engine_pb2
 from croupier_client.aio_table import AsyncTable
+from loadtest.demo.players import Show
 
 STORY_LINES = 5
 FRAMES_PER_SECOND = 10

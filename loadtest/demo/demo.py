@@ -11,9 +11,6 @@ from pathlib import Path
 
 from rich.console import Console
 
-from croupier.cli.commands.demo_plan import DemoPlan
-from croupier.cli.commands.demo_players import Group, Show, play_table, signed_in
-from croupier.cli.commands.demo_shows import chosen_show
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.supervisor import SupervisorSettings, running_services, silent
 from croupier.cli.services import endpoints_of
@@ -24,6 +21,9 @@ from croupier.games.registry import GAMES
 from croupier_api.v1 import scoring_pb2
 from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints
+from loadtest.demo.plan import DemoPlan
+from loadtest.demo.players import Group, Show, play_table, signed_in
+from loadtest.demo.shows import chosen_show
 from loadtest.judge.standings import check_standings
 from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant, Violation

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from croupier.cli.commands.league import LeaguePlan, league_of, plans, run_league
-from croupier.cli.faults import MISUSED, CommandFault
-from croupier.cli.league import league as league_table
-from croupier.cli.league.league import (
+from benchmarks import matches
+from benchmarks.league import LeaguePlan, league_of, plans, run_league
+from benchmarks.matches import (
     League,
     Outcome,
     Standing,
@@ -21,6 +20,7 @@ from croupier.cli.league.league import (
     standings,
     student_quantile,
 )
+from croupier.cli.faults import MISUSED, CommandFault
 from croupier.games.bots import random_legal
 from croupier.games.interface import GameOver, Observation, RandomSource
 from croupier.games.registry import GAMES
@@ -100,8 +100,8 @@ def test_a_comparison_reports_whether_intervals_are_apart(
 
 def test_ties_share_places_and_the_first_place() -> None:
     over = GameOver(((2,), (0, 3), (1,)), "")
-    assert [o.place for o in league_table.outcomes_of(("a", "b", "c", "d"), over, (0,) * 4)] == [1, 2.5, 2.5, 4]
-    shared = [*league_table.outcomes_of(("a", "b", "c"), GameOver(((0, 1), (2,)), ""), (5, 6, 7))]
+    assert [o.place for o in matches.outcomes_of(("a", "b", "c", "d"), over, (0,) * 4)] == [1, 2.5, 2.5, 4]
+    shared = [*matches.outcomes_of(("a", "b", "c"), GameOver(((0, 1), (2,)), ""), (5, 6, 7))]
     assert shared == [Outcome("a", 1.5, 0.5, 5), Outcome("b", 1.5, 0.5, 6), Outcome("c", 3.0, 0.0, 7)]
 
 
@@ -172,6 +172,6 @@ def test_impossible_leagues_are_refused(changes: dict[str, Any], seats: int | No
 
 
 def test_a_table_without_end_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(league_table, "MAX_ACTIONS", 20)
+    monkeypatch.setattr(matches, "MAX_ACTIONS", 20)
     with pytest.raises(CommandFault, match="deal 0 of Thulla has no end after 20 actions: bound it with an option"):
         shown(PLAN)

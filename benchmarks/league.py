@@ -1,4 +1,4 @@
-"""`croupier league`: matches between bots at many tables, without any service."""
+"""Matches between bots at many tables, without any service: `python -m benchmarks.league --help`."""
 
 import os
 import time
@@ -7,13 +7,17 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.matches import EndlessTable, League, Outcome, Standing, comparisons, seatings, standings
+from croupier.cli.arguments import Options
 from croupier.cli.faults import CommandFault, misused
-from croupier.cli.league.league import EndlessTable, League, Outcome, Standing, comparisons, seatings, standings
-from croupier.cli.options import game_named, read_options, seats_of
+from croupier.cli.options import game_named, read_options, seats_of, split_options
+from croupier.cli.terminal.safe_console import SafeConsole
 from croupier.games.interface import Bot, Game, resolve_options
 from croupier.games.registry import GAMES, bots_of
 from croupier.games.search import SearchBot
@@ -139,3 +143,36 @@ def _lines(ranked: Sequence[Standing]) -> Table:
         interval = "" if margin is None else f" ± {margin:.3f}"
         table.add_row(bot, str(games), f"{place:.3f}{interval}", f"{first:.1%}", f"{points:.2f}")
     return table
+
+
+def league(
+    game: Annotated[str, typer.Option(help="Which game; croupier games lists them, all plays each.")] = "thulla",
+    tables: Annotated[int, typer.Option(min=1, help="Tables to play, rounded up to whole deals.")] = 200,
+    seed: Annotated[str, typer.Option(help="Fixes all cards and all decisions by chance.")] = "1",
+    seats: Annotated[int | None, typer.Option(help="Seats at each table; 4, or as near as the game allows.")] = None,
+    bots: Annotated[str, typer.Option(metavar="NAME,...", help="The bots, in turn until each seat is taken.")] = (
+        "sensible,random"
+    ),
+    option: Options = None,
+    thinking: Annotated[int, typer.Option(min=1, help="Milliseconds that a searching bot thinks.")] = 200,
+    iterations: Annotated[
+        int | None, typer.Option(min=1, help="Think for so many iterations instead, repeatably.")
+    ] = None,
+    processes: Annotated[int | None, typer.Option(min=1, help="Worker processes; one for each core.")] = None,
+) -> None:
+    """Let bots play against each other: each deal is played in every order of their seats."""
+    names, options = tuple(bots.split(",")), split_options(option or ())
+    asked = LeaguePlan(game, seats or USUAL_SEATS, options, names, tables, seed, thinking, iterations)
+    run_league(plans(asked, seats), processes, SafeConsole())
+
+
+def main() -> None:
+    """Play the leagues that the command line asks for."""
+    try:
+        typer.run(league)
+    except CommandFault as fault:
+        fault.end("league")
+
+
+if __name__ == "__main__":
+    main()

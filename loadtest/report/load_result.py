@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from croupier.cli.faults import CommandFault, misused
+from loadtest.report.result import FORMAT_VERSION
 
-FORMAT = 1
 FILE = "result.json"
 MAX_BYTES = 4 * 2**20
 """A result has a few hundred kilobytes; parsed, hostile JSON takes some twenty times its size."""
@@ -45,8 +45,8 @@ def read_result(path: Path) -> LoadResult:
     body = _body(file)
     if "format" not in body or not isinstance(body.get("conditions"), dict):
         raise _no_result(file)
-    if body["format"] != FORMAT:
-        raise misused(f"{file} is a result of another format: this version reads format {FORMAT}")
+    if body["format"] != FORMAT_VERSION:
+        raise misused(f"{file} is a result of another format: this version reads format {FORMAT_VERSION}")
     measured = ((name, _number(value)) for name, value in _figures(body))
     return LoadResult(
         conditions=dict(_conditions(body["conditions"])),

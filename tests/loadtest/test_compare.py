@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from croupier.cli.commands import load_result
-from croupier.cli.commands.load_result import CPU, FORMAT, LoadResult, read_result
-from croupier.cli.commands.report import ACKNOWLEDGED, better, compare
 from croupier.cli.faults import MISUSED, CommandFault
+from loadtest.compare import P99, better, compare, main
+from loadtest.report import load_result
 from loadtest.report.encoding import to_json
+from loadtest.report.load_result import CPU, LoadResult, read_result
 from loadtest.report.result import FORMAT_VERSION, Failure, Result, ViolationSummary
-from tests.cli.conftest import Command
 from tests.loadtest.report.sample import CONDITIONS, EMPTY, HOSTILE, LATENCIES, PASSED, hostile
 
 
@@ -100,7 +99,7 @@ def test_figures_and_differing_conditions_are_shown_side_by_side(
     tmp_path: Path, other: Result, lines: list[str]
 ) -> None:
     code, shown = compared(tmp_path, PASSED, other)
-    assert (code, FORMAT) == (0, FORMAT_VERSION)
+    assert code == 0
     assert set(lines) <= set(shown.splitlines())
     assert "version of locust" not in shown
 
@@ -120,11 +119,11 @@ NOT_WORSE = "B is not worse by more than 10 percent"
 @pytest.mark.parametrize(
     ("one", "other", "percent", "expected", "message"),
     [
-        (PASSED, slower(1.11), 10, 1, f"{ACKNOWLEDGED}: worse by 11.0 percent, 10 are allowed"),
+        (PASSED, slower(1.11), 10, 1, f"{P99}: worse by 11.0 percent, 10 are allowed"),
         (PASSED, slower(1.01), 0, 0, "B is not worse by more than 0 percent"),
         (PASSED, hungrier(4_890.0), 10, 1, f"{CPU}: worse by 50.0 percent"),
         (PASSED, VIOLATED, 1_000, 1, "violations: 0 before, 3 now"),
-        (PASSED, replace(PASSED, latencies=LATENCIES[1:]), 10, 1, f"{ACKNOWLEDGED}: not measured in both"),
+        (PASSED, replace(PASSED, latencies=LATENCIES[1:]), 10, 1, f"{P99}: not measured in both"),
         (PASSED, hungrier(0.0), 10, 1, f"{CPU}: not measured in both"),
         (PASSED, replace(PASSED, latencies=(replace(LATENCIES[0], count=0),)), 10, 1, "not measured in both"),
         (EMPTY, EMPTY, 10, 1, "not measured in both"),
@@ -180,10 +179,9 @@ def test_a_difference_counts_only_if_it_is_more_than_chance(
     samples: tuple[float, float], after: float, expected: str
 ) -> None:
     one, other = (
-        LoadResult({}, {ACKNOWLEDGED: value}, {ACKNOWLEDGED: number})
-        for value, number in zip((100.0, after), samples, strict=True)
+        LoadResult({}, {P99: value}, {P99: number}) for value, number in zip((100.0, after), samples, strict=True)
     )
-    assert better(ACKNOWLEDGED, one, other) == expected
+    assert better(P99, one, other) == expected
 
 
 def test_texts_of_a_file_cannot_control_the_terminal(tmp_path: Path) -> None:
@@ -204,7 +202,7 @@ def body(**changes: Any) -> str:
     ("text", "message"),
     [
         *((text, NO_RESULT) for text in ("", "[" * 100_000, "[]", "{}", "\xff\x00", body(conditions="fine"))),
-        (body(format=FORMAT + 1), f"is a result of another format: this version reads format {FORMAT}"),
+        (body(format=FORMAT_VERSION + 1), f"is a result of another format: this version reads format {FORMAT_VERSION}"),
     ],
 )
 def test_a_file_that_is_not_a_result_is_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -235,7 +233,7 @@ def test_a_file_that_is_too_large_or_not_regular_is_refused_without_reading(
     "changes",
     [
         {"latencies": "many", "services": None, "violations": {}, "actions_per_second": "fast"},
-        {"latencies": [3, {"name": ACKNOWLEDGED}, {"count": 1, "p50": True}], "actions_per_second": 10**400},
+        {"latencies": [3, {"name": P99}, {"count": 1, "p50": True}], "actions_per_second": 10**400},
         {"services": [{"memory_last_bytes": "much"}], "actions_per_second": float("nan")},
     ],
 )
@@ -256,10 +254,21 @@ def test_an_invalid_percentage_is_refused(tmp_path: Path, percent: float) -> Non
     assert refusal.value.exit_code == MISUSED
 
 
-def test_the_command_exits_with_0_1_and_2(croupier: Command, tmp_path: Path) -> None:
-    one, other = str(written(tmp_path / "a", PASSED)), str(written(tmp_path / "b", VIOLATED))
-    assert croupier("report", "compare", one, f"{other}/result.json").code == 0
-    assert croupier("report", "compare", one, other, "--fail-above", "10").code == 1
-    refused = croupier("report", "compare", one, str(tmp_path / "none"))
-    assert refused.code == MISUSED
-    assert f"{tmp_path / 'none'} is no file" in refused.error_line()
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(("b/result.json",), 0), (("b", "--fail-above", "10"), 1), (("none",), MISUSED)]
+)
+def test_the_command_exits_with_0_1_and_2(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    code: int,
+) -> None:
+    written(tmp_path / "a", PASSED)
+    written(tmp_path / "b", VIOLATED)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["compare", "a", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == code
+    assert ("compare: none is no file: name a result.json" in capsys.readouterr().err) == (code == MISUSED)

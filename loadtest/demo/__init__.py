@@ -1,0 +1,1 @@
+"""The command `croupier demo`: whole games by bots on services of their own, checked by the judge."""

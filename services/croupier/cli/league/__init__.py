@@ -1,1 +1,0 @@
-"""Matches between bots without services, and their statistics."""
