@@ -1,39 +1,46 @@
-"""Generates the code and the descriptor set beside the contract, and docs/errors.md.
+"""Generates the code and openapi.json beside the contract, and docs/errors.md.
 
 With --check it changes nothing and reports whether they are up to date.
 """
 
 import argparse
 import filecmp
+import json
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
+from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.descriptor_pool import DescriptorPool
 
+from contract_comments import comments
 from error_page import page, reasons
+from openapi_document import openapi
 
 PROTOS = Path(__file__).parent
 ROOT = PROTOS.parent
 THIRD_PARTY = PROTOS / "third_party"
 """Contracts of others that ours refer to; their Python code comes with packages of theirs."""
-DESCRIPTORS = "protos/croupier_api/v1/descriptors.binpb"
-"""The public contract as a FileDescriptorSet with its comments, which the code lacks."""
+PACKAGE = "croupier_api.v1"
+"""The public contract; players have no route to the other one."""
+OPENAPI = "protos/croupier_api/v1/openapi.json"
 ERROR_PAGE = "docs/errors.md"
 GENERATED = (
     *(f"protos/croupier_*/v1/{name}" for name in ("*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*_pb2_grpc.pyi")),
-    DESCRIPTORS,
+    OPENAPI,
     ERROR_PAGE,
 )
 
 
 def generate(target: Path) -> None:
     """Write the generated files below `target`, which has nothing yet."""
-    code, descriptors = target / "protos", target / DESCRIPTORS
-    for file in (descriptors, target / ERROR_PAGE):
-        file.parent.mkdir(parents=True)
+    code, descriptors = target / "protos", target / "descriptors"
+    for file in (OPENAPI, ERROR_PAGE):
+        (target / file).parent.mkdir(parents=True)
     sources = sorted(str(path.relative_to(PROTOS)) for path in PROTOS.glob("croupier_*/v1/*.proto"))
     outputs = [f"--{kind}_out={code}" for kind in ("python", "grpc_python", "mypy", "mypy_grpc")]
     plugins = [
@@ -50,13 +57,25 @@ def generate(target: Path) -> None:
         *outputs,
         f"--descriptor_set_out={descriptors}",
         "--include_source_info",
+        "--include_imports",
         *sources,
     ]
     subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
-    contract = FileDescriptorSet.FromString(descriptors.read_bytes())
-    contract = FileDescriptorSet(file=[file for file in contract.file if file.package == "croupier_api.v1"])
-    descriptors.write_bytes(contract.SerializeToString(deterministic=True))
+    everything = FileDescriptorSet.FromString(descriptors.read_bytes())
+    contract = FileDescriptorSet(file=[file for file in everything.file if file.package == PACKAGE])
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    document = openapi(services_of(everything), comments(contract), version)
+    (target / OPENAPI).write_text(json.dumps(document, indent=2) + "\n")
     (target / ERROR_PAGE).write_text(page(reasons(contract)))
+
+
+def services_of(files: FileDescriptorSet) -> list[ServiceDescriptor]:
+    """Return the services for players; `files` are the contract after all that it imports."""
+    pool = DescriptorPool()
+    for file in files.file:
+        pool.Add(file)
+    names = [f"{PACKAGE}.{service}" for service in ("LobbyService", "EngineService", "ScoringService")]
+    return [pool.FindServiceByName(name) for name in names]
 
 
 def generated_files(root: Path) -> dict[str, Path]:

@@ -3,22 +3,21 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
 import grpc
 import pytest
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from croupier.gateway.refusals import REFUSALS
 from croupier.runtime.admission.budget import TooManyCalls
 from croupier.runtime.errors import KINDS, REASON_PREFIX, LimitReached, ServiceError
 from croupier_api.v1.errors_pb2 import ErrorReason
-from error_page import Reason, reasons
+from error_page import Reason
 
 ROOT = Path(__file__).parents[2]
 SERVICES = ROOT / "services/croupier"
+ERROR_PAGE = ROOT / "docs/errors.md"
 ERRORS: Mapping[str, type[ServiceError]] = {kind.__name__: kind for kind in (*KINDS, TooManyCalls)}
 
 
@@ -50,9 +49,9 @@ def _raised(path: Path) -> Iterator[Raised]:
 
 @pytest.fixture(scope="module")
 def described() -> Mapping[str, Reason]:
-    """Return the reasons with their comments, whose form is checked on reading."""
-    descriptors = files("croupier_api.v1").joinpath("descriptors.binpb").read_bytes()
-    return {reason.name: reason for reason in reasons(FileDescriptorSet.FromString(descriptors))}
+    """Return the reasons with their comments, which are the lines of the generated page."""
+    lines = re.findall(r"^\| `(.+)` \| (.+) \| (.+) \| (.+) \| (.+) \|$", ERROR_PAGE.read_text(), re.MULTILINE)
+    return {reason.name: reason for reason in (Reason(*line) for line in lines)}
 
 
 def test_every_comment_begins_with_a_code_of_grpc(described: Mapping[str, Reason]) -> None:

@@ -11,10 +11,9 @@ import yaml
 from google.protobuf.descriptor_pb2 import FileDescriptorSet, MethodOptions
 from google.rpc.code_pb2 import INTERNAL
 
-from croupier.gateway.bindings import SERVICES, bindings, call_path, calls
+from croupier.gateway.bindings import SERVICES, call_path, calls, descriptor_set
 from croupier.gateway.checks import now_utc
 from croupier.gateway.configuration import configuration_files, write_files
-from croupier.gateway.descriptors import descriptor_set
 from croupier.gateway.envoy import find_envoy, validate
 from croupier.gateway.local_certificate import DevelopmentCertificate
 from croupier.gateway.refusals import REFUSALS
@@ -24,7 +23,9 @@ from croupier.runtime.errors import REASON_PREFIX
 from croupier.runtime.identity import write_new_key_pair
 from croupier.runtime.program import SettingsError
 from croupier_api.v1.errors_pb2 import ErrorReason
+from openapi_document import bindings
 
+BINDINGS = tuple(bindings(SERVICES))
 PAGE = Path(__file__).parents[2] / "docs/gateway.md"
 MIN_FILL_SECONDS = 0.05
 """Envoy's minimum between two fills of a token bucket."""
@@ -179,9 +180,9 @@ def test_an_address_and_a_network_may_call_at_the_configured_rate(
 
 
 def test_the_services_are_those_of_the_public_contract() -> None:
-    contract = FileDescriptorSet.FromString(files("croupier_api.v1").joinpath("descriptors.binpb").read_bytes())
-    assert {file.package for file in contract.file} == {"croupier_api.v1"}
-    assert {one.full_name for one in SERVICES} == set(services_of(contract))
+    contract = [path.read_text() for path in files("croupier_api.v1").iterdir() if path.name.endswith(".proto")]
+    declared = {name for text in contract for name in re.findall(r"^service (\w+)", text, re.MULTILINE)}
+    assert {one.full_name for one in SERVICES} == {f"croupier_api.v1.{name}" for name in declared}
 
 
 def test_envoy_knows_no_other_service() -> None:
@@ -204,9 +205,9 @@ def test_only_calls_of_players_have_a_route(settings: GatewaySettings) -> None:
 
 
 def test_every_call_but_the_bidirectional_stream_is_there_for_http() -> None:
-    bound = {binding.method.name for binding in bindings()}
+    bound = {binding.method.name for binding in BINDINGS}
     assert {call.path.rpartition("/")[2] for call in calls()} - bound == {"PlayTable"}
-    assert len({(binding.verb, binding.path) for binding in bindings()}) == len(bindings())
+    assert len({(binding.verb, binding.path) for binding in BINDINGS}) == len(BINDINGS)
 
 
 def test_the_gateway_does_not_retry_calls_that_are_not_idempotent(settings: GatewaySettings) -> None:
@@ -227,13 +228,13 @@ def test_the_gateway_does_not_retry_calls_that_are_not_idempotent(settings: Gate
 
 
 def test_calls_that_only_read_have_the_method_get() -> None:
-    levels = {(one.verb, one.method.GetOptions().idempotency_level) for one in bindings()}
-    assert {verb for verb, level in levels if level == MethodOptions.NO_SIDE_EFFECTS} == {"GET"}
-    assert {level for verb, level in levels if verb == "GET"} == {MethodOptions.NO_SIDE_EFFECTS}
+    levels = {(one.verb, one.method.GetOptions().idempotency_level) for one in BINDINGS}
+    assert {verb for verb, level in levels if level == MethodOptions.NO_SIDE_EFFECTS} == {"get"}
+    assert {level for verb, level in levels if verb == "get"} == {MethodOptions.NO_SIDE_EFFECTS}
 
 
 def test_calls_without_a_token_are_the_open_methods_of_the_lobby(settings: GatewaySettings) -> None:
-    json_paths = {one.path for one in bindings() if call_path(one.method) in OPEN_METHODS}
+    json_paths = {one.path for one in BINDINGS if call_path(one.method) in OPEN_METHODS}
     assert json_paths == {"/v1/sign-in", "/v1/tokens:refresh"}
     rules = http_filter(settings, "jwt_authn")["rules"]
     assert {rule["match"].get("path") for rule in rules if "requires" not in rule} == OPEN_METHODS | json_paths

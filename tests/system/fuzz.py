@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.struct_pb2 import Struct
 
-from croupier.gateway.bindings import Binding
+from openapi_document import Binding
 
 TEXTS = (
     "", " ", "a", "\0", "\n", "\u00e9", "\u202e", "\U0001f600", "0", "-1", "true", "null", "../..", "{}", "%00",

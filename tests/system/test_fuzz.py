@@ -16,12 +16,13 @@ from google.protobuf.descriptor import MethodDescriptor
 
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier.games.registry import GAMES
-from croupier.gateway.bindings import SERVICES, bindings
+from croupier.gateway.bindings import SERVICES
 from croupier.gateway.envoy import find_envoy
 from croupier_api.v1 import lobby_pb2
 from croupier_client import Client, Endpoints, choose_random_action, play_game
 from croupier_client.rpc import Rpc, Service
 from croupier_internal.v1 import engine_control_pb2, scoring_control_pb2
+from openapi_document import bindings
 from tests.programs import missing
 from tests.system.fuzz import Fuzzer
 
@@ -165,7 +166,7 @@ async def send_protobuf(
 
 def send_json(services: BackgroundServices, token: str, fuzzer: Fuzzer, codes: Counter[str], requests: int) -> None:
     """Send requests as JSON to the gateway, and count the codes."""
-    unary = [binding for binding in bindings() if not binding.method.server_streaming]
+    unary = [binding for binding in bindings(SERVICES) if not binding.method.server_streaming]
     connection = HTTPConnection(services.addresses["gateway"]["listen"], timeout=60)
     for _ in range(requests):
         binding = fuzzer.random.choice(unary)

@@ -1,12 +1,12 @@
-"""The calls of the contract, and their HTTP methods and paths by its annotations."""
+"""The contract for Envoy: its calls, their HTTP paths by its annotations, and its descriptors."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from google.api import annotations_pb2, http_pb2
-from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
-from google.protobuf.descriptor_pb2 import MethodOptions
+from google.api import annotations_pb2
+from google.protobuf.descriptor import FileDescriptor, MethodDescriptor, ServiceDescriptor
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet, MethodOptions
+from google.rpc import error_details_pb2, status_pb2
 
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
 
@@ -22,6 +22,7 @@ _PATH_FIELD = re.compile(r"(\w+)/{(\w+)}")
 """A field of a path, after the collection of what it names."""
 ENDING_STREAMS = frozenset({"GetReplay"})
 """The calls whose response is a stream of parts, which ends after the last one."""
+_ERROR_DETAILS: tuple[FileDescriptor, ...] = (status_pb2.DESCRIPTOR, error_details_pb2.DESCRIPTOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +57,9 @@ class RoutedCall:
         return self.method.GetOptions().idempotency_level != MethodOptions.IDEMPOTENCY_UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """An HTTP method and path of a call."""
-
-    method: MethodDescriptor
-    verb: str
-    path: str
-    has_body: bool
-
-    @property
-    def path_fields(self) -> tuple[str, ...]:
-        """Return the fields of the request that are in the path."""
-        return tuple(re.findall(r"{(\w+)}", self.path))
-
-
 def calls() -> tuple[RoutedCall, ...]:
     """Return all calls of players, in the order of the contract."""
     return tuple(RoutedCall(method) for service in SERVICES for method in service.methods)
-
-
-def bindings() -> tuple[Binding, ...]:
-    """Return all HTTP bindings, in the order of the contract."""
-    return tuple(binding for service in SERVICES for method in service.methods for binding in _of_method(method))
 
 
 def call_path(method: MethodDescriptor) -> str:
@@ -88,13 +69,18 @@ def call_path(method: MethodDescriptor) -> str:
 
 def open_paths() -> tuple[str, ...]:
     """Return the paths, over gRPC and plain HTTP, of the calls without a token."""
-    is_open = [binding for binding in bindings() if binding.method.name in OPEN_CALLS]
-    return tuple(path for binding in is_open for path in (call_path(binding.method), binding.path))
+    is_open = [call.method for call in calls() if call.method.name in OPEN_CALLS]
+    return tuple(path for method in is_open for path in (call_path(method), *_http_paths(method)))
 
 
 def ambiguous_queries() -> tuple[str, ...]:
     """Return regular expressions of the paths whose query repeats a field of the path, or escapes a name."""
-    fields = {match: binding.method.input_type for binding in bindings() for match in _PATH_FIELD.findall(binding.path)}
+    fields = {
+        match: call.method.input_type
+        for call in calls()
+        for path in _http_paths(call.method)
+        for match in _PATH_FIELD.findall(path)
+    }
     repeated = (
         rf"/v1/(.*/)?{collection}/[^?]*\?(.*&)?({name}|{message.fields_by_name[name].json_name})=.*"
         for (collection, name), message in fields.items()
@@ -102,13 +88,26 @@ def ambiguous_queries() -> tuple[str, ...]:
     return (*repeated, r"[^?]*\?(.*&)?[^=&]*%[^=&]*=.*")
 
 
-def _of_method(method: MethodDescriptor) -> Iterator[Binding]:
-    if method.GetOptions().HasExtension(annotations_pb2.http):
-        rule = method.GetOptions().Extensions[annotations_pb2.http]
-        yield _binding(method, rule)
-        yield from (_binding(method, other) for other in rule.additional_bindings)
+def _http_paths(method: MethodDescriptor) -> list[str]:
+    rule = method.GetOptions().Extensions[annotations_pb2.http]
+    return [getattr(one, verb) for one in (rule, *rule.additional_bindings) if (verb := one.WhichOneof("pattern"))]
 
 
-def _binding(method: MethodDescriptor, rule: http_pb2.HttpRule) -> Binding:
-    verb = rule.WhichOneof("pattern")
-    return Binding(method, verb.upper(), getattr(rule, verb), bool(rule.body))
+def descriptor_set() -> bytes:
+    """Return a serialized FileDescriptorSet, each file after those that it imports."""
+    files: dict[str, FileDescriptor] = {}
+    for file in (*(service.file for service in SERVICES), *_ERROR_DETAILS):
+        _add(file, files)
+    return FileDescriptorSet(file=map(_proto, files.values())).SerializeToString(deterministic=True)
+
+
+def _add(file: FileDescriptor, files: dict[str, FileDescriptor]) -> None:
+    for imported in file.dependencies:
+        _add(imported, files)
+    files.setdefault(file.name, file)
+
+
+def _proto(file: FileDescriptor) -> FileDescriptorProto:
+    proto = FileDescriptorProto()
+    file.CopyToProto(proto)
+    return proto

@@ -12,8 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from croupier.gateway.bindings import SERVICES, ambiguous_queries, calls, open_paths
-from croupier.gateway.descriptors import descriptor_set
+from croupier.gateway.bindings import SERVICES, ambiguous_queries, calls, descriptor_set, open_paths
 from croupier.gateway.refusals import MAX_HEADER_KIBIBYTES, MAX_HEADERS, REFUSALS
 from croupier.gateway.settings import GatewaySettings
 from croupier.runtime.addresses import addresses_of, host_and_port, ip_of, listening_host

@@ -1,7 +1,6 @@
-"""The comments of the contract, from the descriptor set beside the generated code, which lacks them."""
+"""The comments of the contract by name."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.resources import files
 from typing import TypeAlias
 
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto, FileDescriptorSet
@@ -12,10 +11,9 @@ Path: TypeAlias = tuple[int, ...]
 """The path of a definition in its file: pairs of a field number and an index."""
 
 
-def comments() -> dict[str, str]:
-    """Return the comments of croupier_api.v1 by name: Table, Table.seats, LobbyService.SignIn."""
-    contract = files("croupier_api.v1").joinpath("descriptors.binpb").read_bytes()
-    return {name: comment for file in FileDescriptorSet.FromString(contract).file for name, comment in _of_file(file)}
+def comments(contract: FileDescriptorSet) -> dict[str, str]:
+    """Return all comments by name: Table, Table.seats, LobbyService.SignIn."""
+    return {name: comment for file in contract.file for name, comment in _of_file(file)}
 
 
 def _of_file(file: FileDescriptorProto) -> Iterator[tuple[str, str]]:

@@ -1,18 +1,20 @@
-"""An OpenAPI 3.1 document of the gateway's JSON, generated from the contract."""
+"""An OpenAPI 3.1 document of the gateway's JSON, from the contract and its annotations."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from typing import Any, TypeAlias
 
-from google.protobuf.descriptor import MethodDescriptor
+from google.api import annotations_pb2
+from google.protobuf.descriptor import FieldDescriptor, MethodDescriptor, ServiceDescriptor
 
-from croupier.gateway.bindings import OPEN_CALLS, Binding, bindings
-from croupier.gateway.comments import comments
-from croupier.gateway.schemas import field_schema, is_map, schemas_of
+from json_schemas import field_schema, is_map, schemas_of
 
 Document: TypeAlias = dict[str, Any]
 
+OPEN_CALLS = frozenset({"SignIn", "RefreshToken"})
+"""The calls without a token."""
 REFUSAL: Document = {
     "type": "object",
     "description": "The reason of a refused call.",
@@ -28,19 +30,45 @@ REFUSAL: Document = {
 }
 
 
-def openapi() -> Document:
-    """Return the document as plain data."""
-    descriptions = comments()
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """An HTTP method and path of a call."""
+
+    method: MethodDescriptor
+    verb: str
+    path: str
+    has_body: bool
+
+    @property
+    def path_fields(self) -> Sequence[str]:
+        """Return the fields of the request that are in the path."""
+        return re.findall(r"{(\w+)}", self.path)
+
+
+def bindings(services: Iterable[ServiceDescriptor]) -> Iterator[Binding]:
+    """Yield all HTTP bindings, in the order of the contract."""
+    for method in (method for service in services for method in service.methods):
+        first = method.GetOptions().Extensions[annotations_pb2.http]
+        for rule in (first, *first.additional_bindings):
+            if verb := rule.WhichOneof("pattern"):
+                yield Binding(method, verb, getattr(rule, verb), bool(rule.body))
+
+
+def openapi(services: Iterable[ServiceDescriptor], descriptions: Mapping[str, str], version: str) -> Document:
+    """Return the document of services as plain data; `descriptions` are by name."""
+    bound = list(bindings(services))
     paths: dict[str, Document] = {}
-    for binding in bindings():
-        paths.setdefault(binding.path, {})[binding.verb.lower()] = _operation(binding, descriptions)
-    requests = [each.method.input_type for each in bindings() if each.has_body]
-    messages = [*requests, *(each.method.output_type for each in bindings())]
+    first: dict[str, Binding] = {}
+    for binding in bound:
+        name = _operation_id(binding, first.setdefault(binding.method.name, binding))
+        paths.setdefault(binding.path, {})[binding.verb] = _operation(name, binding, descriptions)
+    requests = [each.method.input_type for each in bound if each.has_body]
+    messages = [*requests, *(each.method.output_type for each in bound)]
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "croupier",
-            "version": version("croupier"),
+            "version": version,
             "description": "Card games for several players. 64-bit integers are strings, as in ProtoJSON.",
         },
         "paths": paths,
@@ -52,11 +80,11 @@ def openapi() -> Document:
     }
 
 
-def _operation(binding: Binding, descriptions: Mapping[str, str]) -> Document:
+def _operation(name: str, binding: Binding, descriptions: Mapping[str, str]) -> Document:
     method = binding.method
     summary = descriptions.get(f"{method.containing_service.name}.{method.name}", "")
     operation = {
-        "operationId": _operation_id(binding),
+        "operationId": name,
         "summary": summary,
         "tags": [method.containing_service.name.removesuffix("Service")],
         "parameters": _parameters(binding, descriptions),
@@ -72,9 +100,8 @@ def _operation(binding: Binding, descriptions: Mapping[str, str]) -> Document:
     return operation
 
 
-def _operation_id(binding: Binding) -> str:
+def _operation_id(binding: Binding, first: Binding) -> str:
     """Return the call's name, for an additional binding with the path fields that only the first one has."""
-    first = next(one for one in bindings() if one.method is binding.method)
     missing = [field for field in first.path_fields if field not in binding.path_fields]
     words = [word.capitalize() for field in missing for word in ("without", *field.split("_"))]
     return "".join((binding.method.name, *words))
@@ -99,7 +126,7 @@ def _parameters(binding: Binding, descriptions: Mapping[str, str]) -> list[Docum
     return in_path + [parameter(field, "query") for field in others if field.message_type is None and not is_map(field)]
 
 
-def _parameter(message: str, descriptions: Mapping[str, str], field: Any, place: str) -> Document:
+def _parameter(message: str, descriptions: Mapping[str, str], field: FieldDescriptor, place: str) -> Document:
     return {
         "name": field.name,
         "in": place,
