@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from croupier.cli.commands.keys import CERTIFIED, certificate_files, keys
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.data_folder import prepare_data_folder
+from croupier.cli.launcher.keys import CERTIFIED, certificate_files, make_missing
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, TokenVerifier, load_private_key, load_public_key
 from croupier.runtime.tls import TlsFiles
 from tests.cli.conftest import Command
@@ -23,16 +23,13 @@ def made(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def make(folder: Path, days: int | None = None, now: datetime = NOW) -> list[str]:
-    message: list[str] = []
-    keys(folder, days, now, message.append)
-    return message
+def make(folder: Path, days: int | None = None, now: datetime = NOW) -> list[Path]:
+    return make_missing(folder, days, now)
 
 
 def test_signing_keys_fit_together(tmp_path: Path) -> None:
-    message = make(tmp_path / "new")
-    assert made(tmp_path / "new").keys() == KEYS
-    assert len(message) == len(KEYS) + 1
+    new = make(tmp_path / "new")
+    assert {str(path.relative_to(tmp_path / "new")) for path in new} == made(tmp_path / "new").keys() == KEYS
     for signer in ("lobby", "engine"):
         private = load_private_key(tmp_path / "new" / f"{signer}.private.pem")
         token, _ = TokenIssuer(private, PLAYER_AUDIENCE, 60, lambda: 0).issue("ada")
@@ -58,7 +55,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     make(tmp_path, days=30)
     everything = made(tmp_path)
     assert before.items() <= everything.items()
-    assert make(tmp_path, days=60) == [f"nothing is missing in {tmp_path}"]
+    assert make(tmp_path, days=60) == []
     assert made(tmp_path) == everything
 
 
@@ -69,8 +66,7 @@ def test_a_removed_certificate_is_made_again_by_the_same_authority(tmp_path: Pat
     certificate.unlink()
     key.unlink()
     (tmp_path / "lobby.public.pem").unlink()
-    message = make(tmp_path, days=60)
-    assert message[-3:-1] == [f"{key} made", f"{certificate} made"]
+    assert make(tmp_path, days=60)[-2:] == [key, certificate]
     after = made(tmp_path)
     assert {name for name in after if after[name] != before[name]} == {"tls/engine/tls.crt", "tls/engine/tls.key"}
 
@@ -117,5 +113,7 @@ def test_the_command(croupier: Command, tmp_path: Path) -> None:
     assert ended.code == 0
     assert f"{tmp_path / 'new/tls/gateway/tls.crt'} made" in ended.out
     assert "BEGIN" not in ended.out + ended.err
+    again = croupier("keys", str(tmp_path / "new"), "--certificates")
+    assert again.out == f"nothing is missing in {tmp_path / 'new'}\n"
     for folder in ("/dev/null/keys", "/proc/keys"):
         assert f"{folder} cannot be written" in croupier("keys", folder).error_line()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from croupier.cli.commands.keys import keys
+from croupier.cli.launcher.keys import make_missing
 from croupier.gateway.configuration import configuration_files, write_files
 from croupier.gateway.envoy import Envoy, find_envoy, validate
 from croupier.gateway.settings import GatewaySettings
@@ -38,7 +38,7 @@ def write_configuration(overlay: str, folder: Path) -> Path:
     """Write the configuration as the init container of an overlay does, with new keys; returns its folder."""
     making = container_of(build(overlay), "gateway", "configuration")
     assert making["args"] == ["gateway", "config", "--output", "/etc/envoy", "--check"]
-    keys(folder / "made", 2, datetime.now(UTC), lambda _: None)
+    make_missing(folder / "made", 2, datetime.now(UTC))
     given = mounted(overlay, "gateway", "configuration", folder / "made", folder)
     admin = str(folder / "admin.sock")
     given |= {"CROUPIER_LISTEN": ANY_PORT, "CROUPIER_METRICS_LISTEN": ANY_PORT, "CROUPIER_ADMIN_SOCKET": admin}

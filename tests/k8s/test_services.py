@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from croupier.cli.commands.keys import keys
 from croupier.cli.faults import MISUSED
+from croupier.cli.launcher.keys import make_missing
 from tests.k8s.building import build
 from tests.k8s.mounts import mounted
 from tests.k8s.objects import SERVICES, container_of, main_container, named
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 @pytest.mark.parametrize("folder", ["laptop", "everything"])
 def test_a_service_starts_up_to_its_database(folder: str, service: str, tmp_path: Path) -> None:
     made = tmp_path / "made"
-    keys(made, 2, datetime.now(UTC), lambda _: None)
+    make_missing(made, 2, datetime.now(UTC))
     given = mounted(folder, service, service, made, tmp_path)
     # The program checks its tables last, before it opens a port.
     given["CROUPIER_DATABASE"] = f"sqlite:///{tmp_path / 'without-tables.db'}"

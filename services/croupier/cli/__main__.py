@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from croupier.cli.commands.games import games
-from croupier.cli.commands.gateway_options import gateway_app
+from croupier.cli.commands.gateway import gateway_app
 from croupier.cli.commands.operator_options import health, keys, migrate, serve, up
 from croupier.cli.commands.player_options import play, replay_app
 from croupier.cli.faults import FAILED, CommandFault

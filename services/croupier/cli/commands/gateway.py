@@ -1,40 +1,77 @@
-"""`croupier gateway config`: the configuration of the gateway."""
+"""`croupier gateway`: configurations of the gateway and of its collector, and its calls; each imports its work."""
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from croupier.cli.faults import CommandFault, misused
-from croupier.gateway.checks import check_files, exposure, now_utc
-from croupier.gateway.configuration import configuration_files, write_files
-from croupier.gateway.settings import GatewaySettings
 from croupier.runtime.program import SettingsError
-from croupier.runtime.settings import read_settings
 
 PROGRAM = "croupier gateway config"
 
+gateway_app = typer.Typer(help="The gateway: one address for all players.", no_args_is_help=True)
 
-def show_configuration(
-    arguments: Sequence[str], output: Path | None, *, with_check: bool, warn: Callable[[str], object]
-) -> list[str]:
-    """Return the configuration as lines to print, or the names of the files that were written into a folder.
 
-    Raises CommandFault for invalid settings. A check also raises it for invalid certificates and keys, and warns of
-    connections from other machines without TLS.
+@gateway_app.command(
+    "config", add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)
+def config(
+    context: typer.Context,
+    output: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the files into this folder.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Refuse invalid certificates.")] = False,
+) -> None:
+    """Print Envoy's configuration for the gateway's settings; --help lists the settings.
+
+    --output FOLDER writes it as envoy.yaml into a folder instead, with the files that --secrets-folder and
+    --traces-collector ask for.
+    --check refuses invalid certificates and keys, which then have to be on this machine, and warns if other machines
+    can connect without TLS.
     """
+    from croupier.gateway.checks import check_files, exposure, now_utc
+    from croupier.gateway.configuration import configuration_files
+    from croupier.gateway.settings import GatewaySettings
+    from croupier.runtime.settings import read_settings
+
     try:
-        settings = read_settings(GatewaySettings, PROGRAM, arguments)
-        files = configuration_files(settings)
-        if with_check:
+        settings = read_settings(GatewaySettings, PROGRAM, context.args)
+        made = configuration_files(settings)
+        if check:
             check_files(settings, now_utc())
             if warning := exposure(settings):
-                warn(f"{PROGRAM}: {warning}")
+                print(f"{PROGRAM}: {warning}", file=sys.stderr)
     except SettingsError as fault:
         raise misused(str(fault)) from None
     if output is None:
-        return [files["envoy.yaml"].rstrip("\n")]
+        print(made["envoy.yaml"].rstrip("\n"))
+    else:
+        _write(made, output)
+
+
+def _write(made: Mapping[str, str], output: Path) -> None:
+    from croupier.gateway.configuration import write_files
+
     try:
         output.mkdir(parents=True, exist_ok=True)
-        write_files(files, output)
+        write_files(made, output)
     except OSError as fault:
         raise CommandFault(f"{output} cannot be written to: {fault.strerror}") from None
-    return [f"{output / name} written" for name in files]
+    for name in made:
+        print(f"{output / name} written")
+
+
+@gateway_app.command()
+def collector() -> None:
+    """Print the configuration of the OpenTelemetry Collector that filters the gateway's traces."""
+    from croupier.gateway.configuration import collector_configuration
+
+    print(collector_configuration(), end="")
+
+
+@gateway_app.command()
+def openapi() -> None:
+    """Print the calls of the gateway as JSON over HTTP, as an OpenAPI 3.1 document."""
+    print(files("croupier_api.v1").joinpath("openapi.json").read_text(), end="")

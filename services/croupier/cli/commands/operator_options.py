@@ -10,11 +10,10 @@ from typing import Annotated
 import typer
 
 from croupier.cli.arguments import DataDir, folder_of, say
-from croupier.cli.commands.keys import AUTHORITY_DAYS, USUAL_DAYS
-from croupier.cli.commands.keys import keys as make_keys
 from croupier.cli.commands.serve import run_service
-from croupier.cli.faults import misused
+from croupier.cli.faults import CommandFault, misused
 from croupier.cli.launcher.addresses import HOST, MAX_PORT, USUAL_PORT
+from croupier.cli.launcher.keys import AUTHORITY_DAYS, make_missing
 
 
 def up(
@@ -149,10 +148,18 @@ def keys(
     ] = False,
     days: Annotated[
         int, typer.Option(min=1, max=AUTHORITY_DAYS, metavar="N", help="How long the certificates are valid.")
-    ] = USUAL_DAYS,
+    ] = 365,
 ) -> None:
     """Make the keys that services sign with, and certificates for mutual TLS between them."""
-    make_keys(folder.expanduser().absolute(), days if certificates else None, datetime.now(UTC), say)
+    folder = folder.expanduser().absolute()
+    try:
+        made = make_missing(folder, days if certificates else None, datetime.now(UTC))
+    except OSError as fault:
+        why = (fault.strerror or str(fault)).lower()
+        raise CommandFault(f"{fault.filename or folder} cannot be written ({why}): choose another folder") from None
+    for path in made:
+        say(f"{path} made")
+    say("keep all but *.public.pem and *.crt secret" if made else f"nothing is missing in {folder}")
 
 
 def health(

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from croupier.cli.commands.keys import AUTHORITY_DAYS, certificate_files, make_certificates, make_keys
 from croupier.cli.faults import CommandFault
+from croupier.cli.launcher.keys import AUTHORITY_DAYS, certificate_files, make_missing
 from croupier.runtime.permissions import check_private, make_private_folder
 from croupier.runtime.program import SettingsError
 
@@ -79,9 +79,7 @@ def prepare_data_folder(path: Path, certificates: bool = False) -> DataFolder:
         for part in (*SECRET_FOLDERS, "ready"):
             make_private_folder(folder.path / part)
         _check_private(folder.path)
-        make_keys(folder.path / "keys")
-        if certificates:
-            make_certificates(folder.path / "keys", AUTHORITY_DAYS, datetime.now(UTC))
+        make_missing(folder.path / "keys", AUTHORITY_DAYS if certificates else None, datetime.now(UTC))
     except OSError as fault:
         raise _unusable(folder, fault) from None
     return folder

@@ -1,11 +1,10 @@
-"""`croupier keys`: keys of the services, and certificates for mutual TLS between them and the gateway.
+"""Keys of the services, and certificates for mutual TLS between them and the gateway, made once in a folder.
 
-The folder gets SERVICE.private.pem and SERVICE.public.pem of the services that sign, tls/SERVICE with tls.crt, tls.key
-and ca.crt, as in secrets of Kubernetes, and tls/authority with ca.crt and ca.key.
+It has SERVICE.private.pem and SERVICE.public.pem of the services that sign, tls/SERVICE with tls.crt, tls.key and
+ca.crt, as in secrets of Kubernetes, and tls/authority with ca.crt and ca.key.
 """
 
 import os
-from collections.abc import Callable
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -20,26 +19,15 @@ SIGNERS = ("lobby", "engine")
 CERTIFIED = ("lobby", "engine", "scoring", "gateway")
 NAMESPACE = "croupier"
 AUTHORITY_DAYS = 3650
-USUAL_DAYS = 365
-Say = Callable[[str], None]
 
 
-def keys(folder: Path, days: int | None, now: datetime, say: Say) -> None:
-    """Make the missing files in the folder, with `days` also certificates that are valid for so long; change no file.
+def make_missing(folder: Path, days: int | None, now: datetime) -> list[Path]:
+    """Make the missing keys in a folder, with `days` also certificates that are valid for so long; change no file.
 
-    Raises CommandFault if a file cannot be made.
+    Returns the new files. Raises CommandFault if one cannot be made, and OSError if it cannot be written.
     """
-    try:
-        make_private_folder(folder)
-        made = make_keys(folder)
-        if days is not None:
-            made += make_certificates(folder, days, now)
-    except OSError as fault:
-        why = (fault.strerror or str(fault)).lower()
-        raise CommandFault(f"{fault.filename or folder} cannot be written ({why}): choose another folder") from None
-    for path in made:
-        say(f"{path} made")
-    say("keep all but *.public.pem and *.crt secret" if made else f"nothing is missing in {folder}")
+    make_private_folder(folder)
+    return make_keys(folder) + (make_certificates(folder, days, now) if days is not None else [])
 
 
 def make_keys(folder: Path) -> list[Path]:
