@@ -41,6 +41,9 @@ from loadtest.simulation.replica import (
 
 IDLE_SECONDS = 20
 LINK_DAYS = 90
+STREAM_HEARTBEAT_SECONDS = 4.0
+"""Shorter than in production, so that housekeeping takes place within the few seconds of a run."""
+ARCHIVE_SECONDS = 3.0
 
 
 class EngineReplica(Replica):
@@ -111,6 +114,9 @@ class EngineReplica(Replica):
             bot_workers=SimulatedBotWorkers(random),
             folder=InlineFolder(),
             networks=self._limits.network,
+            heartbeat_seconds=STREAM_HEARTBEAT_SECONDS,
+            archive_seconds=ARCHIVE_SECONDS,
+            max_queue_messages=environment.plan.queue_messages,
         )
         issuer = TokenIssuer(
             ENGINE_KEY, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, environment.loop.now_milliseconds

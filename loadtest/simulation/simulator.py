@@ -8,11 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TextIO
-from unittest.mock import patch
 
-from croupier.engine.cluster import housekeeping
 from croupier.engine.storage.schema import METADATA as ENGINE_METADATA
-from croupier.engine.tables import subscription
 from croupier.lobby.schema import METADATA as LOBBY_METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
 from croupier_api.v1 import engine_pb2
@@ -27,9 +24,6 @@ from loadtest.simulation.loop import Deadlock, VirtualLoop
 from loadtest.simulation.simulation import Simulation
 from loadtest.simulation.trace import Trace
 
-STREAM_HEARTBEAT_SECONDS = 4.0
-"""Shorter than in production, so that housekeeping takes place within the few seconds of a run."""
-ARCHIVE_SECONDS = 3.0
 CLEAN_UP_SECONDS = 5.0
 MAX_ROUNDS = 20
 MAX_SHOWN = 5
@@ -82,20 +76,15 @@ class Simulator:
         trace = Trace(loop.time, file)
         with _without_garbage_collection(loop):
             simulation = Simulation(seed, loop, trace, self._schemas, scenario)
-            with (
-                patch.object(subscription, "MAX_QUEUE_MESSAGES", simulation.plan.queue_messages),
-                patch.object(housekeeping, "STREAM_HEARTBEAT_SECONDS", STREAM_HEARTBEAT_SECONDS),
-                patch.object(housekeeping, "ARCHIVE_SECONDS", ARCHIVE_SECONDS),
-            ):
-                loop.call_soon(simulation.start)
-                try:
-                    loop.run_forever()
-                except Deadlock as stuck:
-                    simulation.findings.add(Invariant.TABLE_STUCK, str(stuck))
-                trace.is_open = False
-                virtual_seconds, records = loop.time(), simulation.records()
-                numbers = _numbers(simulation, records)
-                _clean_up(loop, simulation)
+            loop.call_soon(simulation.start)
+            try:
+                loop.run_forever()
+            except Deadlock as stuck:
+                simulation.findings.add(Invariant.TABLE_STUCK, str(stuck))
+            trace.is_open = False
+            virtual_seconds, records = loop.time(), simulation.records()
+            numbers = _numbers(simulation, records)
+            _clean_up(loop, simulation)
         verdicts = [judge(record) for record in records]
         numbers["verified"] = sum(verdict.is_verified for verdict in verdicts)
         violations = [*simulation.findings.violations, *_violations(simulation, verdicts)]

@@ -68,14 +68,23 @@ ACTION.action.play.card = 1  # type: ignore[assignment]
 
 @pytest.fixture
 async def tables(engine: EngineHarness) -> Tables:
+    return await opened_tables(engine)
+
+
+@pytest.fixture
+def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
+    return servicer_of(engine, tables)
+
+
+async def opened_tables(engine: EngineHarness) -> Tables:
+    """Return tables with t1 in memory, at which the caller has a seat."""
     await open_table(engine, make_config(seat_count=3))
     tables = Tables(engine.services, bytes, max_open_tables=3)
     await tables.get("t1")
     return tables
 
 
-@pytest.fixture
-def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
+def servicer_of(engine: EngineHarness, tables: Tables) -> EngineServicer:
     return EngineServicer(tables, engine.services.metrics, engine.links())
 
 
@@ -109,9 +118,11 @@ async def test_an_internal_error_ends_the_stream(servicer: EngineServicer, monke
 
 
 async def test_a_write_that_its_reader_blocks_is_cancelled(
-    servicer: EngineServicer, tables: Tables, engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
+    engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("croupier.engine.tables.subscription.MAX_QUEUE_MESSAGES", 3)
+    engine.use(max_queue_messages=3)
+    tables = await opened_tables(engine)
+    servicer = servicer_of(engine, tables)
     call = FakeCall(WATCH)
     writing = asyncio.Event()
 

@@ -11,7 +11,6 @@ from croupier.engine.api.stream_codec import StreamEncoder, encode_acceptance
 from croupier.engine.core.fold import Transition
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.log import TableConfig
-from croupier.engine.tables import subscription as streams
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.subscribers import (
     MAX_NETWORK_SPECTATOR_STREAMS,
@@ -52,9 +51,9 @@ def a_stream() -> Subscription:
 
 @every_game
 async def test_a_stream_that_is_resumed_or_joined_at_any_time_continues_as_the_live_one(
-    engine: EngineHarness, monkeypatch: pytest.MonkeyPatch, game: str, seed: int
+    engine: EngineHarness, game: str, seed: int
 ) -> None:
-    monkeypatch.setattr(streams, "MAX_QUEUE_MESSAGES", 10**6)
+    engine.use(max_queue_messages=10**6)
     random = Random(seed)
     config = make_config(game, GAMES[game].seats[-1], options=ROUNDS.get(game))
     table = await open_table(engine, config)

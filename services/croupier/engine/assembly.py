@@ -15,7 +15,12 @@ from croupier.engine.api.stream_codec import StreamEncoder
 from croupier.engine.bots.worker_pool import BotWorkerPool, BotWorkers
 from croupier.engine.cluster.catch_up import CatchUp
 from croupier.engine.cluster.database_clock import DatabaseClock, QueryTime, time_query
-from croupier.engine.cluster.housekeeping import Housekeeper, RetentionPolicy
+from croupier.engine.cluster.housekeeping import (
+    ARCHIVE_SECONDS,
+    STREAM_HEARTBEAT_SECONDS,
+    Housekeeper,
+    RetentionPolicy,
+)
 from croupier.engine.cluster.liveness import EngineLiveness
 from croupier.engine.cluster.notifier import Notifier, NullNotifier
 from croupier.engine.cluster.postgres_notifier import PostgresNotifier
@@ -34,6 +39,7 @@ from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.entry_rate import EntryLimit
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscribers import SPECTATOR_MESSAGES_PER_TICK
+from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES
 from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
 from croupier.runtime.admission.budget import Budget
@@ -109,7 +115,10 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The ports of an engine beside database and services: randomness, time, other engines, processes, budgets."""
+    """The ports of an engine beside database and services: randomness, time, other engines, processes, budgets.
+
+    A simulation of few seconds has shorter intervals and queues.
+    """
 
     engine_id: str
     metrics: EngineMetrics
@@ -121,6 +130,9 @@ class Ports:
     bot_workers: BotWorkers
     folder: Folder
     networks: Budget
+    heartbeat_seconds: float = STREAM_HEARTBEAT_SECONDS
+    archive_seconds: float = ARCHIVE_SECONDS
+    max_queue_messages: int = MAX_QUEUE_MESSAGES
 
 
 def assemble(
@@ -183,6 +195,7 @@ def wire(
         entry_limit=EntryLimit(settings.table_entries_per_second, settings.table_entries_burst),
         networks=ports.networks,
         spectator_turns=Turns(SPECTATOR_MESSAGES_PER_TICK),
+        max_queue_messages=ports.max_queue_messages,
     )
     tables = Tables(
         services,
@@ -202,7 +215,7 @@ def wire(
         notifier=ports.notifier,
         bot_workers=ports.bot_workers,
         catch_up_worker=CatchUp(tables, services),
-        housekeeper=Housekeeper(tables, services, _retention(settings)),
+        housekeeper=Housekeeper(tables, services, _retention(settings), ports.heartbeat_seconds, ports.archive_seconds),
     )
 
 

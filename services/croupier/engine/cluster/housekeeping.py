@@ -47,18 +47,27 @@ class RetentionPolicy:
 class Housekeeper:
     """Runs the periodic work; failed work is repeated at its next time."""
 
-    def __init__(self, tables: Tables, services: TableDependencies, retention: RetentionPolicy) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        services: TableDependencies,
+        retention: RetentionPolicy,
+        heartbeat_seconds: float = STREAM_HEARTBEAT_SECONDS,
+        archive_seconds: float = ARCHIVE_SECONDS,
+    ) -> None:
         self._tables = tables
         self._services = services
         self._retention = retention
+        self._heartbeat_seconds = heartbeat_seconds
+        self._archive_seconds = archive_seconds
 
     async def run(self) -> None:
         """Run all periodic work; runs until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._repeat(self.maintain, STREAM_HEARTBEAT_SECONDS))
+            group.create_task(self._repeat(self.maintain, self._heartbeat_seconds))
             group.create_task(self._repeat(self.sweep, SWEEP_SECONDS))
             group.create_task(self._repeat(self.hand_over, HAND_OVER_SECONDS))
-            group.create_task(self._repeat(self.archive, ARCHIVE_SECONDS))
+            group.create_task(self._repeat(self.archive, self._archive_seconds))
 
     async def _repeat(self, work: Callable[[], Awaitable[None]], pause_seconds: float) -> None:
         while True:

@@ -40,7 +40,12 @@ class CachedTable:
         self.services = services
         self._folded = folded
         self.subscribers = Subscribers(
-            config, services.encoder, services.metrics, services.spectator_turns, services.clock
+            config,
+            services.encoder,
+            services.metrics,
+            services.spectator_turns,
+            services.clock,
+            services.max_queue_messages,
         )
         self.lock = asyncio.Lock()
         self.needs_catch_up = False

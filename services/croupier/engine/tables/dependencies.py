@@ -9,7 +9,7 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import TableStore
 from croupier.engine.tables.entry_rate import EntryLimit
 from croupier.engine.tables.ports import Liveness, ReactionNotifier, ReportOutbox
-from croupier.engine.tables.subscription import Encoder
+from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES, Encoder
 from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
 from croupier.runtime.admission.budget import Budget
@@ -43,3 +43,4 @@ class TableDependencies:
     entry_limit: EntryLimit
     networks: Budget
     spectator_turns: Turns
+    max_queue_messages: int = MAX_QUEUE_MESSAGES

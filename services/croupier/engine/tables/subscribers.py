@@ -28,13 +28,20 @@ class Subscribers:
     """The open streams of a table."""
 
     def __init__(
-        self, config: TableConfig, encoder: Encoder, metrics: EngineMetrics, turns: Turns, clock: Clock
+        self,
+        config: TableConfig,
+        encoder: Encoder,
+        metrics: EngineMetrics,
+        turns: Turns,
+        clock: Clock,
+        max_queue_messages: int,
     ) -> None:
         self._clock = clock
         self._config = config
         self._encoder = encoder
         self._metrics = metrics
         self._turns = turns
+        self._max_queue_messages = max_queue_messages
         # A dict keeps the order in which they joined, so that runs of the simulation are reproducible.
         self._streams: dict[Subscription, None] = {}
         self.delayed: DelayedFanOut | None = None
@@ -95,7 +102,7 @@ class Subscribers:
         elif viewer == SPECTATOR:
             _check_spectators(streams, network_id)
         turns = self._turns if viewer == SPECTATOR else None
-        return Subscription(viewer, self._metrics.slow_readers.inc, network_id, turns)
+        return Subscription(viewer, self._metrics.slow_readers.inc, network_id, turns, self._max_queue_messages)
 
     def _supersede(self, stream: Subscription) -> None:
         self.leave(stream)

@@ -56,11 +56,17 @@ class Subscription:
     """
 
     def __init__(
-        self, viewer: Viewer, on_overflow: Callable[[], None], network: str = "", turns: Turns | None = None
+        self,
+        viewer: Viewer,
+        on_overflow: Callable[[], None],
+        network: str = "",
+        turns: Turns | None = None,
+        max_messages: int = MAX_QUEUE_MESSAGES,
     ) -> None:
         self.viewer = viewer
         self.network = network
         self.is_quiet = True
+        self._max_messages = max_messages
         self._on_overflow = on_overflow
         self._turns = turns
         # A list: an empty deque takes 700 bytes, and an open stream has almost always an empty queue.
@@ -81,7 +87,7 @@ class Subscription:
         """Enqueue a message; a stream with a full queue is aborted instead, and never slows the table."""
         if self._closed:
             return
-        if len(self._messages) >= MAX_QUEUE_MESSAGES:
+        if len(self._messages) >= self._max_messages:
             self._messages.clear()
             self._missed = iter(())
             self._on_overflow()
@@ -148,7 +154,7 @@ class Subscription:
 
     def _wake(self) -> None:
         if self._turns is None:
-            self.grant(MAX_QUEUE_MESSAGES)
+            self.grant(self._max_messages)
         elif self._taker is not None and not self._taker.done():
             self._turns.put((self,))
 
