@@ -23,8 +23,7 @@ from croupier.runtime.schema_versions import migrate_database
 from loadtest.measures import ACKNOWLEDGED
 from loadtest.mix import ALL_GAMES
 from loadtest.postgres import PostgresServer, postgres_server
-from loadtest.report.encoding import from_json
-from loadtest.report.result import LoadStep, Result, ViolationSummary
+from loadtest.report.result import LoadStep, Result, ViolationSummary, from_json
 from loadtest.report.text import to_text
 from loadtest.report.verdict import reasons
 from loadtest.report.write import write_results

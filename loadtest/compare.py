@@ -3,10 +3,12 @@
 python -m loadtest.compare A B [--fail-above PERCENT]
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from math import inf, isfinite, sqrt
 from pathlib import Path
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, NamedTuple, TypeAlias
 
 import typer
 from rich.console import Console
@@ -17,18 +19,35 @@ from croupier.cli.faults import FAILED, CommandFault, misused
 from croupier.cli.terminal.safe_console import SafeConsole
 from croupier.runtime.printed_text import escaped
 from loadtest.measures import ACKNOWLEDGED
-from loadtest.report import load_result
-from loadtest.report.load_result import LoadResult, read_result
+from loadtest.report.result import FORMAT_VERSION, Conditions, Result, from_json
 
-P99 = load_result.percentile(ACKNOWLEDGED, "p99")
-MORE_IS_BETTER = (load_result.TABLES, load_result.ACTIONS)
-EXACT = (load_result.VIOLATIONS, load_result.FAILURES)
+FILE = "result.json"
+MAX_BYTES = 4 * 2**20
+"""A result has a few hundred kilobytes."""
+PERCENTILES: Mapping[str, float] = MappingProxyType({"p50": 0.5, "p95": 0.05, "p99": 0.01, "p999": 0.001})
+"""The shares of samples beyond them."""
+TABLES, ACTIONS, SECONDS = "tables finished", "actions a second", "seconds of load"
+P99, CPU = f"{ACKNOWLEDGED} p99, ms", "CPU per thousand actions, ms"
+VIOLATIONS, FAILURES = "violations", "calls that failed"
+MORE_IS_BETTER = (TABLES, ACTIONS)
+EXACT = (VIOLATIONS, FAILURES)
 """Figures of which every difference counts."""
 SAME_PERCENT = 2.0
 """Other figures that differ by no more are the same, as those of two runs of one program."""
 MIN_SAMPLES = 10
 """With fewer samples a figure is not compared."""
 UNKNOWN, FEW = "–", "too few samples"
+
+
+class Figure(NamedTuple):
+    """A figure, with the number of samples that it rests on: for a percentile those beyond it."""
+
+    value: float
+    samples: float = inf
+
+
+Figures: TypeAlias = Mapping[str, Figure]
+"""By name, in the order of display; a figure that was not measured is missing."""
 
 
 def compare(first: Path, second: Path, fail_above_percent: float | None, console: Console) -> int:
@@ -38,8 +57,10 @@ def compare(first: Path, second: Path, fail_above_percent: float | None, console
     """
     if fail_above_percent is not None and not (isfinite(fail_above_percent) and fail_above_percent >= 0):
         raise misused("--fail-above is a percentage of 0 or more, such as 10")
-    one, other = read_result(first), read_result(second)
-    for line in (_plain(f"A is {first}"), _plain(f"B is {second}"), *_conditions(one, other), Text()):
+    results = read_result(first), read_result(second)
+    one, other = map(figures_of, results)
+    conditions = _differences(*(result.conditions for result in results))
+    for line in (_plain(f"A is {first}"), _plain(f"B is {second}"), *conditions, Text()):
         console.print(line, soft_wrap=True)
     console.print(_table(one, other), Text())
     if fail_above_percent is None:
@@ -50,22 +71,59 @@ def compare(first: Path, second: Path, fail_above_percent: float | None, console
     return FAILED if found else 0
 
 
-def worse(one: LoadResult, other: LoadResult, percent: float) -> Iterator[str]:
+def read_result(path: Path) -> Result:
+    """Return the result in a file, or in the result.json of a folder; raises CommandFault for anything else."""
+    file = path / FILE if path.is_dir() else path
+    if not file.is_file():
+        raise misused(f"{file} is no file: name a {FILE} of a load test, or the folder that holds it")
+    try:
+        with file.open("rb") as opened:
+            result = from_json(opened.read(MAX_BYTES))
+    except OSError as fault:
+        raise misused(f"{file} cannot be read: {fault.strerror}") from None
+    except ValueError:
+        raise misused(f"{file} is not a result of a load test: name its {FILE}, or the folder that holds it") from None
+    if result.format != FORMAT_VERSION:
+        raise misused(f"{file} is a result of another format: this version reads format {FORMAT_VERSION}")
+    return result
+
+
+def figures_of(result: Result) -> Figures:
+    """Return the figures of a run."""
+    figures = {
+        SECONDS: Figure(result.conditions.seconds),
+        TABLES: Figure(result.tables_finished, result.tables_finished),
+        ACTIONS: Figure(result.actions_per_second, result.actions),
+    }
+    for latency in (latency for latency in result.latencies if latency.count):
+        for which, share in PERCENTILES.items():
+            name = f"{latency.name} {'p99.9' if which == 'p999' else which}, ms"
+            figures[name] = Figure(getattr(latency, which), latency.count * share)
+    # A use of 0 was not measured.
+    if cpu := result.server_cpu_milliseconds_per_thousand_actions:
+        figures[CPU] = Figure(cpu)
+    if memory := sum(service.memory_last_bytes for service in result.services):
+        figures["memory of services, MiB"] = Figure(memory / 2**20)
+    figures[VIOLATIONS] = Figure(sum(one.count for one in result.violations))
+    figures[FAILURES] = Figure(sum(one.count for one in result.failures))
+    return figures
+
+
+def worse(one: Figures, other: Figures, percent: float) -> Iterator[str]:
     """Yield a line for each figure of the second result that is worse by more than so many percent.
 
     A figure that only one of them has counts as worse, and so does a pair without the latency of actions. A difference
     that may be chance does not.
     """
-    for name in (P99, load_result.CPU):
-        before, after = one.figures.get(name), other.figures.get(name)
+    for name in (P99, CPU):
+        before, after = one.get(name), other.get(name)
         if before is None or after is None:
             if name == P99 or before is not after:
                 yield f"{name}: not measured in both, so B cannot be called as good"
-        elif grown(before, after) > max(percent, chance_percent(name, one, other)):
-            yield f"{name}: worse by {grown(before, after):.1f} percent, {percent:g} are allowed"
-    violations = load_result.VIOLATIONS
-    if other.figures.get(violations, inf) > one.figures.get(violations, 0.0):
-        yield f"{violations}: {_written(one, violations)} before, {_written(other, violations)} now"
+        elif (by := grown(before.value, after.value)) > max(percent, chance_percent(before, after)):
+            yield f"{name}: worse by {by:.1f} percent, {percent:g} are allowed"
+    if other[VIOLATIONS].value > one[VIOLATIONS].value:
+        yield f"{VIOLATIONS}: {one[VIOLATIONS].value:g} before, {other[VIOLATIONS].value:g} now"
 
 
 def grown(before: float, after: float) -> float:
@@ -75,60 +133,66 @@ def grown(before: float, after: float) -> float:
     return (after - before) / abs(before) * 100 if before else inf if after > 0 else -inf
 
 
-def chance_percent(name: str, one: LoadResult, other: LoadResult) -> float:
+def chance_percent(before: Figure, after: Figure) -> float:
     """Return by how many percent a figure may differ by chance; infinity with too few samples.
 
     That is twice the standard error of the difference of two figures whose own is 1/sqrt(samples): of a rate, and, with
     a long tail, of a percentile with so many samples beyond it.
     """
-    samples = [result.samples[name] for result in (one, other) if name in result.samples]
-    if any(number < MIN_SAMPLES for number in samples):
+    if min(before.samples, after.samples) < MIN_SAMPLES:
         return inf
-    return 200 * sqrt(sum(1 / number for number in samples))
+    return 200 * sqrt(1 / before.samples + 1 / after.samples)
 
 
-def better(name: str, one: LoadResult, other: LoadResult) -> str:
+def better(name: str, before: Figure | None, after: Figure | None) -> str:
     """Return the better result in this figure, A or B, or that they are the same or cannot be compared."""
-    before, after = one.figures.get(name), other.figures.get(name)
-    if before is None or after is None or name == load_result.SECONDS:
+    if before is None or after is None or name == SECONDS:
         return UNKNOWN
-    by = grown(before, after)
-    chance = 0 if name in EXACT else max(SAME_PERCENT, chance_percent(name, one, other))
+    by = grown(before.value, after.value)
+    chance = 0 if name in EXACT else max(SAME_PERCENT, chance_percent(before, after))
     if abs(by) <= chance:
         return FEW if by and chance == inf else "same"
     return "B" if (by > 0) == (name in MORE_IS_BETTER) else "A"
 
 
-def _conditions(one: LoadResult, other: LoadResult) -> Iterator[Text]:
-    names = dict.fromkeys([*one.conditions, *other.conditions])
-    pairs = {name: (one.conditions.get(name, UNKNOWN), other.conditions.get(name, UNKNOWN)) for name in names}
-    differing = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+def _differences(one: Conditions, other: Conditions) -> Iterator[Text]:
+    """Yield the conditions that differ, beside the times of the runs."""
+    before, after = (
+        {name: value for name, value in asdict(conditions).items() if name not in ("started_milliseconds", "seconds")}
+        for conditions in (one, other)
+    )
+    for values in (before, after):
+        values |= {f"version of {name}": version for name, version in sorted(values.pop("versions").items())}
+    differing = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     if not differing:
         yield Text("Both were measured under the same conditions.")
         return
     yield Text("The conditions differ, so what differs below may come from them:", style="yellow")
-    for name, (before, after) in differing.items():
-        yield _plain(f"  {name}: A {before}, B {after}")
+    for name in differing:
+        yield _plain(f"  {name}: A {before.get(name, UNKNOWN)}, B {after.get(name, UNKNOWN)}")
 
 
-def _table(one: LoadResult, other: LoadResult) -> Table:
+def _table(one: Figures, other: Figures) -> Table:
     table = Table("figure", box=None, padding=(0, 2, 0, 0))
     for head in ("A", "B", "difference", "better"):
         table.add_column(head, justify="right", no_wrap=True)
     for name in _names(one, other):
-        before, after = one.figures.get(name), other.figures.get(name)
-        difference = UNKNOWN if before is None or after is None else _percent(grown(before, after))
-        winner = better(name, one, other)
+        before, after = one.get(name), other.get(name)
+        difference = UNKNOWN
+        if before is not None and after is not None:
+            by = grown(before.value, after.value)
+            difference = f"{by:+.1f} %" if isfinite(by) else "from none"
+        winner = better(name, before, after)
         coloured = Text(winner, style={"A": "red", "B": "green"}.get(winner, "dim"))
-        table.add_row(_plain(name), _written(one, name), _written(other, name), difference, coloured)
+        table.add_row(_plain(name), _written(before), _written(after), difference, coloured)
     return table
 
 
-def _names(one: LoadResult, other: LoadResult) -> list[str]:
+def _names(one: Figures, other: Figures) -> list[str]:
     """Return all figures in the order of the first result; figures of the second alone keep their neighbours."""
-    names = list(one.figures)
+    names = list(one)
     place = 0
-    for name in other.figures:
+    for name in other:
         if name in names:
             place = names.index(name) + 1
         else:
@@ -137,15 +201,11 @@ def _names(one: LoadResult, other: LoadResult) -> list[str]:
     return names
 
 
-def _written(result: LoadResult, name: str) -> str:
-    value = result.figures.get(name)
-    if value is None:
+def _written(figure: Figure | None) -> str:
+    if figure is None:
         return UNKNOWN
+    value = figure.value
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:,.1f}"
-
-
-def _percent(value: float) -> str:
-    return f"{value:+.1f} %" if isfinite(value) else "from none"
 
 
 def _plain(text: str) -> Text:

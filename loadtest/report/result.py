@@ -1,7 +1,10 @@
 """The result of a run, as result.json has it; all other formats derive from it."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+
+from pydantic import TypeAdapter
 
 FORMAT_VERSION = 1
 
@@ -176,3 +179,13 @@ class Result:
     checks: tuple[Check, ...] = ()
     passed: bool = False
     format: int = FORMAT_VERSION
+
+
+def to_json(result: Result) -> str:
+    """Return the text of result.json."""
+    return json.dumps(asdict(result), indent=1, ensure_ascii=False) + "\n"
+
+
+def from_json(text: str | bytes) -> Result:
+    """Return the result that to_json wrote; raises ValueError for anything else."""
+    return TypeAdapter(Result).validate_json(text)

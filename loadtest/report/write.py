@@ -5,9 +5,8 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from loadtest.report.encoding import to_json
 from loadtest.report.junit import to_junit
-from loadtest.report.result import Result
+from loadtest.report.result import Result, to_json
 from loadtest.report.text import to_text
 
 

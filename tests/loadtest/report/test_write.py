@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from loadtest.report import write
-from loadtest.report.encoding import from_json, to_json
-from loadtest.report.result import Result
+from loadtest.report.result import Result, from_json, to_json
 from loadtest.report.write import FORMS, ReportFault, check_folder, write_results, write_text
 from tests.loadtest.report.sample import EMPTY, FAILED, PASSED, hostile
 
