@@ -1,23 +1,45 @@
 """Judged load tests of croupier: `locust -f loadtest/locustfile.py --host 127.0.0.1:7700`; docs/load-testing.md."""
 
+import json
 import sys
 from typing import Any
 
+from flask import Response, request
 from locust import events
 from locust.runners import LocalRunner, MasterRunner, Runner, WorkerRunner
 from locust.web import WebUI
 
 from loadtest.runner.load_test import EXIT_NOT_RUN, LoadTest, ScenarioShape
 from loadtest.runner.options import add_arguments
-from loadtest.runner.page import add_violations
 from loadtest.runner.users import user_of
 from loadtest.runner.worker import LoadWorker
 from loadtest.scenarios import UserKind
 
 __all__ = ["Attacker", "Browser", "Group", "Matcher", "Opener", "ScenarioShape", "Spectator"]
 
+KEY = "violations"
+COLUMNS = {"invariant": "Invariant", "count": "Count", "table_id": "Table", "sequence": "Sequence", "detail": "First"}
+FIGURES = "/stats/requests"
+
 # Locust looks for classes among the names of this module.
 Group, Matcher, Spectator, Browser, Opener, Attacker = map(user_of, UserKind)
+
+
+def add_violations(page: WebUI, load_test: LoadTest) -> None:
+    """Add a tab with a line for each violated invariant; it is sent with the statistics that the page polls."""
+    structure = [{"key": key, "title": title} for key, title in COLUMNS.items()]
+    page.template_args["extended_tabs"] = [{"title": "Violations", "key": KEY}]
+    page.template_args["extended_tables"] = [{"key": KEY, "structure": structure}]
+
+    def with_violations(response: Response) -> Response:
+        if request.path.endswith(FIGURES):
+            lines = [{key: getattr(one, key) for key in COLUMNS} for one in load_test.violations]
+            shown = [{"key": KEY, "data": lines}]
+            response.set_data(json.dumps({**response.get_json(), "extended_stats": shown}))
+        return response
+
+    assert page.app is not None
+    page.app.after_request(with_violations)
 
 
 def set_up(environment: Any, runner: Runner, web_ui: WebUI | None, **_: Any) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeAlias
 
-from loadtest.faults.context import FaultContext
+from loadtest.faults.load import FaultContext
 from loadtest.faults.network import REMOTE_ADDRESS
 from loadtest.postgres import PostgresServer
 

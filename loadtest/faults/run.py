@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from loadtest.faults.context import FaultContext
 from loadtest.faults.deployment import Deployment
-from loadtest.faults.load import FaultLoad
+from loadtest.faults.load import FaultContext, FaultLoad
 from loadtest.faults.measures import (
     EventLoopLag,
     Takeover,

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
 from loadtest.faults import database_faults, service_faults
-from loadtest.faults.context import FaultContext
+from loadtest.faults.load import FaultContext
 
 Inject = Callable[[FaultContext], Awaitable[None]]
 

@@ -3,7 +3,7 @@
 import signal
 
 from croupier.cli.launcher.replicas import GATEWAY
-from loadtest.faults.context import FaultContext
+from loadtest.faults.load import FaultContext
 from loadtest.network import break_connections
 
 # Engines

@@ -1,7 +1,10 @@
 """Checks that every answer is correct, and that every acknowledged action is in the log as it was sent, once."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import TypeAlias
 
 from grpc import StatusCode
@@ -11,12 +14,13 @@ from loadtest.judge.log import Log, SequenceRange, Timeline
 from loadtest.judge.notation import act_sent, allows, canonical, cards_put, legal_of, reason_text
 from loadtest.judge.replay import Replay, cards_shown
 from loadtest.judge.rules.interface import Legal, ReplayAction
-from loadtest.judge.rules.pages import is_known_rule
 from loadtest.judge.streams import NOTIFICATION_MILLISECONDS, ViewerHistory
 from loadtest.judge.verification import Position
 from loadtest.judge.violations import Found, Invariant
 from loadtest.record import Answered, Sent
 
+PAGES = Path(__file__).parents[2] / "docs" / "rules"
+_RULE = re.compile(r"\*\*([A-Z0-9]+(?:-[A-Z0-9]+)+)\*\*")
 Reason: TypeAlias = ErrorReason.ValueType
 _BY_RULES = frozenset({ErrorReason.ERROR_REASON_ILLEGAL_ACTION, ErrorReason.ERROR_REASON_NOT_YOUR_TURN})
 _MAY_CHANGE = _BY_RULES | {ErrorReason.ERROR_REASON_TABLE_FINISHED}
@@ -97,7 +101,8 @@ def _check_refusal(context: AnswerContext, sent: Sent, answer: Answered) -> Iter
     if not needs_no_reason and not (answer.reason and answer.message.strip() and answer.code):
         detail = f"refused with code {answer.code}, reason {reason!r}, message {answer.message!r}"
         yield Invariant.REFUSAL_WITHOUT_REASON, at, f"{name}: {detail}"
-    if answer.reason in _BY_RULES and not is_known_rule(context.log.info.game, answer.rule):
+    rules = _rules_of(context.log.info.game)
+    if answer.reason in _BY_RULES and rules and answer.rule not in rules:
         detail = f"{name}: {reason} names {answer.rule!r}, no rule on the page of {context.log.info.game}"
         yield Invariant.REFUSAL_WITHOUT_RULE, at, detail
     if answer.reason in _CODES and answer.code != _CODES[answer.reason]:
@@ -285,3 +290,10 @@ def _can_be(context: AnswerContext, sequence: int, act: ReplayAction, replay: Re
 def _is_refused(sent: Sequence[Sent], answers: Sequence[Answered]) -> bool:
     """Return whether the engine has refused every attempt of a request, with a reason."""
     return len(answers) >= len(sent) and all(answer.code not in UNJUDGED_CODES for answer in answers)
+
+
+@lru_cache
+def _rules_of(game: str) -> frozenset[str]:
+    """Return the ids of the rules on a game's page; none without a page, as outside of a checkout."""
+    page = PAGES / f"{game}.md"
+    return frozenset(_RULE.findall(page.read_text(encoding="utf-8"))) if page.is_file() else frozenset()

@@ -1,4 +1,4 @@
-"""Checks how late entries are received on open streams, and by all seats of a table."""
+"""Checks how late entries are received on open streams and by all seats, and that legal actions come at once."""
 
 from collections.abc import Iterator, Sequence
 
@@ -117,3 +117,24 @@ def _received_live(history: ViewerHistory, sequence: int, sent_at: int) -> int |
     if received is None or received.stream >= len(opened) or opened[received.stream].at_milliseconds > sent_at:
         return None
     return received.at_milliseconds
+
+
+def check_legal_actions(history: ViewerHistory, clock_offset: int) -> Iterator[Found]:
+    """Yield updates without legal actions after which the viewer is to act, unless later updates follow at once.
+
+    The next event of the stream follows at once if it is an entry that was stored before the update was received. The
+    players' clock is at most `clock_offset` milliseconds ahead of the services'.
+    """
+    # By stream: when the last event was received, and its sequence, if it is such an update.
+    unfinished: dict[int, tuple[int, int]] = {}
+    for received, message in zip(history.record.received, history.messages, strict=True):
+        event = message.event
+        if event.WhichOneof("event_kind") is None:
+            continue
+        at, sequence = unfinished.pop(received.stream, (0, 0))
+        if sequence and not 0 < event.update.stored_unix_ms <= at - clock_offset + SLACK_MILLISECONDS:
+            yield Invariant.RULES_BROKEN, sequence, f"{history.name} received no legal actions though it was to act"
+        has_actions, state = event.update.HasField("legal_actions"), history.states.get(message.sequence)
+        is_to_act = state is not None and history.seat in state.view.seats_to_act
+        if event.HasField("update") and not has_actions and is_to_act:
+            unfinished[received.stream] = received.at_milliseconds, message.sequence

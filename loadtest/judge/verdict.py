@@ -5,12 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from croupier_api.v1 import scoring_pb2
+from loadtest.judge import delivery
 from loadtest.judge.answers import AnswerContext, check_acknowledgements, check_answers, check_entries_requested
 from loadtest.judge.conduct import conduct_of, is_public
 from loadtest.judge.deadlines import check_deadlines, check_last_deadline, check_row_times
-from loadtest.judge.delivery import check_delivery, check_end_received, check_watch_delay, seen_by_all
 from loadtest.judge.knowledge import ShownCards
-from loadtest.judge.legal_actions import check_legal_actions
 from loadtest.judge.log import Log, Timeline, log_of
 from loadtest.judge.notation import Deck
 from loadtest.judge.pauses import check_pauses
@@ -72,7 +71,7 @@ def judge(record: TableRecord) -> Verdict:
         and stored_game.verification.ranking is not None
         and not stored_game.verification.faults
     )
-    seen = tuple(seen_by_all(histories, record.timed_until_milliseconds))
+    seen = tuple(delivery.seen_by_all(histories, record.timed_until_milliseconds))
     outcome = _outcome(record, log, stored_game) if is_verified else None
     return Verdict(violations, _checks_made(record, histories, log, stored_game), is_verified, seen, outcome)
 
@@ -114,7 +113,7 @@ def _check_viewers(
     for history in histories:
         yield from check_secrecy(history, shown)
         yield from check_views(history)
-        yield from check_legal_actions(history, clock_offset)
+        yield from delivery.check_legal_actions(history, clock_offset)
         yield from check_positions(record.game, history, stored_game.numbers, positions)
 
 
@@ -166,7 +165,7 @@ def _check_watch_delays(histories: Sequence[ViewerHistory], log: Log, clock_offs
     if all(history.delay_milliseconds for history in histories):
         return  # How the clocks differ is not known.
     for history in histories:
-        yield from check_watch_delay(history, log, clock_offset)
+        yield from delivery.check_watch_delay(history, log, clock_offset)
 
 
 def _check_deliveries(
@@ -176,9 +175,9 @@ def _check_deliveries(
     for history in histories if rows is not None else ():
         assert rows is not None
         if record.is_finished:
-            yield from check_end_received(history, rows, clock_offset)
+            yield from delivery.check_end_received(history, rows, clock_offset)
         if record.delivery is not None:
-            yield from check_delivery(history, rows, record.delivery, clock_offset)
+            yield from delivery.check_delivery(history, rows, record.delivery, clock_offset)
 
 
 def _checks_made(

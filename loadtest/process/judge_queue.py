@@ -1,21 +1,25 @@
 """Queues records of tables for the judge, which works in a child process at a low priority."""
 
 import asyncio
+import json
 import pickle
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from google.protobuf.json_format import MessageToDict
 
 from croupier.runtime.child_process import end_with_parent
+from croupier_api.v1 import actions_pb2, engine_pb2
+from loadtest.judge.notation import reason_text
 from loadtest.judge.verdict import Verdict, judge
 from loadtest.measures import MAX_REPLAY_CHARACTERS, SEEN_BY_ALL, Measures
 from loadtest.priority import LEAST_PRIORITY, lower_priority
 from loadtest.process.standings import judged_table
-from loadtest.record import TableRecord
-from loadtest.transcript import transcript_of
+from loadtest.record import SeatRecord, TableRecord
 
 MAX_WAITING = 500
 """The length of the queue; while it is full, players wait before their next table."""
@@ -54,19 +58,15 @@ class JudgeQueue:
 
     async def add(self, record: TableRecord) -> None:
         """Add a table as soon as there is room; returns before it is judged."""
-        if not self._is_drawn():
+        if not self._share or (self._has_begun and self._random.random() >= self._share):
             return
+        self._has_begun = True
         await self._room.acquire()
-        body = await asyncio.to_thread(_pack, record)
+        # A tenth of the size, for a fraction of the time that judging takes.
+        body = await asyncio.to_thread(lambda: zlib.compress(pickle.dumps(record), 1))
         task = asyncio.create_task(self._judge(body))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-    def _is_drawn(self) -> bool:
-        if not self._share or (self._has_begun and self._random.random() >= self._share):
-            return False
-        self._has_begun = True
-        return True
 
     async def _judge(self, body: bytes) -> None:
         try:
@@ -107,9 +107,10 @@ def judge_packed(body: bytes, complete: Callable[[TableRecord], None] | None = N
     if complete is not None:
         complete(record)
     verdict = judge(record)
-    return JudgedTable(
-        verdict, _replay_or_transcript(record) if verdict.violations else "", judged_table(record, verdict)
-    )
+    kept = ""
+    if verdict.violations:
+        kept = record.replays[0] if record.replays else transcript_of(record)[:MAX_REPLAY_CHARACTERS]
+    return JudgedTable(verdict, kept, judged_table(record, verdict))
 
 
 def record_verdict(measures: Measures, judged: JudgedTable) -> None:
@@ -125,16 +126,30 @@ def record_verdict(measures: Measures, judged: JudgedTable) -> None:
     measures.judged.append(judged.table)
 
 
-def _pack(record: TableRecord) -> bytes:
-    # A tenth of the size, for a fraction of the time that judging takes.
-    return zlib.compress(pickle.dumps(record), 1)
-
-
-def _replay_or_transcript(record: TableRecord) -> str:
-    return record.replays[0] if record.replays else transcript_of(record)[:MAX_REPLAY_CHARACTERS]
-
-
 def _start_judge(niceness: int) -> None:
     """Lower the priority of the judge's process, and end it with the parent."""
     lower_priority(niceness)
     end_with_parent()
+
+
+def transcript_of(record: TableRecord) -> str:
+    """Return the transcript of a table as lines of JSON: all that its viewers sent and received, in order of time."""
+    head = {"table_id": record.table_id, "game": record.game, "seats": record.seats, "commitment": record.commitment}
+    lines = sorted((line for viewer in record.viewers for line in _lines_of(viewer)), key=lambda line: int(line["at"]))
+    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in (head, *lines))
+
+
+def _lines_of(one: SeatRecord) -> Iterator[dict[str, Any]]:
+    viewer = {"player_id": one.player_id, "seat": one.seat}
+    for sent in one.sent:
+        action = MessageToDict(actions_pb2.Action.FromString(sent.action), preserving_proto_field_name=True)
+        request = {"request_id": sent.request_id, "action": action, "expected_sequence": sent.expected_sequence}
+        yield {"at": sent.at_milliseconds, **viewer, "sent": request}
+    for answer in one.answered:
+        reason = reason_text(answer.reason)
+        yield {"at": answer.at_milliseconds, **viewer, "answered": answer._asdict() | {"reason": reason}}
+    for received in one.received:
+        message = MessageToDict(
+            engine_pb2.PlayTableResponse.FromString(received.body), preserving_proto_field_name=True
+        )
+        yield {"at": received.at_milliseconds, **viewer, "stream": received.stream, "received": message}

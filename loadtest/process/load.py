@@ -2,17 +2,32 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from types import MappingProxyType
 
 from loadtest.measures import Measures
 from loadtest.network import break_connections
+from loadtest.players.attackers.attack_process import attacker
 from loadtest.players.client import NewClient
+from loadtest.players.groups import group, matcher
+from loadtest.players.spectators import browser, opener, spectator
 from loadtest.players.tables import TableRecords
 from loadtest.players.user_context import LoadSettings, UserContext
-from loadtest.players.user_tasks import USER_TASKS
 from loadtest.process.plan import JUDGING_SECONDS, STOPPING_SECONDS
 from loadtest.record import TableRecord
 from loadtest.scenarios import UserKind
+
+USER_TASKS: Mapping[UserKind, Callable[[UserContext, str], Coroutine[None, None, None]]] = MappingProxyType(
+    {
+        UserKind.GROUP: group,
+        UserKind.MATCHER: matcher,
+        UserKind.SPECTATOR: spectator,
+        UserKind.BROWSER: browser,
+        UserKind.OPENER: opener,
+        UserKind.ATTACKER: attacker,
+    }
+)
+"""The task of each kind of user, from its start to its stop."""
 
 
 class Load:

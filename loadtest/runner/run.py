@@ -18,9 +18,8 @@ from croupier.runtime.printed_text import escaped
 from loadtest.backend import Backend, BackendUnavailable, started_backend
 from loadtest.measures import CALLS_BROKEN
 from loadtest.monitor.comparison import await_agreement, differences
-from loadtest.monitor.growth import MEMORY, growth_checks
+from loadtest.monitor.growth import MEMORY, growth_checks, usage_checks
 from loadtest.monitor.monitor import ServiceMonitor
-from loadtest.monitor.usage import usage_checks
 from loadtest.process.plan import LoadPlan, drain_seconds
 from loadtest.report.result import Check, Conditions, CounterComparison, Result
 from loadtest.report.text import to_text
@@ -244,7 +243,7 @@ class LoadRun:
         yield from checks(limits, self.collector, failed_processes)
         if self._backend.metrics:
             yield self._monitor.check()
-            yield from usage_checks(limits, self._monitor, self._backend.folder)
+            yield from usage_checks(limits, self._monitor.histories, self._backend.folder)
             if limits.is_growth_checked:
                 yield from self._growth()
 

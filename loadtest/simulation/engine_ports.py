@@ -17,8 +17,8 @@ from croupier.games.bots import random_of
 from croupier.runtime.database import available, transaction
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
-from loadtest.simulation.findings import Findings
 from loadtest.simulation.loop import PROCESS
+from loadtest.simulation.observer import Findings
 
 
 class SimulatedWriter:

@@ -9,11 +9,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import Change, InlineEngine, Schema, SimulatedDatabase
 from loadtest.simulation.faults import Faults, seeded_random
-from loadtest.simulation.findings import Findings
 from loadtest.simulation.loop import VirtualLoop
 from loadtest.simulation.network import SimulatedNetwork
 from loadtest.simulation.notifications import NotificationHub
-from loadtest.simulation.observer import ENGINE_TRIGGERS, Observer
+from loadtest.simulation.observer import ENGINE_TRIGGERS, Findings, Observer
 from loadtest.simulation.plan import plan_of
 from loadtest.simulation.trace import Trace
 

@@ -11,7 +11,7 @@ import grpc
 from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
 from croupier_client import CroupierError, from_rpc_error, from_status
-from loadtest.judge.violations import Invariant
+from loadtest.judge.violations import Invariant, Violation
 from loadtest.record import (
     Answered,
     Closed,
@@ -27,7 +27,6 @@ from loadtest.record import (
 )
 from loadtest.simulation.calls import SimulatedCall, Status
 from loadtest.simulation.database import Change
-from loadtest.simulation.findings import Findings
 from loadtest.simulation.plan import SimulationPlan
 from loadtest.simulation.trace import Trace
 
@@ -54,6 +53,22 @@ _UNARY_CALLS: Mapping[str, tuple[Any, Any]] = {
 THINKS_MILLISECONDS = 20_000
 """Steady players act within this time, also while their connections break."""
 _FAILED = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN})
+
+
+class Findings:
+    """Collects violations that the run itself finds, beside those of the judge, and stops the run at the first.
+
+    It raises nothing, since the calling code belongs to the services, which would handle an exception.
+    """
+
+    def __init__(self, stop: Callable[[], None]) -> None:
+        self.violations: list[Violation] = []
+        self._stop = stop
+
+    def add(self, invariant: Invariant, detail: str, table_id: str = "", sequence: int = 0) -> None:
+        """Add a violation."""
+        self.violations.append(Violation(invariant, table_id, sequence, detail))
+        self._stop()
 
 
 class Observer:

@@ -8,9 +8,8 @@ from random import Random
 from croupier_api.v1 import actions_pb2, engine_pb2
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
-from loadtest.process.judge_queue import JudgeQueue, judge_packed
+from loadtest.process.judge_queue import JudgeQueue, judge_packed, transcript_of
 from loadtest.record import Answered, Received, ReportedViolation, SeatRecord, Sent, TableRecord
-from loadtest.transcript import transcript_of
 
 TIMEOUT_SECONDS = 60.0
 

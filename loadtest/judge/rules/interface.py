@@ -5,8 +5,7 @@ Cards are texts ("QH", "JK", or "#64" for a card of the game's own deck) and act
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 ABANDONED = "abandoned"
@@ -148,18 +147,12 @@ class JudgeTable(ABC):
     def score(self, points: list[int]) -> None:
         """Add the points of a round to the scores."""
         self.scores = [total + own for total, own in zip(self.scores, points, strict=True)]
+        self.record_round(points)
+
+    def record_round(self, points: list[int]) -> None:
+        """Record a round of these points, after which the scores are known."""
         self.rounds.append(Round(points, list(self.scores)))
 
     def dealt_singly(self, cards: list[Card], first: int) -> list[list[Card]]:
         """Return the hands of all seats when the cards are dealt one at a time."""
         return [cards[(seat - first) % self.seats :: self.seats] for seat in range(self.seats)]
-
-
-def grouped(seats: Iterable[int], merit: Callable[[int], Any]) -> list[list[int]]:
-    """Return seats in groups of equal merit, those with the least first."""
-    return [list(group) for _, group in groupby(sorted(seats, key=merit), key=merit)]
-
-
-def open_piles(**piles: Sequence[tuple[Card, int | None]]) -> dict[str, Pile]:
-    """Open piles, without empty ones."""
-    return {name: Pile(list(cards), None) for name, cards in piles.items() if cards}

@@ -1,18 +1,7 @@
 """The judge's rules of Jøssing, in the order of docs/rules/jossing.md, whose rule ids are in the comments."""
 
-from loadtest.judge.rules.cards import PACK, RANKS, followers, revokes
-from loadtest.judge.rules.interface import (
-    Card,
-    Illegal,
-    JudgeTable,
-    Legal,
-    Options,
-    Pile,
-    ReplayAction,
-    Shuffle,
-    grouped,
-    open_piles,
-)
+from loadtest.judge.rules.cards import PACK, RANKS, followers, grouped, open_piles, revokes
+from loadtest.judge.rules.interface import Card, Illegal, JudgeTable, Legal, Options, Pile, ReplayAction, Shuffle
 
 
 class JossingTable(JudgeTable):

@@ -1,18 +1,7 @@
 """The judge's rules of Thulla, in the order of docs/rules/thulla.md, whose rule ids are in the comments."""
 
-from loadtest.judge.rules.cards import PACK, RANKS, followers, revokes
-from loadtest.judge.rules.interface import (
-    Card,
-    Illegal,
-    JudgeTable,
-    Legal,
-    Options,
-    Pile,
-    ReplayAction,
-    Shuffle,
-    grouped,
-    open_piles,
-)
+from loadtest.judge.rules.cards import PACK, RANKS, followers, grouped, open_piles, revokes
+from loadtest.judge.rules.interface import Card, Illegal, JudgeTable, Legal, Options, Pile, ReplayAction, Shuffle
 
 PUT_ASIDE = ["2C", "2D", "2H", "2S", "3C", "3D", "3H", "3S"]  # THU-DECK-2
 CARD_POINTS = dict(zip(RANKS, [2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 11], strict=True))  # THU-D15

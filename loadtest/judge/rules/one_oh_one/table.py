@@ -1,19 +1,7 @@
 """The table: deals, turns, the stock, and the end of rounds and of the game."""
 
-from loadtest.judge.rules.cards import SUITS
-from loadtest.judge.rules.interface import (
-    Card,
-    Illegal,
-    JudgeTable,
-    Legal,
-    Options,
-    Pile,
-    ReplayAction,
-    Round,
-    Shuffle,
-    grouped,
-    open_piles,
-)
+from loadtest.judge.rules.cards import SUITS, grouped, open_piles
+from loadtest.judge.rules.interface import Card, Illegal, JudgeTable, Legal, Options, Pile, ReplayAction, Shuffle
 from loadtest.judge.rules.one_oh_one.cards import (
     cards_taken,
     corrected,
@@ -259,7 +247,7 @@ class OneOhOneTable(JudgeTable):
             self.scores[seat] = corrected(self.scores[seat] + points[seat], self.options)
             if self.scores[seat] >= (101 if self.options["lose_at"] == "reach" else 102):  # 101-END-1
                 losers.append(seat)
-        self.rounds.append(Round(points, list(self.scores)))
+        self.record_round(points)
         self.starter = winner  # 101-DEAL-3
         self.dealing = True
         self.end_game(losers)

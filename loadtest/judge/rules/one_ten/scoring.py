@@ -2,7 +2,8 @@
 
 from typing import NamedTuple, TypeAlias
 
-from loadtest.judge.rules.interface import Card, grouped
+from loadtest.judge.rules.cards import grouped
+from loadtest.judge.rules.interface import Card
 from loadtest.judge.rules.one_ten.cards import best_card, highest_trump
 
 TARGET = 110

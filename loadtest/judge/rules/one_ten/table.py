@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from loadtest.judge.rules.cards import SUITS
+from loadtest.judge.rules.cards import SUITS, open_piles
 from loadtest.judge.rules.interface import (
     Card,
     Choice,
@@ -14,7 +14,6 @@ from loadtest.judge.rules.interface import (
     Pile,
     ReplayAction,
     Shuffle,
-    open_piles,
 )
 from loadtest.judge.rules.one_ten.cards import ascending, pack, playable
 from loadtest.judge.rules.one_ten.scoring import PlayedRound, Trick, first_at_target, ranking_of, round_points, taker

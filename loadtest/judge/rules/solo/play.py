@@ -1,6 +1,7 @@
 """The tricks of solo: which cards may be played, when a hand is over and what it is worth, and who is out."""
 
-from loadtest.judge.rules.interface import Card, Options, grouped
+from loadtest.judge.rules.cards import grouped
+from loadtest.judge.rules.interface import Card, Options
 from loadtest.judge.rules.solo.hand import FOUR, Hand, cards_of, kind
 
 OUT = 36

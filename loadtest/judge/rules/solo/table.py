@@ -2,17 +2,8 @@
 
 import json
 
-from loadtest.judge.rules.interface import (
-    Card,
-    Illegal,
-    JudgeTable,
-    Legal,
-    Options,
-    Pile,
-    ReplayAction,
-    Shuffle,
-    open_piles,
-)
+from loadtest.judge.rules.cards import open_piles
+from loadtest.judge.rules.interface import Card, Illegal, JudgeTable, Legal, Options, Pile, ReplayAction, Shuffle
 from loadtest.judge.rules.solo import bidding, play
 from loadtest.judge.rules.solo.hand import DECK, FOUR, NO_SEAT, SUITS, Hand, cards_of, deal, winner
 
