@@ -19,7 +19,6 @@ from croupier.cli.terminal.words import Words, can_write_symbols, words_of
 from croupier.engine.api.table_codec import encode_game
 from croupier.games.registry import GAMES
 from croupier_api.v1 import scoring_pb2
-from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints
 from loadtest.demo.plan import DemoPlan
 from loadtest.demo.players import Group, Show, play_table, signed_in
@@ -27,6 +26,7 @@ from loadtest.demo.shows import chosen_show
 from loadtest.judge.standings import check_standings
 from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant, Violation
+from loadtest.process.standings import read_leaderboard
 from loadtest.record import TableRecord
 
 MAX_REPORTED = 5
@@ -66,7 +66,7 @@ async def read_standings(groups: Sequence[Group], game: str) -> Standings:
     """Return the leaderboard of a game, and the statistics of all players; raises CroupierError."""
     players = [client for group in groups for client in group.clients]
     statistics = [await client.get_player_statistics() for client in players]
-    return Standings(tuple(await leaderboard(players[0], game)), tuple(statistics))
+    return Standings(tuple(await read_leaderboard(players[0], game)), tuple(statistics))
 
 
 def judged(records: Sequence[TableRecord], standings: Standings) -> Played:
@@ -81,18 +81,6 @@ def judged(records: Sequence[TableRecord], standings: Standings) -> Played:
     outcomes = [verdict.outcome for verdict in verdicts if verdict.outcome is not None]
     broken = check_standings(outcomes, board, statistics, own_statistics=True)
     return Played(tuple(records), standings, checks, (*violations, *broken))
-
-
-async def leaderboard(client: Client, game: str) -> list[scoring_pb2.LeaderboardEntry]:
-    """Return all entries of a game's leaderboard."""
-    entries: list[scoring_pb2.LeaderboardEntry] = []
-    token = ""
-    while True:
-        page = await client.get_leaderboard(game=game, page_size=100, page_token=token)
-        entries += page.entries
-        token = page.next_page_token
-        if not token:
-            return entries
 
 
 async def demo(

@@ -86,7 +86,8 @@ async def play_table(plan: DemoPlan, group: Group, show: Show) -> TableRecord:
     formed = await _form(plan, group)
     record = TableRecord(formed.table_id, formed.game, len(formed.seats), formed.seed_commitment)
     for seat, client in enumerate(group.clients):
-        record.viewers.append(SeatRecord(_player_id(client), client_seed=plan.client_seed(group.number, seat)))
+        assert client.player is not None
+        record.viewers.append(SeatRecord(client.player.player_id, client_seed=plan.client_seed(group.number, seat)))
     try:
         await _play(plan, group, record, show)
         record.is_finished = True
@@ -109,10 +110,6 @@ async def _play(plan: DemoPlan, group: Group, record: TableRecord, show: Show) -
         players = [BotPlayer(at.table, plan.decisions(group.number, seat)) for seat, at in enumerate(tables)]
         seated = zip(tables, players, strict=True)
         await asyncio.gather(_watch(tables, show), *(play_seat(*at) for at in seated))
-
-
-def _player_id(client: PlayerClient) -> str:
-    return client.player.player_id if client.player is not None else ""
 
 
 def recorded_table(client: PlayerClient, table_id: str, viewer: SeatRecord) -> AsyncTable:

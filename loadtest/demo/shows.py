@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -25,24 +26,17 @@ def chosen_show(console: Console, words: Words, title: str, tables: int, quiet: 
     """Open the show that fits: live on a terminal, plain lines elsewhere, but without the story if `in_short`."""
     is_plain = not console.is_terminal or console.is_dumb_terminal
     if quiet or (in_short and is_plain):
-        yield _nothing
+        yield lambda _tables, _update: None
     elif is_plain:
-        yield _story(console, words) if tables == 1 else _count(console, tables, None)
+        yield partial(_tell, console, words) if tables == 1 else _count(console, tables, None)
     else:
         with Live(console=console, refresh_per_second=FRAMES_PER_SECOND) as live:
             yield _picture(live, words, title) if tables == 1 else _count(console, tables, live)
 
 
-def _nothing(_tables: Sequence[AsyncTable], _update: engine_pb2.TableUpdate) -> None:
-    pass
-
-
-def _story(console: Console, words: Words) -> Show:
-    def show(_tables: Sequence[AsyncTable], update: engine_pb2.TableUpdate) -> None:
-        for line in fact_lines(words, update.facts):
-            console.print(f"{update.sequence:4} {line}")
-
-    return show
+def _tell(console: Console, words: Words, _tables: Sequence[AsyncTable], update: engine_pb2.TableUpdate) -> None:
+    for line in fact_lines(words, update.facts):
+        console.print(f"{update.sequence:4} {line}")
 
 
 def _picture(live: Live, words: Words, title: str) -> Show:

@@ -14,18 +14,11 @@ from random import Random
 
 from croupier.cli.launcher import gateway
 from croupier.cli.launcher.replicas import Replicas
+from loadtest.faults import scenarios
 from loadtest.faults.deployment import CHILD, deployed
 from loadtest.faults.report import format_result, result_of
 from loadtest.faults.run import FaultRun, FaultRunPlan, RunTotals
-from loadtest.faults.scenarios import (
-    GATEWAY,
-    POSTGRES,
-    SHORT_GATEWAY,
-    SHORT_POSTGRES,
-    SHORT_SQLITE,
-    SQLITE,
-    FaultScenario,
-)
+from loadtest.faults.scenarios import GATEWAY, POSTGRES, SQLITE, FaultScenario
 
 REPLICAS, SHORT_REPLICAS = Replicas(lobby=2, engine=3, scoring=2), Replicas(engine=3)
 TABLES, SHORT_TABLES = 100, 16
@@ -75,51 +68,35 @@ def gateway_faults(options: argparse.Namespace) -> list[FaultScenario]:
     if not gateway.is_installed():
         _print(f"faults at the gateway are skipped: {gateway.MISSING}")
         return []
-    return [{**POSTGRES, **GATEWAY}[name] for name in SHORT_GATEWAY]
+    return [{**POSTGRES, **GATEWAY}[name] for name in scenarios.SHORT_GATEWAY]
 
 
 async def run_faults(options: argparse.Namespace, plan: FaultRunPlan, child: str) -> RunTotals:
     """Run all faults."""
     totals = RunTotals()
     folder = Path(tempfile.mkdtemp(prefix="croupier-faults-"))
-    sqlite = chosen_faults(SQLITE, options, SHORT_SQLITE) if options.on != "postgres" else []
-    postgres = chosen_faults(POSTGRES, options, SHORT_POSTGRES) if options.on != "sqlite" else []
+    sqlite = chosen_faults(SQLITE, options, scenarios.SHORT_SQLITE) if options.on != "postgres" else []
+    postgres = chosen_faults(POSTGRES, options, scenarios.SHORT_POSTGRES) if options.on != "sqlite" else []
     try:
         if sqlite:
             _print("one engine on SQLite")
             async with deployed(folder / "sqlite", None, with_gateway=plan.gateway, child=child) as deployment:
                 await FaultRun(deployment, plan, totals, _print).run(sqlite)
         if postgres:
-            await _on_postgres(options, plan, folder / "postgres", postgres, totals, child)
+            _print("three engines on PostgreSQL")
+            replicas, at_gateway = SHORT_REPLICAS if plan.short else REPLICAS, gateway_faults(options)
+            with_gateway = plan.gateway or bool(at_gateway)
+            async with deployed(folder / "postgres", replicas, with_gateway=with_gateway, child=child) as deployment:
+                await FaultRun(deployment, plan, totals, _print).run(postgres)
+                if at_gateway:
+                    _print("players at the gateway")
+                    await FaultRun(deployment, replace(plan, gateway=True), totals, _print).run(at_gateway)
     finally:
-        _remove(folder, totals)
+        if totals.violations or totals.defects or sys.exc_info()[0] is not None:
+            _print(f"logs and data are kept in {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
     return totals
-
-
-async def _on_postgres(
-    options: argparse.Namespace,
-    plan: FaultRunPlan,
-    folder: Path,
-    scenarios: list[FaultScenario],
-    totals: RunTotals,
-    child: str,
-) -> None:
-    _print("three engines on PostgreSQL")
-    replicas = SHORT_REPLICAS if plan.short else REPLICAS
-    at_gateway = gateway_faults(options)
-    async with deployed(folder, replicas, with_gateway=plan.gateway or bool(at_gateway), child=child) as deployment:
-        await FaultRun(deployment, plan, totals, _print).run(scenarios)
-        if at_gateway:
-            _print("players at the gateway")
-            await FaultRun(deployment, replace(plan, gateway=True), totals, _print).run(at_gateway)
-
-
-def _remove(folder: Path, totals: RunTotals) -> None:
-    """Remove the data of the services, unless the run has found something."""
-    if totals.violations or totals.defects or sys.exc_info()[0] is not None:
-        _print(f"logs and data are kept in {folder}")
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _print(line: str) -> None:

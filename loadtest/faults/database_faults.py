@@ -56,17 +56,12 @@ async def connections_reset(context: FaultContext) -> None:
 
 async def database_slow(context: FaultContext) -> None:
     """Delay all traffic to and from the database."""
-    await context.deployment.proxy.execute("database:", "delay", 0.15)
-    await context.wait(10)
-    await context.deployment.proxy.execute("database:", "heal")
+    await _disturb(context, "database:", 10, "delay", 0.15)
 
 
 async def database_cut_off(context: FaultContext) -> None:
     """Hold all traffic between one engine and the database for a while, and then deliver it."""
-    route = f"database:{context.random.choice(context.engines)}"
-    await context.deployment.proxy.execute(route, "hold")
-    await context.wait(8)
-    await context.deployment.proxy.execute(route, "heal")
+    await _disturb(context, f"database:{context.random.choice(context.engines)}", 8, "hold")
 
 
 async def database_half_open(context: FaultContext) -> None:
@@ -76,16 +71,18 @@ async def database_half_open(context: FaultContext) -> None:
 
 async def notifications_lost(context: FaultContext) -> None:
     """Lose all notifications between engines: each finds the entries of the others by its sweep."""
-    await context.deployment.proxy.execute("database:", "lose_notifications")
-    await context.wait(10)
-    await context.deployment.proxy.execute("database:", "heal")
+    await _disturb(context, "database:", 10, "lose_notifications")
 
 
 async def notifications_late(context: FaultContext) -> None:
     """Delay all notifications between engines."""
-    await context.deployment.proxy.execute("database:", "delay_notifications", 0.6)
-    await context.wait(10)
-    await context.deployment.proxy.execute("database:", "heal")
+    await _disturb(context, "database:", 10, "delay_notifications", 0.6)
+
+
+async def _disturb(context: FaultContext, routes: str, seconds: float, operation: str, *arguments: float) -> None:
+    await context.deployment.proxy.execute(routes, operation, *arguments)
+    await context.wait(seconds)
+    await context.deployment.proxy.execute(routes, "heal")
 
 
 async def network_cut(context: FaultContext) -> None:

@@ -83,13 +83,11 @@ class Deployment:
     async def wait_until_running(self) -> None:
         """Wait until every instance runs, those that were killed again; raises TimeoutError."""
         async with asyncio.timeout(READY_SECONDS):
-            while not self._are_running:  # noqa: ASYNC110
+            while not (  # noqa: ASYNC110
+                self.services.are_running
+                and all(self.services.restarts[name] > before for name, before in self._killed.items())
+            ):
                 await asyncio.sleep(POLL_SECONDS)
-
-    @property
-    def _are_running(self) -> bool:
-        are_restarted = all(self.services.restarts[name] > before for name, before in self._killed.items())
-        return are_restarted and self.services.are_running
 
     def kill(self, *instances: str) -> None:
         """Kill instances; the supervisor restarts them."""

@@ -48,20 +48,14 @@ class Takeover(NamedTuple):
     steps: Steps | None
 
 
-def _newest_first(viewer: SeatRecord) -> Iterator[tuple[int, engine_pb2.TableEvent]]:
-    """Yield the events that a viewer received live, with their times, newest first."""
-    for received in reversed(viewer.received):
-        # A stream after sequence 0 reads a finished game again.
-        if viewer.opened[received.stream].after_sequence != 0:
-            yield received.at_milliseconds, engine_pb2.PlayTableResponse.FromString(received.body).table_event
-
-
 def moves(record: TableRecord, since: int) -> list[Move]:
     """Return the received entries of a table in order: from the last action received before `since` on."""
     found: dict[int, Move] = {}
     for viewer in record.viewers:
-        for at, event in _newest_first(viewer):
-            if not event.HasField("update"):
+        for received in reversed(viewer.received):
+            at, event = received.at_milliseconds, engine_pb2.PlayTableResponse.FromString(received.body).table_event
+            # A stream after sequence 0 reads a finished game again.
+            if viewer.opened[received.stream].after_sequence == 0 or not event.HasField("update"):
                 continue
             update = event.update
             seat = update.seat if update.HasField("seat") else None

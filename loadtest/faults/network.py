@@ -40,23 +40,19 @@ async def network_to(proxy: Proxy, host: str, port: int) -> AsyncIterator[Namesp
         raise NetworkUnavailable("namespaces need root and the program ip")
     space, link, peer = (f"{name}{os.getpid()}" for name in ("croupier-", "cf-a", "cf-b"))
     try:
-        await _create_namespace(space, link, peer)
+        await _ip("netns", "add", space)
+        await _ip("link", "add", link, "type", "veth", "peer", "name", peer, "netns", space)
+        await _ip("address", "add", f"{LOCAL_ADDRESS}/{PREFIX_BITS}", "dev", link)
+        await _ip("-n", space, "address", "add", f"{REMOTE_ADDRESS}/{PREFIX_BITS}", "dev", peer)
+        await _ip("link", "set", link, "up")
+        await _ip("-n", space, "link", "set", peer, "up")
+        await _ip("-n", space, "link", "set", "lo", "up")
         async with Proxy(("ip", "netns", "exec", space)) as remote:
             back = await proxy.open("network", host, port, listen_host=LOCAL_ADDRESS)
             yield NamespaceNetwork(link, await remote.open("route", LOCAL_ADDRESS, back, listen_host=REMOTE_ADDRESS))
     finally:
         with suppress(NetworkUnavailable):
             await _ip("netns", "delete", space)
-
-
-async def _create_namespace(space: str, link: str, peer: str) -> None:
-    await _ip("netns", "add", space)
-    await _ip("link", "add", link, "type", "veth", "peer", "name", peer, "netns", space)
-    await _ip("address", "add", f"{LOCAL_ADDRESS}/{PREFIX_BITS}", "dev", link)
-    await _ip("-n", space, "address", "add", f"{REMOTE_ADDRESS}/{PREFIX_BITS}", "dev", peer)
-    await _ip("link", "set", link, "up")
-    await _ip("-n", space, "link", "set", peer, "up")
-    await _ip("-n", space, "link", "set", "lo", "up")
 
 
 async def _ip(*arguments: str) -> None:

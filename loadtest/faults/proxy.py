@@ -9,7 +9,6 @@ import json
 import socket
 import struct
 import sys
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Self
 
@@ -84,8 +83,8 @@ class Route:
         connection = Connection(writer, far_writer)
         self.connections.add(connection)
         forwarding = [
-            asyncio.create_task(self._forward(connection, reader, far_writer, self._recognized)),
-            asyncio.create_task(self._forward(connection, far_reader, writer, self._without_notifications)),
+            asyncio.create_task(self._forward(connection, reader, far_writer)),
+            asyncio.create_task(self._forward(connection, far_reader, writer, is_answer=True)),
         ]
         try:
             await asyncio.gather(*forwarding)
@@ -97,7 +96,8 @@ class Route:
         connection: Connection,
         source: asyncio.StreamReader,
         sink: asyncio.StreamWriter,
-        changed: Callable[[Connection, bytes], Awaitable[bytes]],
+        *,
+        is_answer: bool = False,
     ) -> None:
         # uvloop raises RuntimeError for a connection that was aborted.
         with suppress(OSError, RuntimeError):
@@ -107,23 +107,17 @@ class Route:
                 await self.flowing.wait()
                 if connection.dead:
                     continue
-                sink.write(await changed(connection, chunk))
+                if is_answer and connection.notifications is not None:
+                    messages = connection.notifications.complete(chunk)
+                    if self.loses_notifications:
+                        messages = [message for message in messages if not message.startswith(NOTIFICATION)]
+                    await asyncio.sleep(self.notification_delay_seconds)
+                    chunk = b"".join(messages)
+                elif not is_answer and APPLICATION_NAME.encode() in chunk:
+                    connection.notifications = PostgresMessages()
+                sink.write(chunk)
                 await sink.drain()
         sink.close()
-
-    async def _recognized(self, connection: Connection, chunk: bytes) -> bytes:
-        if APPLICATION_NAME.encode() in chunk:
-            connection.notifications = PostgresMessages()
-        return chunk
-
-    async def _without_notifications(self, connection: Connection, chunk: bytes) -> bytes:
-        if connection.notifications is None:
-            return chunk
-        messages = connection.notifications.complete(chunk)
-        if self.loses_notifications:
-            messages = [message for message in messages if not message.startswith(NOTIFICATION)]
-        await asyncio.sleep(self.notification_delay_seconds)
-        return b"".join(messages)
 
     # Faults
 
@@ -164,40 +158,25 @@ class Route:
         self.target = (host, port)
 
 
-class _Process:
-    def __init__(self) -> None:
-        self._routes: dict[str, Route] = {}
-        self._servers: list[asyncio.Server] = []
-
-    async def execute(self, command: dict[str, Any]) -> Any:
-        name, operation, arguments = command["route"], command["operation"], command.get("arguments", [])
-        if operation == "open":
-            return await self._open(name, *arguments)
-        for route in self._named(name):
-            getattr(route, operation)(*arguments)
-        return None
-
-    def _named(self, pattern: str) -> list[Route]:
-        is_group = pattern.endswith(":")
-        return [
-            route for name, route in self._routes.items() if name == pattern or (is_group and name.startswith(pattern))
-        ]
-
-    async def _open(self, name: str, listen_host: str, host: str, port: int) -> int:
-        route = self._routes[name] = Route(host, port)
-        server = await asyncio.start_server(route.serve, listen_host, 0)
-        self._servers.append(server)
-        bound: int = server.sockets[0].getsockname()[1]
-        return bound
-
-
 async def _main() -> None:
     commands = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
-    process = _Process()
+    routes: dict[str, Route] = {}
+    servers: list[asyncio.Server] = []
     while line := await commands.readline():
-        print(json.dumps(await process.execute(json.loads(line))), flush=True)
+        command: dict[str, Any] = json.loads(line)
+        name, operation, arguments, answer = command["route"], command["operation"], command["arguments"], None
+        if operation == "open":
+            listen_host, host, port = arguments
+            route = routes[name] = Route(host, port)
+            servers.append(await asyncio.start_server(route.serve, listen_host, 0))
+            answer = servers[-1].sockets[0].getsockname()[1]
+        else:
+            for other, route in list(routes.items()):
+                if other == name or (name.endswith(":") and other.startswith(name)):
+                    getattr(route, operation)(*arguments)
+        print(json.dumps(answer), flush=True)
 
 
 class Proxy:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from loadtest.faults.measures import Steps, Takeover, percentile
+from loadtest.faults.measures import Steps, percentile
 from loadtest.faults.run import MAX_TAKEOVER_SECONDS, FaultRunPlan, RunTotals, format_violation
 from loadtest.judge.violations import Invariant
 
@@ -16,6 +16,12 @@ NAMED = (*LOST, Invariant.ACTION_DUPLICATED, Invariant.HIDDEN_CARD_SEEN)
 
 def result_of(totals: RunTotals, plan: FaultRunPlan, command: str) -> Mapping[str, Any]:
     """Return the report as a dictionary for JSON; a clean run has no problems."""
+    problems = [*map(format_violation, totals.violations.values()), *totals.defects]
+    seconds = [takeover.seconds for takeover in totals.takeovers]
+    if not plan.short and percentile(seconds, 0.99) >= MAX_TAKEOVER_SECONDS:
+        limit = f"99 of 100 must take less than {MAX_TAKEOVER_SECONDS:g} s"
+        problems.append(f"takeovers take up to {max(seconds):.2f} s: {limit}")
+    steps = [takeover.steps for takeover in totals.takeovers if takeover.steps is not None]
     return {
         "seed": plan.seed,
         "command": command,
@@ -26,33 +32,14 @@ def result_of(totals: RunTotals, plan: FaultRunPlan, command: str) -> Mapping[st
         "seconds": round(totals.seconds, 1),
         "faults": [asdict(fault) for fault in totals.faults],
         "violations": Counter(one.invariant.value for one in totals.violations.values()),
-        "problems": list(_problems(totals, plan))[:MAX_PRINTED],
-        "takeover_seconds": {
-            "tables": len(totals.takeovers),
-            **_percentiles([takeover.seconds for takeover in totals.takeovers]),
-        },
-        "takeover_steps": {step: _percentiles(seconds) for step, seconds in _steps(totals.takeovers).items()},
+        "problems": problems[:MAX_PRINTED],
+        "takeover_seconds": {"tables": len(totals.takeovers), **_percentiles(seconds)},
+        "takeover_steps": {name: _percentiles([getattr(one, name) for one in steps]) for name in Steps._fields},
     }
 
 
 def _percentiles(seconds: Sequence[float]) -> Mapping[str, float]:
     return {"median": round(percentile(seconds, 0.5), 3), "p99": round(percentile(seconds, 0.99), 3)}
-
-
-def _steps(takeovers: Sequence[Takeover]) -> Mapping[str, Sequence[float]]:
-    """Return the seconds of each step of the takeovers by its name."""
-    known = [takeover.steps for takeover in takeovers if takeover.steps is not None]
-    return {name: [steps[index] for steps in known] for index, name in enumerate(Steps._fields)}
-
-
-def _problems(totals: RunTotals, plan: FaultRunPlan) -> Iterator[str]:
-    """Yield the problems of a run, one line each."""
-    yield from map(format_violation, totals.violations.values())
-    yield from totals.defects
-    seconds = [takeover.seconds for takeover in totals.takeovers]
-    if not plan.short and percentile(seconds, 0.99) >= MAX_TAKEOVER_SECONDS:
-        limit = f"99 of 100 must take less than {MAX_TAKEOVER_SECONDS:g} s"
-        yield f"takeovers take up to {max(seconds):.2f} s: {limit}"
 
 
 def format_result(result: Mapping[str, Any]) -> Iterator[str]:

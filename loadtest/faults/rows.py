@@ -74,18 +74,14 @@ async def stored_table(snapshot: AsyncConnection, table_id: str) -> StoredTable 
         *await _rows(snapshot, _ARCHIVE, table_id),
     ):
         # A table is in one place only: the judge reports entries in both as repeated.
-        entries += [entry for packed in log for entry in _archived(packed)]
+        for packed in log:
+            content = json.loads(zlib.decompress(packed))
+            if content["v"] != 1:
+                raise ValueError(f"unknown version {content['v']!r} of an archived log: expected 1")
+            entries += [StoredEntry(*entry) for entry in content["entries"]]
         entries.sort(key=lambda entry: entry.sequence)
         return StoredTable(status, game, rules_version, config, bytes(seed), tuple(entries))
     return None
-
-
-def _archived(log: bytes) -> list[StoredEntry]:
-    """Return the entries of a log in the archive, compressed JSON with a version."""
-    content = json.loads(zlib.decompress(log))
-    if content["v"] != 1:
-        raise ValueError(f"unknown version {content['v']!r} of an archived log: expected 1")
-    return [StoredEntry(*entry) for entry in content["entries"]]
 
 
 async def ledger_of(snapshot: AsyncConnection, table_id: str) -> Ledger:

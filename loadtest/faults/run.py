@@ -10,14 +10,7 @@ from typing import Any
 
 from loadtest.faults.deployment import Deployment
 from loadtest.faults.load import FaultContext, FaultLoad
-from loadtest.faults.measures import (
-    EventLoopLag,
-    Takeover,
-    format_takeover,
-    last_action,
-    longest_pause,
-    takeovers,
-)
+from loadtest.faults.measures import EventLoopLag, Takeover, format_takeover, last_action, longest_pause, takeovers
 from loadtest.faults.pauses import PauseWatch
 from loadtest.faults.scenarios import FaultScenario
 from loadtest.judge.violations import Invariant, Violation
@@ -141,28 +134,23 @@ class FaultRun:
         random = Random(self._plan.seed)
         try:
             self._load.start()
-            await self._wait_until_playing()
+            until = started + START_SECONDS
+            while len(self._playing()) < self._plan.tables and time.monotonic() < until:  # noqa: ASYNC110
+                await asyncio.sleep(POLL_SECONDS)
+            self._print(f"{len(self._playing())} tables are running")
             for scenario in scenarios:
-                if not self._is_skipped(scenario):
+                if scenario.name == "network_cut" and self._deployment.network is None:
+                    self._print(f"network_cut is skipped: {self._deployment.network_error}")
+                else:
                     await self._fault(scenario, random)
-            await self._end()
+            await self._load.end(SHORT_END_SECONDS if self._plan.short else END_SECONDS)
+            new = self._totals.add(self._load.measures.take())
+            self._print(f"all games are over or abandoned; {len(new)} violations since the last fault")
         finally:
             for task in watching:
                 task.cancel()
             await self._load.close()
             self._totals.seconds += time.monotonic() - started
-
-    def _is_skipped(self, scenario: FaultScenario) -> bool:
-        if scenario.name != "network_cut" or self._deployment.network is not None:
-            return False
-        self._print(f"network_cut is skipped: {self._deployment.network_error}")
-        return True
-
-    async def _wait_until_playing(self) -> None:
-        deadline = time.monotonic() + START_SECONDS
-        while len(self._playing()) < self._plan.tables and time.monotonic() < deadline:  # noqa: ASYNC110
-            await asyncio.sleep(POLL_SECONDS)
-        self._print(f"{len(self._playing())} tables are running")
 
     def _playing(self) -> dict[str, TableRecord]:
         """Return the tables at which a player of this process has a seat."""
@@ -192,7 +180,10 @@ class FaultRun:
         if scenario.impairs:
             self._load.mark_impaired()
         if scenario.is_takeover:
-            self._measure_takeovers(played, began_milliseconds)
+            measured = takeovers(played.values(), began_milliseconds)
+            self._totals.takeovers += measured
+            for slow in (takeover for takeover in measured if takeover.seconds >= MAX_TAKEOVER_SECONDS):
+                self._print(f"    {format_takeover(slow)}")
         pause = longest_pause((played | self._playing()).values(), began_milliseconds)
         self._add_fault(scenario, lasted, pause, new)
         await self._load.check_acknowledged()
@@ -214,12 +205,6 @@ class FaultRun:
         for one in new[:MAX_PRINTED]:
             self._print(f"    {format_violation(one)}")
 
-    def _measure_takeovers(self, played: Mapping[str, TableRecord], killed: int) -> None:
-        measured = takeovers(played.values(), killed)
-        self._totals.takeovers += measured
-        for slow in (takeover for takeover in measured if takeover.seconds >= MAX_TAKEOVER_SECONDS):
-            self._print(f"    {format_takeover(slow)}")
-
     async def _wait_until_recovered(self, heads: Mapping[str, int]) -> list[Violation]:
         """Wait until every table has another action or has ended; returns a violation for each that has not in time."""
         deadline = time.monotonic() + RECOVERY_SECONDS
@@ -237,12 +222,6 @@ class FaultRun:
                 return [Violation(Invariant.TABLE_STUCK, table_id, head, detail) for table_id, head in heads.items()]
             await asyncio.sleep(POLL_SECONDS)
         return []
-
-    async def _end(self) -> None:
-        """Drain the load, and wait until the judge has finished its queue."""
-        await self._load.end(SHORT_END_SECONDS if self._plan.short else END_SECONDS)
-        new = self._totals.add(self._load.measures.take())
-        self._print(f"all games are over or abandoned; {len(new)} violations since the last fault")
 
 
 def _heads(records: Mapping[str, TableRecord]) -> dict[str, int]:

@@ -77,7 +77,10 @@ def check_answer(context: AnswerContext, sent: Sent, answer: Answered) -> Iterat
     if answer.sequence is None:
         yield from _check_refusal(context, sent, answer)
     elif sent.expected is not None:
-        if not _became_legal(context, sent, answer.sequence):
+        # What was illegal when it was sent may have been legal when the engine judged it.
+        before = answer.sequence - 1
+        may_be_legal = sent.expected.reason in _BY_RULES and sent.expected_sequence in (None, before)
+        if not (may_be_legal and context.is_legal(act_sent(sent.action), before)):
             detail = f"{context.viewer.name}: {sent.expected.name} was accepted as {answer.sequence}"
             yield Invariant.ILLEGAL_ACCEPTED, answer.sequence, f"{detail}, {reason_text(sent.expected.reason)} was due"
     else:
@@ -85,14 +88,6 @@ def check_answer(context: AnswerContext, sent: Sent, answer: Answered) -> Iterat
         if legal is not None and not allows(legal, act):
             detail = f"{context.viewer.name}: {act} was accepted, and was not legal after {answer.sequence - 1}"
             yield Invariant.ILLEGAL_ACCEPTED, answer.sequence, detail
-
-
-def _became_legal(context: AnswerContext, sent: Sent, sequence: int) -> bool:
-    """Return whether an action that was illegal when it was sent was legal when the engine judged it."""
-    assert sent.expected is not None
-    is_current = sent.expected_sequence in (None, sequence - 1)
-    act = act_sent(sent.action)
-    return sent.expected.reason in _BY_RULES and is_current and context.is_legal(act, sequence - 1)
 
 
 def _check_refusal(context: AnswerContext, sent: Sent, answer: Answered) -> Iterator[Found]:
@@ -107,23 +102,15 @@ def _check_refusal(context: AnswerContext, sent: Sent, answer: Answered) -> Iter
         yield Invariant.REFUSAL_WITHOUT_RULE, at, detail
     if answer.reason in _CODES and answer.code != _CODES[answer.reason]:
         yield Invariant.WRONG_REFUSAL, at, f"{name}: {reason} came with code {answer.code}"
-    if sent.expected is not None:
-        yield from _check_expected_refusal(context, sent, answer)
-    elif answer.code not in UNJUDGED_CODES:
-        yield from _unexplained_refusal(context, sent, answer)
-
-
-def _check_expected_refusal(context: AnswerContext, sent: Sent, answer: Answered) -> Iterator[Found]:
-    """Yield a refusal that is neither the expected one nor explained by entries in the meantime."""
-    expected = sent.expected
-    assert expected is not None
-    if (answer.code, answer.reason) == (expected.code, expected.reason) or answer.code in UNJUDGED_CODES:
+    if answer.code in UNJUDGED_CODES:
         return
-    if (
-        expected.reason in _MAY_CHANGE
-        and answer.reason in _CODES
-        and not list(_unexplained_refusal(context, sent, answer))
-    ):
+    unexplained, expected = list(_unexplained_refusal(context, sent, answer)), sent.expected
+    if expected is None:
+        yield from unexplained
+        return
+    is_expected = (answer.code, answer.reason) == (expected.code, expected.reason)
+    # Entries in the meantime may explain another refusal.
+    if is_expected or (expected.reason in _MAY_CHANGE and answer.reason in _CODES and not unexplained):
         return
     detail = f"{context.viewer.name}: {expected.name} was refused with {reason_text(answer.reason) or answer.code}"
     due = reason_text(expected.reason) or expected.code
@@ -145,11 +132,8 @@ def _unexplained_refusal(context: AnswerContext, sent: Sent, answer: Answered) -
         case ErrorReason.ERROR_REASON_NOT_YOUR_TURN | ErrorReason.ERROR_REASON_ILLEGAL_ACTION:
             yield from _unexplained_by_rules(context, act, answer, expected, possible)
         case reason:
-            yield (
-                Invariant.WRONG_REFUSAL,
-                expected or 0,
-                f"{name}: {act} was refused with {reason_text(reason) or answer.code}",
-            )
+            detail = f"{name}: {act} was refused with {reason_text(reason) or answer.code}"
+            yield Invariant.WRONG_REFUSAL, expected or 0, detail
 
 
 def _unexplained_by_rules(
@@ -174,18 +158,15 @@ def check_answers(context: AnswerContext) -> Iterator[Found]:
             detail = f"{context.viewer.name}: one request was acknowledged as {sequences}"
             yield Invariant.REPEAT_DIFFERS, sequences[0], detail
         for sent, answer in _paired(context, context.viewer.sent.get(request_id, []), answers):
-            if sequences and _is_repeat_refused(sent, answer, answers):
+            was_acknowledged = any(
+                one.sequence is not None and one.at_milliseconds <= sent.at_milliseconds for one in answers
+            )
+            is_refused = answer.sequence is None and answer.code not in UNJUDGED_CODES
+            if was_acknowledged and is_refused and sent.expected is None:
                 detail = f"an acknowledged request is refused with {reason_text(answer.reason)} when repeated"
                 yield Invariant.REPEAT_DIFFERS, sequences[0], f"{context.viewer.name}: {detail}"
             else:
                 yield from check_answer(context, sent, answer)
-
-
-def _is_repeat_refused(sent: Sent, answer: Answered, answers: Sequence[Answered]) -> bool:
-    """Return whether a request is refused that had been acknowledged before it was sent again."""
-    was_acknowledged = any(one.sequence is not None and one.at_milliseconds <= sent.at_milliseconds for one in answers)
-    is_refused = answer.sequence is None and answer.code not in UNJUDGED_CODES
-    return is_refused and was_acknowledged and sent.expected is None
 
 
 def _paired(
@@ -222,7 +203,9 @@ def check_acknowledgements(context: AnswerContext, replay: Replay | None, *, has
         act = act_sent(viewer.sent[answer.request_id][0].action)
         difference = _not_there(context, answer.sequence, act, replay)
         if difference is None and not has_rows:
-            difference = _not_visible(context.log, answer)
+            since = answer.at_milliseconds + 2 * NOTIFICATION_MILLISECONDS
+            below = [viewed for at, viewed in context.log.view_times if at > since and viewed < answer.sequence]
+            difference = f"and GetView was at {below[0]} long after that" if below else None
         if difference is not None:
             yield Invariant.ACKNOWLEDGED_LOST, answer.sequence, f"{act} was acknowledged to {viewer.name}, {difference}"
 
@@ -247,13 +230,6 @@ def _not_there(context: AnswerContext, sequence: int, act: ReplayAction, replay:
     return None
 
 
-def _not_visible(log: Log, answer: Answered) -> str | None:
-    """Return the reason why a later view lacks the action; None if all views had it, or there was none."""
-    sequence, since = answer.sequence or 0, answer.at_milliseconds + 2 * NOTIFICATION_MILLISECONDS
-    below = [viewed for at, viewed in log.view_times if at > since and viewed < sequence]
-    return f"and GetView was at {below[0]} long after that" if below else None
-
-
 def check_entries_requested(seat: int, contexts: Sequence[AnswerContext], replay: Replay | None) -> Iterator[Found]:
     """Yield entries of a seat, not by time-out, that its player did not request, or more than one for a request.
 
@@ -265,7 +241,9 @@ def check_entries_requested(seat: int, contexts: Sequence[AnswerContext], replay
             answers = context.viewer.answered.get(request_id, [])
             sequences = {answer.sequence for answer in answers if answer.sequence is not None}
             acknowledged |= sequences
-            if not sequences and not _is_refused(sent, answers):
+            # The engine has refused every attempt, with a reason.
+            is_refused = len(answers) >= len(sent) and all(one.code not in UNJUDGED_CODES for one in answers)
+            if not sequences and not is_refused:
                 unanswered.append(act_sent(sent[0].action))
     for sequence in contexts[0].log.played_by(seat):
         if sequence in acknowledged:
@@ -285,11 +263,6 @@ def _can_be(context: AnswerContext, sequence: int, act: ReplayAction, replay: Re
         return canonical(replay.entries[number - 1].line.get("action", {})) == canonical(act)
     shown = cards_shown(context.log.entries[sequence])
     return not shown or cards_put(act) == shown
-
-
-def _is_refused(sent: Sequence[Sent], answers: Sequence[Answered]) -> bool:
-    """Return whether the engine has refused every attempt of a request, with a reason."""
-    return len(answers) >= len(sent) and all(answer.code not in UNJUDGED_CODES for answer in answers)
 
 
 @lru_cache

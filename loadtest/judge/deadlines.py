@@ -116,14 +116,8 @@ def check_last_deadline(log: Log, histories: Sequence[ViewerHistory], clock_offs
     state = log.states.get(log.last)
     if state is None or not log.entries or not state.clock.deadline_unix_ms:
         return
-    last_received = max(
-        (
-            history.last_received[0] - history.delay_milliseconds
-            for history in histories
-            if history.last_received[1] == log.last
-        ),
-        default=0,
-    )
+    at_end = [history for history in histories if history.last_received[1] == log.last]
+    last_received = max((history.last_received[0] - history.delay_milliseconds for history in at_end), default=0)
     passed = last_received - clock_offset - state.clock.deadline_unix_ms
     if passed > SILENT_MILLISECONDS + _think_milliseconds(log, log.last + 1):
         yield Invariant.DEADLINE_MISSED, log.last, f"no entry {passed} ms after the deadline"
@@ -185,10 +179,8 @@ def _check_compensation(row: Row, clock: Clock, outages: Sequence[Outage]) -> It
     turn_began, before = min(waiting, default=(row.at, 0))
     due = overlap_milliseconds(outages, turn_began, row.at) - before
     if not 0 < row.compensation <= due:
-        yield (
-            Invariant.COMPENSATION_WRONG,
-            f"{row.compensation} ms were compensated, engines were missing for {due} ms",
-        )
+        detail = f"{row.compensation} ms were compensated, engines were missing for {due} ms"
+        yield Invariant.COMPENSATION_WRONG, detail
 
 
 def overlap_milliseconds(outages: Sequence[Outage], since: int, until: int) -> int:

@@ -55,11 +55,8 @@ def check_end_received(history: ViewerHistory, rows: Rows, clock_offset: int) ->
         return
     visible = _visible(rows.entries[-1], clock_offset) + history.delay_milliseconds
     if not history.record.has_left(visible + END_MILLISECONDS):
-        yield (
-            Invariant.STREAM_SILENT,
-            history.last_received[1],
-            f"{history.name} did not receive the end of the game, {last}",
-        )
+        detail = f"{history.name} did not receive the end of the game, {last}"
+        yield Invariant.STREAM_SILENT, history.last_received[1], detail
 
 
 def check_watch_delay(history: ViewerHistory, log: Log, clock_offset: int) -> Iterator[Found]:
@@ -100,15 +97,14 @@ def seen_by_all(histories: Sequence[ViewerHistory], until_milliseconds: int | No
             if until_milliseconds is not None and at > until_milliseconds:
                 continue
             counted.add(answer.sequence)
-            live = [_received_live(other, answer.sequence, at) for other in seated if _is_connected(other, at)]
+            connected = [
+                other
+                for other in seated
+                if (opened := other.record.opened) and opened[0].at_milliseconds <= at and not other.record.has_left(at)
+            ]
+            live = [_received_live(other, answer.sequence, at) for other in connected]
             if live and None not in live:
                 yield max(received for received in live if received is not None) - at
-
-
-def _is_connected(history: ViewerHistory, at: int) -> bool:
-    """Return whether a viewer had opened a stream and had not left at a time."""
-    opened = history.record.opened
-    return bool(opened) and opened[0].at_milliseconds <= at and not history.record.has_left(at)
 
 
 def _received_live(history: ViewerHistory, sequence: int, sent_at: int) -> int | None:

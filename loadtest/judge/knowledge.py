@@ -77,7 +77,10 @@ def shown_by(snapshot: engine_pb2.Snapshot, deck: Deck) -> frozenset[int]:
         if is_scored or other == seat:
             known.update(hand.cards)
     for pile in view.piles:
-        if not lies_face_down(pile) or (seat is not None and _is_own_pile(view, pile, seat)):
+        is_own = pile.owner == seat
+        if not pile.HasField("owner"):
+            is_own = seat is not None and _is_of_seat(view, pile.name, seat)
+        if not lies_face_down(pile) or is_own:
             known.update(entry.card for entry in pile.cards)
     for call in view.calls:
         known |= _called(call, seat, deck)
@@ -85,11 +88,6 @@ def shown_by(snapshot: engine_pb2.Snapshot, deck: Deck) -> frozenset[int]:
         if mark.HasField("seat") and mark.seat == seat and _is_of_seat(view, mark.name, seat):
             known.update(deck.written_in(mark.value))
     return frozenset(known)
-
-
-def _is_own_pile(view: facts_pb2.TableView, pile: facts_pb2.Pile, seat: int) -> bool:
-    """Return whether a seat may know the cards of a face-down pile."""
-    return pile.owner == seat if pile.HasField("owner") else _is_of_seat(view, pile.name, seat)
 
 
 def _is_of_seat(view: facts_pb2.TableView, pile: str, seat: int) -> bool:

@@ -51,10 +51,8 @@ class Deck:
     def written_in(self, text: str | bytes) -> Iterator[int]:
         """Return the numbers of the cards that are named in a text."""
         words = text.decode(errors="replace") if isinstance(text, bytes) else text
-        return (self._number(word) for word in _written_card(tuple(self.own)).findall(words))
-
-    def _number(self, word: str) -> int:
-        return self.own[word] if word in self.own else _NUMBERS[word]
+        found = _written_card(tuple(self.own)).findall(words)
+        return (self.own[word] if word in self.own else _NUMBERS[word] for word in found)
 
     def read(self, value: Any) -> Any:
         """Return a part of a replay with the judge's texts of the deck's own cards."""
@@ -112,18 +110,14 @@ def act_of(action: actions_pb2.Action) -> ReplayAction:
             named = action.name_trump
             return {"type": "name_trump", "trump": _suit(named.trump), "do": named.all_tricks}
         case "lay":
-            return _act_of_lay(action.lay)
+            words = {name: word for name, word in (("meld", action.lay.meld), ("pile", action.lay.pile)) if word}
+            return {"type": "lay", "cards": cards_of(action.lay.cards)} | words | _present(action.lay, "owner")
         case "declare_word":
             declared = action.declare_word
             cards = {"cards": cards_of(declared.cards)} if declared.cards else {}
             return {"type": "declare", "word": declared.word} | _present(declared, "seat", "amount") | cards
         case verb:
             return dict(_BARE_VERBS.get(verb or "", _MALFORMED))
-
-
-def _act_of_lay(lay: actions_pb2.LayAction) -> ReplayAction:
-    words = {name: word for name, word in (("meld", lay.meld), ("pile", lay.pile)) if word}
-    return {"type": "lay", "cards": cards_of(lay.cards)} | words | _present(lay, "owner")
 
 
 def _present(message: Any, *names: str) -> ReplayAction:
@@ -177,23 +171,20 @@ def _choice_of(choice: actions_pb2.ActionChoice) -> Choice:
         parts["amount"] = list(range(amount.min_amount, amount.max_amount + 1, max(1, amount.step)))
     if choice.seats:
         parts["seat"] = list(choice.seats)
-    act = _template_of(action)
+    # Required parts may be missing.
+    match action.WhichOneof("verb"):
+        case "bid" if action.bid.WhichOneof("bid") is None:
+            act: ReplayAction = {"type": "bid"}
+        case "swap_cards":
+            act = {"type": "swap", "cards": cards_of(action.swap_cards.cards)}
+        case _:
+            act = act_of(action)
     fixed = {name: [value] for name, value in act.items() if name not in ("type", "cards")}
     if choice.HasField("cards"):
         least, most = choice.cards.min_cards, choice.cards.max_cards
         return Choice(act["type"], cards_of(choice.cards.cards), least, most, fixed | parts)
     cards = act.get("cards", [])
     return Choice(act["type"], cards, len(cards), len(cards), fixed | parts)
-
-
-def _template_of(action: actions_pb2.Action) -> ReplayAction:
-    """Return the action of a choice, of which required parts may be missing."""
-    match action.WhichOneof("verb"):
-        case "bid" if action.bid.WhichOneof("bid") is None:
-            return {"type": "bid"}
-        case "swap_cards":
-            return {"type": "swap", "cards": cards_of(action.swap_cards.cards)}
-    return act_of(action)
 
 
 def legal_texts(legal: Legal) -> list[str]:

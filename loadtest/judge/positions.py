@@ -57,24 +57,19 @@ def _differences(
     scores = [hand.score for hand in view.seats]
     if scores != position.scores:
         yield Invariant.RESULT_DIFFERS, f"the scores are {scores}, by the rules {position.scores}"
-    for other, hand in enumerate(view.seats):
-        yield from _compare_hand(hand, position.hands[other], other, is_own=other == seat, is_counted=is_counted)
+    for other, (hand, held) in enumerate(zip(view.seats, position.hands, strict=False)):
+        cards, is_own = cards_of(hand.cards), other == seat
+        if (is_own or is_counted) and hand.card_count != len(held):
+            yield Invariant.VIEW_DIFFERS, f"seat {other} is shown with {hand.card_count} cards, it has {len(held)}"
+        if (is_own or cards) and sorted(cards) != sorted(held):
+            yield Invariant.VIEW_DIFFERS, f"the hand of seat {other} is shown as {cards}, it is {held}"
     yield from _compare_piles(view, position.piles, seat, is_counted=is_counted)
-
-
-def _compare_hand(
-    hand: facts_pb2.SeatView, held: list[str], seat: int, *, is_own: bool, is_counted: bool
-) -> Iterator[tuple[Invariant, str]]:
-    if (is_own or is_counted) and hand.card_count != len(held):
-        yield Invariant.VIEW_DIFFERS, f"seat {seat} is shown with {hand.card_count} cards, it has {len(held)}"
-    if (is_own or hand.cards) and sorted(cards_of(hand.cards)) != sorted(held):
-        yield Invariant.VIEW_DIFFERS, f"the hand of seat {seat} is shown as {cards_of(hand.cards)}, it is {held}"
 
 
 def _compare_piles(
     view: facts_pb2.TableView, piles: Mapping[str, Pile], seat: int | None, *, is_counted: bool
 ) -> Iterator[tuple[Invariant, str]]:
-    shown = {_pile_name(pile): pile for pile in view.piles}
+    shown = {f"{pile.name} {pile.owner}" if pile.HasField("owner") else pile.name: pile for pile in view.piles}
     for name in shown.keys() | piles.keys():
         pile, own = shown.get(name, facts_pb2.Pile()), piles.get(name, Pile([], None))
         is_known = own.seen_by is None or seat in own.seen_by
@@ -92,7 +87,3 @@ def _compare_piles(
             cards = list(zip(cards_of(card.card for card in pile.cards), seats, strict=True))
             if cards != own.cards:
                 yield Invariant.VIEW_DIFFERS, f"{name} is shown as {cards}, it is {own.cards}"
-
-
-def _pile_name(pile: facts_pb2.Pile) -> str:
-    return f"{pile.name} {pile.owner}" if pile.HasField("owner") else pile.name

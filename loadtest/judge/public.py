@@ -34,11 +34,17 @@ def check_public_facts(histories: Sequence[ViewerHistory]) -> Iterator[Found]:
     digests: dict[bytes, bytes] = {}
     for history in histories:
         if history.info.table_id:
-            infos.setdefault(_fixed_data(history.info), history.name)
+            fixed = tables_pb2.Table()
+            fixed.CopyFrom(history.info)
+            fixed.ClearField("state")
+            infos.setdefault(fixed.SerializeToString(deterministic=True), history.name)
         for sequence, update in history.updates.items():
             body = update.SerializeToString()
             if body not in digests:
-                digests[body] = public_part(update, _face_down_piles(history.states.get(sequence - 1)))
+                before = history.states.get(sequence - 1)
+                piles = before.view.piles if before is not None else ()
+                face_down = {(pile.name, _owner(pile)) for pile in piles if lies_face_down(pile)}
+                digests[body] = public_part(update, face_down)
             first, name = updates.setdefault(sequence, (digests[body], history.name))
             if first != digests[body]:
                 yield _differs(sequence, name, history.name, "an entry")
@@ -52,21 +58,8 @@ def check_public_facts(histories: Sequence[ViewerHistory]) -> Iterator[Found]:
         yield _differs(0, one_name, other_name, "the table's fixed data")
 
 
-def _fixed_data(info: tables_pb2.Table) -> bytes:
-    """Return a table without its state."""
-    fixed = tables_pb2.Table()
-    fixed.CopyFrom(info)
-    fixed.ClearField("state")
-    return fixed.SerializeToString(deterministic=True)
-
-
 def _differs(sequence: int, one: str, other: str, subject: str) -> Found:
     return Invariant.PUBLIC_FACTS_DIFFER, sequence, f"{one} and {other} received different public facts about {subject}"
-
-
-def _face_down_piles(state: ViewerState | None) -> frozenset[PileKey]:
-    piles = state.view.piles if state is not None else ()
-    return frozenset((pile.name, _owner(pile)) for pile in piles if lies_face_down(pile))
 
 
 def _owner(place: facts_pb2.Pile | facts_pb2.Place) -> int | None:
@@ -88,7 +81,13 @@ def public_part(update: engine_pb2.TableUpdate, face_down: Collection[PileKey]) 
         if kind in _PUBLIC_FACTS and not is_face_down(fact.mark_changed.mark.name):
             public.facts.append(fact)
         elif kind == "cards_moved":
-            is_hidden = not is_open(fact.cards_moved) and not _comes_from_open_pile(fact.cards_moved, face_down)
+            source = fact.cards_moved.source
+            is_from_open_pile = (
+                source.HasField("pile")
+                and not is_face_down(source.pile)
+                and (source.pile, _owner(source)) not in face_down
+            )
+            is_hidden = not is_open(fact.cards_moved) and not is_from_open_pile
             if is_hidden and fact.cards_moved.reason not in _COUNTED_BY_ALL:
                 continue
             moved = public.facts.add().cards_moved
@@ -96,11 +95,6 @@ def public_part(update: engine_pb2.TableUpdate, face_down: Collection[PileKey]) 
             if is_hidden:
                 moved.ClearField("cards")
     return public.SerializeToString(deterministic=True)
-
-
-def _comes_from_open_pile(moved: facts_pb2.CardsMoved, face_down: Collection[PileKey]) -> bool:
-    source = moved.source
-    return source.HasField("pile") and not is_face_down(source.pile) and (source.pile, _owner(source)) not in face_down
 
 
 def _public_view(state: ViewerState) -> bytes:

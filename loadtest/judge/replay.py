@@ -5,8 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from google.protobuf.struct_pb2 import Struct
-
 from croupier_api.v1 import engine_pb2, facts_pb2, tables_pb2
 from loadtest.judge.deals import commitment_of
 from loadtest.judge.notation import AUTO, Deck, cards_of, cards_put, milliseconds_of
@@ -88,18 +86,18 @@ def read(text: str, deck: Deck) -> Replay:
     entries: list[ReplayEntry] = []
     for line in lines[1:-1]:
         if set(line) == {"round", "scores", "totals"}:
-            _add_round(line, entries)
+            before = sum(len(entry.rounds) for entry in entries)
+            if not entries or line["round"] != before + 1:
+                raise InvalidReplay(f"round {line['round']} follows round {before}")
+            entries[-1].rounds.append(Round(line["scores"], line["totals"]))
         else:
             after = entries[-1].at_milliseconds if entries else 0
-            entries.append(_entry(_with_texts(line, deck), len(entries) + 1, after, lines[0]["seats"]))
+            if deck.own:
+                line |= {part: deck.read(line[part]) for part in ("event", "action") if part in line}
+            entries.append(_entry(line, len(entries) + 1, after, lines[0]["seats"]))
     if set(lines[-1]) != {"result"} or set(lines[-1]["result"]) - {"void"} != {"ranking", "totals"}:
         raise InvalidReplay("the last line is not a result")
     return Replay(lines[0], entries, lines[-1]["result"])
-
-
-def _with_texts(line: dict[str, Any], deck: Deck) -> dict[str, Any]:
-    """Return a line with the judge's texts of the cards."""
-    return line | {part: deck.read(line[part]) for part in ("event", "action") if part in line} if deck.own else line
 
 
 def _check_header(header: Mapping[str, Any]) -> None:
@@ -127,22 +125,18 @@ def _entry(line: Mapping[str, Any], number: int, after: int, seats: int) -> Repl
     return ReplayEntry(at, line, [])
 
 
-def _add_round(line: Mapping[str, Any], entries: Sequence[ReplayEntry]) -> None:
-    before = sum(len(entry.rounds) for entry in entries)
-    if not entries or line["round"] != before + 1:
-        raise InvalidReplay(f"round {line['round']} follows round {before}")
-    entries[-1].rounds.append(Round(line["scores"], line["totals"]))
-
-
 def compare_header(replay: Replay, info: tables_pb2.Table, histories: Sequence[ViewerHistory]) -> Iterator[str]:
     """Yield the differences between the header and the table's data that the viewers received."""
     header = replay.header
     players = [(player["player_id"], player["name"], player["bot"]) for player in header["players"]]
+    values = {name: info.options[name] for name in info.options.fields}
+    # As JSON, in which true and 1 differ, with integers as a replay has them.
+    options = {name: int(value) if isinstance(value, float) else value for name, value in values.items()}
     pairs = {
         "table": (header["table_id"], info.table_id),
         "game": (header["game"], info.game),
         "version of the rules": (header["rules_version"], info.rules_version),
-        "options": (_as_text(header["options"]), _as_text(_options_of(info.options))),
+        "options": tuple(json.dumps(one, sort_keys=True) for one in (header["options"], options)),
         "players": (players, [(seat.player_id, seat.name, bool(seat.bot)) for seat in info.seats]),
     }
     for name, (value, own) in pairs.items():
@@ -151,17 +145,6 @@ def compare_header(replay: Replay, info: tables_pb2.Table, histories: Sequence[V
     for seed in {state.revealed_seed for history in histories for state in history.states.values()} - {""}:
         if seed != header["seed"]:
             yield "the replay's seed differs from the revealed seed"
-
-
-def _options_of(options: Struct) -> dict[str, Any]:
-    """Return options by name, with integers as a replay has them."""
-    values = {name: options[name] for name in options.fields}
-    return {name: int(value) if isinstance(value, float) else value for name, value in values.items()}
-
-
-def _as_text(options: Mapping[str, Any]) -> str:
-    """Return options as JSON, in which true and 1 differ."""
-    return json.dumps(options, sort_keys=True)
 
 
 def cards_shown(update: engine_pb2.TableUpdate) -> tuple[Card, ...]:
@@ -175,24 +158,15 @@ def cards_shown(update: engine_pb2.TableUpdate) -> tuple[Card, ...]:
 def check_seeds(
     replay: Replay, lobby_commitment: str, info: tables_pb2.Table, histories: Sequence[ViewerHistory]
 ) -> Iterator[Found]:
-    """Return wrong commitments and seeds, and client seeds that differ from the players' own."""
-    return (
-        (Invariant.DEAL_UNFAIR, 0, detail) for detail in _seed_differences(replay, lobby_commitment, info, histories)
-    )
-
-
-def _seed_differences(
-    replay: Replay, lobby_commitment: str, info: tables_pb2.Table, histories: Sequence[ViewerHistory]
-) -> Iterator[str]:
+    """Yield wrong commitments and seeds, and client seeds that differ from the players' own."""
     computed = commitment_of(bytes.fromhex(replay.header["seed"]))
     if replay.header["commitment"] != computed:
-        yield "the replay's commitment is not the hash of its seed"
+        yield Invariant.DEAL_UNFAIR, 0, "the replay's commitment is not the hash of its seed"
     if info.seed_commitment and info.seed_commitment != computed:
-        yield "the seed does not match the table's commitment"
+        yield Invariant.DEAL_UNFAIR, 0, "the seed does not match the table's commitment"
     if lobby_commitment and lobby_commitment != computed:
-        yield "the seed does not match the lobby's commitment"
-
+        yield Invariant.DEAL_UNFAIR, 0, "the seed does not match the lobby's commitment"
     for history in histories:
         seed = history.record.client_seed
         if seed and history.seat is not None and replay.added[history.seat : history.seat + 1] != [seed]:
-            yield f"the client seed of {history.name} differs from the replay's"
+            yield Invariant.DEAL_UNFAIR, 0, f"the client seed of {history.name} differs from the replay's"

@@ -106,11 +106,9 @@ def _replay_lines(replay: Replay) -> list[Line]:
 def _final_result(history: ViewerHistory) -> Result | None:
     """Return the result of the game by a viewer's last state; None before the end."""
     final = history.states[max(history.states)].view if history.states else facts_pb2.TableView()
-    return (
-        ([list(group.seats) for group in final.ranking], [seat.score for seat in final.seats])
-        if final.ranking
-        else None
-    )
+    if not final.ranking:
+        return None
+    return [list(group.seats) for group in final.ranking], [seat.score for seat in final.seats]
 
 
 def _sheet_result(sheet: scoring_pb2.GetScoreSheetResponse) -> Result:

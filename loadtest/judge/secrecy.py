@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from croupier_api.v1 import actions_pb2
 from loadtest.judge.knowledge import NOTHING_KNOWN, ShownCards, cards_in
 from loadtest.judge.log import SLACK_MILLISECONDS
-from loadtest.judge.notation import CARDS, Deck
-from loadtest.judge.streams import Message, ViewerHistory, differences, state_of
+from loadtest.judge.notation import CARDS
+from loadtest.judge.streams import ViewerHistory, differences, state_of
 from loadtest.judge.violations import Found, Invariant
 
 
@@ -17,18 +17,15 @@ def check_secrecy(history: ViewerHistory, shown: dict[bytes, ShownCards]) -> Ite
         is_over = snapshot.view.ranking or any(fact.HasField("game_ended") for fact in update.facts)
         if (snapshot.revealed_seed or update.revealed_seed) and not is_over:
             yield _seed_shown(history, message.sequence)
-        for where, card in _cards_of(message, history.deck, shown) if message.known is not None else ():
-            if message.known is not None and card not in message.known:
+        if message.known is None:
+            continue
+        if (cards := shown.get(message.body)) is None:
+            # Refusals are judged with their requests, since they may repeat cards of these.
+            cards = shown[message.body] = cards_in(message.event, history.deck)
+        for where, card in cards:
+            if card not in message.known:
                 yield _card_shown(message.sequence, history, card, where)
     yield from _shown_by_answers(history)
-
-
-def _cards_of(message: Message, deck: Deck, shown: dict[bytes, ShownCards]) -> ShownCards:
-    cards = shown.get(message.body)
-    if cards is None:
-        # Refusals are judged with their requests, since they may repeat cards of these.
-        cards = shown[message.body] = cards_in(message.event, deck)
-    return cards
 
 
 def _shown_by_answers(history: ViewerHistory) -> Iterator[Found]:
@@ -38,21 +35,16 @@ def _shown_by_answers(history: ViewerHistory) -> Iterator[Found]:
         if not named or answer.at_milliseconds > history.last_received[0]:
             continue  # Without later messages it is not known what the viewer may know by then.
         sent = history.sent.get(answer.request_id, [])
-        known = _known_between(history, sent[0].at_milliseconds if sent else 0, answer.at_milliseconds)
+        # Known at some time between request and answer, or about to be received.
+        since, known = sent[0].at_milliseconds if sent else 0, NOTHING_KNOWN
+        for state in history.states.values():
+            if state.received_milliseconds <= since:
+                known = state.known
+            elif state.received_milliseconds <= answer.at_milliseconds + SLACK_MILLISECONDS:
+                known |= state.known
         own = {card for it in sent for _, card in cards_in(actions_pb2.Action.FromString(it.action), history.deck)}
         for card in named - known - own:
             yield _card_shown(0, history, card, "a refusal")
-
-
-def _known_between(history: ViewerHistory, since: int, until: int) -> frozenset[int]:
-    """Return the cards that a viewer knew at some time in a period, or was about to receive."""
-    known: frozenset[int] = NOTHING_KNOWN
-    for state in history.states.values():
-        if state.received_milliseconds <= since:
-            known = state.known
-        elif state.received_milliseconds <= until + SLACK_MILLISECONDS:
-            known |= state.known
-    return known
 
 
 def _card_shown(sequence: int, history: ViewerHistory, card: int, where: str) -> Found:

@@ -5,18 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from loadtest.judge import replay as replays
 from loadtest.judge.answers import UNJUDGED_CODES
 from loadtest.judge.log import Log, replay_numbers
 from loadtest.judge.notation import Deck, act_sent, canonical, reason_text
-from loadtest.judge.replay import (
-    InvalidReplay,
-    Replay,
-    ReplayEntry,
-    cards_shown,
-    check_seeds,
-    compare_header,
-    read,
-)
+from loadtest.judge.replay import InvalidReplay, Replay, ReplayEntry, cards_shown
 from loadtest.judge.rows import Row, Rows, UnreadableRow, read_rows
 from loadtest.judge.streams import ViewerHistory
 from loadtest.judge.verification import Position, Verification, verify
@@ -55,9 +48,9 @@ def read_stored_game(record: TableRecord, histories: Sequence[ViewerHistory], lo
     if base is None:
         found += _check_all_rows(rows, None, histories, log)
         return StoredGame(None, None, None, {}, None, tuple(found))
-    headers = [(Invariant.REPLAY_DIFFERS, 0, detail) for detail in compare_header(base, log.info, histories)]
+    headers = [(Invariant.REPLAY_DIFFERS, 0, detail) for detail in replays.compare_header(base, log.info, histories)]
     numbers = whole.numbers if whole is not None else replay_numbers(log, len(base.entries))
-    found += [*headers, *check_seeds(base, record.commitment, log.info, histories)]
+    found += [*headers, *replays.check_seeds(base, record.commitment, log.info, histories)]
     verification = verify(base) if not headers else None
     if replay is not None:
         by_number = dict(enumerate(replay.entries, start=1))
@@ -90,7 +83,7 @@ def _replay_of(record: TableRecord, found: list[Found]) -> Replay | None:
     if len(set(record.replays)) > 1:
         found.append((Invariant.REPLAY_DIFFERS, 0, "two viewers got different replays"))
     try:
-        return read(record.replays[0], Deck(record.deck)) if record.replays else None
+        return replays.read(record.replays[0], Deck(record.deck)) if record.replays else None
     except InvalidReplay as untrue:
         found.append((Invariant.REPLAY_DIFFERS, 0, str(untrue)))
         return None
@@ -204,10 +197,6 @@ def check_shown_entries(history: ViewerHistory, rows: Rows) -> Iterator[Found]:
             yield Invariant.SHOWN_BEFORE_STORED, sequence, f"{history.name} received the entry, {reason}"
 
 
-def _stored_at(row: Row) -> int:
-    return row.at if row.committed is None else row.committed
-
-
 def _not_yet(row: Row | None, at: int) -> str:
     """Return the reason why an entry may not be known at a time; empty if it may."""
     if row is None:
@@ -234,7 +223,8 @@ def check_stored_answers(history: ViewerHistory, rows: Rows) -> Iterator[Found]:
             yield from _acknowledged(history, answer, bodies, rows.by_sequence.get(answer.sequence))
             continue
         row, is_final = stored.get(answer.request_id), answer.code not in UNJUDGED_CODES
-        if row is not None and is_final and bodies == [_body_of(row)] and _stored_at(row) <= answer.at_milliseconds:
+        stored_at = 0 if row is None else row.at if row.committed is None else row.committed
+        if row is not None and is_final and bodies == [_body_of(row)] and stored_at <= answer.at_milliseconds:
             reason = reason_text(answer.reason)
             detail = f"request {answer.request_id} of {history.name} is stored, and was refused with {reason}"
             yield Invariant.WRONG_REFUSAL, row.sequence, detail

@@ -94,17 +94,6 @@ def _viewed(body: bytes) -> engine_pb2.Snapshot:
     return snapshot
 
 
-def _forget_time(event: engine_pb2.TableEvent) -> None:
-    """Clear the time at which the server made a message: messages of the same entry are compared."""
-    match event.WhichOneof("event_kind"):
-        case "snapshot":
-            event.snapshot.clock.ClearField("server_unix_ms")
-        case "update":
-            event.update.clock.ClearField("server_unix_ms")
-        case "turn_state":
-            event.turn_state.clock.ClearField("server_unix_ms")
-
-
 def _by_request(all_of: Sequence[_Named]) -> dict[str, list[_Named]]:
     named: dict[str, list[_Named]] = defaultdict(list)
     for one in all_of:
@@ -146,8 +135,10 @@ class _HistoryBuilder:
     def add(self, received: Received) -> None:
         position = self._positions.get(received.stream) or self._open(received.stream)
         event = engine_pb2.PlayTableResponse.FromString(received.body).table_event
-        _forget_time(event)
         kind = event.WhichOneof("event_kind")
+        if kind in ("snapshot", "update", "turn_state"):
+            # Messages of the same entry are compared, whenever the server made them.
+            getattr(event, kind).clock.ClearField("server_unix_ms")
         if kind in ("heartbeat", "reaction") and not position.has_begun:
             self._broken(Invariant.SEQUENCE_GAP, 0, "a stream begins with no snapshot, entry or state of the turn")
         match kind:
@@ -190,7 +181,13 @@ class _HistoryBuilder:
         self.history.info = snapshot.table
         self.history.seat = snapshot.viewer_seat if snapshot.HasField("viewer_seat") else None
         position.sequence = snapshot.sequence
-        self._keep(position, state_of(received.at_milliseconds, snapshot, self._known_at(snapshot)), "a snapshot")
+        # Beside what it shows, the viewer knows what they knew before in the same round.
+        before = self.history.states.get(min(self._newest[0], snapshot.sequence))
+        is_same_round = before is not None and before.view.round == snapshot.view.round
+        known = shown_by(snapshot, self.history.deck) | (
+            before.known if before is not None and is_same_round else NOTHING_KNOWN
+        )
+        self._keep(position, state_of(received.at_milliseconds, snapshot, known), "a snapshot")
 
     def _check_replacement(self, position: _StreamPosition, snapshot: engine_pb2.Snapshot) -> None:
         """Check that a snapshot of a stream that has a position replaces too many missed entries for a resumption."""
@@ -200,13 +197,6 @@ class _HistoryBuilder:
         elif missed <= MAX_RESUMED_ENTRIES:
             detail = f"a snapshot replaces {missed} missed entries: expected more than {MAX_RESUMED_ENTRIES}"
             self._broken(Invariant.SEQUENCE_GAP, snapshot.sequence, detail)
-
-    def _known_at(self, snapshot: engine_pb2.Snapshot) -> frozenset[int]:
-        """Return the cards that the snapshot shows, and those that the viewer knew before in the same round."""
-        before = self.history.states.get(min(self._newest[0], snapshot.sequence))
-        is_same_round = before is not None and before.view.round == snapshot.view.round
-        known = before.known if before is not None and is_same_round else NOTHING_KNOWN
-        return shown_by(snapshot, self.history.deck) | known
 
     def _add_update(self, position: _StreamPosition, received: Received, update: engine_pb2.TableUpdate) -> None:
         sequence, at, before = update.sequence, position.sequence, position.state

@@ -47,7 +47,11 @@ def judge(record: TableRecord) -> Verdict:
     histories = [history_of(viewer, record.seats, deck) for viewer in record.viewers]
     log = log_of(histories)
     for history in histories:
-        history.seat = _seat_of(history, log)
+        if history.seat is None:
+            # By the table's data, also without a message to the viewer.
+            player_ids = [player.player_id for player in log.info.seats]
+            player_id = history.record.player_id
+            history.seat = player_ids.index(player_id) if player_id in player_ids else None
     stored_game, timeline = read_stored_game(record, histories, log), Timeline(log, histories)
     found = [
         *(reported for viewer in record.viewers for reported in viewer.reported),
@@ -97,12 +101,6 @@ def _outcome(record: TableRecord, log: Log, stored_game: StoredGame) -> TableOut
     about = (record.table_id, record.game, seats, ranking, counts, finished)
     is_ranked = bool(sheet.result.ranked_seats)
     return TableOutcome(*about, verification.is_void, is_public(log.info), by_engine, is_ranked)
-
-
-def _seat_of(history: ViewerHistory, log: Log) -> int | None:
-    """Return a viewer's seat, also without a message to the viewer, by the table's data."""
-    seats = [seat for seat, player in enumerate(log.info.seats) if player.player_id == history.record.player_id]
-    return history.seat if history.seat is not None or not seats else seats[0]
 
 
 def _check_viewers(

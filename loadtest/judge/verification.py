@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from loadtest.judge.deals import deal, table_key
 from loadtest.judge.replay import Replay
-from loadtest.judge.rules.interface import Card, Illegal, JudgeTable, Legal, Pile, ReplayAction, Round, Shuffle
+from loadtest.judge.rules.interface import Card, Illegal, JudgeTable, Legal, Pile, Round, Shuffle
 from loadtest.judge.rules.registry import RULES
 from loadtest.judge.violations import Found, Invariant
 
@@ -84,7 +84,15 @@ class _Verifier:
             if self._replay.result is not None and self.table.rounds[rounds:] != entry.rounds:
                 detail = f"the rounds are {entry.rounds}, by the rules {self.table.rounds[rounds:]}"
                 yield Invariant.RESULT_DIFFERS, number, detail
-        yield from self._result()
+        last, result = len(self._replay.entries), self._replay.result
+        if result is None:
+            return
+        own: dict[str, Any] = {"ranking": self.table.ranking, "totals": self.table.scores}
+        own |= {"void": True} if self.table.is_void else {}
+        if self.table.ranking is None:
+            yield Invariant.REPLAY_DIFFERS, last, "the replay ends before the game does"
+        elif dict(result) != own:
+            yield Invariant.RESULT_DIFFERS, last, f"the result is {dict(result)}, by the rules {own}"
 
     def _play(self, number: int, line: Mapping[str, Any]) -> tuple[Invariant, str] | None:
         if (shuffle := self.table.pending_shuffle) is not None:
@@ -94,9 +102,13 @@ class _Verifier:
         if "event" in line and line["event"]["type"] == "end":
             self.table.end_at_limit(line["event"]["limit"])
             return None
-        if "event" in line:
-            return self._agree(line["event"])
-        return self._act(line)
+        if "event" not in line:
+            return self._act(line)
+        try:
+            self.table.agree(line["event"])
+        except Illegal as illegal:
+            return Invariant.RULES_BROKEN, f"this event is not possible: {illegal}"
+        return None
 
     def _deal(self, number: int, line: Mapping[str, Any], shuffle: Shuffle) -> tuple[Invariant, str] | None:
         if "seat" in line:
@@ -106,13 +118,6 @@ class _Verifier:
         is_row = "cards" in line
         if ((line["cards"], line["drawn"]) if is_row else line["event"]) != (shuffled if is_row else event):
             return Invariant.DEAL_UNFAIR, "these cards do not follow from the seed and the seats' seeds"
-        return None
-
-    def _agree(self, event: ReplayAction) -> tuple[Invariant, str] | None:
-        try:
-            self.table.agree(event)
-        except Illegal as illegal:
-            return Invariant.RULES_BROKEN, f"this event is not possible: {illegal}"
         return None
 
     def _act(self, line: Mapping[str, Any]) -> tuple[Invariant, str] | None:
@@ -126,19 +131,6 @@ class _Verifier:
             invariant = Invariant.RULES_BROKEN if "auto" in line else Invariant.ILLEGAL_ACCEPTED
             return invariant, f"seat {seat} acted {line['action']}: {illegal}"
         return None
-
-    def _result(self) -> Iterator[Found]:
-        last, result = len(self._replay.entries), self._replay.result
-        if result is None:
-            return
-        if self.table.ranking is None:
-            yield Invariant.REPLAY_DIFFERS, last, "the replay ends before the game does"
-        elif dict(result) != (own := self._own_result()):
-            yield Invariant.RESULT_DIFFERS, last, f"the result is {dict(result)}, by the rules {own}"
-
-    def _own_result(self) -> dict[str, Any]:
-        result = {"ranking": self.table.ranking, "totals": self.table.scores}
-        return result | {"void": True} if self.table.is_void else result
 
 
 def _position(table: JudgeTable) -> Position:

@@ -51,17 +51,12 @@ def await_agreement(
 
 def differences(compared: tuple[CounterComparison, ...]) -> tuple[Violation, ...]:
     """Return a violation for each counter that does not agree."""
-    return tuple(
-        Violation(
-            Invariant.METRICS_DIFFER,
-            "",
-            0,
-            f"{row.name}: the services counted {row.services:g}, the clients {row.clients:g}, "
-            f"with {row.slack:g} unknown",
-        )
+    details = (
+        f"{row.name}: the services counted {row.services:g}, the clients {row.clients:g}, with {row.slack:g} unknown"
         for row in compared
         if not row.agrees
     )
+    return tuple(Violation(Invariant.METRICS_DIFFER, "", 0, detail) for detail in details)
 
 
 def _compared(
@@ -72,7 +67,10 @@ def _compared(
     if not has_maximum and not is_whole:
         return
     suffix = AT_LEAST if not has_maximum else AT_MOST if not is_whole else ""
-    services = _services_counts(counted, increases)
+    services: defaultdict[str, float] = defaultdict(float)
+    for (sample, labels), increase in increases.samples.items():
+        if sample in counted.metrics and (values := counted.values(dict(labels))) is not None:
+            services[key(counted.name, *values)] += increase
     for name in sorted({*services, *(name for name in clients if _belongs(name, counted.name))}):
         counts, known = services.get(name, 0), clients.get(name, 0)
         slack = _slack(counted, name, clients)
@@ -80,14 +78,6 @@ def _compared(
         maximum = known + slack if has_maximum else inf
         if counts or known:
             yield CounterComparison(name + suffix, counts, known, slack, agrees=minimum <= counts <= maximum)
-
-
-def _services_counts(counted: ComparedCounter, increases: Increases) -> Mapping[str, float]:
-    services: defaultdict[str, float] = defaultdict(float)
-    for (sample, labels), increase in increases.samples.items():
-        if sample in counted.metrics and (values := counted.values(dict(labels))) is not None:
-            services[key(counted.name, *values)] += increase
-    return services
 
 
 def _slack(counted: ComparedCounter, name: str, clients: Mapping[str, int]) -> float:

@@ -59,16 +59,14 @@ UNCOUNTED_REASONS = frozenset(
 """Reasons of refusals before the table is known, and of refusals that clients retry by themselves."""
 
 
-def _methods() -> Mapping[str, MethodDescriptor]:
-    services = (
-        engine_pb2.DESCRIPTOR.services_by_name["EngineService"],
-        lobby_pb2.DESCRIPTOR.services_by_name["LobbyService"],
-        scoring_pb2.DESCRIPTOR.services_by_name["ScoringService"],
-    )
-    return {f"/{service.full_name}/{method.name}": method for service in services for method in service.methods}
-
-
-METHODS: Mapping[str, MethodDescriptor] = MappingProxyType(_methods())
+METHODS: Mapping[str, MethodDescriptor] = MappingProxyType(
+    {
+        f"/{service.full_name}/{method.name}": method
+        for file in (engine_pb2.DESCRIPTOR, lobby_pb2.DESCRIPTOR, scoring_pb2.DESCRIPTOR)
+        for service in file.services_by_name.values()
+        for method in service.methods
+    }
+)
 """The methods of the players' services by path; their names are unique."""
 
 

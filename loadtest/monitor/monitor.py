@@ -75,7 +75,10 @@ class ServiceMonitor:
     def usage(self) -> Usage:
         """Return the current use of resources."""
         known = [readings for readings in self.histories.values() if readings]
-        cores = sum(_cores(readings[-2], readings[-1]) for readings in known if len(readings) > 1)
+        cores = 0.0
+        for before, after in (readings[-2:] for readings in known if len(readings) > 1):
+            if (passed := after.seconds - before.seconds) > 0:
+                cores += (after.cpu_seconds - before.cpu_seconds) / passed
         return Usage(cores, sum(readings[-1].memory_bytes for readings in known))
 
     def usages(self) -> tuple[ServiceUsage, ...]:
@@ -116,7 +119,23 @@ class _Instance:
             return
         self.missed = self._first_failure
         self._count(read)
-        self.readings.append(self._reading(read))
+        # Forming tables are omitted: one that is never started stays for an hour.
+        of_lobby = [
+            (labels, value) for (name, labels), value in read.samples.items() if name == "croupier_lobby_tables"
+        ]
+        running = sum(value for labels, value in of_lobby if FORMING not in labels)
+        self.readings.append(
+            Reading(
+                seconds=read.seconds,
+                cpu_seconds=self._counted["process_cpu_seconds_total", ()],
+                memory_bytes=int(max(read.total(name) for name in MEMORY_BYTES)),
+                files=int(read.total("process_open_fds")),
+                streams=int(max(read.total("croupier_streams"), read.total("croupier_rpc_open_calls"))),
+                tables=int(read.total("croupier_tables_in_memory") + running),
+                restarts=self._restarts,
+                loop_step_seconds=read.total("croupier_loop_longest_step_seconds"),
+            )
+        )
 
     def _count(self, read: Scrape) -> None:
         if self._last is None:
@@ -129,18 +148,6 @@ class _Instance:
                 self._counted[key] += value - before.get(key, 0.0)
         self._restarts += is_new
         self._last = read
-
-    def _reading(self, read: Scrape) -> Reading:
-        return Reading(
-            seconds=read.seconds,
-            cpu_seconds=self._counted["process_cpu_seconds_total", ()],
-            memory_bytes=int(max(read.total(name) for name in MEMORY_BYTES)),
-            files=int(read.total("process_open_fds")),
-            streams=int(max(read.total("croupier_streams"), read.total("croupier_rpc_open_calls"))),
-            tables=_tables(read),
-            restarts=self._restarts,
-            loop_step_seconds=read.total("croupier_loop_longest_step_seconds"),
-        )
 
     def increases(self) -> Mapping[Key, float]:
         """Return the increases of the counters and gauges."""
@@ -160,21 +167,6 @@ def _was_restarted(before: Scrape, after: Scrape) -> bool:
     if before.total(START_TIME) != after.total(START_TIME):
         return True
     return any(after.samples.get(key, 0.0) < value for key, value in before.samples.items() if _is_counter(key))
-
-
-def _tables(read: Scrape) -> int:
-    """Return tables in an engine's memory, or in a lobby and not over.
-
-    Forming tables are omitted: one that is never started stays for an hour.
-    """
-    lobby = [(labels, value) for (name, labels), value in read.samples.items() if name == "croupier_lobby_tables"]
-    running = sum(value for labels, value in lobby if FORMING not in labels)
-    return int(read.total("croupier_tables_in_memory") + running)
-
-
-def _cores(before: Reading, after: Reading) -> float:
-    passed = after.seconds - before.seconds
-    return (after.cpu_seconds - before.cpu_seconds) / passed if passed > 0 else 0.0
 
 
 def _usage_of(instance: str, readings: Sequence[Reading]) -> ServiceUsage:

@@ -40,7 +40,14 @@ class FailedScrape:
 def scrape(address: str, seconds: float) -> Scrape | FailedScrape:
     """Read the page of one instance at host:port; waits READ_SECONDS at most for each part of it."""
     try:
-        return Scrape(seconds, dict(samples_of(_page(address))))
+        # Not by urllib, which would use a proxy of the environment.
+        with closing(HTTPConnection(address, timeout=READ_SECONDS)) as connection:
+            connection.request("GET", "/metrics")
+            response = connection.getresponse()
+            body = response.read()
+        if response.status != 200:
+            raise ValueError(f"status {response.status} {response.reason}")
+        return Scrape(seconds, dict(samples_of(body.decode())))
     except (OSError, HTTPException, ValueError) as fault:
         return FailedScrape(seconds, f"{address} serves no metrics: {str(fault) or type(fault).__name__}")
 
@@ -51,14 +58,3 @@ def samples_of(page: str) -> Iterator[tuple[Key, float]]:
         if family.type in KEPT_TYPES and not family.name.endswith("_created"):
             for sample in family.samples:
                 yield (sample.name, tuple(sorted(sample.labels.items()))), sample.value
-
-
-def _page(address: str) -> str:
-    # Not by urllib, which would use a proxy of the environment.
-    with closing(HTTPConnection(address, timeout=READ_SECONDS)) as connection:
-        connection.request("GET", "/metrics")
-        response = connection.getresponse()
-        body = response.read()
-    if response.status != 200:
-        raise ValueError(f"status {response.status} {response.reason}")
-    return body.decode()

@@ -69,11 +69,28 @@ FOREIGN_REFUSALS: frozenset[Refusal] = frozenset(
 
 def on_turn(table: FollowedTable, random: Random) -> Attempt:
     """Return an attempt for the viewer's own turn."""
-    illegal = _illegal_card(table, random)
+    legal = {action.play.card for action in table.legal_actions.actions}
+    illegal = [card for card in hand_of(table) if card not in legal]
     # The only attempt that finds a rule that is applied wrongly: as often as all others together.
-    if illegal is not None and random.random() < 0.5:
-        return illegal
-    return random.choice((_card_not_in_hand, _stale_sequence, _wrong_verb, _impossible_card))(table, random)
+    if illegal and random.random() < 0.5:
+        return _illegal("illegal card", table, random.choice(illegal))
+    match random.randrange(4):
+        case 0:
+            held = hand_of(table)
+            others = [card for card in range(TWO_OF_CLUBS, ACE_OF_SPADES + 1) if card not in held]
+            return _illegal("card not in hand", table, random.choice(others))
+        case 1:
+            refusal = _expected("stale sequence", grpc.StatusCode.ABORTED, ErrorReason.ERROR_REASON_STALE_SEQUENCE)
+            return Attempt(choose_random_action(table, random), table.sequence - 1, refusal)
+        case 2:
+            action = random.choice([verb for verb in BARE_VERBS if verb not in table.legal_actions.actions])
+            refusal = _expected("wrong verb", grpc.StatusCode.FAILED_PRECONDITION, ILLEGAL_ACTION)
+            return Attempt(action, table.sequence, refusal)
+        case _:
+            code, reason = grpc.StatusCode.INVALID_ARGUMENT, ErrorReason.ERROR_REASON_INVALID_ACTION
+            return Attempt(
+                _play(cards_pb2.CARD_UNSPECIFIED), table.sequence, _expected("impossible card", code, reason)
+            )
 
 
 def out_of_turn(table: FollowedTable, random: Random) -> Attempt:
@@ -93,34 +110,6 @@ def other_action(action: pb.Action) -> Attempt:
 def hand_of(table: FollowedTable) -> list[int]:
     """Return the cards in the viewer's hand."""
     return list(table.view.seats[table.seat].cards) if table.seat is not None else []
-
-
-def _card_not_in_hand(table: FollowedTable, random: Random) -> Attempt:
-    held = hand_of(table)
-    others = [card for card in range(TWO_OF_CLUBS, ACE_OF_SPADES + 1) if card not in held]
-    return _illegal("card not in hand", table, random.choice(others))
-
-
-def _illegal_card(table: FollowedTable, random: Random) -> Attempt | None:
-    legal = {action.play.card for action in table.legal_actions.actions}
-    illegal = [card for card in hand_of(table) if card not in legal]
-    return _illegal("illegal card", table, random.choice(illegal)) if illegal else None
-
-
-def _wrong_verb(table: FollowedTable, random: Random) -> Attempt:
-    action = random.choice([verb for verb in BARE_VERBS if verb not in table.legal_actions.actions])
-    refusal = _expected("wrong verb", grpc.StatusCode.FAILED_PRECONDITION, ILLEGAL_ACTION)
-    return Attempt(action, table.sequence, refusal)
-
-
-def _impossible_card(table: FollowedTable, _random: Random) -> Attempt:
-    refusal = _expected("impossible card", grpc.StatusCode.INVALID_ARGUMENT, ErrorReason.ERROR_REASON_INVALID_ACTION)
-    return Attempt(_play(cards_pb2.CARD_UNSPECIFIED), table.sequence, refusal)
-
-
-def _stale_sequence(table: FollowedTable, random: Random) -> Attempt:
-    refusal = _expected("stale sequence", grpc.StatusCode.ABORTED, ErrorReason.ERROR_REASON_STALE_SEQUENCE)
-    return Attempt(choose_random_action(table, random), table.sequence - 1, refusal)
 
 
 def _illegal(name: str, table: FollowedTable, card: int, reason: Reason = ILLEGAL_ACTION) -> Attempt:

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from itertools import count
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from zlib import crc32
 
 import grpc
@@ -109,7 +109,9 @@ class PlayerClient(Client):
                 raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, "no other player searched for this game")
             table = matching.result()
         finally:
-            await _cancel(matching, waiting)
+            for task in (matching, waiting):
+                task.cancel()
+            await asyncio.wait({matching, waiting})
         self._measures.record_time("rpc FindMatch", time.perf_counter() - started)
         return table
 
@@ -146,9 +148,3 @@ def new_clients(connections: Connections, seed: int, *, has_one_network: bool = 
         return PlayerClient(connections, f"load test {seed} {name}", name, measures, sleep, address)
 
     return new_client
-
-
-async def _cancel(*tasks: asyncio.Future[Any]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.wait(tasks)

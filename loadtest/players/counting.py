@@ -76,7 +76,9 @@ def counted_stream(
         ended = clock()
         if broken := broken_on_purpose(measures, path, error, began, ended):
             raise broken from error
-        if not _is_renewal(error, ended - began):
+        # The client itself ends a stream because of its age, to open another.
+        is_renewal = isinstance(error, TimedOut) and not error.reason_name
+        if not (is_renewal and ended - began > STREAM_SECONDS - OPENING_SECONDS):
             count_error(measures, error)
         measures.count("slow readers", int(error.reason == ERROR_REASON_SLOW_READER))
         raise
@@ -113,11 +115,6 @@ def record_failed(measures: Measures, operation: str, error: CroupierError) -> N
         measures.record_failure(f"{operation}: {error.code.name} {error.reason_name}".strip(), str(error))
 
 
-def _is_renewal(error: CroupierError, seconds: float) -> bool:
-    """Return whether the client itself ended a stream because of its age, to open another."""
-    return isinstance(error, TimedOut) and not error.reason_name and seconds > STREAM_SECONDS - OPENING_SECONDS
-
-
 def service_code(error: CroupierError) -> str | None:
     """Return the code with which a service ended a call; None if the client, the connection or the gateway ended it."""
     return error.code.name if error.reason_name and error.metadata.get("source") != "gateway" else None
@@ -139,20 +136,16 @@ def count_error(measures: Measures, error: CroupierError) -> None:
     """Count an error by its code if it is a failure, or by its reason if it is a refusal."""
     if error.reason_name and not is_failure(error):
         measures.count(f"refused {error.reason_name}")
+    elif is_lost_connection(error):
+        # gRPC reports some lost connections as INTERNAL; a service that fails sends a reason.
+        measures.record_failure(f"{LOST} ({error.code.name})", str(error))
     else:
-        measures.record_failure(_failure(error), str(error))
+        measures.record_failure(f"{error.code.name} {error.reason_name}".strip(), str(error))
 
 
 def is_retried(failure: str) -> bool:
     """Return whether a failure, by its name in `count_error`, is of one attempt, which the client retries."""
     return failure.startswith(LOST) or failure.split()[0] in grpc.StatusCode.__members__
-
-
-def _failure(error: CroupierError) -> str:
-    # gRPC reports some lost connections as INTERNAL; a service that fails sends a reason.
-    if is_lost_connection(error):
-        return f"{LOST} ({error.code.name})"
-    return f"{error.code.name} {error.reason_name}".strip()
 
 
 def is_failure(error: CroupierError) -> bool:

@@ -83,7 +83,10 @@ async def _play_one(context: UserContext, guests: Sequence[PlayerClient], random
         )
         for client in guests[: seats - has_bot]
     ]
-    time_control = _time_control_for({one.behaviour for one in people})
+    behaviours = {one.behaviour for one in people}
+    time_control = LATE_TIMES if Behaviour.LATE in behaviours else DEFAULT_TIMES
+    if Behaviour.LEAVER in behaviours:
+        time_control = QUICK_TIMES
     table = await _form_table(people, entry, seats, time_control, random)
     if table is None:
         context.measures.record_failure("opening a table: it was not opened", f"table of {entry.game} for {seats}")
@@ -91,12 +94,6 @@ async def _play_one(context: UserContext, guests: Sequence[PlayerClient], random
     async with asyncio.TaskGroup() as tasks:
         for one in people:
             tasks.create_task(play_seat(context, one, table, time_control, random))
-
-
-def _time_control_for(behaviours: set[Behaviour]) -> tables_pb2.TimeControl:
-    if Behaviour.LEAVER in behaviours:
-        return QUICK_TIMES
-    return LATE_TIMES if Behaviour.LATE in behaviours else DEFAULT_TIMES
 
 
 def play_seat(
@@ -112,15 +109,8 @@ def play_seat(
     player_id = member.client.player.player_id
     is_counter = table.seats[0].player_id == player_id
     viewer = context.tables.add_viewer(record, player_id, member.behaviour, member.client_seed, is_counter=is_counter)
-    own_random = Random(random.random())
-    return SeatPlayer(
-        context,
-        member.client,
-        table.table_id,
-        viewer,
-        own_random,
-        time_control.action_time.ToTimedelta().total_seconds(),
-    ).play()
+    own_random, action_seconds = Random(random.random()), time_control.action_time.ToTimedelta().total_seconds()
+    return SeatPlayer(context, member.client, table.table_id, viewer, own_random, action_seconds).play()
 
 
 def draw_behaviour(context: UserContext, random: Random) -> Behaviour:
@@ -167,16 +157,13 @@ async def _create_table(
 async def _random_options(host: PlayerClient, game_id: str, random: Random) -> dict[str, OptionValue]:
     """Return a random value for each option that lists its values or is true or false."""
     games: Mapping[str, games_pb2.GameDescription] = {one.game: one for one in (await host.list_games()).games}
-    values = {one.name: _values(one) for one in games[game_id].options}
+    values: dict[str, list[OptionValue]] = {
+        one.name: [False, True]
+        if one.HasField("flag")
+        else [it.string_value if it.HasField("string_value") else int(it.number_value) for it in one.choice.values]
+        for one in games[game_id].options
+    }
     return {name: random.choice(listed) for name, listed in values.items() if len(listed) > 1}
-
-
-def _values(option: games_pb2.OptionDescription) -> list[OptionValue]:
-    """Return the values of an option; none of an option that takes any integer of a range."""
-    if option.HasField("flag"):
-        return [False, True]
-    values = option.choice.values
-    return [it.string_value if it.HasField("string_value") else int(it.number_value) for it in values]
 
 
 async def matcher(context: UserContext, name: str) -> None:

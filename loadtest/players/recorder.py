@@ -47,10 +47,9 @@ class Recorder:
             record.seat = event.snapshot.viewer_seat if event.snapshot.HasField("viewer_seat") else None
         elif event.update.acted_by == engine_pb2.ACTED_BY_TIMEOUT:
             record.timeouts.append(event.update.sequence)
-        if isinstance(message, engine_pb2.PlayTableResponse) and message.HasField("answer"):
-            self._received_answer(message.answer)
-
-    def _received_answer(self, answer: engine_pb2.ActionAnswer) -> None:
+        if not isinstance(message, engine_pb2.PlayTableResponse) or not message.HasField("answer"):
+            return
+        answer = message.answer
         if answer.WhichOneof("outcome") == "sequence":
             self.accepted(answer.request_id, answer.sequence)
             return

@@ -5,7 +5,6 @@ from random import Random
 
 import grpc
 
-from croupier_api.v1 import actions_pb2
 from croupier_client import CroupierError, FollowedTable, Internal, NotFound, TimedOut, choose_random_action
 from loadtest.judge.violations import Invariant
 from loadtest.players import adversaries
@@ -15,7 +14,7 @@ from loadtest.players.table import OUTAGE_SECONDS, RecordedTable, opened
 from loadtest.players.table_results import read_again, read_replay_and_sheet
 from loadtest.players.tables import wall_milliseconds
 from loadtest.players.user_context import UserContext
-from loadtest.record import ReportedViolation, SeatRecord, TableRecord, Viewed
+from loadtest.record import ReportedViolation, SeatRecord, Viewed
 from loadtest.scenarios import Behaviour
 
 MAX_FAILED_ATTEMPTS = 8
@@ -79,10 +78,13 @@ class SeatPlayer:
 
         When the run drains, a leaver returns, so that the others need not wait for a time-out in each turn.
         """
+        tables = self._context.tables
         try:
             is_over = await self._follow()
-            if self._behaviour is Behaviour.LEAVER and not is_over and await self._await_return():
-                is_over = await self._follow()
+            if self._behaviour is Behaviour.LEAVER and not is_over:
+                while tables.has_active_players(self._table_id) and not self._context.is_stopping:
+                    await self._context.sleep(AWAY_SECONDS)
+                is_over = tables.has_active_players(self._table_id) and await self._follow()
             if is_over and self._random.random() < self._context.settings.scenario.reread_share:
                 await self._read_again()
         except CroupierError as error:
@@ -94,15 +96,17 @@ class SeatPlayer:
                 # Their connections were closed, or the like. A task group of players would not notice it.
                 self._context.measures.record_failure(CANCELLED, self._table_id)
             raise
-        if record := self._context.tables.leave(self._table_id):
+        if record := tables.leave(self._table_id):
             try:
                 if record.is_finished:
-                    await self._read_replay_and_sheet(record)
+                    await read_replay_and_sheet(self._client, record, self._sheet_seconds)
+            except CroupierError as error:
+                self._failed("reading the records", error)
             except asyncio.CancelledError:
                 self._context.measures.record_failure(INTERRUPTED, self._table_id)
                 raise
             finally:
-                await self._context.tables.submit(record)
+                await tables.submit(record)
 
     async def _read_again(self) -> None:
         """Read the log of a finished table again; a failure ends the player, for whom no other one waits."""
@@ -119,13 +123,6 @@ class SeatPlayer:
                 self._context.tables.mark_finished(self._table_id)
                 await self._check_view(table)
         return is_over
-
-    async def _await_return(self) -> bool:
-        """Stay away until the run drains or all have left; returns whether a player still plays."""
-        tables = self._context.tables
-        while tables.has_active_players(self._table_id) and not self._context.is_stopping:
-            await self._context.sleep(AWAY_SECONDS)
-        return tables.has_active_players(self._table_id)
 
     async def _turns(self, table: RecordedTable) -> bool:
         """Take turn after turn; False if the player leaves."""
@@ -203,16 +200,11 @@ class SeatPlayer:
         action = choose_random_action(table, self._random)
         sequence = await self._attempt(table, adversaries.Attempt(action, table.expected_sequence))
         self._failed_attempts = 0 if sequence is not None else self._failed_attempts + 1
-        if sequence is not None and self._behaviour is Behaviour.DUPLICATE:
-            await self._duplicate(table, action)
-
-    async def _duplicate(self, table: RecordedTable, action: actions_pb2.Action) -> None:
-        """Send the same action, and then another one, under the same request id."""
         sent = [one for one in self._viewer.sent if one.action == action.SerializeToString()]
-        if not sent:
-            return
-        await self._attempt(table, adversaries.Attempt(action), sent[-1].request_id)
-        await self._attempt(table, adversaries.other_action(action), sent[-1].request_id)
+        if sequence is not None and self._behaviour is Behaviour.DUPLICATE and sent:
+            # The same action, and then another one, under the same request id.
+            await self._attempt(table, adversaries.Attempt(action), sent[-1].request_id)
+            await self._attempt(table, adversaries.other_action(action), sent[-1].request_id)
 
     async def _attempt(self, table: RecordedTable, attempt: adversaries.Attempt, request_id: str = "") -> int | None:
         """Send an action; None if it was refused or failed, which is recorded too."""
@@ -242,14 +234,12 @@ class SeatPlayer:
         await self._attempt(table, adversaries.on_turn(table, self._random))
         match self._random.randrange(8):
             case 0:
-                await self._send_invalid(self._random.choice(adversaries.INVALID_REQUESTS))
+                invalid = self._random.choice(adversaries.INVALID_REQUESTS)
+                self._context.measures.count(f"probe {invalid.name}")
+                error = await self._client.send_bytes(adversaries.SUBMIT_ACTION, invalid.body)
+                self._check_refusal(invalid.name, error, invalid.refusals)
             case 1:
                 await self._act_at_other_table(table)
-
-    async def _send_invalid(self, request: adversaries.InvalidRequest) -> None:
-        self._context.measures.count(f"probe {request.name}")
-        error = await self._client.send_bytes(adversaries.SUBMIT_ACTION, request.body)
-        self._check_refusal(request.name, error, request.refusals)
 
     async def _act_at_other_table(self, table: RecordedTable) -> None:
         player = self._viewer.player_id
@@ -294,12 +284,6 @@ class SeatPlayer:
             self._report(Invariant.STREAM_SILENT, table.sequence, detail)
             raise
         return True
-
-    async def _read_replay_and_sheet(self, record: TableRecord) -> None:
-        try:
-            await read_replay_and_sheet(self._client, record, self._sheet_seconds)
-        except CroupierError as error:
-            self._failed("reading the records", error)
 
     def _report(self, invariant: Invariant, sequence: int, detail: str) -> None:
         self._viewer.reported.append(ReportedViolation(invariant, sequence, detail))

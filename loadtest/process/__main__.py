@@ -46,7 +46,8 @@ def main() -> NoReturn:
 
 
 async def _run() -> None:
-    commands = await _standard_input()
+    commands = asyncio.StreamReader(limit=MAX_LINE_BYTES)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
     plan = LoadPlan.from_json(json.loads(await commands.readline()))
     settings, measures = plan.settings(), Measures()
     connections = Connections(plan.endpoints, plan.connections)
@@ -124,12 +125,6 @@ class LoadProgram:
         load = self._load
         gauges = {"users": load.users, "tables": len(load.tables), "waiting": self._judge_queue.waiting, "cpu": cpu}
         _send({"batch": load.measures.take(), "gauges": gauges, **more})
-
-
-async def _standard_input() -> asyncio.StreamReader:
-    reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    return reader
 
 
 def _send(message: dict[str, Any]) -> None:

@@ -1,11 +1,12 @@
 """Checks that the services can be load tested and judged."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 
 import grpc
 
-from croupier_client import CroupierError
+from croupier_client import CroupierError, NotFound
 from loadtest.judge.rules.registry import RULES_VERSION
 from loadtest.mix import MixEntry
 from loadtest.players.client import PlayerClient
@@ -17,29 +18,23 @@ UNKNOWN_TABLE = "no-such-table"
 
 async def backend_fault(client: PlayerClient, games: Sequence[MixEntry]) -> str:
     """Return the reason why these services cannot be load tested, as one line; empty for none."""
+    service = "lobby"
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
-            return await _fault(client, games)
+            await client.sign_in()
+            offered = {one.game: one.rules_version for one in (await client.list_games()).games}
+            service = "engine"
+            with suppress(NotFound):
+                await client.get_view(table_id=UNKNOWN_TABLE)
+            service = "scoring"
+            with suppress(NotFound):
+                await client.get_score_sheet(table_id=UNKNOWN_TABLE)
     except CroupierError as error:
-        return _failure("lobby", error)
+        if error.code is grpc.StatusCode.UNIMPLEMENTED:
+            return f"the {service} does not serve croupier_api.v1: it is another version, or another program"
+        return f"the {service} does not serve: {error}"
     except TimeoutError:
         return NO_ANSWER
-
-
-async def _fault(client: PlayerClient, games: Sequence[MixEntry]) -> str:
-    await client.sign_in()
-    offered = {one.game: one.rules_version for one in (await client.list_games()).games}
-    calls = {"engine": client.get_view, "scoring": client.get_score_sheet}
-    for service, call in calls.items():
-        try:
-            await call(table_id=UNKNOWN_TABLE)
-        except CroupierError as error:
-            if error.code is not grpc.StatusCode.NOT_FOUND:
-                return _failure(service, error)
-    return _games_fault(offered, games)
-
-
-def _games_fault(offered: Mapping[str, int], games: Sequence[MixEntry]) -> str:
     for entry in games:
         if entry.game not in offered:
             return f"the lobby does not offer {entry.game}: remove it from --mix"
@@ -47,9 +42,3 @@ def _games_fault(offered: Mapping[str, int], games: Sequence[MixEntry]) -> str:
         if version != RULES_VERSION:
             return f"the engine plays version {version} of {entry.game}, the judge knows version {RULES_VERSION}"
     return ""
-
-
-def _failure(service: str, error: CroupierError) -> str:
-    if error.code is grpc.StatusCode.UNIMPLEMENTED:
-        return f"the {service} does not serve croupier_api.v1: it is another version, or another program"
-    return f"the {service} does not serve: {error}"

@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from google.protobuf.message import Message
+
+from croupier_api.v1 import scoring_pb2
 from croupier_client import Client
 from loadtest.judge.standings import Occupant, TableOutcome, check_standings
 from loadtest.judge.verdict import Verdict
@@ -22,7 +25,12 @@ READERS = 8
 def judged_table(record: TableRecord, verdict: Verdict) -> dict[str, object]:
     """Return a table as a dictionary for JSON; its outcome is None where the end of the game is not known."""
     players = sorted({viewer.player_id for viewer in record.viewers if viewer.seat is not None})
-    outcome = _as_json(verdict.outcome) if verdict.outcome is not None else None
+    outcome = None
+    if (known := verdict.outcome) is not None:
+        outcome = {
+            **known._asdict(),
+            "counts": [[*seat_and_name, sum_] for seat_and_name, sum_ in known.counts.items()],
+        }
     return {"table_id": record.table_id, "game": record.game, "players": players, "outcome": outcome}
 
 
@@ -40,7 +48,8 @@ async def compare_standings(
     violations: list[Violation] = []
     for seconds in PAUSES_SECONDS:
         await asyncio.sleep(seconds)
-        boards = {game: await _board(clients[0], game) for game in sorted({table["game"] for table in tables})}
+        games = sorted({table["game"] for table in tables})
+        boards = {game: [*map(_encoded, await read_leaderboard(clients[0], game))] for game in games}
         statistics = await _statistics(clients, sorted(players))
         violations = await asyncio.to_thread(lambda *read: list(check(*read)), boards, statistics)
         if not violations:
@@ -48,11 +57,13 @@ async def compare_standings(
     return violations
 
 
-async def _board(client: Client, game: str) -> Sequence[bytes]:
-    lines, token = [], ""
+async def read_leaderboard(client: Client, game: str) -> Sequence[scoring_pb2.LeaderboardEntry]:
+    """Return all lines of a game's leaderboard, page by page; raises CroupierError."""
+    lines: list[scoring_pb2.LeaderboardEntry] = []
+    token = ""
     while True:
         page = await client.get_leaderboard(game=game, page_size=PAGE_SIZE, page_token=token)
-        lines += [line.SerializeToString() for line in page.entries]
+        lines += page.entries
         token = page.next_page_token
         if not token:
             return lines
@@ -63,15 +74,15 @@ async def _statistics(clients: Sequence[Client], players: Sequence[str]) -> Mapp
 
     async def read(client: Client, mine: Sequence[str]) -> None:
         for player_id in mine:
-            found[player_id] = (await client.get_player_statistics(player_id=player_id)).SerializeToString()
+            found[player_id] = _encoded(await client.get_player_statistics(player_id=player_id))
 
     count = len(clients)
     await asyncio.gather(*(read(client, players[place::count]) for place, client in enumerate(clients)))
     return found
 
 
-def _as_json(outcome: TableOutcome) -> dict[str, object]:
-    return {**outcome._asdict(), "counts": [[seat, name, sum_] for (seat, name), sum_ in outcome.counts.items()]}
+def _encoded(message: Message) -> bytes:
+    return message.SerializeToString()
 
 
 def _outcome(table: Mapping[str, Any]) -> TableOutcome:

@@ -58,7 +58,11 @@ class Collector:
         batch = message["batch"]
         self._gauges[process] = message["gauges"]
         for table in batch["judged"]:
-            self._add_judged(table)
+            # One with players in several processes is reported by each of them.
+            known = self._judged.setdefault(table["table_id"], table)
+            outcome = table["outcome"] if known["outcome"] is None else known["outcome"]
+            players = sorted({*known["players"], *table["players"]})
+            self._judged[table["table_id"]] = {**known, "players": players, "outcome": outcome}
         self.counts.update(batch["counts"])
         for name, (times, first) in batch["failures"].items():
             self._failures[name] += times
@@ -67,38 +71,24 @@ class Collector:
             self._add_violation(violation)
         histograms = histograms_of(batch)
         if self._is_under_load:
-            self._receive_under_load(process, batch, histograms)
+            if ACKNOWLEDGED in histograms:
+                self._interval.add(histograms[ACKNOWLEDGED])
+            merge(self.histograms, histograms)
+            self.counts_under_load.update(batch["counts"])
+            self._interval_counts.update(batch["counts"])
+            self._interval_counts["failures"] += sum(times for times, _ in batch["failures"].values())
+            self._cpu.setdefault(process, []).append(self._gauges[process]["cpu"])
         elif SEEN_BY_ALL in histograms:
             # The judge finishes tables long after they were played.
             merge(self.histograms, {SEEN_BY_ALL: histograms[SEEN_BY_ALL]})
 
-    def _add_judged(self, table: dict[str, Any]) -> None:
-        """Add a table; one with players in several processes is reported by each of them."""
-        known = self._judged.setdefault(table["table_id"], table)
-        outcome = table["outcome"] if known["outcome"] is None else known["outcome"]
-        players = sorted({*known["players"], *table["players"]})
-        self._judged[table["table_id"]] = {**known, "players": players, "outcome": outcome}
-
-    def _receive_under_load(
-        self, process: str, batch: Mapping[str, Any], histograms: Mapping[str, HdrHistogram]
-    ) -> None:
-        if ACKNOWLEDGED in histograms:
-            self._interval.add(histograms[ACKNOWLEDGED])
-        merge(self.histograms, histograms)
-        self.counts_under_load.update(batch["counts"])
-        self._interval_counts.update(batch["counts"])
-        self._interval_counts["failures"] += sum(times for times, _ in batch["failures"].values())
-        self._cpu.setdefault(process, []).append(self._gauges[process]["cpu"])
-
     def _add_violation(self, violation: Mapping[str, Any]) -> None:
         fields = dict(violation)
         name, replay = fields["invariant"], fields.pop("replay")
-        first = self._violations.get(name)
-        if first is None:
-            self.replays[name] = replay
-        self._violations[name] = (
-            replace(first, count=first.count + 1) if first is not None else ViolationSummary(count=1, **fields)
-        )
+        if (first := self._violations.get(name)) is not None:
+            self._violations[name] = replace(first, count=first.count + 1)
+        else:
+            self.replays[name], self._violations[name] = replay, ViolationSummary(count=1, **fields)
 
     def add_violation(self, violation: Violation) -> None:
         """Add a violation that is of no table."""

@@ -21,23 +21,24 @@ MIN_ACTIONS_OF_A_KIND = 1000
 
 def checks(limits: Limits, collector: Collector, failed_processes: Sequence[str]) -> Iterator[Check]:
     """Yield the checks beside the invariants; `failed_processes` are load processes that did not end well."""
-    yield _latency(limits, collector)
+    histogram = collector.histograms.get(ACKNOWLEDGED)
+    p99 = percentile_milliseconds(histogram, 99) if histogram is not None else 0.0
+    is_fast = histogram is not None and p99 <= limits.p99_milliseconds
+    yield Check("99 of 100 actions", f"at most {limits.p99_milliseconds:g} ms", f"{p99:.1f} ms", is_fast)
     yield _slowest_kind(limits, collector)
     yield from _failures(limits, collector)
-    yield _refused_to_players(collector)
+    refused = [
+        f"{name} {times}" for name in sorted(LIMITS) if (times := collector.counts_under_load[f"refused {name}"])
+    ]
+    yield Check("calls of players refused by a limit", "none", ", ".join(refused) or "none", not refused)
     if limits.attacked_to_calm:
         yield _attacked(limits, collector)
         yield from _attacks(collector)
     cpu = collector.max_cpu
     yield Check("generator", f"at most {limits.generator_cpu:g} cores", f"{cpu:.2f} cores", cpu <= limits.generator_cpu)
-    yield _own_failures(collector, failed_processes)
-
-
-def _latency(limits: Limits, collector: Collector) -> Check:
-    histogram = collector.histograms.get(ACKNOWLEDGED)
-    p99 = percentile_milliseconds(histogram, 99) if histogram is not None else 0.0
-    limit, measured = f"at most {limits.p99_milliseconds:g} ms", f"{p99:.1f} ms"
-    return Check("99 of 100 actions", limit, measured, histogram is not None and p99 <= limits.p99_milliseconds)
+    own = [f"{one.name}: {one.first}" for one in collector.failures if one.name.startswith((OWN_FAILURES, NOT_JUDGED))]
+    failures = "; ".join([*own, *(f"{name} ended early, and its counts are lost" for name in failed_processes)])
+    yield Check("the load test itself", "no failures", failures or "none", not failures)
 
 
 def _slowest_kind(limits: Limits, collector: Collector) -> Check:
@@ -68,20 +69,8 @@ def _attacked(limits: Limits, collector: Collector) -> Check:
         for histogram in (collector.calm, collector.histograms.get(ACKNOWLEDGED))
     )
     limit = f"at most {limits.attacked_to_calm:g} times the {calm:.1f} ms before"
-    return Check(
-        "99 of 100 actions under attack",
-        limit,
-        f"{attacked:.1f} ms",
-        0 < attacked <= limits.attacked_to_calm * calm,
-    )
-
-
-def _refused_to_players(collector: Collector) -> Check:
-    """Check that limits refused calls of attackers only."""
-    counts = {name: collector.counts_under_load[f"refused {name}"] for name in sorted(LIMITS)}
-    refused = {name: times for name, times in counts.items() if times}
-    measured = ", ".join(f"{name} {times}" for name, times in refused.items()) or "none"
-    return Check("calls of players refused by a limit", "none", measured, not refused)
+    is_kept = 0 < attacked <= limits.attacked_to_calm * calm
+    return Check("99 of 100 actions under attack", limit, f"{attacked:.1f} ms", is_kept)
 
 
 def _attacks(collector: Collector) -> Iterator[Check]:
@@ -101,9 +90,3 @@ def _share(name: str, max_share: float, failed: int, collector: Collector) -> Ch
     broken = sum(collector.counted(CALLS_BROKEN).values())
     share = failed / max(1, collector.counts["calls"] - broken + collector.counts["actions"])
     return Check(name, f"at most {max_share:.2%} of calls", f"{share:.3%} ({failed})", share <= max_share)
-
-
-def _own_failures(collector: Collector, failed_processes: Sequence[str]) -> Check:
-    own = [f"{one.name}: {one.first}" for one in collector.failures if one.name.startswith((OWN_FAILURES, NOT_JUDGED))]
-    failures = "; ".join([*own, *(f"{name} ended early, and its counts are lost" for name in failed_processes)])
-    return Check("the load test itself", "no failures", failures or "none", not failures)

@@ -86,19 +86,17 @@ class LoadProcess:
     def _listen(self) -> None:
         try:
             for line in self._process.stdout:
-                self._receive_message(json.loads(line))
+                message: Message = json.loads(line)
+                if "batch" not in message:
+                    self._fault = message.get("fault", "")
+                    self.ready.set()
+                    continue
+                self.has_drained = self.has_drained or "drained" in message
+                self._receive(message)
+                for name, event in (("drained", self.drained), ("compared", self.compared)):
+                    if name in message:
+                        event.set()
         finally:
             # Also if it ended in the middle of a line.
             for event in (self.ended, self.ready, self.drained, self.compared):
-                event.set()
-
-    def _receive_message(self, message: Message) -> None:
-        if "batch" not in message:
-            self._fault = message.get("fault", "")
-            self.ready.set()
-            return
-        self.has_drained = self.has_drained or "drained" in message
-        self._receive(message)
-        for name, event in (("drained", self.drained), ("compared", self.compared)):
-            if name in message:
                 event.set()

@@ -18,7 +18,6 @@ from loadtest.backend import BackendUnavailable
 from loadtest.report.result import Result, ViolationSummary
 from loadtest.report.verdict import verdict
 from loadtest.report.write import ReportFault
-from loadtest.runner.load_process import Message
 from loadtest.runner.options import read_options, scenario_of, user_counts
 from loadtest.runner.run import LOCAL, LoadRun
 from loadtest.runner.stages import StagePlan, Stages, Tick
@@ -76,7 +75,9 @@ class LoadTest:
         # The defaults of Locust and its web page.
         given.num_users = given.num_users or sum(counts.values())
         given.spawn_rate = given.spawn_rate or scenario_of(given).arrivals_per_second
-        self._stages.first = self._first_tick
+        self._stages.first = lambda: StagePlan(
+            scenario_of(given), given.num_users or 1, given.spawn_rate or 1.0, 1.0
+        ).tick_at(0)
         events: Any = environment.events
         events.test_start.add_listener(self._start)
         events.test_stopping.add_listener(self._stop)
@@ -103,11 +104,6 @@ class LoadTest:
         if self._run is not None and not self._is_ending:
             self._run.process.stop(name)
 
-    def _first_tick(self) -> Tick:
-        given = self._given
-        plan = StagePlan(scenario_of(given), given.num_users or 1, given.spawn_rate or 1.0, 1.0)
-        return plan.tick_at(0)
-
     def _start(self, **_: Any) -> None:
         if self._run is not None:
             return
@@ -119,23 +115,16 @@ class LoadTest:
         workers = self._runner.worker_count if isinstance(self._runner, MasterRunner) else 0
         try:
             options = read_options(self._given, environment.host)
-            self._run = LoadRun(options, workers or 1, self._count)
+            self._run = LoadRun(options, workers or 1, self._statistics.add)
         except (ValueError, BackendUnavailable, ReportFault) as fault:
-            self._refuse(str(fault))
+            # In another greenlet, since it ends this one; before the line, which a closed pipe refuses.
+            gevent.spawn(self._runner.quit if self._given.headless else self._runner.stop)
+            print(f"loadtest: {escaped(str(fault))}", file=sys.stderr, flush=True)
             return
         # Locust sends unknown options to its workers.
         setattr(self._given, PLAN, self._run.plan.to_json())
         self._run.begin()
         self._stages.begin(self._run.stages)
-
-    def _refuse(self, fault: str) -> None:
-        # In another greenlet, since it ends this one; before the line, which a closed pipe refuses.
-        is_headless = self._given.headless
-        gevent.spawn(self._runner.quit if is_headless else self._runner.stop)
-        print(f"loadtest: {escaped(str(fault))}", file=sys.stderr, flush=True)
-
-    def _count(self, message: Message) -> None:
-        self._statistics.add(message["batch"])
 
     def _receive(self, client_id: str, data: dict[str, Any], **_: Any) -> None:
         """Receive a worker's reports; Locust itself sends its statistics."""
@@ -173,16 +162,15 @@ class LoadTest:
         failed = [] if run.process.drained.wait(run.drain_timeout_seconds) and run.process.has_drained else [LOCAL]
         if isinstance(self._runner, MasterRunner):
             self._runner.send_message(DRAIN)
-            while time.monotonic() < deadline and self._is_draining(self._runner):
+            clients = self._runner.clients
+            while time.monotonic() < deadline and any(
+                clients[one].state != STATE_MISSING and one not in self._drained for one in clients
+            ):
                 gevent.sleep(POLL_SECONDS)
             workers = (run.collector.processes - {LOCAL}) | self._drained.keys()
             failed += [f"the worker {worker}" for worker in workers if not self._drained.get(worker)]
             failed += ["a worker that reported nothing"] * (run.processes - len(workers))
         return failed
-
-    def _is_draining(self, master: MasterRunner) -> bool:
-        clients = master.clients
-        return any(clients[one].state != STATE_MISSING and one not in self._drained for one in clients)
 
     def _close(self) -> None:
         run, self._run = self._run, None

@@ -122,7 +122,12 @@ def read_options(given: Namespace, host: str | None) -> Options:
         engines=_number(given, "engines", 1, int) or 1,
         command="",
     )
-    _check(options)
+    read_mix(plan.mix)
+    plan.settings()
+    if options.endpoints is not None and (options.database or options.engines > 1):
+        raise ValueError("--database and --engines are for services that the run starts: omit them with --host")
+    if options.engines > 1 and not options.database:
+        raise ValueError("several engines need a PostgreSQL database: name it with --database")
     return replace(options, command=_command(options, given, host or ""))
 
 
@@ -131,15 +136,6 @@ def _by_id(mix: str) -> str:
     ids = {game.name.casefold(): game_id for game_id, game in GAMES.items()}
     parts = (part.strip().partition("=") for part in mix.split(","))
     return ",".join(f"{ids.get(name.casefold(), name)}{equals}{weight}" for name, equals, weight in parts)
-
-
-def _check(options: Options) -> None:
-    read_mix(options.plan.mix)
-    options.plan.settings()
-    if options.endpoints is not None and (options.database or options.engines > 1):
-        raise ValueError("--database and --engines are for services that the run starts: omit them with --host")
-    if options.engines > 1 and not options.database:
-        raise ValueError("several engines need a PostgreSQL database: name it with --database")
 
 
 def _command(options: Options, given: Namespace, host: str) -> str:

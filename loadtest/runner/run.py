@@ -16,7 +16,7 @@ import psutil
 from croupier.cli.launcher.replicas import Replicas, service_of
 from croupier.runtime.printed_text import escaped
 from loadtest.backend import Backend, BackendUnavailable, started_backend
-from loadtest.measures import CALLS_BROKEN
+from loadtest.measures import CALLS_BROKEN, Batch
 from loadtest.monitor.comparison import await_agreement, differences
 from loadtest.monitor.growth import MEMORY, growth_checks, usage_checks
 from loadtest.monitor.monitor import ServiceMonitor
@@ -50,16 +50,17 @@ LOCAL = "the load process"
 class LoadRun:
     """A run from its beginning to its result; raises BackendUnavailable or ReportFault if nothing can be tested.
 
-    `on_report` gets the reports of this process's own load process.
+    `on_batch` gets the measurements of this process's own load process.
     """
 
-    def __init__(self, options: Options, processes: int, on_report: Callable[[Message], None]) -> None:
+    def __init__(self, options: Options, processes: int, on_batch: Callable[[Batch], None]) -> None:
         self.processes = processes
         self.collector = Collector()
         self.stages = StagePlan(
             SCENARIOS[options.plan.scenario], options.plan.users, options.arrivals_per_second, options.seconds
         )
         self._options = options
+        self._on_batch = on_batch
         self._scenario = options.plan.resolved()
         self._interval_seconds = max(INTERVAL_SECONDS, options.seconds / MAX_INTERVALS)
         self._stack = ExitStack()
@@ -72,7 +73,7 @@ class LoadRun:
             self._monitor = ServiceMonitor(self._backend.metrics, time.monotonic)
             # Before the first call: counters are compared from here on.
             self._monitor.sample()
-            self.process = LoadProcess(self.plan, "0", lambda message: self._receive_own(message, on_report))
+            self.process = LoadProcess(self.plan, "0", self._receive_own)
             self._stack.callback(self.process.close)
             if fault := self.process.fault():
                 raise BackendUnavailable(fault)
@@ -80,9 +81,9 @@ class LoadRun:
             self.close()
             raise
 
-    def _receive_own(self, message: Message, on_report: Callable[[Message], None]) -> None:
+    def _receive_own(self, message: Message) -> None:
         self.collector.receive(LOCAL, message)
-        on_report(message)
+        self._on_batch(message["batch"])
 
     def begin(self) -> None:
         """Begin to measure."""
@@ -195,7 +196,18 @@ class LoadRun:
         used = sum(one.cpu_seconds for one in services)
         finished = collector.counts["tables finished"]
         return Result(
-            conditions=self._conditions(),
+            conditions=Conditions(
+                scenario=self._scenario.name,
+                seed=self.plan.seed,
+                command=self._options.command,
+                started_milliseconds=self._began_milliseconds,
+                seconds=self._seconds,
+                machine=f"{platform.system()} {platform.machine()}",
+                cores=os.cpu_count() or 0,
+                versions={"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+                backend=self._backend.description,
+                processes=self.processes,
+            ),
             tables_opened=collector.counts["tables opened"],
             tables_finished=finished,
             tables_judged=collector.counts["tables judged"],
@@ -257,20 +269,6 @@ class LoadRun:
             # Memory does not shrink later.
             if all(check.passed or check.name.endswith(MEMORY) for check in found) or time.monotonic() > deadline:
                 return found
-
-    def _conditions(self) -> Conditions:
-        return Conditions(
-            scenario=self._scenario.name,
-            seed=self.plan.seed,
-            command=self._options.command,
-            started_milliseconds=self._began_milliseconds,
-            seconds=self._seconds,
-            machine=f"{platform.system()} {platform.machine()}",
-            cores=os.cpu_count() or 0,
-            versions={"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
-            backend=self._backend.description,
-            processes=self.processes,
-        )
 
     def _bottleneck(self) -> str:
         cpu = self.collector.max_cpu

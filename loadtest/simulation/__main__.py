@@ -42,10 +42,8 @@ def _outcomes(seeds: Sequence[int], jobs: int, scenario: str, trace: Path | None
         yield from (_run(scenario, seed, file) for seed in seeds)
 
 
-@cache
-def _simulator() -> Simulator:
-    """Return the simulator of this process."""
-    return Simulator()
+_simulator = cache(Simulator)
+"""Returns the simulator of this process."""
 
 
 def _run(scenario: str, seed: int, file: TextIO | None = None) -> SeedResult:

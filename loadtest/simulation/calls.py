@@ -142,12 +142,9 @@ class SimulatedCall:
         """Add a callback for the end of the call at the server."""
         self._on_end.append(callback)
 
-    def _closed(self) -> None:
-        _run_once(self._on_close)
-
     def end_at_client(self, status: Status | None) -> None:
         """End the call at the client, and after a delay at the server."""
-        self._closed()
+        _run_once(self._on_close)
         if not self.client_has_ended:
             self._end_of_client(status)
             if not self.server_has_ended:
@@ -172,12 +169,12 @@ class SimulatedCall:
     def mark_ended(self) -> None:
         """Record that the call has ended at the server, and run its callbacks."""
         self.server_has_ended = True
-        self._closed()
+        _run_once(self._on_close)
         _run_once(self._on_end)
 
     def lose_connection(self, client_seconds: float, server_seconds: float) -> None:
         """Lose the connection; each end notices after its own delay."""
-        self._closed()
+        _run_once(self._on_close)
         self.to_client.cut()
         self.to_server.cut()
         self.client.later(client_seconds, self._end_of_client, BROKEN)
@@ -255,15 +252,13 @@ class ClientStream:
             while (raw := await self._call.receive()) is not None:
                 yield self._decode(raw)
         finally:
-            self._stop_sending()
-
-    def _stop_sending(self) -> None:
-        if self._sending is not None:
-            self._sending.cancel()
+            if self._sending is not None:
+                self._sending.cancel()
 
     def cancel(self) -> bool:
         """End the call at the client."""
-        self._stop_sending()
+        if self._sending is not None:
+            self._sending.cancel()
         if self._call.client_has_ended:
             return False
         with suppress(RuntimeError):

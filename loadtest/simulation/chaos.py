@@ -29,7 +29,7 @@ class Chaos:
             "kill all engines": lambda: self._kill(self._all("engine")),
             "stop engine": lambda: self._stop([self._one("engine")]),
             "rolling restart": lambda: self._stop(self._all("engine")),
-            "stop database": self._stop_database,
+            "stop database": lambda: self._stop_database(("engine", "engine", "lobby", "scoring"), DOWN_SECONDS),
             "stop database, kill engine": self._stop_database_and_kill_engine,
             "cut engine off": self._cut_engine_off,
             "kill lobby": lambda: self._kill([self._one("lobby")]),
@@ -92,10 +92,10 @@ class Chaos:
         for replica in self._all("scoring"):
             replica.start()
 
-    async def _stop_database(self) -> None:
-        database = self._environment.databases[self._random.choice(("engine", "engine", "lobby", "scoring"))]
+    async def _stop_database(self, kinds: Sequence[str], seconds: tuple[float, float]) -> None:
+        database = self._environment.databases[self._random.choice(kinds)]
         database.stop()
-        await asyncio.sleep(self._random.uniform(*DOWN_SECONDS))
+        await asyncio.sleep(self._random.uniform(*seconds))
         database.start()
 
     async def _stop_database_and_kill_engine(self) -> None:

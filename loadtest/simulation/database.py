@@ -59,15 +59,12 @@ class SimulatedDatabase:
         self.cut_off: set[Process] = set()
         """The processes that cannot reach the database, while others can."""
         self.raw, self.statements = schema.open()
-        self.raw.create_function("record_change", -1, self._record_change)
+        self.raw.create_function("record_change", -1, lambda *values: self._changes.append(values))
         self.raw.executescript(triggers)
         self._committed = committed
         self._changes: list[Change] = []
         self._owner: InlineConnection | None = None
         self._waiting: deque[tuple[InlineConnection, asyncio.Future[None]]] = deque()
-
-    def _record_change(self, *values: Any) -> None:
-        self._changes.append(values)
 
     async def enter(self, connection: "InlineConnection") -> None:
         """Wait for the lock; raises DatabaseFault while the database is down."""

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -45,7 +44,9 @@ class SimulatedWriter:
     async def _transaction(self, appends: Sequence[Append]) -> Sequence[int]:
         try:
             async with transaction(self._engine) as connection:
-                await connection.run_sync(_execute, appends)
+                await connection.run_sync(
+                    lambda sync: execute_append(lambda text, rows: sync.exec_driver_sql(text, list(rows)), appends)
+                )
             return ()
         except IntegrityError as conflict:
             async with transaction(self._engine) as connection:
@@ -55,10 +56,6 @@ class SimulatedWriter:
 
     async def close(self) -> None:
         """Do nothing: there is nothing to close."""
-
-
-def _execute(connection: Connection, appends: Sequence[Append]) -> None:
-    execute_append(lambda statement, rows: connection.exec_driver_sql(statement, list(rows)), appends)
 
 
 class SimulatedBotWorkers:

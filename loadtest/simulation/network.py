@@ -9,16 +9,8 @@ from typing import Any, NamedTuple
 import grpc
 
 from croupier.runtime.interceptor import CallInterceptor
-from loadtest.simulation.calls import (
-    BROKEN,
-    HALF_CLOSED,
-    OK,
-    ClientStream,
-    Metadata,
-    SimulatedCall,
-    SimulatedContext,
-    Status,
-)
+from loadtest.simulation import calls
+from loadtest.simulation.calls import ClientStream, Metadata, SimulatedCall, SimulatedContext, Status
 from loadtest.simulation.faults import Faults
 from loadtest.simulation.loop import Process
 from loadtest.simulation.observer import Observer
@@ -31,7 +23,7 @@ CLIENT_KEEPALIVE_SECONDS = 8.0
 SERVER_KEEPALIVE_SECONDS = 20.0
 """The longest time until a server's keepalive detects one, which takes a minute in production."""
 IDEMPOTENT = frozenset(
-    {
+    [
         "SubmitAction",
         "CreateProposal",
         "CastVote",
@@ -40,7 +32,7 @@ IDEMPOTENT = frozenset(
         "RecordRound",
         "RecordResult",
         "SetReady",
-    }
+    ]
 )
 """Methods whose requests may be duplicated."""
 STREAMS = frozenset({"FindMatch", "WatchTables", "WatchTable", "PlayTable"})
@@ -98,7 +90,7 @@ class SimulatedServer:
         call.handler = self.process.start(self._serve(call, context))
 
     async def _serve(self, call: SimulatedCall, context: SimulatedContext) -> None:
-        status = OK
+        status = calls.OK
         try:
             handler = await self._handler(call.method)
             if handler.stream_unary:
@@ -106,8 +98,8 @@ class SimulatedServer:
             else:
                 await handler.stream_stream(None, context)
         except grpc.aio.AbortError:
-            status = context.aborted or BROKEN
-        if status is not OK:
+            status = context.aborted or calls.BROKEN
+        if status is not calls.OK:
             self._network.trace.write("refused", call.number, status.code.name, status.details)
             self._network.observer.refused(call, status)
         call.to_client.send(status)
@@ -285,7 +277,7 @@ class SimulatedChannel:
             async def send() -> None:
                 async for request in requests:
                     self._send(call, request_serializer(request))
-                call.to_server.send(HALF_CLOSED)
+                call.to_server.send(calls.HALF_CLOSED)
 
             return ClientStream(call, response_deserializer, asyncio.ensure_future(send()))
 

@@ -3,8 +3,8 @@
 import asyncio
 import json
 from collections.abc import Container, Mapping
+from contextlib import suppress
 from random import Random
-from typing import Any
 
 from croupier.engine.cluster.notifier import NotificationListener
 from croupier.games.facts import Seat
@@ -84,17 +84,12 @@ class SimulatedNotifier:
         while True:
             listener.notifications_missed()
             checked = now()
-            while (payload := await _taken_until(checked + CHECK_SECONDS, pipe)) is not None:
-                if payload == LOST:
-                    return
-                origin, kind, *values = json.loads(payload)
-                if origin != self._engine_id:
-                    getattr(listener, kind)(*values)
-
-
-async def _taken_until(deadline: float, pipe: Pipe) -> Any:
-    try:
-        async with asyncio.timeout_at(deadline):
-            return await pipe.take()
-    except TimeoutError:
-        return None
+            with suppress(TimeoutError):
+                while True:
+                    async with asyncio.timeout_at(checked + CHECK_SECONDS):
+                        payload = await pipe.take()
+                    if payload == LOST:
+                        return
+                    origin, kind, *values = json.loads(payload)
+                    if origin != self._engine_id:
+                        getattr(listener, kind)(*values)

@@ -3,7 +3,6 @@
 import json
 import zlib
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import grpc
@@ -107,7 +106,6 @@ class Observer:
         """Record the changes of an engine's transaction."""
         for kind, table_id, *values in changes if self._is_open else ():
             if kind == "opened":
-                self._trace.write("opened", table_id, values[0])
                 self._opened(table_id, *values)
             elif kind == "appended":
                 self._trace.write("appended", table_id, *values)
@@ -121,6 +119,7 @@ class Observer:
                 self._findings.add(Invariant.LOG_BROKEN, f"a stored entry was {kind}", table_id, *values)
 
     def _opened(self, table_id: str, game: str, rules_version: int, config: str, seed: bytes) -> None:
+        self._trace.write("opened", table_id, game)
         record = self._record(table_id)
         if record.stored is not None:
             self._findings.add(Invariant.LOG_BROKEN, "the table was opened twice", table_id)
@@ -174,10 +173,7 @@ class Observer:
         viewer.reads_slowly |= call.has_slow_reader
         stream = len(viewer.opened) - 1
         self._streams[call.number] = viewer, stream
-        call.on_close(partial(self._stream_closed, viewer, stream))
-
-    def _stream_closed(self, viewer: SeatRecord, stream: int) -> None:
-        viewer.closed.append(Closed(self.now(), stream))
+        call.on_close(lambda: viewer.closed.append(Closed(self.now(), stream)))
 
     def _action(self, call: SimulatedCall, request: engine_pb2.SubmitActionRequest) -> None:
         viewer = self._viewer(call, request.table_id)

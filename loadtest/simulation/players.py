@@ -130,18 +130,19 @@ class Player:
     async def get_ready(self, table_id: str) -> None:
         """Get ready, and wait until the table is open."""
         seed = self._random.randbytes(4)
-        await self.retry(lambda: self._ready(table_id, seed))
-        await self.retry(lambda: self._wait_until_open(table_id))
 
-    async def _ready(self, table_id: str, seed: bytes) -> None:
-        table = (await self._client.get_table(table_id=table_id)).table
-        if table.state == tables_pb2.TABLE_STATE_FORMING:
-            await self._client.set_ready(table_id=table_id, client_seed=seed)
+        async def ready() -> None:
+            table = (await self._client.get_table(table_id=table_id)).table
+            if table.state == tables_pb2.TABLE_STATE_FORMING:
+                await self._client.set_ready(table_id=table_id, client_seed=seed)
 
-    async def _wait_until_open(self, table_id: str) -> None:
-        async for update in self._client.watch_tables(table_id=table_id):
-            if update.HasField("table") and update.table.state != tables_pb2.TABLE_STATE_FORMING:
-                return
+        async def wait_until_open() -> None:
+            async for update in self._client.watch_tables(table_id=table_id):
+                if update.HasField("table") and update.table.state != tables_pb2.TABLE_STATE_FORMING:
+                    return
+
+        await self.retry(ready)
+        await self.retry(wait_until_open)
 
     # Playing
 

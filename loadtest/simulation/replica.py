@@ -28,13 +28,8 @@ LAST_STEPS_SECONDS = 0.01
 """The time for cancelled tasks to end."""
 MAX_STOP_SECONDS = 15.0
 """The time limit of a replica to stop."""
-ENGINE, ENGINE_CONTROL, LOBBY, SCORING, SCORING_CONTROL = (
-    "engine",
-    "engine-control",
-    "lobby",
-    "scoring",
-    "scoring-control",
-)
+ENGINE, ENGINE_CONTROL, LOBBY = "engine", "engine-control", "lobby"
+SCORING, SCORING_CONTROL = "scoring", "scoring-control"
 _EXPECTED = (SQLAlchemyError, ServiceError, ConnectionError)
 """Exceptions by which a service may end, since its database is unavailable."""
 

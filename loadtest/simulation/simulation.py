@@ -42,7 +42,10 @@ class Simulation(Environment):
         self, seed: int, loop: VirtualLoop, trace: Trace, schemas: Mapping[str, Schema], scenario: str = ""
     ) -> None:
         super().__init__(seed, loop, trace, schemas, scenario)
-        self.replicas = list(self._replicas())
+        counts = {EngineReplica: self.plan.engines, LobbyReplica: self.plan.lobbies, ScoringReplica: self.plan.scorings}
+        self.replicas: list[Replica] = [
+            kind(f"{kind.kind}-{number}", self) for kind, count in counts.items() for number in range(1, count + 1)
+        ]
         self.players: list[Player] = []
         self.boards: dict[str, list[bytes]] = {}
         """LeaderboardEntry messages by game."""
@@ -52,12 +55,6 @@ class Simulation(Environment):
         self._seated: list[tuple[Player, str]] = []
         self._unattended: list[tuple[Player, str]] = []
         self._spectators: list[tuple[Player, str]] = []
-
-    def _replicas(self) -> Iterator[Replica]:
-        counts = {EngineReplica: self.plan.engines, LobbyReplica: self.plan.lobbies, ScoringReplica: self.plan.scorings}
-        for kind, count in counts.items():
-            for number in range(1, count + 1):
-                yield kind(f"{kind.kind}-{number}", self)
 
     def start(self) -> None:
         """Start the run; the loop stops at its end, or at the first violation."""
@@ -163,18 +160,14 @@ class Simulation(Environment):
         self.observer.close()
         rows = self.databases["engine"].raw.execute("SELECT began, ended FROM outages ORDER BY began")
         outages = tuple(Outage(*row) for row in rows)
-        for record in self.observer.opened:
-            record.outages, record.delivery, record.late_milliseconds = outages, self._delivery_limit(), None
-        return self.observer.opened
-
-    def _delivery_limit(self) -> DeliveryLimit:
-        """Return the limit of deliveries, from when databases are available and fast."""
         are_stopped = any(kind.startswith(("stop database", "cut engine")) for kind in self.plan.scheduled_faults)
         is_fair = self.plan.rates.is_fair_to_databases and not are_stopped
-        fair_from = 0.0 if is_fair else self.plan.faulty_seconds + RECOVERY_SECONDS
-        return DeliveryLimit(
-            MAX_DELIVERY_MILLISECONDS, START_MILLISECONDS + round(fair_from * 1000), applies_to_impaired=True
-        )
+        # From then on databases are available and fast.
+        since = START_MILLISECONDS + round(1000 * (0 if is_fair else self.plan.faulty_seconds + RECOVERY_SECONDS))
+        limit = DeliveryLimit(MAX_DELIVERY_MILLISECONDS, since, applies_to_impaired=True)
+        for record in self.observer.opened:
+            record.outages, record.delivery, record.late_milliseconds = outages, limit, None
+        return self.observer.opened
 
 
 def missing_results(environment: Environment) -> Iterator[str]:

@@ -15,9 +15,9 @@ from croupier.scoring.schema import METADATA as SCORING_METADATA
 from croupier_api.v1 import engine_pb2
 from loadtest.judge.rules.interface import ABANDONED
 from loadtest.judge.standings import check_standings
-from loadtest.judge.verdict import Verdict, judge
+from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant, Violation
-from loadtest.record import StoredEntry, TableRecord
+from loadtest.record import TableRecord
 from loadtest.simulation.database import Schema
 from loadtest.simulation.engine_replica import EngineReplica
 from loadtest.simulation.loop import Deadlock, VirtualLoop
@@ -87,22 +87,19 @@ class Simulator:
             _clean_up(loop, simulation)
         verdicts = [judge(record) for record in records]
         numbers["verified"] = sum(verdict.is_verified for verdict in verdicts)
-        violations = [*simulation.findings.violations, *_violations(simulation, verdicts)]
+        found = (violation for verdict in verdicts for violation in verdict.violations)
+        violations = [*simulation.findings.violations, *found]
+        outcomes = [verdict.outcome for verdict in verdicts if verdict.outcome is not None]
+        if len(outcomes) == len(verdicts):
+            violations += check_standings(outcomes, simulation.boards, simulation.statistics)
         return SeedResult(
             seed, scenario, trace.digest, tuple(violations), virtual_seconds, numbers, simulation.faults.counts
         )
 
 
-def _violations(simulation: Simulation, verdicts: Sequence[Verdict]) -> Iterator[Violation]:
-    for verdict in verdicts:
-        yield from verdict.violations
-    outcomes = [verdict.outcome for verdict in verdicts if verdict.outcome is not None]
-    if len(outcomes) == len(verdicts):
-        yield from check_standings(outcomes, simulation.boards, simulation.statistics)
-
-
 def _numbers(simulation: Simulation, records: Sequence[TableRecord]) -> Counter[str]:
-    bodies = [json.loads(entry.body) for record in records for entry in _entries(record)]
+    stored = [record.stored for record in records if record.stored is not None]
+    bodies = [json.loads(entry.body) for table in stored for entry in table.entries]
     answers = [answer for record in records for viewer in record.viewers for answer in viewer.answered]
     return Counter(
         tables=len(records),
@@ -116,10 +113,6 @@ def _numbers(simulation: Simulation, records: Sequence[TableRecord]) -> Counter[
         compensations=sum(body["t"] == "compensate" for body in bodies),
         abandoned=sum(body.get("limit") == ABANDONED for body in bodies),
     )
-
-
-def _entries(record: TableRecord) -> Sequence[StoredEntry]:
-    return record.stored.entries if record.stored is not None else ()
 
 
 def _clean_up(loop: VirtualLoop, simulation: Simulation) -> None:

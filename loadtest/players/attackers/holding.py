@@ -1,10 +1,8 @@
 """Attackers who hold calls open: by requests that do not come, and by answers that they do not read."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-
-from google.protobuf.message import Message
 
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
 from loadtest.players.attackers.attacker import PAGE_SIZE, Attacker
@@ -29,13 +27,10 @@ async def unread_answers(attacker: Attacker) -> None:
     async with held_calls(attacker) as hold:
         async for client in attacker.turns(await attacker.sign_in(GUESTS)):
             await attacker.find_tables(client)
-            for request in _long_answers(attacker.finished):
-                await hold(client.leave_unread(request))
-
-
-def _long_answers(finished: Sequence[str]) -> Sequence[Message]:
-    pages = (lobby_pb2.ListTablesRequest(page_size=PAGE_SIZE), scoring_pb2.ListResultsRequest(page_size=PAGE_SIZE))
-    return (*pages, *(engine_pb2.GetReplayRequest(table_id=table_id) for table_id in finished[:1]))
+            await hold(client.leave_unread(lobby_pb2.ListTablesRequest(page_size=PAGE_SIZE)))
+            await hold(client.leave_unread(scoring_pb2.ListResultsRequest(page_size=PAGE_SIZE)))
+            for table_id in attacker.finished[:1]:
+                await hold(client.leave_unread(engine_pb2.GetReplayRequest(table_id=table_id)))
 
 
 @asynccontextmanager

@@ -47,7 +47,12 @@ async def _play(attacker: Attacker, client: AttackClient, table_id: str) -> None
         if "ILLEGAL_ACTION" in outcomes:
             view = await attacker.call(client, engine_pb2.GetViewRequest(table_id=table_id))
             legal = view.message.snapshot.legal_actions if view.message is not None else actions_pb2.LegalActions()
-            action = _decide(legal) if legal.actions or legal.choices else DRAW
+            if legal.actions:
+                action = legal.actions[0]
+            elif legal.choices:
+                choice = legal.choices[0]
+                cards = choice.cards.cards[: choice.cards.min_cards]
+                action = complete_choice(choice, cards=cards, suit=choice.suits[0])
         outcomes = await asyncio.gather(*(_act(attacker, client, table_id, action) for _ in range(ACTIONS_AT_ONCE)))
 
 
@@ -65,10 +70,3 @@ async def _act(attacker: Attacker, client: AttackClient, table_id: str, action: 
         elif outcome not in LIMITS:
             count_refused_action(attacker.measures, outcome)
     return outcome
-
-
-def _decide(legal: actions_pb2.LegalActions) -> actions_pb2.Action:
-    if legal.actions:
-        return legal.actions[0]
-    choice = legal.choices[0]
-    return complete_choice(choice, cards=choice.cards.cards[: choice.cards.min_cards], suit=choice.suits[0])

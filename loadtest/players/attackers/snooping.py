@@ -14,6 +14,8 @@ LINK = "a.b.c"
 PRIVATE_TABLE = lobby_pb2.CreateTableRequest(
     game=GAME, seat_count=2, access=tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_SEATED)
 )
+SHOWN = (OK, "NOT_SEATED", "TABLE_NOT_FINISHED", "TABLE_FULL", "TABLE_STARTED")
+"""Outcomes by which a table is known to exist."""
 READS_OF_A_TABLE = 20
 """The number of times that all requests about a table are sent."""
 
@@ -27,7 +29,10 @@ async def private_tables(attacker: Attacker) -> None:
         for _ in range(READS_OF_A_TABLE if table_id else 0):
             await attacker.pause()
             for request in _requests(table_id):
-                _check_hidden(attacker, table_id, request, (await attacker.call(snoop, request)).outcome)
+                outcome = (await attacker.call(snoop, request)).outcome
+                if outcome in SHOWN:
+                    detail = f"{type(request).DESCRIPTOR.name} answered {outcome}"
+                    attacker.record_violation(Invariant.PRIVATE_TABLE_SEEN, table_id, detail)
             await _check_lists(attacker, snoop, table_id)
         clients = await attacker.sign_in(2)
 
@@ -43,12 +48,6 @@ def _requests(table_id: str) -> Sequence[Message]:
         engine_pb2.SendReactionRequest(table_id=table_id, reaction="clap"),
         scoring_pb2.GetScoreSheetRequest(table_id=table_id),
     )
-
-
-def _check_hidden(attacker: Attacker, table_id: str, request: Message, outcome: str) -> None:
-    if outcome == OK or outcome in ("NOT_SEATED", "TABLE_NOT_FINISHED", "TABLE_FULL", "TABLE_STARTED"):
-        name = type(request).DESCRIPTOR.name
-        attacker.record_violation(Invariant.PRIVATE_TABLE_SEEN, table_id, f"{name} answered {outcome}")
 
 
 async def _check_lists(attacker: Attacker, snoop: AttackClient, table_id: str) -> None:
