@@ -7,14 +7,10 @@ import pytest
 
 from croupier.cli.terminal.person_input import (
     REACTIONS,
-    Help,
+    Command,
     InputFault,
-    Leave,
     Propose,
     React,
-    ShowActions,
-    ShowRules,
-    ShowSheet,
     Vote,
     read_input,
 )
@@ -117,10 +113,10 @@ CONTRACTS = pb.LegalActions(
         ("/propose same_cards", PLAYS, Propose("same_cards")),
         ("Agree", PLAYS, Vote(agree=True)),
         ("refuse", NOTHING, Vote(agree=False)),
-        ("/sheet", NOTHING, ShowSheet()),
-        ("/help", NOTHING, Help()),
-        ("/leave", NOTHING, Leave()),
-        ("/actions", NOTHING, ShowActions()),
+        ("/sheet", NOTHING, Command.SHEET),
+        ("/help", NOTHING, Command.HELP),
+        ("/leave", NOTHING, Command.LEAVE),
+        ("/actions", NOTHING, Command.ACTIONS),
         *((f"/react {name}", NOTHING, React(name)) for name in REACTIONS),
         ("the old clubs", PLAYS, play(CARD_EIGHT_OF_HEARTS, SUIT_CLUBS)),
         ("play old s", PLAYS, play(CARD_EIGHT_OF_HEARTS, SUIT_SPADES)),
@@ -129,8 +125,8 @@ CONTRACTS = pb.LegalActions(
         ("solo_clubs", CONTRACTS, CONTRACTS.actions[1]),
         ("solo in clubs", CONTRACTS, CONTRACTS.actions[1]),
         ("fool as H", KEEPS, keep([CARD_JOKER, CARD_ACE_OF_SPADES], SUIT_HEARTS)),
-        ("/rules", NOTHING, ShowRules()),
-        *((word, PLAYS, Help()) for word in ("?", "help")),
+        ("/rules", NOTHING, Command.RULES),
+        *((word, PLAYS, Command.HELP) for word in ("?", "help")),
     ],
 )
 def test_input_is_understood(typed: str, legal: pb.LegalActions, expected: object) -> None:

@@ -38,7 +38,11 @@ async def serve(settings: RunSettings, folder: Path) -> int:
     validate(program, folder / "envoy.yaml")
     envoy = await Envoy.start(program, folder, settings.workers)
     try:
-        await _write_ready_file(settings, envoy)
+        listeners = await envoy.admin.listeners()
+        addresses = {"listen": listeners["players"], "admin": str(envoy.admin.path)}
+        if "metrics" in listeners:
+            addresses["metrics"] = listeners["metrics"]
+        write_ready_file(settings.ready_file, addresses)
         return await _wait_for_stop(settings, envoy)
     finally:
         await envoy.kill()
@@ -52,14 +56,6 @@ def _with_files(settings: RunSettings, folder: Path) -> RunSettings:
             "secrets_folder": settings.secrets_folder or folder,
         }
     )
-
-
-async def _write_ready_file(settings: RunSettings, envoy: Envoy) -> None:
-    listeners = await envoy.admin.listeners()
-    addresses = {"listen": listeners["players"], "admin": str(envoy.admin.path)}
-    if "metrics" in listeners:
-        addresses["metrics"] = listeners["metrics"]
-    write_ready_file(settings.ready_file, addresses)
 
 
 async def _wait_for_stop(settings: RunSettings, envoy: Envoy) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from google.api import annotations_pb2
 from google.protobuf.descriptor import FileDescriptor, MethodDescriptor, ServiceDescriptor
-from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet, MethodOptions
+from google.protobuf.descriptor_pb2 import FileDescriptorSet, MethodOptions
 from google.rpc import error_details_pb2, status_pb2
 
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
@@ -98,16 +98,13 @@ def descriptor_set() -> bytes:
     files: dict[str, FileDescriptor] = {}
     for file in (*(service.file for service in SERVICES), *_ERROR_DETAILS):
         _add(file, files)
-    return FileDescriptorSet(file=map(_proto, files.values())).SerializeToString(deterministic=True)
+    descriptors = FileDescriptorSet()
+    for each in files.values():
+        each.CopyToProto(descriptors.file.add())
+    return descriptors.SerializeToString(deterministic=True)
 
 
 def _add(file: FileDescriptor, files: dict[str, FileDescriptor]) -> None:
     for imported in file.dependencies:
         _add(imported, files)
     files.setdefault(file.name, file)
-
-
-def _proto(file: FileDescriptor) -> FileDescriptorProto:
-    proto = FileDescriptorProto()
-    file.CopyToProto(proto)
-    return proto

@@ -41,18 +41,15 @@ def validate(program: Path, configuration: Path) -> None:
     except (OSError, subprocess.TimeoutExpired):
         raise SettingsError(f"{program} cannot be run") from None
     if done.returncode != 0:
-        raise SettingsError(f"Envoy cannot use its configuration: {_last_message(done.stderr)}")
+        # Without its place in the source, and shortened: it may quote the configuration.
+        lines = done.stderr.strip().splitlines() or ["unknown reason"]
+        message = lines[-1].rpartition("] ")[2][:MAX_MESSAGE_CHARACTERS]
+        raise SettingsError(f"Envoy cannot use its configuration: {message}")
 
 
 def _environment() -> dict[str, str]:
     """Return the variables of Envoy, which has no use for those of the gateway's settings."""
     return {"PATH": os.environ.get("PATH", os.defpath)}
-
-
-def _last_message(log: str) -> str:
-    """Return Envoy's last message, without its place in the source, and shortened: it may quote the configuration."""
-    lines = log.strip().splitlines() or ["unknown reason"]
-    return lines[-1].rpartition("] ")[2][:MAX_MESSAGE_CHARACTERS]
 
 
 class Envoy:

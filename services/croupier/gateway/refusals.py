@@ -11,35 +11,14 @@ from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.json_format import MessageToDict
-from google.rpc.code_pb2 import (
-    DEADLINE_EXCEEDED,
-    INTERNAL,
-    INVALID_ARGUMENT,
-    PERMISSION_DENIED,
-    RESOURCE_EXHAUSTED,
-    UNAUTHENTICATED,
-    UNAVAILABLE,
-    UNIMPLEMENTED,
-)
+from google.rpc import code_pb2
 from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
 from croupier.runtime.errors import DOMAIN, REASON_PREFIX
 from croupier.runtime.server import MAX_REQUEST_BYTES
-from croupier_api.v1.errors_pb2 import (
-    ERROR_REASON_INTERNAL_FAULT,
-    ERROR_REASON_INVALID_ACCESS_TOKEN,
-    ERROR_REASON_MALFORMED_REQUEST,
-    ERROR_REASON_ORIGIN_NOT_ALLOWED,
-    ERROR_REASON_REQUEST_TOO_LARGE,
-    ERROR_REASON_SERVICE_TIMEOUT,
-    ERROR_REASON_SERVICE_UNAVAILABLE,
-    ERROR_REASON_TOO_MANY_REQUESTS,
-    ERROR_REASON_UNKNOWN_METHOD,
-    ERROR_REASON_UNSUPPORTED_MEDIA_TYPE,
-    ERROR_REASON_UNSUPPORTED_PROTOCOL,
-    ErrorReason,
-)
+from croupier_api.v1 import errors_pb2
+from croupier_api.v1.errors_pb2 import ErrorReason
 
 MAX_HEADER_KIBIBYTES = 16
 MAX_HEADERS = 60
@@ -94,24 +73,31 @@ class Refusal:
 
 
 def _malformed(message: str, details: str = "") -> Refusal:
-    return Refusal(400, INVALID_ARGUMENT, ERROR_REASON_MALFORMED_REQUEST, message, details)
+    return Refusal(400, code_pb2.INVALID_ARGUMENT, errors_pb2.ERROR_REASON_MALFORMED_REQUEST, message, details)
 
 
 def _unauthenticated(status: int, details: str = "") -> Refusal:
     message = "no valid access token: send one as 'authorization: Bearer ...', from /v1/sign-in"
-    return Refusal(status, UNAUTHENTICATED, ERROR_REASON_INVALID_ACCESS_TOKEN, message, details, http_status=401)
+    return Refusal(
+        status,
+        code_pb2.UNAUTHENTICATED,
+        errors_pb2.ERROR_REASON_INVALID_ACCESS_TOKEN,
+        message,
+        details,
+        http_status=401,
+    )
 
 
 def _unavailable(status: int) -> Refusal:
     message = "the service is not available: try again"
-    return Refusal(status, UNAVAILABLE, ERROR_REASON_SERVICE_UNAVAILABLE, message, retry_seconds=1)
+    return Refusal(status, code_pb2.UNAVAILABLE, errors_pb2.ERROR_REASON_SERVICE_UNAVAILABLE, message, retry_seconds=1)
 
 
 REFUSALS = (
     Refusal(
         403,
-        INVALID_ARGUMENT,
-        ERROR_REASON_UNSUPPORTED_PROTOCOL,
+        code_pb2.INVALID_ARGUMENT,
+        errors_pb2.ERROR_REASON_UNSUPPORTED_PROTOCOL,
         "Upgrade and CONNECT are not supported",
         "startsWith('upgrade_failed')",
         http_status=400,
@@ -120,8 +106,8 @@ REFUSALS = (
     _unauthenticated(403, "startsWith('jwt_authn')"),
     Refusal(
         400,
-        INVALID_ARGUMENT,
-        ERROR_REASON_MALFORMED_REQUEST,
+        code_pb2.INVALID_ARGUMENT,
+        errors_pb2.ERROR_REASON_MALFORMED_REQUEST,
         "invalid request",
         "contains('json_transcode_failure')",
         # This message of Envoy names the field and its fault. All others are about HTTP or Envoy.
@@ -138,52 +124,54 @@ REFUSALS = (
     _unauthenticated(401),
     Refusal(
         403,
-        PERMISSION_DENIED,
-        ERROR_REASON_ORIGIN_NOT_ALLOWED,
+        code_pb2.PERMISSION_DENIED,
+        errors_pb2.ERROR_REASON_ORIGIN_NOT_ALLOWED,
         "web pages of this origin may not call here: the operator can allow it",
     ),
     Refusal(
         404,
-        UNIMPLEMENTED,
-        ERROR_REASON_UNKNOWN_METHOD,
+        code_pb2.UNIMPLEMENTED,
+        errors_pb2.ERROR_REASON_UNKNOWN_METHOD,
         "unknown path or method: `croupier gateway openapi` lists them",
     ),
-    Refusal(408, DEADLINE_EXCEEDED, ERROR_REASON_SERVICE_TIMEOUT, "the request took too long to arrive"),
+    Refusal(
+        408, code_pb2.DEADLINE_EXCEEDED, errors_pb2.ERROR_REASON_SERVICE_TIMEOUT, "the request took too long to arrive"
+    ),
     Refusal(
         413,
-        RESOURCE_EXHAUSTED,
-        ERROR_REASON_REQUEST_TOO_LARGE,
+        code_pb2.RESOURCE_EXHAUSTED,
+        errors_pb2.ERROR_REASON_REQUEST_TOO_LARGE,
         f"the body is too large: at most {MAX_REQUEST_BYTES // 1024} KiB",
     ),
     Refusal(
         415,
-        INVALID_ARGUMENT,
-        ERROR_REASON_UNSUPPORTED_MEDIA_TYPE,
+        code_pb2.INVALID_ARGUMENT,
+        errors_pb2.ERROR_REASON_UNSUPPORTED_MEDIA_TYPE,
         "unsupported content type: send JSON with 'content-type: application/json'",
     ),
     Refusal(
         426,
-        INVALID_ARGUMENT,
-        ERROR_REASON_UNSUPPORTED_PROTOCOL,
+        code_pb2.INVALID_ARGUMENT,
+        errors_pb2.ERROR_REASON_UNSUPPORTED_PROTOCOL,
         "unsupported version: expected HTTP/1.1 or HTTP/2",
     ),
     Refusal(
         429,
-        RESOURCE_EXHAUSTED,
-        ERROR_REASON_TOO_MANY_REQUESTS,
+        code_pb2.RESOURCE_EXHAUSTED,
+        errors_pb2.ERROR_REASON_TOO_MANY_REQUESTS,
         "too many requests from this address: wait a second and try again",
         retry_seconds=1,
     ),
     Refusal(
         431,
-        RESOURCE_EXHAUSTED,
-        ERROR_REASON_REQUEST_TOO_LARGE,
+        code_pb2.RESOURCE_EXHAUSTED,
+        errors_pb2.ERROR_REASON_REQUEST_TOO_LARGE,
         f"the headers are too large: at most {MAX_HEADERS} headers and {MAX_HEADER_KIBIBYTES} KiB",
     ),
     Refusal(
         501,
-        INVALID_ARGUMENT,
-        ERROR_REASON_UNSUPPORTED_PROTOCOL,
+        code_pb2.INVALID_ARGUMENT,
+        errors_pb2.ERROR_REASON_UNSUPPORTED_PROTOCOL,
         "unsupported transfer encoding: send the body in chunks or with its length",
     ),
     # A protocol error of the service, which a lost connection may cause.
@@ -191,11 +179,11 @@ REFUSALS = (
     _unavailable(503),
     Refusal(
         504,
-        DEADLINE_EXCEEDED,
-        ERROR_REASON_SERVICE_TIMEOUT,
+        code_pb2.DEADLINE_EXCEEDED,
+        errors_pb2.ERROR_REASON_SERVICE_TIMEOUT,
         "the service took too long: the call may have taken effect all the same",
     ),
     # Any other error.
-    Refusal(400, INTERNAL, ERROR_REASON_INTERNAL_FAULT, "the gateway failed"),
+    Refusal(400, code_pb2.INTERNAL, errors_pb2.ERROR_REASON_INTERNAL_FAULT, "the gateway failed"),
 )
 """The first match is used; the last one matches every status from its own on."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated
 
 import typer
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -12,7 +12,7 @@ from rich.text import Text
 from croupier.cli.faults import misused
 from croupier.cli.options import game_named, option_text
 from croupier.cli.terminal.safe_console import SafeConsole
-from croupier.games.interface import Game, Option, seats_text
+from croupier.games.interface import Game, seats_text
 from croupier.games.registry import GAMES, bots_of
 
 WIDTH = 80
@@ -54,7 +54,11 @@ def show_game(console: Console, game_id: str) -> None:
     ]
     console.print(_heading(game), Padding(Group(*facts), (0, 0, 0, 2)), width=WIDTH)
     for option in game.options(seats):
-        console.print(Padding(_option(option), (1, 0, 0, 4)), width=WIDTH)
+        allowed = f"{option.allowed.start} to {option.allowed.stop - 1}" if isinstance(option.allowed, range) else ""
+        allowed = allowed or ", ".join(map(option_text, option.allowed))
+        about = {"  type": option.type_name, "  default": option_text(option.default), "  allowed": allowed}
+        text = Group(Text.assemble((option.name, "bold"), f" - {option.meaning}"), _two_columns(about))
+        console.print(Padding(text, (1, 0, 0, 4)), width=WIDTH)
     _show_words(console, "Terms of its players:", game.names)
     _show_words(console, "Proposals that all seats can agree on (croupier play: propose NAME):", game.proposals)
 
@@ -77,14 +81,3 @@ def _two_columns(rows: Mapping[str, str]) -> Table:
 def _heading(game: Game) -> Text:
     heading = Text.assemble((game.id, "bold"), f" - {game.name}, " if game.name != game.id else ", ")
     return heading + Text(seats_text(game))
-
-
-def _option(option: Option) -> RenderableType:
-    facts = {"  type": option.type_name, "  default": option_text(option.default), "  allowed": _allowed(option)}
-    return Group(Text.assemble((option.name, "bold"), f" - {option.meaning}"), _two_columns(facts))
-
-
-def _allowed(option: Option) -> str:
-    if isinstance(option.allowed, range):
-        return f"{option.allowed.start} to {option.allowed.stop - 1}"
-    return ", ".join(map(option_text, option.allowed))

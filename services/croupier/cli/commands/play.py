@@ -161,7 +161,9 @@ class TableVisit:
             menu = TableMenu(unfinished, [self._title(table) for table in unfinished], screen)
             has_chosen = await menu.run()
             for table in menu.given_up:
-                await self._give_up(table)
+                if table.state == tables_pb2.TABLE_STATE_FORMING:
+                    await self._client.leave_table(table_id=table.table_id)
+                self._player.forget(table.table_id)
             if menu.chosen is not None or not has_chosen:
                 return menu.chosen
         return await self._new_table(screen)
@@ -196,11 +198,6 @@ class TableVisit:
     def _game(self, name: str) -> games_pb2.GameDescription:
         return self._games.get(name, games_pb2.GameDescription(name=name))
 
-    async def _give_up(self, table: tables_pb2.Table) -> None:
-        if table.state == tables_pb2.TABLE_STATE_FORMING:
-            await self._client.leave_table(table_id=table.table_id)
-        self._player.forget(table.table_id)
-
     async def _new_table(self, screen: Screen) -> tables_pb2.Table:
         choice = self._choice
         names = {known: game.name for known, game in self._games.items()}
@@ -220,16 +217,14 @@ class TableVisit:
         table = created.table
         self._remember(table)
         if choice.is_for_friends:
-            self._invite(table.invite_code, screen)
+            code = table.invite_code
+            join = printed_command("play", "--join", code, "--player", "NAME", *choice.connection)
+            others = f"Others join by the code {code}. In another terminal of this machine:"
+            screen.say(folded("", others, screen.width), Text(join))
         else:
             for seat in range(1, seats):
                 table = (await self._client.add_bot(table_id=table.table_id, seat=seat)).table
         return table
-
-    def _invite(self, code: str, screen: Screen) -> None:
-        join = printed_command("play", "--join", code, "--player", "NAME", *self._choice.connection)
-        others = f"Others join by the code {code}. In another terminal of this machine:"
-        screen.say(folded("", others, screen.width), Text(join))
 
     async def _follow(self, table: tables_pb2.Table, screen: Screen) -> AsyncTable | None:
         """Wait for the game and play it; returns its table once it is over."""
@@ -264,7 +259,10 @@ class TableVisit:
         rounds, width = sheet.rounds if sheet else table.round_scores, min(MAX_WIDTH, console.width)
         console.print("\nScore sheet", *sheet_lines(words, rounds, width), sep="\n")
         if sheet is not None:
-            await _show_statistics(self._client, table.table.game, words, console)
+            with contextlib.suppress(CroupierError):
+                for statistics in (await self._client.get_player_statistics()).games:
+                    if statistics.game == table.table.game:
+                        console.print("", statistics_text(words, statistics, width), sep="\n")
         export = self._command("replay", "export", table.table_id)
         console.print(f"\nReplay: {export}", soft_wrap=True)
 
@@ -289,14 +287,6 @@ async def _finished_sheet(client: Client, table_id: str) -> scoring_pb2.GetScore
                         return sheet
                 await asyncio.sleep(TICK_SECONDS)
     return None
-
-
-async def _show_statistics(client: Client, game: str, words: Words, console: Console) -> None:
-    """Print the person's statistics in this game; nothing if scoring has none."""
-    with contextlib.suppress(CroupierError):
-        for statistics in (await client.get_player_statistics()).games:
-            if statistics.game == game:
-                console.print("", statistics_text(words, statistics, min(MAX_WIDTH, console.width)), sep="\n")
 
 
 def statistics_text(words: Words, statistics: scoring_pb2.GameStatistics, width: int) -> Text:

@@ -1,6 +1,6 @@
 """Addresses of the services that are started here, and the flags that each of them gets."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -56,11 +56,7 @@ def _addresses(instance: str, port: int) -> Addresses:
 
 def joined(addresses: Mapping[str, Addresses], service: str, kind: str) -> str:
     """Return the addresses of one kind of all instances of a service, as one text with commas."""
-    return ",".join(_known(addresses, service, kind))
-
-
-def _known(addresses: Mapping[str, Addresses], service: str, kind: str) -> Iterable[str]:
-    return (at[kind] for instance, at in addresses.items() if service_of(instance) == service)
+    return ",".join(at[kind] for instance, at in addresses.items() if service_of(instance) == service)
 
 
 def check_free(wanted: Mapping[str, Addresses]) -> None:
@@ -109,7 +105,8 @@ def service_flags(
 def _flags_of_its_own(instance: str, folder: DataFolder, addresses: Mapping[str, Addresses]) -> dict[str, str]:
     service = service_of(instance)
     if service == GATEWAY:
-        return _flags_of_gateway(folder, addresses)
+        listening = {service: joined(addresses, service, "listen") for service in START_ORDER}
+        return {"lobby-public-key": str(folder.public_key("lobby")), **listening}
     if service == "lobby":
         return {
             "signing-key": str(folder.signing_key("lobby")),
@@ -122,8 +119,3 @@ def _flags_of_its_own(instance: str, folder: DataFolder, addresses: Mapping[str,
         "signing-key": str(folder.signing_key("engine")),
         "scoring-control": joined(addresses, "scoring", "control"),
     }
-
-
-def _flags_of_gateway(folder: DataFolder, addresses: Mapping[str, Addresses]) -> dict[str, str]:
-    services = {service: joined(addresses, service, "listen") for service in START_ORDER}
-    return {"lobby-public-key": str(folder.public_key("lobby")), **services}

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -101,28 +101,20 @@ def started_services(
         _await_services(folder, process)
         yield BackgroundServices(folder, process)
     finally:
-        _stop(process)
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _await_services(folder: DataFolder, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + START_SECONDS * len(START_ORDER)
-    while not _are_of(folder, process):
+    while True:
+        with suppress(OSError):
+            if json.loads(folder.services_file.read_text())["pid"] == process.pid:
+                return
         if process.poll() is not None or time.monotonic() > deadline:
             raise CommandFault("\n".join(["the services did not start:", *last_lines(folder.log_file("up"))]))
         time.sleep(POLL_SECONDS)
-
-
-def _are_of(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool:
-    try:
-        return bool(json.loads(folder.services_file.read_text())["pid"] == process.pid)
-    except OSError:
-        return False
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

@@ -31,13 +31,16 @@ async def start_service(
     process, log = await _spawn(command, environment, folder.log_file(instance))
     try:
         async with asyncio.timeout(deadline_seconds):
-            addresses = await _readiness(instance, process, folder.ready_file(instance), log)
+            while not folder.ready_file(instance).exists():
+                if process.returncode is not None:
+                    raise log.refusal(instance, process.returncode)
+                await asyncio.sleep(READY_POLL_SECONDS)
+        return process, json.loads(folder.ready_file(instance).read_text())
     except BaseException as fault:
         await stop_process(process, grace_seconds=0)
         if isinstance(fault, TimeoutError):
             raise log.fault(f"the {instance} was not ready within {deadline_seconds:g} seconds") from None
         raise
-    return process, addresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +73,6 @@ async def _spawn(
             *command, stdin=asyncio.subprocess.PIPE, stdout=log, stderr=log, env=environment
         )
     return process, _Log(log_file, begins)
-
-
-async def _readiness(instance: str, process: asyncio.subprocess.Process, ready_file: Path, log: _Log) -> Addresses:
-    while (addresses := _announced(ready_file)) is None:
-        if process.returncode is not None:
-            raise log.refusal(instance, process.returncode)
-        await asyncio.sleep(READY_POLL_SECONDS)
-    return addresses
-
-
-def _announced(ready_file: Path) -> Addresses | None:
-    try:
-        addresses: dict[str, str] = json.loads(ready_file.read_text())
-    except FileNotFoundError:
-        return None
-    return addresses
 
 
 def last_lines(log_file: Path, begins: int = 0) -> list[str]:

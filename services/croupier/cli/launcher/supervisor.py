@@ -174,16 +174,13 @@ class Services:
         """Drain the services in order: the lobby forms no more tables, the engine reports, scoring records it."""
         self.folder.services_file.unlink(missing_ok=True)
         try:
-            await self._end_watches()
+            for watch in self._watches:
+                watch.cancel()
+            await asyncio.gather(*self._watches, return_exceptions=True)
             await self._end_processes(self._settings.grace_seconds)
         except asyncio.CancelledError:
             # A second signal cancels the drain.
             await self._end_processes(grace_seconds=0)
-
-    async def _end_watches(self) -> None:
-        for watch in self._watches:
-            watch.cancel()
-        await asyncio.gather(*self._watches, return_exceptions=True)
 
     async def _end_processes(self, grace_seconds: float) -> None:
         gateway = self._processes.get(GATEWAY)
@@ -224,7 +221,12 @@ async def running_services(
     it is started again. Raises CommandFault if they cannot be started, and in place of the body, which is then
     cancelled, if one keeps dying.
     """
-    _check_database_allows_replicas(settings)
+    is_sqlite = settings.database is None or urlsplit(settings.database).scheme.startswith("sqlite")
+    if settings.replicas.most > 1 and is_sqlite:
+        raise misused(
+            "SQLite serves one instance of each service: for more name a PostgreSQL database, "
+            "--database postgresql://USER:PASSWORD@HOST/NAME, or leave --engines, --lobbies and --scorings out"
+        )
     has_gateway = settings.gateway is not None
     wanted = addresses_from(port, settings.replicas, with_gateway=has_gateway, gateway_host=settings.gateway_host)
     data = prepare_data_folder(folder, certificates=settings.mutual_tls)
@@ -246,15 +248,6 @@ async def running_services(
             raise services.fault from None
         finally:
             await services.stop()
-
-
-def _check_database_allows_replicas(settings: SupervisorSettings) -> None:
-    is_sqlite = settings.database is None or urlsplit(settings.database).scheme.startswith("sqlite")
-    if settings.replicas.most > 1 and is_sqlite:
-        raise misused(
-            "SQLite serves one instance of each service: for more name a PostgreSQL database, "
-            "--database postgresql://USER:PASSWORD@HOST/NAME, or leave --engines, --lobbies and --scorings out"
-        )
 
 
 async def _migrate(folder: DataFolder) -> None:

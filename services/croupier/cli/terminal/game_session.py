@@ -5,34 +5,20 @@ import asyncio
 from rich.console import RenderableType
 from rich.text import Text
 
+from croupier.cli.terminal import person_input
 from croupier.cli.terminal.console import Picture, Screen
 from croupier.cli.terminal.facts import fact_lines
 from croupier.cli.terminal.legal import legal_lines, possible_text
 from croupier.cli.terminal.lines import folded
-from croupier.cli.terminal.person_input import (
-    HELP,
-    Help,
-    InputFault,
-    Leave,
-    Propose,
-    React,
-    Request,
-    ShowActions,
-    ShowRules,
-    ShowSheet,
-    Vote,
-    is_irrevocable,
-    read_input,
-)
+from croupier.cli.terminal.person_input import Command, InputFault, Propose, React, Request, Vote
 from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
 from croupier.cli.terminal.sheets import sheet_lines
 from croupier.cli.terminal.typed_lines import carry_out_lines, until_first
 from croupier.cli.terminal.words import Words
-from croupier_api.v1 import actions_pb2, engine_pb2, facts_pb2, games_pb2
+from croupier_api.v1 import actions_pb2, engine_pb2, games_pb2
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
 from croupier_client.errors import CroupierError
-from croupier_client.table import Event
 
 TICK_SECONDS = 0.25
 SHOWN_ROUNDS = 3
@@ -75,14 +61,11 @@ class GameSession:
     async def _follow(self) -> None:
         self._draw()
         async for event in self._table:
-            self._show_event(event)
+            if isinstance(event, engine_pb2.Reaction):
+                self._say(f"{self._words.name(event.seat)} reacts: {event.reaction}")
+            elif isinstance(event, engine_pb2.TableUpdate):
+                self._show_update(event)
             self._draw()
-
-    def _show_event(self, event: Event) -> None:
-        if isinstance(event, engine_pb2.Reaction):
-            self._say(f"{self._words.name(event.seat)} reacts: {event.reaction}")
-        elif isinstance(event, engine_pb2.TableUpdate):
-            self._show_update(event)
 
     def _show_update(self, update: engine_pb2.TableUpdate) -> None:
         if update.HasField("seat") and update.seat == self._table.seat:
@@ -97,7 +80,10 @@ class GameSession:
         scores = [fact.round_ended.score for fact in update.facts if fact.HasField("round_ended")]
         # The last round is on the sheet that is shown when the game is over.
         if scores and not any(fact.HasField("game_ended") for fact in update.facts):
-            self._show_rounds(scores[-1])
+            last = scores[-1].round
+            rounds = [score for score in self._table.round_scores if score.round <= last]
+            self._say(f"Score sheet after {self._words.term('round')} {last}")
+            self._screen.say(*sheet_lines(self._words, rounds[-SHOWN_ROUNDS:], self._screen.width))
 
     def _show_proposal(self, update: engine_pb2.TableUpdate) -> None:
         before, self._proposal = self._proposal, update.proposal if update.HasField("proposal") else None
@@ -106,15 +92,6 @@ class GameSession:
         elif self._proposal is None and before is not None:
             all_agree = len(before.agreed_seats) == len(self._table.table.seats)
             self._say(f"{self._words.term(before.name)} {'is agreed on' if all_agree else 'is proposed no longer'}")
-
-    def _show_rounds(self, last: facts_pb2.RoundScore) -> None:
-        rounds = [score for score in self._table.round_scores if score.round <= last.round]
-        self._say(f"Score sheet after {self._words.term('round')} {last.round}")
-        self._screen.say(*sheet_lines(self._words, rounds[-SHOWN_ROUNDS:], self._screen.width))
-
-    async def _show_sheet(self) -> None:
-        sheet = await self._client.get_score_sheet(table_id=self._table.table_id)
-        self._screen.say(*sheet_lines(self._words, sheet.rounds, self._screen.width))
 
     def _say(self, line: str) -> None:
         self._screen.say(folded("", line, self._screen.width))
@@ -176,7 +153,11 @@ class GameSession:
             if unconfirmed is not None and line.strip().lower() in ("yes", "y"):
                 await self._carry_out(unconfirmed[1])
             else:
-                await self._read(line)
+                request = person_input.read_input(line, self._table.legal_actions, self._words)
+                if question := self._question(request):
+                    self._unconfirmed, self._is_news = (question, request), True
+                else:
+                    await self._carry_out(request)
         except InputFault as fault:
             self._notify(str(fault))
         except CroupierError as error:
@@ -184,22 +165,14 @@ class GameSession:
         self._draw()
         return not self.has_left
 
-    async def _read(self, line: str) -> None:
-        """Carry out the request of a line, or ask for its confirmation."""
-        request = read_input(line, self._table.legal_actions, self._words)
-        if question := self._question(request):
-            self._unconfirmed, self._is_news = (question, request), True
-        else:
-            await self._carry_out(request)
-
     def _question(self, request: Request) -> str:
         """Return what the person is to confirm; empty if nothing is."""
         match request:
-            case Leave():
+            case Command.LEAVE:
                 return LEAVE_QUESTION
             case Vote(agree=True) if self._table.proposal is not None:
                 return f"agree to {self._words.term(self._table.proposal.name)}"
-            case actions_pb2.Action() if is_irrevocable(request):
+            case actions_pb2.Action() if person_input.is_irrevocable(request):
                 return self._words.action(request)
             case _:
                 return ""
@@ -214,31 +187,29 @@ class GameSession:
 
     async def _carry_out(self, request: Request) -> None:
         match request:
-            case Leave():
+            case Command.LEAVE:
                 self.has_left = True
-            case Help():
-                self._screen.say(*(folded("", text, self._screen.width) for text in HELP))
-            case ShowActions():
+            case Command.HELP:
+                self._screen.say(*(folded("", text, self._screen.width) for text in person_input.HELP))
+            case Command.ACTIONS:
                 self._screen.say(*self._legal_lines())
-            case ShowSheet():
-                await self._show_sheet()
-            case ShowRules():
+            case Command.SHEET:
+                sheet = await self._client.get_score_sheet(table_id=self._table.table_id)
+                self._screen.say(*sheet_lines(self._words, sheet.rounds, self._screen.width))
+            case Command.RULES:
                 self._screen.say(self._rules)
             case React(reaction):
                 await self._client.send_reaction(table_id=self._table.table_id, reaction=reaction)
-            case Propose(name):
-                await self._propose(name)
+            case Propose(name) if name in self._meanings:
+                await self._table.create_proposal(name)
+            case Propose() if self._meanings:
+                raise InputFault(f"propose one of {', '.join(sorted(self._meanings))}")
+            case Propose():
+                raise InputFault(f"{self._game.name} has nothing to propose")
             case Vote(agree):
                 await self._table.cast_vote(agree=agree)
-            case action:
-                await self._table.submit_action(action, expected_sequence=self._table.expected_sequence)
-
-    async def _propose(self, name: str) -> None:
-        if not self._meanings:
-            raise InputFault(f"{self._game.name} has nothing to propose")
-        if name not in self._meanings:
-            raise InputFault(f"propose one of {', '.join(sorted(self._meanings))}")
-        await self._table.create_proposal(name)
+            case actions_pb2.Action():
+                await self._table.submit_action(request, expected_sequence=self._table.expected_sequence)
 
     def _notify(self, message: str) -> None:
         self._notice, self._is_news = message, True

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TypeAlias
 
 from croupier.cli.terminal.legal import choice_labels, count_text, is_numbered, verb_text
@@ -55,33 +56,20 @@ class Vote:
     agree: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ShowSheet:
-    """Show the score sheet."""
+class Command(Enum):
+    """Requests without parts: show something, or give the table up."""
+
+    SHEET = auto()
+    RULES = auto()
+    ACTIONS = auto()
+    """All legal ones."""
+    HELP = auto()
+    LEAVE = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class ShowRules:
-    """Show the rules of the game."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShowActions:
-    """Show all legal actions."""
-
-
-@dataclass(frozen=True, slots=True)
-class Help:
-    """Show the help."""
-
-
-@dataclass(frozen=True, slots=True)
-class Leave:
-    """Give the table up."""
-
-
-Request: TypeAlias = actions_pb2.Action | React | Propose | Vote | ShowSheet | ShowRules | ShowActions | Help | Leave
+Request: TypeAlias = actions_pb2.Action | React | Propose | Vote | Command
 PLAIN_WORDS = Words((), symbols=False)
+_PUNCTUATION = str.maketrans(",()", "   ")
 
 
 def read_input(text: str, legal: actions_pb2.LegalActions, words: Words = PLAIN_WORDS) -> Request:
@@ -143,15 +131,15 @@ def _command(typed: Sequence[str]) -> Request | None:
         case ["refuse" | "/refuse"]:
             return Vote(agree=False)
         case ["/sheet"]:
-            return ShowSheet()
+            return Command.SHEET
         case ["/rules"]:
-            return ShowRules()
+            return Command.RULES
         case ["/actions"]:
-            return ShowActions()
+            return Command.ACTIONS
         case ["/leave"]:
-            return Leave()
+            return Command.LEAVE
         case ["/help" | "help" | "?"]:
-            return Help()
+            return Command.HELP
         case ["/react", reaction] if reaction in REACTIONS:
             return React(reaction)
         case ["/react", *_]:
@@ -168,19 +156,12 @@ def _matching(typed: Sequence[str], actions: Sequence[actions_pb2.Action], words
     """Return the actions that have all these words; only those that have no others but a verb, if there are any."""
     wanted = [word.lower() for word in typed]
     has = [
-        (action, _words_of(text))
+        (action, text.lower().translate(_PUNCTUATION).split())
         for action in actions
         for text in dict.fromkeys((action_text(action, words.deck), words.action(action)))
     ]
     exact = _distinct(action for action, known in has if wanted in (known, known[1:]))
     return exact or _distinct(action for action, known in has if all(_is_in(word, known) for word in wanted))
-
-
-def _words_of(text: str) -> list[str]:
-    return text.lower().translate(_PUNCTUATION).split()
-
-
-_PUNCTUATION = str.maketrans(",()", "   ")
 
 
 def _distinct(actions: Iterable[actions_pb2.Action]) -> list[actions_pb2.Action]:
@@ -213,17 +194,15 @@ def _completed(typed: Sequence[str], choice: actions_pb2.ActionChoice, words: Wo
     # People count seats from 1.
     rest, number = _without_number(typed, "seat", [seat + 1 for seat in choice.seats])
     seat = None if number is None else number - 1
-    rest, amount = _without_number(rest, "amount", _amounts(choice))
+    wanted = choice.amount
+    is_asked = choice.HasField("amount")
+    amounts = range(wanted.min_amount, wanted.max_amount + 1, wanted.step) if is_asked else ()
+    rest, amount = _without_number(rest, "amount", amounts)
     rest, suit = _without_suit(rest, choice, words)
     cards = _cards(rest, choice.cards, words)
     if not choice.cards.min_cards <= len(cards) <= choice.cards.max_cards:
         raise InputFault(f"{verb_text(words, choice)} {count_text(choice.cards)} cards, not {len(cards)}")
     return complete_choice(choice, cards=cards, suit=suit, amount=amount, seat=seat)
-
-
-def _amounts(choice: actions_pb2.ActionChoice) -> Sequence[int]:
-    amount = choice.amount
-    return range(amount.min_amount, amount.max_amount + 1, amount.step) if choice.HasField("amount") else ()
 
 
 def _without_number(typed: Sequence[str], part: str, allowed: Sequence[int]) -> tuple[Sequence[str], int | None]:

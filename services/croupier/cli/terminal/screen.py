@@ -41,9 +41,11 @@ class DisplayedTable:
 
 def table_lines(words: Words, table: DisplayedTable, width: int = USUAL_WIDTH) -> list[Text]:
     """Return the lines of a table; `width` in columns."""
+    room = max(NARROWEST_NAME, min(NAME_WIDTH, width - NUMBERS_WIDTH - len(INDENT)))
     return [
         _headline(words, table, width),
-        *_seat_lines(words, table, width),
+        Text(f"{INDENT}{'seat':{room}} cards points tricks", style="dim"),
+        *(_seat_line(words, table, seat, room, width) for seat in range(len(table.view.seats))),
         *(folded(f"{name}: ", text, width) for name, text in _rows(words, table.view)),
         *_hand_lines(words, table, width),
     ]
@@ -55,14 +57,6 @@ def _headline(words: Words, table: DisplayedTable, width: int) -> Text:
     text = escaped(f"{table.title}, {words.term('round')} {table.view.round}{phase}")
     room = width - 1 - len(time_left)
     return Text(text.ljust(room)[:room] + time_left, style="bold")
-
-
-def _seat_lines(words: Words, table: DisplayedTable, width: int) -> list[Text]:
-    room = max(NARROWEST_NAME, min(NAME_WIDTH, width - NUMBERS_WIDTH - len(INDENT)))
-    return [
-        Text(f"{INDENT}{'seat':{room}} cards points tricks", style="dim"),
-        *(_seat_line(words, table, seat, room, width) for seat in range(len(table.view.seats))),
-    ]
 
 
 def _seat_line(words: Words, table: DisplayedTable, seat: int, room: int, width: int) -> Text:
@@ -104,7 +98,10 @@ def _rows(words: Words, view: facts_pb2.TableView) -> Iterable[tuple[str, str]]:
         yield "face down", ", ".join(hidden)
     for pile in view.piles:
         if pile.cards:
-            yield _pile_name(words, pile) + (", face down" if pile.face_down else ""), _pile_text(words, pile)
+            shown = pile.cards[-MAX_PILE_CARDS:]
+            before, after = ("... ", f" ({pile.count} cards)") if pile.count > len(shown) else ("", "")
+            name = _pile_name(words, pile) + (", face down" if pile.face_down else "")
+            yield name, before + ", ".join(_runs(words, shown)) + after
     contract = words.contract(view.contract)
     if contract:
         yield "contract", contract
@@ -117,12 +114,6 @@ def _rows(words: Words, view: facts_pb2.TableView) -> Iterable[tuple[str, str]]:
 
 def _pile_name(words: Words, pile: facts_pb2.Pile) -> str:
     return words.pile(pile.name, pile.owner if pile.HasField("owner") else None)
-
-
-def _pile_text(words: Words, pile: facts_pb2.Pile) -> str:
-    shown = pile.cards[-MAX_PILE_CARDS:]
-    more = f" ({pile.count} cards)" if pile.count > len(shown) else ""
-    return ("... " if more else "") + ", ".join(_runs(words, shown)) + more
 
 
 def _runs(words: Words, cards: Iterable[facts_pb2.PileCard]) -> list[str]:

@@ -91,7 +91,9 @@ class WaitingRoom:
         try:
             match line.strip().lower():
                 case "/start" | "start":
-                    await self._add_bots()
+                    for number, seat in enumerate(self._table.seats):
+                        if not seat.name:
+                            await self._client.add_bot(table_id=self._table.table_id, seat=number)
                 case "/leave":
                     await self._client.leave_table(table_id=self._table.table_id)
                     self.has_left = True
@@ -104,18 +106,16 @@ class WaitingRoom:
         self._draw(is_news=bool(self._notice))
         return not self.has_left
 
-    async def _add_bots(self) -> None:
-        for number, seat in enumerate(self._table.seats):
-            if not seat.name:
-                await self._client.add_bot(table_id=self._table.table_id, seat=number)
-
     def _draw(self, *, is_news: bool) -> None:
         width, silent = self._screen.width, self._clock() - self._answered_at
         messages = [Text(escaped(self._notice), style="italic")] if self._notice else []
         if silent > ANSWER_SECONDS:
             lost = "The connection is lost: asking the lobby until it answers. /quit leaves; you can come back."
             messages.append(folded("", lost, width, style="bold red"))
-        self._screen.draw(Picture(self._lines(), self._choices(width), messages), is_news=is_news)
+        own = self._client.player
+        start = "/start fills the free seats with bots, " if own and own.player_id == self._table.host_player_id else ""
+        choices = folded("", f"{start}/leave frees your seat, /quit leaves; you can come back", width)
+        self._screen.draw(Picture(self._lines(), [choices], messages), is_news=is_news)
 
     def _lines(self) -> Sequence[Text]:
         free = sum(not seat.name for seat in self._table.seats)
@@ -126,8 +126,3 @@ class WaitingRoom:
             you = " (you)" if own and seat.player_id == own.player_id else ""
             lines.append(Text(f"  {number} {escaped(seat.name) or 'free'}{you}"))
         return lines
-
-    def _choices(self, width: int) -> Sequence[Text]:
-        own = self._client.player
-        start = "/start fills the free seats with bots, " if own and own.player_id == self._table.host_player_id else ""
-        return [folded("", f"{start}/leave frees your seat, /quit leaves; you can come back", width)]

@@ -52,7 +52,9 @@ class Words:
 
     def card_and_name(self, card: CardValue) -> str:
         """Return a card with its term, if it has one."""
-        return self._card_and_name(self.notation(card))
+        notation = self.notation(card)
+        name = self.terms.get(notation)
+        return self._symbol(notation) + (f" ({name})" if name else "")
 
     def cards(self, cards: Iterable[CardValue]) -> str:
         """Return cards in their order."""
@@ -95,7 +97,8 @@ class Words:
         """Return an action with a text in place of its list of cards; parts that are not chosen yet are left out."""
         match action.WhichOneof("verb"):
             case "bid":
-                return f"bid {self._bid(action.bid)}".rstrip()
+                bid = action.bid
+                return f"bid {bid.amount if bid.HasField('amount') else self.term(bid.contract)}".rstrip()
             case "keep_cards":
                 suit = f", {suit_text(action.keep_cards.trump)} trump" if action.keep_cards.trump else ""
                 return f"keep {cards or 'none'}{suit}"
@@ -114,24 +117,17 @@ class Words:
                 suit = f"{suit_text(named.trump)} " if named.trump else ""
                 return f"name {suit}trump" + (" and all tricks" if named.all_tricks else "")
             case "lay":
-                return self._lay(action.lay, cards)
+                lay = action.lay
+                meld = f" as {self.term(lay.meld)}" if lay.meld else ""
+                pile = f" on {self.pile(lay.pile, lay.owner if lay.HasField('owner') else None)}" if lay.pile else ""
+                return f"lay {cards}{meld}{pile}"
             case "declare_word":
-                return self._declare(action.declare_word, cards)
+                declared = action.declare_word
+                amount = str(declared.amount) if declared.HasField("amount") else ""
+                seat = self.name(declared.seat) if declared.HasField("seat") else ""
+                return ", ".join(filter(None, (f"declare {self.term(declared.word)}", cards, amount, seat)))
             case verb:
                 return _FIXED_VERBS.get(verb or "", "do nothing")
-
-    def _bid(self, bid: actions_pb2.BidAction) -> str:
-        return str(bid.amount) if bid.HasField("amount") else self.term(bid.contract)
-
-    def _lay(self, lay: actions_pb2.LayAction, cards: str) -> str:
-        meld = f" as {self.term(lay.meld)}" if lay.meld else ""
-        pile = f" on {self.pile(lay.pile, lay.owner if lay.HasField('owner') else None)}" if lay.pile else ""
-        return f"lay {cards}{meld}{pile}"
-
-    def _declare(self, declare: actions_pb2.DeclareAction, cards: str) -> str:
-        amount = str(declare.amount) if declare.HasField("amount") else ""
-        seat = self.name(declare.seat) if declare.HasField("seat") else ""
-        return ", ".join(part for part in (f"declare {self.term(declare.word)}", cards, amount, seat) if part)
 
     def contract(self, contract: facts_pb2.Contract) -> str:
         """Return what is known of a contract; empty if nothing is."""
@@ -166,10 +162,6 @@ class Words:
         """Return a card or a suit in notation as the terminal can show it."""
         has_symbol = self.symbols and (text in SYMBOLS or (_is_standard(text) and text != JOKER))
         return text[:-1] + SYMBOLS[text[-1]] if has_symbol else text
-
-    def _card_and_name(self, text: str) -> str:
-        name = self.terms.get(text)
-        return self._symbol(text) + (f" ({name})" if name else "")
 
 
 def words_of(game: games_pb2.GameDescription, names: Sequence[str], symbols: bool) -> Words:
