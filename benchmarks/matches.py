@@ -9,18 +9,9 @@ from random import Random
 from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple, TypeAlias
 
+from croupier.games import interface
 from croupier.games.facts import Seat
-from croupier.games.interface import (
-    Bot,
-    CardsShuffled,
-    Game,
-    GameOver,
-    Observation,
-    OptionValues,
-    SeatActed,
-    ShuffleNeeded,
-    State,
-)
+from croupier.games.interface import Game, GameOver, Observation, SeatActed, ShuffleNeeded, State
 
 Seating: TypeAlias = tuple[str, ...]
 """The name of the bot on each seat."""
@@ -61,8 +52,8 @@ class League:
     """A game with resolved options, and the bots that play it."""
 
     game: Game
-    options: OptionValues
-    bots: Mapping[str, Bot]
+    options: interface.OptionValues
+    bots: Mapping[str, interface.Bot]
     seatings: tuple[Seating, ...]
     seed: str
 
@@ -88,13 +79,13 @@ class League:
                 state, _ = self.game.apply(state, self._decided(state, seat, self.bots[seating[seat]], randoms[seat]))
         raise EndlessTable(f"deal {number} of {self.game.name} has no end after {MAX_ACTIONS} actions")
 
-    def _decided(self, state: State, seat: Seat, bot: Bot, random: Random) -> SeatActed:
+    def _decided(self, state: State, seat: Seat, bot: interface.Bot, random: Random) -> SeatActed:
         observation = Observation(seat, self.options, self.game.view(state, seat), self.game.legal_actions(state, seat))
         return SeatActed(seat, bot(observation, random.randrange))
 
-    def _shuffled(self, number: int, due: ShuffleNeeded) -> CardsShuffled:
+    def _shuffled(self, number: int, due: ShuffleNeeded) -> interface.CardsShuffled:
         random = Random(f"{self.seed}/{number}/{due.round_number}/{due.shuffle_number}")
-        return CardsShuffled(
+        return interface.CardsShuffled(
             tuple(random.sample(due.cards, len(due.cards))), tuple(map(random.randrange, due.draw_bounds))
         )
 

@@ -1,26 +1,26 @@
 """The judge's rules of Jøssing, in the order of docs/rules/jossing.md, whose rule ids are in the comments."""
 
+from loadtest.judge.rules import interface
 from loadtest.judge.rules.cards import PACK, RANKS, followers, grouped, open_piles, revokes
-from loadtest.judge.rules.interface import Card, Illegal, JudgeTable, Legal, Options, Pile, ReplayAction, Shuffle
 
 
-class JossingTable(JudgeTable):
+class JossingTable(interface.JudgeTable):
     """A table of Jøssing; a section is a round of the interface."""
 
     proposal_rule = "JOS-ACT-1"
 
-    def __init__(self, seats: int, options: Options) -> None:
+    def __init__(self, seats: int, options: interface.Options) -> None:
         super().__init__(seats, options)
         self.deck = [card for card in PACK for _ in range(int(options["decks"]))]  # JOS-DECK-1, JOS-DECK-2
         self.phase = "deal"
         # The section: bids and tricks won by seat, the indicator, the trick and finished tricks as they were played.
         self.dealer = 0
-        self.indicator: Card | None = None
+        self.indicator: interface.Card | None = None
         self.bids: list[int | None] = [None] * seats
         self.won = [0] * seats
         self.leader = 0
-        self.trick: list[tuple[Card, int]] = []
-        self.taken: list[tuple[Card, int]] = []
+        self.trick: list[tuple[interface.Card, int]] = []
+        self.taken: list[tuple[interface.Card, int]] = []
 
     # The length of the game
 
@@ -41,9 +41,9 @@ class JossingTable(JudgeTable):
     # Due actions
 
     @property
-    def pending_shuffle(self) -> Shuffle | None:
+    def pending_shuffle(self) -> interface.Shuffle | None:
         """The whole deck before each section (JOS-DECK-3)."""
-        return Shuffle(list(self.deck), [], self.round_number + 1, 1) if self.phase == "deal" else None
+        return interface.Shuffle(list(self.deck), [], self.round_number + 1, 1) if self.phase == "deal" else None
 
     @property
     def to_act(self) -> list[int]:
@@ -56,25 +56,25 @@ class JossingTable(JudgeTable):
         return silent
 
     @property
-    def piles(self) -> dict[str, Pile]:
+    def piles(self) -> dict[str, interface.Pile]:
         """The indicator, the trick and the finished tricks; all open."""
         indicator = [] if self.indicator is None else [(self.indicator, None)]
         return open_piles(trick=self.trick, taken=self.taken, indicator=indicator)
 
-    def legal(self, seat: int) -> Legal:
+    def legal(self, seat: int) -> interface.Legal:
         """Return the bids or cards that a seat may choose from."""
         if seat not in self.to_act:
-            return Legal([], [])
+            return interface.Legal([], [])
         hand = self.hands[seat]
         if self.phase == "bid":
             amounts = [amount for amount in range(len(hand) + 1) if self.rule_against_bid(seat, amount) is None]
-            return Legal([{"type": "bid", "amount": amount} for amount in amounts], [])
+            return interface.Legal([{"type": "bid", "amount": amount} for amount in amounts], [])
         cards = [card for card in sorted(set(hand)) if self.rule_against_play(seat, card) is None]  # JOS-PLAY-6
-        return Legal([{"type": "play", "card": card} for card in cards], [])
+        return interface.Legal([{"type": "play", "card": card} for card in cards], [])
 
     # The deal
 
-    def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
+    def shuffled(self, cards: list[interface.Card], drawn: list[int]) -> interface.ReplayAction:
         """Deal singly from the dealer's left, then turn the indicator (JOS-DEAL-2, JOS-DEAL-3)."""
         assert not drawn, "no numbers are drawn in Jøssing"
         self.round_number += 1
@@ -90,13 +90,13 @@ class JossingTable(JudgeTable):
 
     # Bids and plays
 
-    def act(self, seat: int, action: ReplayAction) -> None:
+    def act(self, seat: int, action: interface.ReplayAction) -> None:
         """Apply a bid or a card."""
         if self.phase in ("deal", "over"):
-            raise Illegal("JOS-DEAL-4" if self.phase == "deal" else "JOS-END-1", "no seat may act")
+            raise interface.Illegal("JOS-DEAL-4" if self.phase == "deal" else "JOS-END-1", "no seat may act")
         verb = action.get("type")
         if set(action) != {"bid": {"type", "amount"}, "play": {"type", "card"}}.get(str(verb)):
-            raise Illegal("JOS-ACT-1", f"{action} is no bid and plays no card")
+            raise interface.Illegal("JOS-ACT-1", f"{action} is no bid and plays no card")
         if verb == "bid":
             self.bid(seat, action["amount"])
         else:
@@ -130,7 +130,7 @@ class JossingTable(JudgeTable):
     def bid(self, seat: int, amount: int) -> None:
         """Apply a bid; with the last one the first trick begins."""
         if rule := self.rule_against_bid(seat, amount):
-            raise Illegal(rule, f"{seat} bid {amount}")
+            raise interface.Illegal(rule, f"{seat} bid {amount}")
         self.bids[seat] = amount
         if None not in self.bids:
             self.phase = "play"
@@ -143,10 +143,10 @@ class JossingTable(JudgeTable):
             return left
         return max(self.clockwise_from(left), key=lambda seat: self.bids[seat] or 0)  # JOS-LEAD-3
 
-    def play(self, seat: int, card: Card) -> None:
+    def play(self, seat: int, card: interface.Card) -> None:
         """Play a card to the trick; the last one ends it, and perhaps the section (JOS-PLAY-5)."""
         if rule := self.rule_against_play(seat, card):
-            raise Illegal(rule, f"{seat} played {card}")
+            raise interface.Illegal(rule, f"{seat} played {card}")
         self.hands[seat].remove(card)
         self.trick.append((card, seat))
         if len(self.trick) == self.seats:

@@ -1,31 +1,31 @@
 """The judge's rules of Thulla, in the order of docs/rules/thulla.md, whose rule ids are in the comments."""
 
+from loadtest.judge.rules import interface
 from loadtest.judge.rules.cards import PACK, RANKS, followers, grouped, open_piles, revokes
-from loadtest.judge.rules.interface import Card, Illegal, JudgeTable, Legal, Options, Pile, ReplayAction, Shuffle
 
 PUT_ASIDE = ["2C", "2D", "2H", "2S", "3C", "3D", "3H", "3S"]  # THU-DECK-2
 CARD_POINTS = dict(zip(RANKS, [2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 11], strict=True))  # THU-D15
 
 
-def points_of(hand: list[Card]) -> int:
+def points_of(hand: list[interface.Card]) -> int:
     """Return the card points of a hand."""
     return sum(CARD_POINTS[card[0]] for card in hand)
 
 
-class ThullaTable(JudgeTable):
+class ThullaTable(interface.JudgeTable):
     """A table of Thulla, which plays a match of games."""
 
     proposal_rule = "THU-D9"
 
-    def __init__(self, seats: int, options: Options) -> None:
+    def __init__(self, seats: int, options: interface.Options) -> None:
         super().__init__(seats, options)
         self.removed = PUT_ASIDE[: 52 % seats]
         self.phase = "deal"
         self.ace_forced = False
         # The trick: the seats that take part, in the order of play, and the cards as they were played.
         self.taking_part: list[int] = []
-        self.trick: list[tuple[Card, int]] = []
-        self.waste: list[tuple[Card, int]] = []
+        self.trick: list[tuple[interface.Card, int]] = []
+        self.waste: list[tuple[interface.Card, int]] = []
         # The game: the seats that are out, in order; fruitless tricks; charges with "cards_each_out".
         self.out: list[int] = []
         self.out_before_trick = 0
@@ -37,13 +37,13 @@ class ThullaTable(JudgeTable):
     # Due actions
 
     @property
-    def pending_shuffle(self) -> Shuffle | None:
+    def pending_shuffle(self) -> interface.Shuffle | None:
         """The trimmed deck before each game, and a starter if one is to be drawn (THU-DEAL-2, THU-START-3)."""
         if self.phase != "deal":
             return None
         cards = [card for card in PACK if card not in self.removed]
         bounds = [self.seats] if self.options["start"] == "random" else []
-        return Shuffle(cards, bounds, self.round_number + 1, 1)
+        return interface.Shuffle(cards, bounds, self.round_number + 1, 1)
 
     @property
     def to_act(self) -> list[int]:
@@ -51,17 +51,19 @@ class ThullaTable(JudgeTable):
         return [self.taking_part[len(self.trick)]] if self.phase == "play" else []
 
     @property
-    def piles(self) -> dict[str, Pile]:
+    def piles(self) -> dict[str, interface.Pile]:
         """The put-aside cards, the trick and the waste; all open."""
         removed = [(card, None) for card in self.removed if self.round_number]
         return open_piles(trick=self.trick, waste=self.waste, removed=removed)
 
-    def legal(self, seat: int) -> Legal:
+    def legal(self, seat: int) -> interface.Legal:
         """Return the cards that a seat may play."""
         hand = self.hands[seat] if seat in self.to_act else []
-        return Legal([{"type": "play", "card": card} for card in hand if self.rule_against(hand, card) is None], [])
+        return interface.Legal(
+            [{"type": "play", "card": card} for card in hand if self.rule_against(hand, card) is None], []
+        )
 
-    def rule_against(self, hand: list[Card], card: Card) -> str | None:
+    def rule_against(self, hand: list[interface.Card], card: interface.Card) -> str | None:
         """Return the rule against a card of the seat whose turn it is."""
         if card not in hand:
             return "THU-PLAY-2"
@@ -71,7 +73,7 @@ class ThullaTable(JudgeTable):
 
     # The deal
 
-    def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
+    def shuffled(self, cards: list[interface.Card], drawn: list[int]) -> interface.ReplayAction:
         """Deal one card at a time, the first to the dealer's left (THU-DEAL-2)."""
         self.round_number += 1
         dealer = (int(self.options["first_dealer"]) + self.round_number - 1) % self.seats  # THU-DEAL-1
@@ -80,7 +82,7 @@ class ThullaTable(JudgeTable):
         self.phase = "play"
         self.begin_trick(self.starter(dealer, drawn))
         self.ace_forced = self.options["start"] == "ace_of_spades"
-        event: ReplayAction = {"type": "deal", "hands": [list(hand) for hand in self.hands]}  # THU-DEAL-3
+        event: interface.ReplayAction = {"type": "deal", "hands": [list(hand) for hand in self.hands]}  # THU-DEAL-3
         return event | {"starter": drawn[0]} if drawn else event
 
     def starter(self, dealer: int, drawn: list[int]) -> int:
@@ -93,14 +95,14 @@ class ThullaTable(JudgeTable):
 
     # Playing
 
-    def act(self, seat: int, action: ReplayAction) -> None:
+    def act(self, seat: int, action: interface.ReplayAction) -> None:
         """Apply a play, step by step as the page has it."""
         if seat not in self.to_act:
-            raise Illegal("THU-PLAY-1", f"{seat} is not to act")
+            raise interface.Illegal("THU-PLAY-1", f"{seat} is not to act")
         if set(action) != {"type", "card"} or action["type"] != "play":
-            raise Illegal("THU-D9", f"{action} plays no card")
+            raise interface.Illegal("THU-D9", f"{action} plays no card")
         if rule := self.rule_against(self.hands[seat], action["card"]):
-            raise Illegal(rule, f"{seat} cannot play {action['card']}")
+            raise interface.Illegal(rule, f"{seat} cannot play {action['card']}")
         self.ace_forced = False
         self.hands[seat].remove(action["card"])  # 1
         self.trick.append((action["card"], seat))

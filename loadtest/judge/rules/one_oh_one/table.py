@@ -1,7 +1,7 @@
 """The table: deals, turns, the stock, and the end of rounds and of the game."""
 
+from loadtest.judge.rules import interface
 from loadtest.judge.rules.cards import SUITS, grouped, open_piles
-from loadtest.judge.rules.interface import Card, Illegal, JudgeTable, Legal, Options, Pile, ReplayAction, Shuffle
 from loadtest.judge.rules.one_oh_one.cards import (
     cards_taken,
     corrected,
@@ -13,12 +13,12 @@ from loadtest.judge.rules.one_oh_one.cards import (
 )
 
 
-class OneOhOneTable(JudgeTable):
+class OneOhOneTable(interface.JudgeTable):
     """A table of 101."""
 
     proposal_rule = "101-PLAY-1"
 
-    def __init__(self, seats: int, options: Options) -> None:
+    def __init__(self, seats: int, options: interface.Options) -> None:
         super().__init__(seats, options)
         self.in_game = list(range(seats))
         self.dropped_out: list[list[int]] = []
@@ -28,12 +28,12 @@ class OneOhOneTable(JudgeTable):
 
         self.dealing = True
         self.starter: int | None = None
-        self.dealt_last: Card = ""
+        self.dealt_last: interface.Card = ""
         """The last card that the starter was dealt."""
         self.shuffles = 0
-        self.stock: list[Card] = []
+        self.stock: list[interface.Card] = []
         """The next card first."""
-        self.pile: list[tuple[Card, int | None]] = []
+        self.pile: list[tuple[interface.Card, int | None]] = []
         """The top card last."""
         self.ordered = ""
         self.covering = False
@@ -47,16 +47,16 @@ class OneOhOneTable(JudgeTable):
     # Due actions
 
     @property
-    def pending_shuffle(self) -> Shuffle | None:
+    def pending_shuffle(self) -> interface.Shuffle | None:
         """The whole deck before a round, with a starter before the first; or the pile below its top card."""
         if self.ranking is not None:
             return None
         if self.dealing:
             bounds = [self.seats] if self.starter is None else []  # 101-DEAL-3
-            return Shuffle(deck_of(int(self.options["deck"])), bounds, self.round_number + 1, 1)
+            return interface.Shuffle(deck_of(int(self.options["deck"])), bounds, self.round_number + 1, 1)
         if self.to_take > 0:  # 101-STOCK-3
             below = [card for card, _ in self.pile[:-1]]
-            return Shuffle(in_order(below), [], self.round_number, self.shuffles + 1)
+            return interface.Shuffle(in_order(below), [], self.round_number, self.shuffles + 1)
         return None
 
     @property
@@ -67,18 +67,18 @@ class OneOhOneTable(JudgeTable):
         return [self.turn]
 
     @property
-    def piles(self) -> dict[str, Pile]:
+    def piles(self) -> dict[str, interface.Pile]:
         """The open `pile` and the hidden `stock`."""
-        stock = Pile([(card, None) for card in self.stock], frozenset())  # 101-VIS-3
+        stock = interface.Pile([(card, None) for card in self.stock], frozenset())  # 101-VIS-3
         return open_piles(pile=self.pile) | ({"stock": stock} if self.stock else {})
 
     # Legal actions
 
-    def legal(self, seat: int) -> Legal:
+    def legal(self, seat: int) -> interface.Legal:
         """Return every playable card, a queen once for each suit to order; and the draw."""
         if seat not in self.to_act:
-            return Legal([], [])
-        actions: list[ReplayAction] = []
+            return interface.Legal([], [])
+        actions: list[interface.ReplayAction] = []
         for card in sorted(set(self.hands[seat])):  # twins are one action
             if self.rule_against(card):
                 continue
@@ -88,9 +88,9 @@ class OneOhOneTable(JudgeTable):
                 actions.append({"type": "play", "card": card})
         if not self.rule_against_drawing(seat):
             actions.append({"type": "draw"})
-        return Legal(actions, [])
+        return interface.Legal(actions, [])
 
-    def rule_against(self, card: Card) -> str:
+    def rule_against(self, card: interface.Card) -> str:
         """Return the rule against playing a card of the seat to act; empty if it is legal."""
         if not self.pile:  # 101-LEAD-1
             return "" if self.options["first_move_any"] or card == self.dealt_last else "101-LEAD-2"
@@ -122,7 +122,7 @@ class OneOhOneTable(JudgeTable):
 
     # Events
 
-    def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
+    def shuffled(self, cards: list[interface.Card], drawn: list[int]) -> interface.ReplayAction:
         """Deal a round, or form a new stock and continue to take from it."""
         self.shuffles = 1 if self.dealing else self.shuffles + 1
         if self.dealing:
@@ -132,7 +132,7 @@ class OneOhOneTable(JudgeTable):
         self.take_cards()
         return {"type": "reshuffle", "stock": list(cards)}
 
-    def deal(self, cards: list[Card], starter: int) -> ReplayAction:
+    def deal(self, cards: list[interface.Card], starter: int) -> interface.ReplayAction:
         """Deal singly, five times round, beginning with the starter (101-DEAL-5)."""
         self.dealing = False
         self.round_number += 1
@@ -150,45 +150,45 @@ class OneOhOneTable(JudgeTable):
         hands = [list(hand) for hand in self.hands]
         return {"type": "deal", "starter": starter, "hands": hands, "stock": list(self.stock)}
 
-    def act(self, seat: int, action: ReplayAction) -> None:
+    def act(self, seat: int, action: interface.ReplayAction) -> None:
         """Play a card or draw one."""
         self.check_turn(seat)
         if action != {"type": "draw"}:
             self.check_play(seat, action)
             self.play(seat, action["card"], action.get("suit", ""))
         elif rule := self.rule_against_drawing(seat):
-            raise Illegal(rule, f"seat {seat} may not draw")
+            raise interface.Illegal(rule, f"seat {seat} may not draw")
         else:
             self.draw(seat)
 
     def check_turn(self, seat: int) -> None:
         """Raise Illegal unless it is the turn of a seat."""
         if self.ranking is not None:
-            raise Illegal(self.ended_by, "the game is over")
+            raise interface.Illegal(self.ended_by, "the game is over")
         if self.dealing:
-            raise Illegal("101-DEAL-1", "a deal is due")
+            raise interface.Illegal("101-DEAL-1", "a deal is due")
         if self.to_take > 0:
-            raise Illegal("101-STOCK-3", "the table has to shuffle")
+            raise interface.Illegal("101-STOCK-3", "the table has to shuffle")
         if seat != self.turn:
-            raise Illegal("101-PLAY-2", f"it is the turn of seat {self.turn}")
+            raise interface.Illegal("101-PLAY-2", f"it is the turn of seat {self.turn}")
 
-    def check_play(self, seat: int, action: ReplayAction) -> None:
+    def check_play(self, seat: int, action: interface.ReplayAction) -> None:
         """Raise Illegal unless the seat to act may play this action."""
         card = action.get("card")
         if action.get("type") != "play" or not action.keys() <= {"type", "card", "suit"}:
-            raise Illegal("101-PLAY-1", f"{action} is nothing that one can do here")
+            raise interface.Illegal("101-PLAY-1", f"{action} is nothing that one can do here")
         if card not in self.hands[seat]:
-            raise Illegal("101-PLAY-1", f"seat {seat} does not hold {card}")
+            raise interface.Illegal("101-PLAY-1", f"seat {seat} does not hold {card}")
         if is_queen(card):
             if action.get("suit") not in SUITS:
-                raise Illegal("101-QUEEN-2", f"{card} has to order a suit")
+                raise interface.Illegal("101-QUEEN-2", f"{card} has to order a suit")
         elif "suit" in action:
-            raise Illegal("101-QUEEN-2", f"{card} orders no suit")
+            raise interface.Illegal("101-QUEEN-2", f"{card} orders no suit")
         rule = self.rule_against(card)
         if rule:
-            raise Illegal(rule, f"{card} does not go")
+            raise interface.Illegal(rule, f"{card} does not go")
 
-    def play(self, seat: int, card: Card, suit: str) -> None:
+    def play(self, seat: int, card: interface.Card, suit: str) -> None:
         """Put a card on the pile, with its effects."""
         self.hands[seat].remove(card)
         self.pile.append((card, seat))

@@ -3,18 +3,8 @@
 from collections import Counter
 from typing import Any
 
+from loadtest.judge.rules import interface
 from loadtest.judge.rules.cards import SUITS, open_piles
-from loadtest.judge.rules.interface import (
-    Card,
-    Choice,
-    Illegal,
-    JudgeTable,
-    Legal,
-    Options,
-    Pile,
-    ReplayAction,
-    Shuffle,
-)
 from loadtest.judge.rules.one_ten.cards import ascending, pack, playable
 from loadtest.judge.rules.one_ten.scoring import PlayedRound, Trick, first_at_target, ranking_of, round_points, taker
 
@@ -30,12 +20,12 @@ OUT_OF_TURN = {
 """By phase, the rule against acting out of turn."""
 
 
-class OneTenTable(JudgeTable):
+class OneTenTable(interface.JudgeTable):
     """110 for two to eight seats, as the judge plays it."""
 
     proposal_rule = "110-DEAL-1"
 
-    def __init__(self, seats: int, options: Options) -> None:
+    def __init__(self, seats: int, options: interface.Options) -> None:
         super().__init__(seats, options)
         self.pack = pack(int(options["decks"]))
         fits = 10 * seats + KITTY_SIZE <= len(self.pack)
@@ -43,8 +33,8 @@ class OneTenTable(JudgeTable):
         self.hand_size = int(chosen) if chosen != "auto" else 10 if fits else 5  # 110-DEAL-2
         self.phase = "deal"
         self.dealer: int | None = None
-        self.kitty: list[Card] = []
-        self.stock: list[Card] = []
+        self.kitty: list[interface.Card] = []
+        self.stock: list[interface.Card] = []
         # The bidding: the seats that have passed, and the highest bid.
         self.passed: set[int] = set()
         self.high_bidder: int | None = None
@@ -52,10 +42,10 @@ class OneTenTable(JudgeTable):
         self.speaker = 0
         # The exchange: the dealt hands, and the put-away and discarded cards.
         self.winner = 0
-        self.dealt: list[list[Card]] = []
+        self.dealt: list[list[interface.Card]] = []
         self.trump = ""
-        self.put_away: list[Card] = []
-        self.discards: dict[int, list[Card]] = {}
+        self.put_away: list[interface.Card] = []
+        self.discards: dict[int, list[interface.Card]] = {}
         # The tricks.
         self.leader = 0
         self.trick: Trick = []
@@ -64,12 +54,12 @@ class OneTenTable(JudgeTable):
     # Due actions
 
     @property
-    def pending_shuffle(self) -> Shuffle | None:
+    def pending_shuffle(self) -> interface.Shuffle | None:
         """The pack before a round, with the first dealer drawn before the first; or the put-away cards (110-SWAP-6)."""
         if self.phase == "reshuffle":
-            return Shuffle(self.put_away, [], self.round_number, 2)
+            return interface.Shuffle(self.put_away, [], self.round_number, 2)
         bounds = [self.seats] if self.dealer is None else []  # 110-DEAL-3
-        return Shuffle(self.pack, bounds, self.round_number + 1, 1) if self.phase == "deal" else None
+        return interface.Shuffle(self.pack, bounds, self.round_number + 1, 1) if self.phase == "deal" else None
 
     @property
     def to_act(self) -> list[int]:
@@ -87,7 +77,7 @@ class OneTenTable(JudgeTable):
         return []
 
     @property
-    def piles(self) -> dict[str, Pile]:
+    def piles(self) -> dict[str, interface.Pile]:
         """The face-down piles, known to the seats that they come from (110-VIS-2, 110-VIS-3), and the open cards."""
         piles = open_piles(trick=self.trick, taken=[pile_card for trick in self.taken for pile_card in trick])
         if self.phase == "bidding":
@@ -97,13 +87,13 @@ class OneTenTable(JudgeTable):
         piles |= {f"discards_{seat}": face_down(cards, seat) for seat, cards in self.discards.items()}
         return {name: pile for name, pile in piles.items() if pile.cards}
 
-    def hands_seen_by(self, viewer: int) -> list[list[Card]]:
+    def hands_seen_by(self, viewer: int) -> list[list[interface.Card]]:
         """Return all hands; until the exchange is over, others are shown as they were dealt (110-VIS-1)."""
         if self.phase not in ("exchange", "reshuffle"):
             return self.hands
         return [self.hands[seat] if seat == viewer else hand for seat, hand in enumerate(self.dealt)]
 
-    def piles_seen_by(self, viewer: int) -> dict[str, Pile]:
+    def piles_seen_by(self, viewer: int) -> dict[str, interface.Pile]:
         """Return the piles; until the exchange is over, without the discarded and put-away cards of others.
 
         Only the bid winner knows then that the kitty has been taken (110-VIS-4).
@@ -115,23 +105,25 @@ class OneTenTable(JudgeTable):
             name: pile for name, pile in self.piles.items() if pile.seen_by in (frozenset({viewer}), frozenset())
         }
 
-    def legal(self, seat: int) -> Legal:
+    def legal(self, seat: int) -> interface.Legal:
         """Return the legal actions of a seat."""
         if seat not in self.to_act:
-            return Legal([], [])
+            return interface.Legal([], [])
         hand = list(self.hands[seat])
         if self.phase == "bidding":
-            return Legal(self.calls(), [])
+            return interface.Legal(self.calls(), [])
         if self.phase == "play":
             cards = sorted(set(self.playable(seat)[1]))
-            return Legal([{"type": "play", "card": card} for card in cards], [])
+            return interface.Legal([{"type": "play", "card": card} for card in cards], [])
         if seat == self.winner:
-            return Legal([], [Choice("keep", hand, self.hand_size, self.hand_size, {"trump": SUITS})])
-        return Legal([], [Choice("swap", hand, 0, self.swap_limit, {})])
+            return interface.Legal(
+                [], [interface.Choice("keep", hand, self.hand_size, self.hand_size, {"trump": SUITS})]
+            )
+        return interface.Legal([], [interface.Choice("swap", hand, 0, self.swap_limit, {})])
 
     # The deal
 
-    def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
+    def shuffled(self, cards: list[interface.Card], drawn: list[int]) -> interface.ReplayAction:
         """Deal, or place the put-away cards below the stock, so that all can draw (110-SWAP-6)."""
         if self.phase == "deal":
             return self.deal(list(cards), drawn[0] if self.dealer is None else (self.dealer + 1) % self.seats)
@@ -140,7 +132,7 @@ class OneTenTable(JudgeTable):
         self.draw()
         return {"type": "reshuffle", "stock": list(cards)}
 
-    def deal(self, cards: list[Card], dealer: int) -> ReplayAction:
+    def deal(self, cards: list[interface.Card], dealer: int) -> interface.ReplayAction:
         """Deal singly from the dealer's left, then the kitty; the rest is the stock (110-DEAL-1, 110-DEAL-5)."""
         count = self.hand_size * self.seats
         self.hands = self.dealt_singly(cards[:count], dealer + 1)
@@ -153,10 +145,10 @@ class OneTenTable(JudgeTable):
         hands = [list(hand) for hand in self.hands]
         return {"type": "deal", "dealer": dealer, "hands": hands, "kitty": list(self.kitty), "stock": list(self.stock)}
 
-    def act(self, seat: int, action: ReplayAction) -> None:
+    def act(self, seat: int, action: interface.ReplayAction) -> None:
         """Call, exchange cards or play one."""
         if seat not in self.to_act:
-            raise Illegal(OUT_OF_TURN[self.phase], f"seat {seat} is not to act")
+            raise interface.Illegal(OUT_OF_TURN[self.phase], f"seat {seat} is not to act")
         if self.phase == "bidding":
             self.call(action)
         elif self.phase == "play":
@@ -173,16 +165,18 @@ class OneTenTable(JudgeTable):
         top = {"short": 30, "round_max": 5 * self.hand_size + 5, "long": 110}[str(self.options["bid_ladder"])]
         return list(range(15, top + 1, 5))
 
-    def calls(self) -> list[ReplayAction]:
+    def calls(self) -> list[interface.ReplayAction]:
         """Return all legal calls of the speaker, in the order of the page."""
-        calls: list[ReplayAction] = [{"type": "bid", "amount": n} for n in self.ladder if n > self.amount]  # 110-BID-3
+        calls: list[interface.ReplayAction] = [
+            {"type": "bid", "amount": n} for n in self.ladder if n > self.amount
+        ]  # 110-BID-3
         if self.speaker != self.dealer:
             return [*calls, {"type": "pass"}]  # 110-BID-4
         if self.high_bidder is None:
             return calls  # 110-BID-7
         return [*calls, {"type": "match"}, {"type": "pass"}]  # 110-BID-5
 
-    def call(self, action: ReplayAction) -> None:
+    def call(self, action: interface.ReplayAction) -> None:
         """Apply the speaker's call, and continue with the first contender clockwise (110-BID-8)."""
         if action not in self.calls() or (action["type"] == "bid" and type(action["amount"]) is not int):
             raise self.refused_call(action)
@@ -207,15 +201,15 @@ class OneTenTable(JudgeTable):
             return False
         return self.amount < self.ladder[-1] or seat == self.dealer
 
-    def refused_call(self, action: ReplayAction) -> Illegal:
+    def refused_call(self, action: interface.ReplayAction) -> interface.Illegal:
         """Return the rule against a call."""
         kind, amount = action.get("type"), action.get("amount")
         if kind == "bid":
             on_ladder = type(amount) is int and amount in self.ladder
-            return Illegal("110-BID-3" if on_ladder else "110-BID-2", f"{amount} on {self.amount}")
+            return interface.Illegal("110-BID-3" if on_ladder else "110-BID-2", f"{amount} on {self.amount}")
         if kind in ("match", "pass") and self.speaker == self.dealer and self.high_bidder is None:
-            return Illegal("110-BID-7", "the dealer has to bid")
-        return Illegal("110-BID-5" if kind == "match" else "110-BID-3", f"{action}")
+            return interface.Illegal("110-BID-7", "the dealer has to bid")
+        return interface.Illegal("110-BID-5" if kind == "match" else "110-BID-3", f"{action}")
 
     # The exchange
 
@@ -224,26 +218,26 @@ class OneTenTable(JudgeTable):
         """The number of cards that a seat may swap (110-SWAP-2)."""
         return {7: 2, 8: 1}.get(self.seats, 3)
 
-    def keep(self, winner: int, action: ReplayAction) -> None:
+    def keep(self, winner: int, action: interface.ReplayAction) -> None:
         """Let the bid winner keep a hand, put the other cards away and name trump."""
         if action.get("type") != "keep" or set(action) != {"type", "cards", "trump"}:
-            raise Illegal("110-KEEP-2", f"{action}")
+            raise interface.Illegal("110-KEEP-2", f"{action}")
         if action["trump"] not in SUITS:
-            raise Illegal("110-KEEP-3", f"{action['trump']}")
+            raise interface.Illegal("110-KEEP-3", f"{action['trump']}")
         kept, hand = action["cards"], self.hands[winner]
         if not holds(hand, kept) or len(kept) != self.hand_size:
-            raise Illegal("110-KEEP-2", f"{kept} of {hand}")
+            raise interface.Illegal("110-KEEP-2", f"{kept} of {hand}")
         self.put_away = ascending(without(hand, kept))
         self.hands[winner] = list(kept)
         self.trump = action["trump"]
 
-    def swap(self, seat: int, action: ReplayAction) -> None:
+    def swap(self, seat: int, action: interface.ReplayAction) -> None:
         """Let another seat discard some cards (110-SWAP-4)."""
         if action.get("type") != "swap" or set(action) != {"type", "cards"}:
-            raise Illegal("110-SWAP-3", f"{action}")
+            raise interface.Illegal("110-SWAP-3", f"{action}")
         cards, hand = action["cards"], self.hands[seat]
         if not holds(hand, cards) or len(cards) > self.swap_limit:
-            raise Illegal("110-SWAP-2", f"{cards} of {hand}")
+            raise interface.Illegal("110-SWAP-2", f"{cards} of {hand}")
         self.discards[seat] = ascending(cards)
         self.hands[seat] = without(hand, cards)
 
@@ -262,21 +256,21 @@ class OneTenTable(JudgeTable):
 
     # The tricks
 
-    def playable(self, seat: int) -> tuple[str, list[Card]]:
+    def playable(self, seat: int) -> tuple[str, list[interface.Card]]:
         """Return the cards that a seat may play, and the rule that decides."""
         trick = [card for card, _ in self.trick]
         return playable(self.hands[seat], trick, self.trump, str(self.options["force_out"]))
 
-    def play(self, seat: int, action: ReplayAction) -> None:
+    def play(self, seat: int, action: interface.ReplayAction) -> None:
         """Play a card; the last one of the last trick ends the round (110-TRICK-4)."""
         if action.get("type") != "play" or set(action) != {"type", "card"}:
-            raise Illegal("110-TRICK-3", f"{action}")
+            raise interface.Illegal("110-TRICK-3", f"{action}")
         card = action["card"]
         rule, cards = self.playable(seat)
         if card not in self.hands[seat]:
-            raise Illegal("110-PLAY-1", f"{card} is not in the hand")
+            raise interface.Illegal("110-PLAY-1", f"{card} is not in the hand")
         if card not in cards:
-            raise Illegal(rule, f"{card} to {self.trick}")
+            raise interface.Illegal(rule, f"{card} to {self.trick}")
         self.hands[seat].remove(card)
         self.trick.append((card, seat))
         if len(self.trick) == self.seats:
@@ -307,19 +301,19 @@ class OneTenTable(JudgeTable):
         return ranking_of(self.scores, None) if self.round_number > 1 else None
 
 
-def face_down(cards: list[Card], seat: int | None = None) -> Pile:
+def face_down(cards: list[interface.Card], seat: int | None = None) -> interface.Pile:
     """Return a pile whose cards only the seat knows that they come from."""
-    return Pile([(card, seat) for card in cards], frozenset() if seat is None else frozenset({seat}))
+    return interface.Pile([(card, seat) for card in cards], frozenset() if seat is None else frozenset({seat}))
 
 
-def holds(hand: list[Card], cards: Any) -> bool:
+def holds(hand: list[interface.Card], cards: Any) -> bool:
     """Return whether these are cards of the hand, each as often as it is there (110-KEEP-2)."""
     if not isinstance(cards, list) or not all(isinstance(card, str) for card in cards):
         return False
     return not Counter(cards) - Counter(hand)
 
 
-def without(hand: list[Card], cards: list[Card]) -> list[Card]:
+def without(hand: list[interface.Card], cards: list[interface.Card]) -> list[interface.Card]:
     """Return the hand less these cards."""
     rest = list(hand)
     for card in cards:

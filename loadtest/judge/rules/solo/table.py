@@ -2,12 +2,12 @@
 
 import json
 
+from loadtest.judge.rules import interface
 from loadtest.judge.rules.cards import open_piles
-from loadtest.judge.rules.interface import Card, Illegal, JudgeTable, Legal, Options, Pile, ReplayAction, Shuffle
 from loadtest.judge.rules.solo import bidding, play
 from loadtest.judge.rules.solo.hand import DECK, FOUR, NO_SEAT, SUITS, Hand, cards_of, deal, winner
 
-ACTIONS: dict[str, list[ReplayAction]] = {
+ACTIONS: dict[str, list[interface.ReplayAction]] = {
     "auction": [{"type": "pass"}, *({"type": "bid", "bid": bid} for bid in bidding.BIDS)],
     "wedding": [{"type": "bid", "bid": "wedding"}],
     "keep": [{"type": "keep"}, {"type": "yield"}],
@@ -34,12 +34,12 @@ NO_SUCH = OF_ANOTHER_PHASE | {"auction": "SOLO-BID-2", "name_trump": "SOLO-TRUMP
 """By phase, the rule against impossible actions with a verb of the phase."""
 
 
-class SoloTable(JudgeTable):
+class SoloTable(interface.JudgeTable):
     """A table of solo."""
 
-    def __init__(self, seats: int, options: Options) -> None:
+    def __init__(self, seats: int, options: interface.Options) -> None:
         if seats != 4:
-            raise Illegal("SOLO-DECK-2", f"{seats} seats")
+            raise interface.Illegal("SOLO-DECK-2", f"{seats} seats")
         super().__init__(seats, options)
         self.hand = Hand()
         self.hands = self.hand.cards
@@ -50,11 +50,13 @@ class SoloTable(JudgeTable):
         """The number of shuffles of this hand, or of the next one."""
 
     @property
-    def pending_shuffle(self) -> Shuffle | None:
+    def pending_shuffle(self) -> interface.Shuffle | None:
         """The whole pack while a deal is due; the very first one draws the dealer (SOLO-DEAL-1)."""
         if self.hand.phase != "deal":
             return None
-        return Shuffle(list(DECK), [4] if self.dealer == NO_SEAT else [], len(self.rounds) + 1, self.shuffles + 1)
+        return interface.Shuffle(
+            list(DECK), [4] if self.dealer == NO_SEAT else [], len(self.rounds) + 1, self.shuffles + 1
+        )
 
     @property
     def to_act(self) -> list[int]:
@@ -62,16 +64,16 @@ class SoloTable(JudgeTable):
         return [] if self.hand.turn == NO_SEAT else [self.hand.turn]
 
     @property
-    def piles(self) -> dict[str, Pile]:
+    def piles(self) -> dict[str, interface.Pile]:
         """The trick on the table, and the finished ones of this hand."""
         return open_piles(trick=self.hand.trick, taken=[pile_card for trick in self.hand.tricks for pile_card in trick])
 
-    def legal(self, seat: int) -> Legal:
+    def legal(self, seat: int) -> interface.Legal:
         """Return the legal actions of a seat."""
         possible = ACTIONS[self.hand.phase] if seat == self.hand.turn else []
-        return Legal([dict(action) for action in possible if not self._rule_against(seat, action)], [])
+        return interface.Legal([dict(action) for action in possible if not self._rule_against(seat, action)], [])
 
-    def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
+    def shuffled(self, cards: list[interface.Card], drawn: list[int]) -> interface.ReplayAction:
         """Deal the cards; `drawn` is the dealer of the very first deal."""
         if drawn:
             self.dealer = drawn[0]
@@ -80,22 +82,24 @@ class SoloTable(JudgeTable):
         self._begin(deal(cards, self.dealer, str(self.options["deal_start"]), str(self.options["deal_packets"])))
         return {"type": "deal", "dealer": self.dealer, "deck": list(cards)}
 
-    def agree(self, event: ReplayAction) -> None:
+    def agree(self, event: interface.ReplayAction) -> None:
         """Play the hand again, with the same cards or with new ones (SOLO-RESTART-2)."""
         if self.hand.phase in ("deal", "over"):
-            raise Illegal("SOLO-RESTART-2" if self.hand.phase == "deal" else "SOLO-END-2", "no hand is going on")
+            raise interface.Illegal(
+                "SOLO-RESTART-2" if self.hand.phase == "deal" else "SOLO-END-2", "no hand is going on"
+            )
         if event == {"type": "restart_hand", "cards": "same"}:
             self._begin(self.hand.dealt)
         elif event == {"type": "restart_hand", "cards": "new"}:
             self.hand = Hand()
             self.hands = self.hand.cards
         else:
-            raise Illegal("SOLO-RESTART-2", f"{event} is not agreed to here")
+            raise interface.Illegal("SOLO-RESTART-2", f"{event} is not agreed to here")
 
-    def act(self, seat: int, action: ReplayAction) -> None:
+    def act(self, seat: int, action: interface.ReplayAction) -> None:
         """Apply an action of a seat."""
         if rule := self._refusal(seat, action):
-            raise Illegal(rule, f"seat {seat}: {action}")
+            raise interface.Illegal(rule, f"seat {seat}: {action}")
         match self.hand.phase:
             case "auction":
                 self._call_in_auction(seat, action.get("bid", "pass"))
@@ -113,7 +117,7 @@ class SoloTable(JudgeTable):
             case "play":  # SOLO-THROUGH-2
                 self._finish("made")
 
-    def _refusal(self, seat: int, action: ReplayAction) -> str:
+    def _refusal(self, seat: int, action: interface.ReplayAction) -> str:
         """Return the rule against an action of a seat; empty if there is none."""
         phase, verb = self.hand.phase, str(action.get("type"))
         possible = ACTIONS.get(phase, [])
@@ -126,7 +130,7 @@ class SoloTable(JudgeTable):
             return bidding.calls(self.hand)[0] if phase == "call" else NO_SUCH[phase]
         return self._rule_against(seat, action)
 
-    def _rule_against(self, seat: int, action: ReplayAction) -> str:
+    def _rule_against(self, seat: int, action: interface.ReplayAction) -> str:
         """Return the rule against an action of this phase by the seat whose turn it is."""
         hand, card = self.hand, action.get("card", "")
         match action["type"]:
@@ -144,7 +148,7 @@ class SoloTable(JudgeTable):
                 return "SOLO-THROUGH-1"
         return ""
 
-    def _begin(self, dealt: list[list[Card]]) -> None:
+    def _begin(self, dealt: list[list[interface.Card]]) -> None:
         self.hand = Hand(dealt, [list(cards) for cards in dealt], "auction", (self.dealer + 1) % 4)  # SOLO-BID-1
         self.hands = self.hand.cards
 
@@ -196,7 +200,7 @@ class SoloTable(JudgeTable):
         hand.phase = "play"
         hand.turn = hand.declarer if self.options["first_lead"] == "declarer" else (self.dealer + 1) % 4  # SOLO-PLAY-1
 
-    def _play(self, seat: int, card: Card) -> None:
+    def _play(self, seat: int, card: interface.Card) -> None:
         hand = self.hand
         if play.may_throw_down(hand):
             hand.through = True  # SOLO-THROUGH-3

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from croupier.cli.arguments import Authority, DataDir, Insecure, Options, OtherPlayer, Server, WithTls, folder_of, say
+from croupier.cli import arguments
 from croupier.cli.faults import FAILED
 from croupier.cli.options import split_options
 from croupier.cli.printed_command import connection_options
@@ -28,14 +28,14 @@ def play(
         str | None, typer.Option(help="Which game; croupier games lists them.", show_default="thulla")
     ] = None,
     seats: Annotated[int | None, typer.Option(min=1, help="Players; 4, or as near as the game allows.")] = None,
-    option: Options = None,
-    data_dir: DataDir = None,
-    server: Server = None,
-    tls: WithTls = False,
-    ca_file: Authority = None,
-    insecure: Insecure = False,
+    option: arguments.Options = None,
+    data_dir: arguments.DataDir = None,
+    server: arguments.Server = None,
+    tls: arguments.WithTls = False,
+    ca_file: arguments.Authority = None,
+    insecure: arguments.Insecure = False,
     name: Annotated[str | None, typer.Option(help="Your name at the table.", show_default="your login name")] = None,
-    player: OtherPlayer = "",
+    player: arguments.OtherPlayer = "",
     invite: Annotated[bool, typer.Option("--invite", help="A new table for friends, who join by a code.")] = False,
     join: Annotated[str | None, typer.Option(metavar="CODE", help="Join the table of a friend.")] = None,
     table: Annotated[str | None, typer.Option(metavar="TABLE_ID", help="Come back to a table of yours.")] = None,
@@ -50,7 +50,7 @@ def play(
     connection = connection_options(data_dir, server, tls, ca_file, insecure)
     options = split_options(option or ())
     choice = TableChoice(game, seats, options, bot_delay, table, join, invite, connection)
-    local_player = LocalPlayer(folder_of(data_dir), player, server or "")
+    local_player = LocalPlayer(arguments.folder_of(data_dir), player, server or "")
 
     async def run() -> None:
         shown_name = name if name is not None else player or _login_name()
@@ -63,12 +63,12 @@ def play(
 @replay_app.command("export")
 def replay_export(
     table_id: Annotated[str, typer.Argument(metavar="TABLE_ID", help="A finished table.")],
-    data_dir: DataDir = None,
-    server: Server = None,
-    tls: WithTls = False,
-    ca_file: Authority = None,
-    insecure: Insecure = False,
-    player: OtherPlayer = "",
+    data_dir: arguments.DataDir = None,
+    server: arguments.Server = None,
+    tls: arguments.WithTls = False,
+    ca_file: arguments.Authority = None,
+    insecure: arguments.Insecure = False,
+    player: arguments.OtherPlayer = "",
     output: Annotated[
         Path | None, typer.Option("--output", metavar="FILE", help="TABLE_ID.jsonl if left out, - for standard output.")
     ] = None,
@@ -78,7 +78,7 @@ def replay_export(
     from croupier.cli.commands.replay import write
     from croupier.cli.local_player import LocalPlayer
 
-    local_player = LocalPlayer(folder_of(data_dir), player, server or "")
+    local_player = LocalPlayer(arguments.folder_of(data_dir), player, server or "")
     file = output if output is not None else Path(f"{table_id}.jsonl")
 
     async def run() -> str:
@@ -87,30 +87,30 @@ def replay_export(
 
     write(asyncio.run(run()), file)
     if file != Path("-"):
-        say(f"{file} written")
+        arguments.say(f"{file} written")
 
 
 @replay_app.command("link")
 def replay_link(
     table_id: Annotated[str, typer.Argument(metavar="TABLE_ID", help="A table of yours.")],
-    data_dir: DataDir = None,
-    server: Server = None,
-    tls: WithTls = False,
-    ca_file: Authority = None,
-    insecure: Insecure = False,
-    player: OtherPlayer = "",
+    data_dir: arguments.DataDir = None,
+    server: arguments.Server = None,
+    tls: arguments.WithTls = False,
+    ca_file: arguments.Authority = None,
+    insecure: arguments.Insecure = False,
+    player: arguments.OtherPlayer = "",
 ) -> None:
     """Print a link by which others read the replay of a table of yours, once its game is over."""
     from croupier.cli.commands.replay import share
     from croupier.cli.local_player import LocalPlayer
 
-    local_player = LocalPlayer(folder_of(data_dir), player, server or "")
+    local_player = LocalPlayer(arguments.folder_of(data_dir), player, server or "")
 
     async def run() -> str:
         async with _signed_in_client(local_player, tls, ca_file, insecure) as client:
             return await share(client, table_id, connection_options(None, server, tls, ca_file, insecure))
 
-    say(asyncio.run(run()))
+    arguments.say(asyncio.run(run()))
 
 
 @replay_app.command("verify")
@@ -120,7 +120,7 @@ def replay_verify(
     """Play replays again and check every line of them, every deal against its seed."""
     from croupier.cli.commands.replay import verify
 
-    raise typer.Exit(FAILED if verify(files, say) else 0)
+    raise typer.Exit(FAILED if verify(files, arguments.say) else 0)
 
 
 @asynccontextmanager
@@ -132,7 +132,9 @@ async def _signed_in_client(
 
     secret, tls_settings = player.secret(), trust(tls, ca_file)
     async with (
-        reachable_services(player.folder, player.server or None, say, tls_settings, insecure=insecure) as endpoints,
+        reachable_services(
+            player.folder, player.server or None, arguments.say, tls_settings, insecure=insecure
+        ) as endpoints,
         signed_in_client(endpoints, secret, name) as client,
     ):
         yield client
