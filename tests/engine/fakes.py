@@ -27,17 +27,17 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.entry_rate import EntryLimit
-from croupier.engine.tables.subscribers import SPECTATOR_MESSAGES_PER_TICK
 from croupier.engine.tasks import Background
 from croupier.runtime.errors import Unavailable
+from croupier.runtime.fair_queue import SendingLoop
 from croupier.runtime.links import Links, links_by
-from croupier.runtime.turns import Turns
 from croupier_api.v1 import errors_pb2
 from tests.calls import FREE
 from tests.waiting import SettlingLoop
 
 NO_LIMITS = TableLimits(max_entries=1_000_000, max_rounds=1_000_000)
 NO_ENTRY_LIMIT = EntryLimit(per_second=0, burst=1)
+UNPACED = 1_000_000
 START = 1_790_000_000_000
 LINK_KEY = Ed25519PrivateKey.generate()
 
@@ -376,6 +376,6 @@ def engine_harness(
         limits=NO_LIMITS,
         entry_limit=NO_ENTRY_LIMIT,
         networks=FREE,
-        spectator_turns=Turns(SPECTATOR_MESSAGES_PER_TICK),
+        spectator_sending=SendingLoop(UNPACED),
     )
     return EngineHarness(clock, store, scoring, logger, services, outbox, liveness, liveness_store)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Iterator, Sequence
+from contextlib import suppress
 from random import Random
 from typing import TypeVar
 
@@ -37,7 +38,7 @@ from croupier.runtime.errors import ServiceError
 from croupier.runtime.table_access import OPEN, TableAccess
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import START, EngineHarness
-from tests.waiting import TIMEOUT_SECONDS
+from tests.waiting import TIMEOUT_SECONDS, settled
 
 CLOCK = ClockConfig(30_000, 10_000, bot_delay_milliseconds=1_000, abandoned_milliseconds=180_000)
 FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
@@ -198,19 +199,17 @@ def whole_log(config: TableConfig, random: Random) -> list[Entry]:
 async def pending_messages(stream: Subscription) -> list[bytes]:
     """Return the messages of a stream that can be taken now, before its end or its error."""
     messages: list[bytes] = []
-    while True:
-        taking = stream.next()
-        try:
-            taking.send(None)
-        except StopIteration as taken:
-            if taken.value is None:
-                return messages
-            messages.append(taken.value)
-        except ServiceError:
-            return messages
-        else:
-            taking.close()
-            return messages
+    with suppress(ServiceError):
+        while True:
+            taking = asyncio.ensure_future(stream.next())
+            await settled()
+            if not taking.done():
+                taking.cancel()
+                break
+            if (message := taking.result()) is None:
+                break
+            messages.append(message)
+    return messages
 
 
 async def live_stream(table: LiveTable, viewer: Viewer) -> Subscription:

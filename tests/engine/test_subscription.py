@@ -321,22 +321,24 @@ async def test_spectators_have_their_own_limit_of_open_streams(engine: EngineHar
     table.subscribe(SPECTATOR, None)
 
 
-async def test_spectators_write_in_turns_and_players_at_once(
+async def test_each_message_to_a_spectator_waits_for_its_turn_and_those_to_players_for_none(
     engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, waiters = await open_table(engine, make_config()), list[Subscription]()
-    monkeypatch.setattr(engine.services.spectator_turns, "put", waiters.extend)
-    player, spectator = (table.subscribe(viewer, None) for viewer in (0, SPECTATOR))
-    await asyncio.gather(player.next(), spectator.next())
-    reading = {stream: asyncio.ensure_future(stream.next()) for stream in (player, spectator)}
-    await settled()
-    for _ in range(3):
+    table, waiting = await open_table(engine, make_config()), dict[asyncio.Future[None], str]()
+    monkeypatch.setattr(
+        engine.services.spectator_sending, "put", lambda network, turn: waiting.setdefault(turn, network)
+    )
+    player, spectator = (table.subscribe(viewer, None, "a network") for viewer in (0, SPECTATOR))
+    await within_timeout(player.next())
+    for messages in range(1, 4):
+        reading = asyncio.ensure_future(spectator.next())
+        await settled()
         table.subscribers.publish_reaction(0, "clap")
-    await within_timeout(reading[player])
-    assert waiters == [spectator] * 3
-    assert not reading[spectator].done()
-    assert (spectator.grant(2), spectator.grant(2)) == (2, 0)
-    await within_timeout(reading[spectator])
+        await within_timeout(player.next())
+        assert not reading.done()
+        assert list(waiting.values()) == ["a network"] * messages
+        [*waiting][-1].set_result(None)
+        await within_timeout(reading)
 
 
 async def test_spectators_of_one_network_have_half_of_the_streams(engine: EngineHarness) -> None:

@@ -14,7 +14,7 @@ from croupier.lobby.table_service import MAX_PAGE_READS, WatchedTable
 from croupier.lobby.tables import Table, TableState
 from croupier.runtime.database import POOL_SIZE
 from croupier.runtime.errors import NotFound, Unavailable
-from croupier.runtime.turns import TICK_SECONDS
+from croupier.runtime.fair_queue import TICK_SECONDS
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, START, FakeClock
 from tests.lobby.matches import ADA, BOB, EVE, next_message

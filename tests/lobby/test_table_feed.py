@@ -11,8 +11,8 @@ from croupier.lobby.encoded_tables import EncodedTables
 from croupier.lobby.subscriptions import INTERVAL_SECONDS, MAX_PENDING, MESSAGES_PER_TICK, Subscription, TableFeed
 from croupier.lobby.tables import Seat, Table, TableState
 from croupier.runtime.errors import LimitReached, Unavailable
+from croupier.runtime.fair_queue import TICK_SECONDS
 from croupier.runtime.table_access import SEATED
-from croupier.runtime.turns import QUEUEING_STEP, TICK_SECONDS, Turns
 from croupier_api.v1.lobby_pb2 import WatchTablesResponse
 from tests.lobby.fakes import START, FakeClock, forming_table
 from tests.lobby.matches import ADA, BOB, EVE, next_message
@@ -55,8 +55,9 @@ class Readers:
         subscription, received = self._subscribe("", EVE.player_id, network), []
 
         async def read() -> None:
-            async for table in subscription.page(tables):
-                received.append(table.table_id)  # noqa: PERF401 - it is read while it grows
+            for table in tables:
+                await subscription.turn_for(table)
+                received.append(table.table_id)
 
         self._tasks.append(asyncio.create_task(read()))
         return received
@@ -101,6 +102,20 @@ async def test_the_first_change_comes_at_once_and_then_the_newest_of_each_interv
     await readers.advance(INTERVAL_SECONDS)
     await readers.publish(forming_table(version=6))
     assert public == own == [(TABLE_ID, 2), (TABLE_ID, 5), (TABLE_ID, 6)]
+
+
+async def test_a_change_that_was_read_before_its_interval_is_not_sent_again(readers: Readers) -> None:
+    with readers.feed.subscribe_public("", EVE.player_id) as subscription:
+        await readers.publish(forming_table(version=2), forming_table(version=3))
+        changes = subscription.changes()
+        assert (await next_message(changes)).version == 3
+        following = asyncio.ensure_future(next_message(changes))
+        await settled()
+        await readers.advance(INTERVAL_SECONDS)
+        assert not following.done()
+        await readers.publish(forming_table(version=4))
+        await readers.advance(INTERVAL_SECONDS)
+        assert (await following).version == 4
 
 
 async def test_changes_before_a_subscription_and_versions_of_its_page_are_not_repeated(readers: Readers) -> None:
@@ -154,7 +169,7 @@ async def test_messages_are_bounded_with_any_number_of_streams_and_changes(reade
         await readers.advance(TICK_SECONDS)
     counts = [len(received) for received in crowd]
     assert sum(counts) <= (ticks + 1) * MESSAGES_PER_TICK
-    assert max(counts) - min(counts) <= 8
+    assert max(counts) - min(counts) <= 1
     for received in crowd:
         assert received == sorted(received, key=lambda message: message[1])
 
@@ -173,18 +188,17 @@ async def test_pages_take_turns_with_changes(readers: Readers) -> None:
         assert sum(map(len, pages)) + len(other) + len(neighbour) <= ticks * MESSAGES_PER_TICK
         assert other == [(TABLE_ID, 2)]
         # The neighbour waits for one turn of each stream before it.
-        assert neighbour or ticks <= 50 * 8 / MESSAGES_PER_TICK + 1
+        assert neighbour or ticks <= 50 / MESSAGES_PER_TICK + 1
     assert ticks == -(-(50 * len(page) + 2) // MESSAGES_PER_TICK)
     assert pages == [[table.table_id for table in page]] * 50
 
 
 async def test_a_page_with_tables_left_ends_when_the_server_stops(readers: Readers) -> None:
     with readers.feed.subscribe_public("", EVE.player_id) as subscription:
-        tables = subscription.page([forming_table(number=number) for number in range(2)])
-        await next_message(tables)
+        await subscription.turn_for(forming_table(number=1))
         readers.feed.close()
         with pytest.raises(Unavailable, match="stop"):
-            await next_message(tables)
+            await subscription.turn_for(forming_table(number=2))
 
 
 async def test_players_of_a_table_wait_for_no_turn(readers: Readers) -> None:
@@ -222,6 +236,16 @@ async def test_a_stream_that_is_read_too_slowly_ends() -> None:
             await next_message(slow.changes())
 
 
+async def test_a_stream_that_waits_for_a_change_ends_when_the_server_stops() -> None:
+    feed = TableFeed()
+    with feed.subscribe_public("", EVE.player_id) as subscription:
+        waiting = asyncio.ensure_future(next_message(subscription.changes()))
+        await settled()
+        feed.close()
+        with pytest.raises(Unavailable, match="stop"):
+            await waiting
+
+
 async def test_a_stream_with_messages_left_ends_when_the_server_stops() -> None:
     feed = TableFeed()
     with feed.subscribe_public("", EVE.player_id) as subscription:
@@ -243,37 +267,3 @@ def test_a_version_is_encoded_once_and_only_its_players_get_the_invite_code() ->
     assert WatchTablesResponse.FromString(encoded.message(table, ADA.player_id)).table.invite_code == "SECRET"
     newer = forming_table(access=SEATED, invite_code="SECRET", version=2, game="alone")
     assert WatchTablesResponse.FromString(encoded.message(newer, EVE.player_id)).table.game == "alone"
-
-
-class CountingWaiter:
-    """A stream that always has messages to send, and the number of its turns."""
-
-    def __init__(self, network: str) -> None:
-        self.network = network
-        self.turns = 0
-
-    def grant(self, max_messages: int) -> int:
-        self.turns += 1
-        return max_messages
-
-
-async def test_a_stream_that_waits_no_more_gets_no_turn(readers: Readers) -> None:
-    turns, waiters = Turns(MESSAGES_PER_TICK), [CountingWaiter("crowd") for _ in range(QUEUEING_STEP + 2)]
-    turns.put(waiters)
-    for gone in (waiters[0], waiters[-1]) * 2:
-        turns.discard(gone)
-    for _ in waiters:
-        await readers.advance(TICK_SECONDS)
-    assert [waiter.turns for waiter in waiters] == [0, *[1] * QUEUEING_STEP, 0]
-
-
-async def test_turns_begin_once_all_streams_are_in_their_queues(readers: Readers, clock: FakeClock) -> None:
-    turns, crowd = Turns(MESSAGES_PER_TICK), [CountingWaiter("crowd") for _ in range(3 * QUEUEING_STEP)]
-    other = CountingWaiter("other")
-    turns.put(crowd[:1])
-    clock.advance(TICK_SECONDS)
-    turns.put([*crowd, other])
-    await asyncio.sleep(0)
-    assert sum(waiter.turns for waiter in crowd) == 1
-    await settled()
-    assert other.turns == 1

@@ -44,10 +44,10 @@ from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.database import Database
+from croupier.runtime.fair_queue import SendingLoop
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 from croupier.runtime.tasks import TaskFactory, end_tasks
-from croupier.runtime.turns import Turns
 
 HOUR_MILLISECONDS = 3_600_000
 DAY_MILLISECONDS = 24 * HOUR_MILLISECONDS
@@ -194,7 +194,7 @@ def wire(
         limits=TableLimits(settings.max_table_entries, settings.max_table_rounds),
         entry_limit=EntryLimit(settings.table_entries_per_second, settings.table_entries_burst),
         networks=ports.networks,
-        spectator_turns=Turns(SPECTATOR_MESSAGES_PER_TICK),
+        spectator_sending=SendingLoop(SPECTATOR_MESSAGES_PER_TICK),
         max_queue_messages=ports.max_queue_messages,
     )
     tables = Tables(

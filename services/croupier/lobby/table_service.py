@@ -204,8 +204,10 @@ class TableService:
         with self.feed.subscribe_public(game, viewer_id, network) as subscription:
             before = None
             while page := await self._read_page(game, before):
-                async for table in subscription.page([table for table in page if table.is_shown_to(viewer_id)]):
-                    yield WatchedTable(table, False)
+                for table in page:
+                    if table.is_shown_to(viewer_id):
+                        await subscription.turn_for(table)
+                        yield WatchedTable(table, False)
                 before = (page[-1].created_milliseconds, page[-1].table_id)
             yield WatchedTable(None, True)
             async for changed in subscription.changes():

@@ -1,9 +1,11 @@
-"""Waiting items of many keys, of which each key gets one in turn."""
+"""Waiting items of many keys, of which each key gets one in turn; and streams that send by their networks in turn."""
 
+import asyncio
 from collections import OrderedDict
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
+TICK_SECONDS = 0.005
 
 
 class FairQueue(Generic[Item]):
@@ -42,3 +44,34 @@ class FairQueue(Generic[Item]):
             del items[item]
             if not items:
                 del self._waiting[key]
+
+
+class SendingLoop:
+    """Lets so many waiting streams send a message in a tick, and each network one in turn.
+
+    A stream waits on a future, which is its place in the queue.
+    """
+
+    def __init__(self, messages_per_tick: int) -> None:
+        self._messages_per_tick = self._left = messages_per_tick
+        self._waiting: FairQueue[asyncio.Future[None]] = FairQueue()
+        self._is_scheduled = False
+
+    def put(self, network: str, turn: asyncio.Future[None]) -> None:
+        """Add the future of a stream, which may be cancelled while it waits."""
+        self._waiting.put(network, turn)
+        if not self._is_scheduled:
+            # Soon and not now: first all streams of a change are added.
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_soon(self._send)
+
+    def _send(self) -> None:
+        self._is_scheduled = False
+        while self._left and self._waiting:
+            turn = self._waiting.take()
+            if not turn.done():
+                turn.set_result(None)
+                self._left -= 1
+        if not self._left:
+            self._left, self._is_scheduled = self._messages_per_tick, True
+            asyncio.get_running_loop().call_later(TICK_SECONDS, self._send)

@@ -43,7 +43,7 @@ class CachedTable:
             config,
             services.encoder,
             services.metrics,
-            services.spectator_turns,
+            services.spectator_sending,
             services.clock,
             services.max_queue_messages,
         )

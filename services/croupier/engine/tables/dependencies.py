@@ -13,9 +13,9 @@ from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES, Encoder
 from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
 from croupier.runtime.admission.budget import Budget
+from croupier.runtime.fair_queue import SendingLoop
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
-from croupier.runtime.turns import Turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class TableDependencies:
     """The dependencies of a live table; `random` is the random source of computer players.
 
     `networks` is the budget of each network, from which the bots and time-outs of its tables take too. The streams of
-    spectators write in `spectator_turns`, so that those of one table, up to 200, let the actions of other tables
+    spectators send by `spectator_sending`, so that those of one table, up to 200, let the actions of other tables
     through.
     """
 
@@ -42,5 +42,5 @@ class TableDependencies:
     limits: TableLimits
     entry_limit: EntryLimit
     networks: Budget
-    spectator_turns: Turns
+    spectator_sending: SendingLoop
     max_queue_messages: int = MAX_QUEUE_MESSAGES

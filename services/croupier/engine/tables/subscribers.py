@@ -11,8 +11,8 @@ from croupier.engine.tables.reactions import ReactionLimit, check_reaction
 from croupier.engine.tables.subscription import Encoder, Subscription, encode_transition, fan_out
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.runtime.errors import LimitReached, StaleSequence
+from croupier.runtime.fair_queue import SendingLoop
 from croupier.runtime.identity import Clock
-from croupier.runtime.turns import Turns
 from croupier_api.v1 import errors_pb2
 
 MAX_SPECTATOR_STREAMS = 200
@@ -32,7 +32,7 @@ class Subscribers:
         config: TableConfig,
         encoder: Encoder,
         metrics: EngineMetrics,
-        turns: Turns,
+        sending: SendingLoop,
         clock: Clock,
         max_queue_messages: int,
     ) -> None:
@@ -40,7 +40,7 @@ class Subscribers:
         self._config = config
         self._encoder = encoder
         self._metrics = metrics
-        self._turns = turns
+        self._sending = sending
         self._max_queue_messages = max_queue_messages
         # A dict keeps the order in which they joined, so that runs of the simulation are reproducible.
         self._streams: dict[Subscription, None] = {}
@@ -101,8 +101,8 @@ class Subscribers:
             self._supersede(streams[0])
         elif viewer == SPECTATOR:
             _check_spectators(streams, network_id)
-        turns = self._turns if viewer == SPECTATOR else None
-        return Subscription(viewer, self._metrics.slow_readers.inc, network_id, turns, self._max_queue_messages)
+        sending = self._sending if viewer == SPECTATOR else None
+        return Subscription(viewer, self._metrics.slow_readers.inc, network_id, sending, self._max_queue_messages)
 
     def _supersede(self, stream: Subscription) -> None:
         self.leave(stream)

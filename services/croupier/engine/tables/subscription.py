@@ -12,7 +12,7 @@ from croupier.engine.core.fold import TableState, Transition
 from croupier.engine.core.log import TableConfig
 from croupier.games.facts import Fact, Seat, Viewer
 from croupier.runtime.errors import LimitReached
-from croupier.runtime.turns import Turns
+from croupier.runtime.fair_queue import SendingLoop
 from croupier_api.v1 import errors_pb2
 
 MAX_QUEUE_MESSAGES = 256
@@ -51,8 +51,8 @@ class Encoder(Protocol):
 class Subscription:
     """One viewer's stream: a bounded queue of messages; `on_overflow` is called when it overflows.
 
-    `network` is that of the viewer, empty if it is not known. With `turns`, messages are written in the
-    turns of the stream.
+    `network` is that of the viewer, empty if it is not known. With `sending`, each message waits for its turn among
+    those of other streams.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Subscription:
         viewer: Viewer,
         on_overflow: Callable[[], None],
         network: str = "",
-        turns: Turns | None = None,
+        sending: SendingLoop | None = None,
         max_messages: int = MAX_QUEUE_MESSAGES,
     ) -> None:
         self.viewer = viewer
@@ -68,7 +68,7 @@ class Subscription:
         self.is_quiet = True
         self._max_messages = max_messages
         self._on_overflow = on_overflow
-        self._turns = turns
+        self._sending = sending
         # A list: an empty deque takes 700 bytes, and an open stream has almost always an empty queue.
         self._messages: list[bytes] = []
         self._missed: Iterator[bytes] = iter(())
@@ -143,27 +143,25 @@ class Subscription:
         """Return the next message, None at the end; raises the error that the stream was closed with."""
         if (missed := next(self._missed, None)) is not None:
             return missed
-        while not self._messages:
-            if self._closed:
-                if self._error:
-                    raise self._error
-                return None
-            self._taker = asyncio.get_running_loop().create_future()
-            await self._taker
-        return self._messages.pop(0)
+        while self._messages or not self._closed:
+            if not self._messages or self._sending is not None:
+                self._taker = asyncio.get_running_loop().create_future()
+                if self._messages:
+                    self._wake()
+                await self._taker
+            if self._messages:
+                return self._messages.pop(0)
+        if self._error:
+            raise self._error
+        return None
 
     def _wake(self) -> None:
-        if self._turns is None:
-            self.grant(self._max_messages)
-        elif self._taker is not None and not self._taker.done():
-            self._turns.put((self,))
-
-    def grant(self, max_messages: int) -> int:
-        """Let the writer go on; returns how many messages it has to write, and counts no more than allowed."""
         if self._taker is None or self._taker.done():
-            return 0
-        self._taker.set_result(None)
-        return min(len(self._messages), max_messages)
+            return
+        if self._sending is None:
+            self._taker.set_result(None)
+        else:
+            self._sending.put(self.network, self._taker)
 
 
 def fan_out(
