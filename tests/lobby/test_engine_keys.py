@@ -10,8 +10,8 @@ import pytest
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from croupier.lobby import engine_keys
-from croupier.lobby.engine_keys import check_keys
+from croupier.lobby import __main__ as lobby
+from croupier.lobby.__main__ import check_keys
 from croupier.lobby.settings import LobbySettings
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, TokenIssuer, TokenVerifier
 from croupier.runtime.outage_log import OutageLog
@@ -58,7 +58,7 @@ async def test_an_engine_that_does_not_know_the_key_is_reported() -> None:
 @pytest.fixture
 def late_port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """Return the port of an engine that starts later than the lobby."""
-    monkeypatch.setattr(engine_keys, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(lobby, "KEY_RETRY_SECONDS", 0.01)
     with reserved_port() as port:
         yield port
 

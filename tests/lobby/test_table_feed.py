@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from croupier.lobby.encoded_tables import EncodedTables
+from croupier.lobby.codec import EncodedTables
 from croupier.lobby.subscriptions import INTERVAL_SECONDS, MAX_PENDING, MESSAGES_PER_TICK, Subscription, TableFeed
 from croupier.lobby.tables import Seat, Table, TableState
 from croupier.runtime.errors import LimitReached, Unavailable

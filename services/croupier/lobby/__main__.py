@@ -1,19 +1,23 @@
 """Run the lobby: python -m croupier.lobby."""
 
+import asyncio
 import secrets
 import time
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 
 from prometheus_client import CollectorRegistry
 
 from croupier.lobby.assembly import assemble
-from croupier.lobby.engine_channel import EngineChannel
-from croupier.lobby.engine_keys import check_keys
+from croupier.lobby.engine_channel import EngineChannel, KeyRefused
 from croupier.lobby.servicer import OPEN_METHODS, SERVICE_NAME
 from croupier.lobby.settings import LobbySettings
+from croupier.runtime.addresses import addresses_of
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.admission.limits import limits_of
+from croupier.runtime.channels import open_channel
+from croupier.runtime.errors import ServiceError
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
@@ -23,7 +27,12 @@ from croupier.runtime.identity import (
     load_private_key,
 )
 from croupier.runtime.metrics import RpcMetrics
+from croupier.runtime.outage_log import OutageLog
+from croupier.runtime.program import SettingsError
 from croupier.runtime.service import Port, Resources, Service, now_milliseconds, run_service
+from croupier.runtime.tls import Tls
+
+KEY_RETRY_SECONDS = 1.0
 
 
 def build(settings: LobbySettings, resources: Resources) -> Service:
@@ -59,6 +68,34 @@ def build(settings: LobbySettings, resources: Resources) -> Service:
         tasks=lobby.background_tasks(),
         leave=leave,
     )
+
+
+async def check_keys(settings: LobbySettings, issuer: TokenIssuer, tls: Tls | None, outages: OutageLog) -> None:
+    """Ask each engine until it answers; raises SettingsError as soon as one refuses the key."""
+    async with AsyncExitStack() as stack:
+        unchecked = {}
+        for address in addresses_of(settings.engine_control):
+            channel = await stack.enter_async_context(open_channel(address, tls, "engine"))
+            unchecked[address] = EngineChannel(channel, issuer, settings.engine_timeout_seconds, outages)
+        while unchecked:
+            for address, engine in list(unchecked.items()):
+                if await _accepts_key(engine, address, settings):
+                    del unchecked[address]
+            if unchecked:
+                await asyncio.sleep(KEY_RETRY_SECONDS)
+
+
+async def _accepts_key(engine: EngineChannel, address: str, settings: LobbySettings) -> bool:
+    try:
+        await engine.describe_games()
+    except KeyRefused:
+        raise SettingsError(
+            f"the engine at {address} does not accept this lobby's key: give it the public key of"
+            f" {settings.signing_key} as --lobby-public-key, and check the clocks of both machines"
+        ) from None
+    except ServiceError:
+        return False
+    return True
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,7 +12,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.auth import AuthService
 from croupier.lobby.change_feed import CatchUp
-from croupier.lobby.discards import Discards
 from croupier.lobby.ended_tables import EndFollower
 from croupier.lobby.engine_port import EnginePort
 from croupier.lobby.games import GameRegistry
@@ -30,7 +29,7 @@ from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_opener import TableOpener
 from croupier.lobby.table_service import TableService
 from croupier.lobby.table_store import RunningTables, TableStore
-from croupier.lobby.table_updater import TableUpdater
+from croupier.lobby.table_updater import Discards, TableUpdater
 from croupier.lobby.tables import TimeControl
 from croupier.lobby.ticket_store import TicketStore
 from croupier.runtime.admission.budget import Budget

@@ -58,7 +58,8 @@ class AuthService:
     async def refresh(self, refresh_token: str) -> Tokens:
         """Return new tokens for a refresh token, which becomes invalid; raises Unauthenticated if it is already."""
         family, _, secret = refresh_token.partition(".")
-        if not secret or len(refresh_token) > MAX_REFRESH_TOKEN_CHARACTERS or not _is_plain(refresh_token):
+        is_plain = refresh_token.isascii() and refresh_token.isprintable()
+        if not (secret and is_plain) or len(refresh_token) > MAX_REFRESH_TOKEN_CHARACTERS:
             raise _invalid_refresh_token()
         token, new_hash = self._new_refresh_token(family)
         expires = self._refresh_expires()
@@ -90,10 +91,6 @@ class AuthService:
     def _tokens(self, player: Player, refresh_token: str) -> Tokens:
         access_token, _ = self.issuer.issue(player.player_id, player.name)
         return Tokens(access_token, self.issuer.lifetime_seconds, refresh_token, self.refresh_token_seconds)
-
-
-def _is_plain(text: str) -> bool:
-    return text.isascii() and text.isprintable()
 
 
 def _invalid_refresh_token() -> Unauthenticated:

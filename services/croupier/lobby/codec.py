@@ -1,5 +1,6 @@
 """Translation between the contract's messages and the lobby's values, with the checks that need no state."""
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -23,6 +24,8 @@ from croupier_internal.v1 import engine_control_pb2
 MAX_ID_CHARACTERS = 64
 MAX_CLIENT_SEED_BYTES = 64
 MAX_OPTIONS = 64
+MAX_MESSAGES = 4000
+"""The encoded messages of WatchTables to keep, of about 500 bytes each."""
 MILLISECOND = 1_000_000
 SECOND = 1_000_000_000
 """In nanoseconds, like MILLISECOND."""
@@ -168,6 +171,25 @@ def encode_table(table: Table, viewer_id: str) -> tables_pb2.Table:
         invite_code=table.invite_code if table.seat_of(viewer_id) is not None else "",
         create_time=_encode_time(table.created_milliseconds),
     )
+
+
+class EncodedTables:
+    """The messages of WatchTables, encoded once for all streams and lists that send the same version of a table."""
+
+    def __init__(self) -> None:
+        self._messages: OrderedDict[tuple[str, int, bool], bytes] = OrderedDict()
+
+    def message(self, table: Table, viewer_id: str) -> bytes:
+        """Return the encoded WatchTablesResponse for a viewer; only a player of the table gets the invite code."""
+        shows_invite_code = bool(table.invite_code) and table.seat_of(viewer_id) is not None
+        key = (table.table_id, table.version, shows_invite_code)
+        message = self._messages.get(key)
+        if message is None:
+            message = lobby_pb2.WatchTablesResponse(table=encode_table(table, viewer_id)).SerializeToString()
+            self._messages[key] = message
+            if len(self._messages) > MAX_MESSAGES:
+                self._messages.popitem(last=False)
+        return message
 
 
 def encode_progress(progress: MatchProgress, viewer_id: str) -> lobby_pb2.FindMatchResponse:

@@ -1,7 +1,7 @@
 """Following the ends of games at the engine."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
@@ -31,16 +31,13 @@ class EndFollower:
             try:
                 async with aclosing(self.engine.watch_ended_tables(resume_at)) as stream:
                     async for ended in stream:
-                        await self._finish(ended.table_ids)
+                        for table_id in ended.table_ids:
+                            # A table of the engine may be deleted here, and comes with every resumption.
+                            with suppress(NotFound):
+                                await self.opener.finish(table_id)
                         resume_at = ended.resume_at
                 seconds = RESUME_SECONDS
             except Exception as error:
                 if not isinstance(error, Unavailable):
                     self.logger.error("the stream of ended tables is resumed", exc_info=error)
             await asyncio.sleep(seconds)
-
-    async def _finish(self, table_ids: Iterable[str]) -> None:
-        for table_id in table_ids:
-            # A table of the engine may be deleted here, and comes with every resumption.
-            with suppress(NotFound):
-                await self.opener.finish(table_id)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 
-from croupier.lobby.presence_store import Pair, PresenceStore, Seen
+from croupier.lobby.presence_store import PresenceStore, Seen
 from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_store import TableStore
 from croupier.lobby.table_updater import TableUpdater
@@ -77,7 +77,11 @@ class Presence:
         for start in range(0, len(due), BATCH_SIZE):
             pairs = due[start : start + BATCH_SIZE]
             tables = {table.table_id: table for table in await self._forming({table_id for table_id, _ in pairs})}
-            seated = [pair for pair in pairs if _has_seat(tables, pair)]
+            seated = [
+                (table_id, player_id)
+                for table_id, player_id in pairs
+                if table_id in tables and tables[table_id].seat_of(player_id) is not None
+            ]
             await self.store.record(seated, now)
             # Those without a seat are looked up no more often.
             self.store.mark_recorded(pairs, now)
@@ -101,8 +105,3 @@ class Presence:
     async def _forming(self, table_ids: Iterable[str]) -> list[Table]:
         tables = await self.tables.list_by_ids(list(table_ids))
         return [table for table in tables if table.state is TableState.FORMING]
-
-
-def _has_seat(tables: dict[str, Table], pair: Pair) -> bool:
-    table_id, player_id = pair
-    return table_id in tables and tables[table_id].seat_of(player_id) is not None

@@ -10,7 +10,6 @@ import grpc
 
 from croupier.lobby import codec
 from croupier.lobby.auth import AuthService
-from croupier.lobby.encoded_tables import EncodedTables
 from croupier.lobby.games import GameRegistry
 from croupier.lobby.heartbeats import with_heartbeats
 from croupier.lobby.matchmaker import Matchmaker
@@ -60,7 +59,7 @@ class LobbyServicer:
         self._sign_ins = sign_ins
         self._metrics = metrics
         self._clock = clock
-        self._encoded = EncodedTables()
+        self._encoded = codec.EncodedTables()
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods. Those that send tables by their hundreds write encoded messages, without serializer."""

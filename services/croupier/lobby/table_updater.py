@@ -1,9 +1,10 @@
 """Optimistic updates of stored tables: read, change, store if the version is still the same, publish."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
-from croupier.lobby.discards import Discards
+from croupier.lobby.engine_port import MAX_TABLE_IDS, EnginePort
 from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import Table, TableState
@@ -12,6 +13,29 @@ from croupier.runtime.table_access import unknown_table
 from croupier_api.v1 import errors_pb2
 
 MAX_ATTEMPTS = 50
+MAX_DISCARDS = 10_000
+"""Tables beyond it are left to the engine, which deletes prepared tables by age."""
+
+
+@dataclass(slots=True)
+class Discards:
+    """Closed tables that the engine may delete, in memory: after a crash the engine deletes them by age."""
+
+    engine: EnginePort
+    # A dict keeps their order, unlike a set.
+    _waiting: dict[str, None] = field(default_factory=dict)
+
+    def add(self, table_id: str) -> None:
+        """Discard a table with the next call to the engine."""
+        if len(self._waiting) < MAX_DISCARDS:
+            self._waiting[table_id] = None
+
+    async def send(self) -> None:
+        """Discard all tables that were added; raises ServiceError, and keeps them for the next time."""
+        while batch := list(islice(self._waiting, MAX_TABLE_IDS)):
+            await self.engine.discard_tables(batch)
+            for table_id in batch:
+                self._waiting.pop(table_id, None)
 
 
 @dataclass(frozen=True, slots=True)

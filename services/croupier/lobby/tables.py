@@ -173,8 +173,10 @@ def clear_seat(table: Table, player_id: str, number: int, invite_code: str) -> T
     if table.seats[number].is_free:
         return table
     freed = _reseated(table, number, FREE_SEAT, player_id)
-    removed = table.seats[number].player_id
-    return _without_access(freed, removed, invite_code) if removed else freed
+    if not (removed := table.seats[number].player_id):
+        return freed
+    access = replace(table.access, removed_players=(*table.access.removed_players, removed)[-MAX_REMOVED_PLAYERS:])
+    return replace(freed, access=access, invite_code=invite_code if table.invite_code else "")
 
 
 def with_presence(table: Table, seen: Mapping[str, int], since: int) -> Table:
@@ -205,12 +207,6 @@ def _marked(seat: Seat, *, is_away: bool) -> Seat:
 def closed(table: Table) -> Table:
     """Return the table as CLOSED."""
     return replace(table, state=TableState.CLOSED)
-
-
-def _without_access(table: Table, player_id: str, invite_code: str) -> Table:
-    removed = (*table.access.removed_players, player_id)[-MAX_REMOVED_PLAYERS:]
-    access = replace(table.access, removed_players=removed)
-    return replace(table, access=access, invite_code=invite_code if table.invite_code else "")
 
 
 def _opening_if_complete(table: Table) -> Table:

@@ -13,12 +13,10 @@ def escaped(text: str, keep: str = "") -> str:
     """Return a text with an escape for each character that controls a terminal, except for those to keep."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(letter if _is_shown(letter) or letter in keep else _escape(letter) for letter in text)
+    return "".join(
+        letter if _is_shown(letter) or letter in keep else letter.encode("unicode_escape").decode() for letter in text
+    )
 
 
 def _is_shown(letter: str) -> bool:
     return letter in _JOINERS or unicodedata.category(letter) not in _CONTROLLING
-
-
-def _escape(letter: str) -> str:
-    return letter.encode("unicode_escape").decode()

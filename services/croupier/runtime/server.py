@@ -12,12 +12,12 @@ from typing import Any
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from croupier.runtime.interceptor import CallInterceptor
 from croupier.runtime.logs import Logger
 from croupier.runtime.permissions import replace_private
 from croupier.runtime.program import SettingsError
-from croupier.runtime.reflection import add_reflection
 from croupier.runtime.tls import Tls
 
 MAX_REQUEST_BYTES = 64 * 1024
@@ -33,6 +33,8 @@ LIVE = "live"
 """The service name of liveness probes, which do not depend on the database."""
 MAX_HEALTH_REQUEST_BYTES = 1024
 MAX_HEALTH_REQUESTS = 100
+REFLECTION_V1 = "grpc.reflection.v1.ServerReflection"
+"""Its messages are those of v1alpha, the only version of the library."""
 AddServices = Callable[[grpc.aio.Server], None]
 
 
@@ -99,8 +101,21 @@ async def listen(
     add_services(server)
     servicer = Health()
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
-    add_reflection([*service_names, health.SERVICE_NAME], server)
+    _add_reflection([*service_names, health.SERVICE_NAME], server)
     return Listener(server, await _started(server, address, tls), servicer, tuple(service_names))
+
+
+def _add_reflection(service_names: Sequence[str], server: grpc.aio.Server) -> None:
+    """Let tools read the contract, by v1 and v1alpha. Only v1alpha is listed: the library cannot describe v1."""
+    servicer = reflection.aio.ReflectionServicer([*service_names, reflection.SERVICE_NAME])
+    handler = grpc.stream_stream_rpc_method_handler(
+        servicer.ServerReflectionInfo,
+        reflection_pb2.ServerReflectionRequest.FromString,
+        reflection_pb2.ServerReflectionResponse.SerializeToString,
+    )
+    for name in (REFLECTION_V1, reflection.SERVICE_NAME):
+        handlers = {"ServerReflectionInfo": handler}
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(name, handlers),))
 
 
 @asynccontextmanager

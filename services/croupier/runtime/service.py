@@ -14,6 +14,7 @@ import grpc
 from prometheus_client import CollectorRegistry
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from croupier.runtime import server
 from croupier.runtime.addresses import is_loopback
 from croupier.runtime.admission.limits import Limits
 from croupier.runtime.channels import open_channel
@@ -27,20 +28,6 @@ from croupier.runtime.metrics import RpcMetrics, export_expiry, serve_metrics
 from croupier.runtime.outage_log import OutageLog
 from croupier.runtime.program import FAILED, DatabaseUnreachable, SettingsError, run_program
 from croupier.runtime.schema_versions import check_durability, check_schema
-from croupier.runtime.server import (
-    CLOSE_SECONDS,
-    AddServices,
-    Listener,
-    drain,
-    exit_after,
-    health_listener,
-    listen,
-    run,
-    update_readiness,
-    wait_for_stop,
-    watch_readiness,
-    write_ready_file,
-)
 from croupier.runtime.settings import ServiceSettings, read_settings
 from croupier.runtime.tasks import SupervisedTasks, TaskFactory, end_tasks, supervised_tasks
 from croupier.runtime.tls import Tls
@@ -64,7 +51,7 @@ class Port:
     name: str
     address: str
     service_name: str
-    add: AddServices
+    add: server.AddServices
     verifier: TokenVerifier
     open_methods: frozenset[str] = frozenset()
     limits: Limits | None = None
@@ -135,7 +122,7 @@ def run_service(name: str, kind: type[AnySettings], build: Build[AnySettings], a
         # Processes that the service starts have no use for its secrets.
         os.environ.pop("CROUPIER_DATABASE", None)
         tune_process(settings.gc_thresholds, settings.scheduling)
-        return run(serve(name, settings, build))
+        return server.run(serve(name, settings, build))
 
     return run_program(program, start)
 
@@ -190,19 +177,19 @@ async def _run(settings: ServiceSettings, service: Service, resources: Resources
         async with _listening(settings, service, resources) as (listeners, addresses):
             await service.join()
             is_ready = partial(is_reachable, resources.database)
-            await update_readiness(listeners, is_ready)
+            await server.update_readiness(listeners, is_ready)
             watchers: dict[str, TaskFactory] = {
-                "readiness": partial(watch_readiness, listeners, is_ready),
+                "readiness": partial(server.watch_readiness, listeners, is_ready),
                 "loop monitor": LoopMonitor(service.registry, time.monotonic, time.thread_time).run,
             }
             if resources.tls:
                 watchers["certificates"] = resources.tls.watch
             running = tasks.start({**service.tasks, **watchers})
-            write_ready_file(settings.ready_file, addresses)
+            server.write_ready_file(settings.ready_file, addresses)
             resources.logger.info("ready", **addresses)
-            await wait_for_stop(tasks.stopping)
+            await server.wait_for_stop(tasks.stopping)
             resources.logger.info("stopping")
-            exit_after(settings.drain_seconds, resources.logger)
+            server.exit_after(settings.drain_seconds, resources.logger)
             await _drain(settings, service, listeners, [*access_check, *running])
             await end_tasks(drain_tasks)
     return tasks.fault
@@ -222,7 +209,7 @@ async def _check_access(service: Service, tasks: SupervisedTasks) -> list[asynci
 @asynccontextmanager
 async def _listening(
     settings: ServiceSettings, service: Service, resources: Resources
-) -> AsyncIterator[tuple[Sequence[Listener], dict[str, str]]]:
+) -> AsyncIterator[tuple[Sequence[server.Listener], dict[str, str]]]:
     """Open all ports; yields their listeners and their addresses by name."""
     addresses: dict[str, str] = {}
     async with AsyncExitStack() as stack:
@@ -230,7 +217,7 @@ async def _listening(
         for port in service.ports:
             authenticator = Authenticator(port.verifier, port.open_methods)
             interceptor = CallInterceptor(authenticator, service.rpc_metrics, resources.logger, port.limits)
-            listener = await listen(
+            listener = await server.listen(
                 port.address,
                 [port.service_name],
                 port.add,
@@ -242,7 +229,7 @@ async def _listening(
             stack.push_async_callback(listener.server.stop, None)
             listeners.append(listener)
             addresses[port.name] = listener.address
-        for health in await stack.enter_async_context(health_listener(settings.health_listen)):
+        for health in await stack.enter_async_context(server.health_listener(settings.health_listen)):
             listeners.append(health)
             addresses["health"] = health.address
         metrics, addresses["metrics"] = serve_metrics(service.registry, settings.metrics_listen)
@@ -252,14 +239,17 @@ async def _listening(
 
 
 async def _drain(
-    settings: ServiceSettings, service: Service, listeners: Sequence[Listener], running: Sequence[asyncio.Task[None]]
+    settings: ServiceSettings,
+    service: Service,
+    listeners: Sequence[server.Listener],
+    running: Sequence[asyncio.Task[None]],
 ) -> None:
     """End streams, calls and tasks in order, each step in its part of the time."""
     steps = 1 if service.finish is None else 2
-    grace_seconds = max(0.0, settings.drain_seconds - CLOSE_SECONDS) / steps
+    grace_seconds = max(0.0, settings.drain_seconds - server.CLOSE_SECONDS) / steps
     async with asyncio.TaskGroup() as group:
         # At the same time: clients whose streams end must not reconnect here.
-        group.create_task(drain(listeners, grace_seconds))
+        group.create_task(server.drain(listeners, grace_seconds))
         await service.leave(grace_seconds)
         await end_tasks(running)
     if service.finish is not None:
