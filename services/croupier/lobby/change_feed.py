@@ -80,15 +80,13 @@ class CatchUp:
         if self.feed.has_subscribers:
             # A stream itself reads what was changed before its subscription.
             since = now if self._published_milliseconds is None else self._published_milliseconds
-            await self._publish_since(since - OVERLAP_MILLISECONDS)
+            since -= OVERLAP_MILLISECONDS
+            while page := await self.tables.list_updated_since(since, PAGE_SIZE):
+                await self._publish(page)
+                if len(page) < PAGE_SIZE or page[-1].updated_milliseconds == since:
+                    break
+                since = page[-1].updated_milliseconds
         self._published_milliseconds = now
-
-    async def _publish_since(self, since: int) -> None:
-        while page := await self.tables.list_updated_since(since, PAGE_SIZE):
-            await self._publish(page)
-            if len(page) < PAGE_SIZE or page[-1].updated_milliseconds == since:
-                return
-            since = page[-1].updated_milliseconds
 
     async def _publish(self, tables: Sequence[Table]) -> None:
         async for table in in_steps(tables, PUBLISHING_STEP):

@@ -60,14 +60,12 @@ class LoopMonitor:
 
     def _measure(self) -> None:
         now, cpu_seconds = self._clock(), self._cpu_clock() - self._cpu_began
-        self._record(now, max(0.0, min(now - self._began - self._probe_seconds, cpu_seconds)))
-        is_quiet = cpu_seconds < LONG_STEP_SECONDS
-        self._probe_seconds = min(self._probe_seconds * PROBE_GROWTH, MAX_PROBE_SECONDS) if is_quiet else PROBE_SECONDS
-        self._start()
-
-    def _record(self, now: float, step: float) -> None:
+        step = max(0.0, min(now - self._began - self._probe_seconds, cpu_seconds))
         self._steps.observe(step)
         if now >= self._window_end:
             self._longest, self._longest_before = 0.0, self._longest
             self._window_end = now + WINDOW_SECONDS
         self._longest = max(self._longest, step)
+        is_quiet = cpu_seconds < LONG_STEP_SECONDS
+        self._probe_seconds = min(self._probe_seconds * PROBE_GROWTH, MAX_PROBE_SECONDS) if is_quiet else PROBE_SECONDS
+        self._start()
