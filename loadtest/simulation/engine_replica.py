@@ -10,7 +10,6 @@ from croupier.engine.api.control_servicer import EngineControlServicer
 from croupier.engine.api.scoring_channel import ScoringChannel
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.assembly import Engine, Ports, wire
-from croupier.engine.folding.inline import InlineFolder
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
 from croupier.runtime.admission.budget import MILLISECOND
@@ -112,7 +111,6 @@ class EngineReplica(Replica):
             writer=SimulatedWriter(database, self.database, self._lost_races),
             notifier=SimulatedNotifier(environment.hub, engine_id, random),
             bot_workers=SimulatedBotWorkers(random),
-            folder=InlineFolder(),
             networks=self._limits.network,
             heartbeat_seconds=STREAM_HEARTBEAT_SECONDS,
             archive_seconds=ARCHIVE_SECONDS,

@@ -9,12 +9,10 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from croupier.engine.cluster.housekeeping import packed_log
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import decode_entry, rows_of
-from croupier.engine.core.packed_log import PackingFold
-from croupier.engine.folding.inline import InlineFolder
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import log_parts
 from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.sqlite_writer import SqliteWriter
@@ -112,7 +110,7 @@ async def archive_finished(store: SqlTableStore, finished_before: int, now: int 
     """Archive finished tables as an engine does; return their number."""
     claimed = await store.claim_finished(finished_before, now, now + 1_000, 100)
     for table_id in claimed:
-        await store.archive(table_id, await InlineFolder().fold(PackingFold(table_id), log_parts(store, table_id)))
+        await store.archive(table_id, await packed_log(store, table_id))
     return len(claimed)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -16,13 +16,11 @@ from croupier.engine.bots.worker_pool import BotWorkerPool
 from croupier.engine.cluster.liveness import RECONNECT_MILLISECONDS, EngineLiveness, LivenessReport
 from croupier.engine.cluster.notifier import NullNotifier
 from croupier.engine.core.compensation import Outage
+from croupier.engine.core.history import PackedLog
 from croupier.engine.core.limits import TableLimits
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, UnreadableLog, decode_entry, encode_body, row_of
-from croupier.engine.core.packed_log import PackedLog
 from croupier.engine.core.reports import Report, ResultReport
-from croupier.engine.folding.inline import InlineFolder
-from croupier.engine.folding.port import LogFold, Result
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange
 from croupier.engine.tables.dependencies import TableDependencies
@@ -269,17 +267,6 @@ def _through_json(table_id: str, entry: Entry) -> Entry:
     return decode_entry(table_id, entry.sequence, entry.at, entry.deadline, encode_body(entry))
 
 
-class CountingFolder(InlineFolder):
-    """Counts the folds."""
-
-    def __init__(self) -> None:
-        self.folds = 0
-
-    async def fold(self, fold: LogFold[Result], parts: AsyncIterator[LogPart]) -> Result:
-        self.folds += 1
-        return await super().fold(fold, parts)
-
-
 class FakeScoring:
     """ScoringPort that records reports; it can be down, and reject tables."""
 
@@ -358,11 +345,10 @@ def engine_harness(
         EngineMetrics(CollectorRegistry()),
         liveness_store or FakeLivenessStore(),
     )
-    outbox = Outbox(store, InlineFolder(), scoring, clock, metrics, logger)
+    outbox = Outbox(store, scoring, clock, metrics, logger)
     liveness = EngineLiveness(liveness_store, "e", lambda: True, clock, logger)
     services = TableDependencies(
         store=store,
-        folder=InlineFolder(),
         encoder=StreamEncoder(),
         metrics=metrics,
         clock=clock,

@@ -24,7 +24,7 @@ from croupier.engine.core.log import (
 )
 from croupier.engine.core.proposals import PROPOSAL_MILLISECONDS, refusal_of
 from croupier.engine.core.voting import transitions_when_agreed
-from croupier.engine.storage.port import log_parts
+from croupier.engine.storage.port import log_rows
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.replays import Replay
@@ -122,8 +122,10 @@ async def reload_table(engine: EngineHarness, table_id: str) -> LiveTable:
     """Return the table as a new engine loads it."""
     stored = await engine.store.find(table_id)
     assert stored
-    log = log_parts(engine.store, table_id)
-    return LiveTable(await engine.services.folder.fold(FoldedTable(stored.config), log), engine.services)
+    folded = FoldedTable(stored.config)
+    async for row in log_rows(engine.store, table_id):
+        folded.add(row)
+    return LiveTable(folded, engine.services)
 
 
 def choice(table: TableState, random: Random) -> tuple[Seat, Action]:

@@ -1,6 +1,5 @@
 """The archive of finished tables, whose answers are the same as before."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -9,12 +8,10 @@ import pytest
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.cluster.housekeeping import ARCHIVE_RETRY_MILLISECONDS, Housekeeper, RetentionPolicy
-from croupier.engine.core.log_codec import LogPart
-from croupier.engine.core.packed_log import PackingFold
-from croupier.engine.folding.inline import InlineFolder
+from croupier.engine.cluster.housekeeping import ARCHIVE_RETRY_MILLISECONDS, Housekeeper, RetentionPolicy, packed_log
+from croupier.engine.core.log_codec import decode_entry
 from croupier.engine.storage.archive import archive
-from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, log_parts
+from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, log_rows
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.registry import Tables
@@ -173,7 +170,7 @@ async def test_a_table_is_claimed_by_one_engine_and_again_after_a_time(store: Sq
 
 async def test_a_log_that_differs_from_its_packed_form_is_kept(store: SqlTableStore, database: AsyncEngine) -> None:
     await finished(store)
-    packed = await InlineFolder().fold(PackingFold("t1"), log_parts(store, "t1"))
+    packed = await packed_log(store, "t1")
     with pytest.raises(ValueError, match="the log has 2 entries: expected 1"):
         await store.archive("t1", packed._replace(entries=1))
     assert await rows(database) == [1, 2, 0, 0]
@@ -216,7 +213,7 @@ async def test_a_table_that_cannot_be_archived_keeps_no_other_one_from_it(
 async def test_a_crash_before_the_commit_loses_nothing(store: SqlTableStore, database: AsyncEngine) -> None:
     await finished(store)
     before = await loaded(store)
-    packed = await InlineFolder().fold(PackingFold("t1"), log_parts(store, "t1"))
+    packed = await packed_log(store, "t1")
     async with database.connect() as connection:
         await archive(connection, "t1", packed)
         await connection.rollback()
@@ -230,13 +227,9 @@ async def test_a_table_that_is_archived_between_two_pages_is_read_as_a_whole(
 ) -> None:
     monkeypatch.setattr("croupier.engine.storage.port.PAGE_ROWS", 1)
     await finished(store)
-    expected = await InlineFolder().fold(PackingFold("t1"), log_parts(store, "t1"))
-
-    async def parts() -> AsyncIterator[LogPart]:
-        reading = log_parts(store, "t1")
-        yield await anext(reading)
-        await store.archive("t1", expected)
-        async for part in reading:
-            yield part
-
-    assert await InlineFolder().fold(PackingFold("t1"), parts()) == expected
+    expected = (await loaded(store)).entries
+    reading = log_rows(store, "t1")
+    rows = [await anext(reading)]
+    await store.archive("t1", await packed_log(store, "t1"))
+    rows += [row async for row in reading]
+    assert [decode_entry("t1", *row) for row in rows] == list(expected)

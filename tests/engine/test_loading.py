@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -11,11 +10,11 @@ import pytest
 from croupier.engine.core.access import Visitor
 from croupier.engine.core.log_codec import LogPart
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import TableStore, log_parts
-from croupier.engine.tables.loading import MANY_PLAYERS, MAX_WAITING_STRANGERS, LoadQueue
+from croupier.engine.storage.port import TableStore, log_rows
+from croupier.engine.tables.loading import MAX_WAITING_STRANGERS, LoadQueue
 from croupier.engine.tables.registry import Tables
 from croupier.runtime.errors import NotFound, Unavailable
-from tests.engine.fakes import CountingFolder, EngineHarness
+from tests.engine.fakes import EngineHarness
 from tests.engine.play import act_once, make_config, open_table, within_timeout
 from tests.waiting import settled
 
@@ -166,22 +165,6 @@ async def test_players_and_the_engine_itself_do_not_wait_for_strangers(
     assert counts == [2, 6]
 
 
-async def test_a_takeover_is_folded_on_the_event_loop_until_few_wait(engine: EngineHarness) -> None:
-    names = [f"t{number}" for number in range(MANY_PLAYERS + 10)]
-    for name in names:
-        await open_table(engine, make_config(table_id=name))
-    folder = CountingFolder()
-    tables = Tables(replace(engine.another_engine().services, folder=folder), bytes, 100)
-    await within_timeout(asyncio.gather(*(tables.get(name, Visitor("p1")) for name in names)))
-    # The last are loaded when few wait again.
-    assert 0 < folder.folds < len(names)
-    alone = folder.folds
-    await tables.evict(-1)
-    for name in names:
-        await tables.get(name, Visitor("p1"))
-    assert folder.folds == alone + len(names)
-
-
 async def test_a_player_who_comes_with_a_stranger_does_not_wait_as_one(
     engine: EngineHarness, held: CountingStore
 ) -> None:
@@ -215,6 +198,6 @@ async def test_a_log_is_read_in_pages(engine: EngineHarness, monkeypatch: pytest
     for length in (1, 2, 3, 4, 6, 7):
         while table.state.sequence < length:
             await act_once(table, Random(1))
-        parts = [part async for part in log_parts(engine.store, "t1")]
-        assert [row[0] for part in parts for row in part.rows] == list(range(1, length + 1))
-        assert max(len(part.rows) for part in parts) <= 3
+        reads = engine.store.log_reads
+        assert [row[0] async for row in log_rows(engine.store, "t1")] == list(range(1, length + 1))
+        assert engine.store.log_reads - reads == length // 3 + 1

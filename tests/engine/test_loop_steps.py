@@ -1,7 +1,4 @@
-"""No call of the engine keeps the event loop for long, at tables of ten thousand entries with full streams.
-
-The folder is the inline one: with processes the loop has less to do.
-"""
+"""No call of the engine keeps the event loop for long, at tables of ten thousand entries with full streams."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -20,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.engine.api.action_codec import encode_action
 from croupier.engine.api.control_servicer import MAX_TABLE_IDS, EngineControlServicer
 from croupier.engine.api.servicer import EngineServicer
+from croupier.engine.cluster.housekeeping import packed_log
 from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.log import ClockConfig, Entry, TableConfig
@@ -315,6 +313,11 @@ async def test_a_call_takes_short_steps(calls: Calls, method: str) -> None:
     await calls.watch_by_many()
     longest = {name: await longest_step(call) for name, call in calls_of(calls)[method].items()}
     assert {name: seconds for name, seconds in longest.items() if seconds >= MAX_STEP_SECONDS} == {}
+
+
+@pytest.mark.parametrize("table_id", ["finished", "archived"])
+async def test_a_log_is_packed_in_short_steps(store: SqlTableStore, table_id: str) -> None:
+    assert await longest_step(partial(packed_log, store, table_id)) < MAX_STEP_SECONDS
 
 
 async def test_a_planted_step_is_found(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.replays import ReplayCache
 from croupier.runtime.errors import IllegalNow, NotFound, Unavailable
 from tests.engine.databases import archive_finished
-from tests.engine.fakes import CountingFolder, EngineHarness
+from tests.engine.fakes import EngineHarness
 from tests.engine.folds import write_replay
 from tests.engine.play import act_once, make_config, open_table, play_on, replay_of, within_timeout
 from tests.engine.test_archive import ENDED, finished
@@ -26,11 +26,9 @@ from tests.waiting import settled
 CALLS = 100
 
 
-@pytest.fixture
-def folder(engine: EngineHarness) -> CountingFolder:
-    folder = CountingFolder()
-    engine.use(folder=folder)
-    return folder
+def builds(engine: EngineHarness) -> float:
+    """Return the number of replays that were folded from logs."""
+    return engine.count("croupier_replays_built_total")
 
 
 async def ended_tables(engine: EngineHarness, *table_ids: str) -> list[str]:
@@ -70,37 +68,35 @@ def test_a_long_replay_has_parts_of_whole_lines_in_bounded_memory(members: int) 
 
 
 @pytest.mark.parametrize("is_in_memory", [True, False])
-async def test_a_replay_is_built_once_for_all_its_readers(
-    engine: EngineHarness, folder: CountingFolder, is_in_memory: bool
-) -> None:
+async def test_a_replay_is_built_once_for_all_its_readers(engine: EngineHarness, is_in_memory: bool) -> None:
     (replay,) = await ended_tables(engine, "t1")
     tables = new_tables(engine)
     if is_in_memory:
         await tables.get("t1")
-    folder.folds = 0
+    log_reads = engine.store.log_reads
     readers = [read(tables, player_id=f"p{number}") for number in range(CALLS)]
     assert set(await asyncio.gather(*readers)) == {replay}
     assert await read(tables) == replay
-    assert folder.folds == 1
-    assert engine.count("croupier_replays_built_total") == 1
+    assert builds(engine) == 1
+    assert engine.store.log_reads == log_reads + (not is_in_memory)
 
 
-async def test_the_replay_of_a_cold_table_loads_no_table(engine: EngineHarness, folder: CountingFolder) -> None:
+async def test_the_replay_of_a_cold_table_loads_no_table(engine: EngineHarness) -> None:
     await ended_tables(engine, "t1")
     tables = new_tables(engine)
     await read(tables)
-    loads = folder.folds
+    log_reads = engine.store.log_reads
     await tables.get("t1")
-    assert folder.folds == loads + 1
+    assert engine.store.log_reads > log_reads
 
 
-async def test_a_stored_replay_is_read_without_the_log(engine: EngineHarness, folder: CountingFolder) -> None:
+async def test_a_stored_replay_is_read_without_the_log(engine: EngineHarness) -> None:
     (replay,) = await ended_tables(engine, "t1")
     await read(new_tables(engine))
     await within_timeout(engine.services.background.close(1))
-    restarted, log_reads, folds = new_tables(engine), engine.store.log_reads, folder.folds
+    restarted, log_reads = new_tables(engine), engine.store.log_reads
     assert await read(restarted) == replay
-    assert (engine.store.log_reads, folder.folds) == (log_reads, folds)
+    assert (engine.store.log_reads, builds(engine)) == (log_reads, 1)
 
 
 async def test_no_replay_before_the_end_and_no_log_is_read_for_it(engine: EngineHarness) -> None:
@@ -155,19 +151,19 @@ async def test_an_unreadable_log_has_no_replay_here(engine: EngineHarness) -> No
     assert refusal.value.reason_name == "TABLE_TOO_NEW"
 
 
-async def test_the_least_recently_read_replays_leave_memory(engine: EngineHarness, folder: CountingFolder) -> None:
+async def test_the_least_recently_read_replays_leave_memory(engine: EngineHarness) -> None:
     await ended_tables(engine, "t1", "t2", "t3")
     stored = [StoredTable("finished", make_config(table_id=name)) for name in ("t1", "t2", "t3")]
-    sizes = [len(await new_cache(engine, 10**6).get(table, is_urgent=False)) for table in stored]
+    sizes = [len((await new_cache(engine, 10**6).get(table, is_urgent=False)).compressed) for table in stored]
     await within_timeout(engine.services.background.close(1))
     engine.store.replays.clear()
     cache = new_cache(engine, max(sizes) * 2)
 
-    async def built(indices: Sequence[int]) -> int:
-        before = folder.folds
+    async def built(indices: Sequence[int]) -> float:
+        before = builds(engine)
         for index in indices:
             await cache.get(stored[index], is_urgent=False)
-        return folder.folds - before
+        return builds(engine) - before
 
     assert await built((0, 1, 0, 1)) == 2
     assert await built((0, 2, 0, 2)) == 1

@@ -8,10 +8,9 @@ from sqlalchemy import insert, select, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.core.packed_log import PackingFold
-from croupier.engine.folding.inline import InlineFolder
+from croupier.engine.cluster.housekeeping import packed_log
 from croupier.engine.storage.archive import archive
-from croupier.engine.storage.port import SequenceTaken, TableChange, log_parts
+from croupier.engine.storage.port import SequenceTaken, TableChange
 from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore, append_of
 from croupier.engine.storage.writer import lost_races
@@ -127,7 +126,7 @@ async def test_an_append_that_waits_for_the_archive_fails(
     await opened(store, "t2")
     await store.append("t1", [entry(2)], LAST)
     await store.set_reports_done("t1", 1)
-    packed = await InlineFolder().fold(PackingFold("t1"), log_parts(store, "t1"))
+    packed = await packed_log(store, "t1")
     async with other.begin() as connection:
         await archive(connection, "t1", packed)
         stale = asyncio.create_task(store.append("t1", [entry(3)], None))

@@ -26,9 +26,6 @@ from croupier.engine.cluster.notifier import Notifier, NullNotifier
 from croupier.engine.cluster.postgres_notifier import PostgresNotifier
 from croupier.engine.cluster.sql_liveness import SqlLivenessStore
 from croupier.engine.core.limits import TableLimits
-from croupier.engine.folding.inline import InlineFolder
-from croupier.engine.folding.port import Folder
-from croupier.engine.folding.process import ProcessFolder
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
 from croupier.engine.storage.postgres_writer import PostgresWriter
@@ -105,7 +102,6 @@ class Engine:
 
     async def _finish(self, grace_seconds: float) -> None:
         await self.bot_workers.close()
-        await self.services.folder.close()
         await self.services.background.close(grace_seconds)
         with suppress(Exception):  # If scoring is down, another engine delivers them later.
             await self.outbox.deliver()
@@ -128,7 +124,6 @@ class Ports:
     writer: EntryWriter
     notifier: Notifier
     bot_workers: BotWorkers
-    folder: Folder
     networks: Budget
     heartbeat_seconds: float = STREAM_HEARTBEAT_SECONDS
     archive_seconds: float = ARCHIVE_SECONDS
@@ -158,7 +153,6 @@ def assemble(
         writer=writer,
         notifier=notifier,
         bot_workers=BotWorkerPool(settings.bot_processes, metrics, logger),
-        folder=ProcessFolder(settings.folder_processes, logger) if settings.folder_processes else InlineFolder(),
         networks=networks,
     )
     return wire(settings, database, scoring, ports, local_clock, logger)
@@ -176,11 +170,10 @@ def wire(
     metrics, writer = ports.metrics, ports.writer
     clock = DatabaseClock(local_clock, ports.query_time, logger)
     store = SqlTableStore(database, writer, ports.notifier.logs_extended, metrics)
-    outbox = Outbox(store, ports.folder, scoring, clock, metrics, logger)
+    outbox = Outbox(store, scoring, clock, metrics, logger)
     liveness = EngineLiveness(SqlLivenessStore(database), ports.engine_id, store.commits.is_responsive, clock, logger)
     services = TableDependencies(
         store=store,
-        folder=ports.folder,
         encoder=StreamEncoder(),
         metrics=metrics,
         clock=clock,

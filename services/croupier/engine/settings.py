@@ -64,8 +64,6 @@ class EngineSettings(ServiceSettings):
     """Units for such calls at once."""
     bot_processes: NonNegativeInt = 1
     """Processes for the decisions of searching computer players. 0: they act like the first one of their game."""
-    folder_processes: NonNegativeInt = 1
-    """Processes that fold long logs, when tables are loaded. 0: the engine folds them itself, in short steps."""
     max_loads: PositiveInt = 8
     """Tables that are loaded at a time: those of their players first, and those of strangers in half of the turns."""
     idle_seconds: NonNegativeInt = 120

@@ -7,9 +7,8 @@ from typing import Protocol
 
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.reports import Report
-from croupier.engine.folding.port import Folder
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import TableStore, log_parts
+from croupier.engine.storage.port import TableStore, log_rows
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
@@ -41,14 +40,12 @@ class Outbox:
     def __init__(
         self,
         store: TableStore,
-        folder: Folder,
         scoring: ScoringPort,
         clock: Clock,
         metrics: EngineMetrics,
         logger: Logger,
     ) -> None:
         self._store = store
-        self._folder = folder
         self._scoring = scoring
         self._clock = clock
         self._metrics = metrics
@@ -106,7 +103,10 @@ class Outbox:
         stored = await self._store.find(table_id)
         if stored is None:
             return ()
-        return (await self._folder.fold(FoldedTable(stored.config), log_parts(self._store, table_id))).reports
+        folded = FoldedTable(stored.config)
+        async for row in log_rows(self._store, table_id):
+            folded.add(row)
+        return folded.reports
 
     async def deliver(self) -> None:
         """Deliver all due reports; raises what scoring or the store raises."""

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from croupier.engine.core.packed_log import PackingFold
-from croupier.engine.storage.port import log_parts
+from croupier.engine.core.history import PackedLog, PackingFold
+from croupier.engine.storage.port import TableStore, log_rows
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR
@@ -143,14 +143,21 @@ class Housekeeper:
     async def _archive_table(self, table_id: str) -> None:
         store, metrics = self._services.store, self._services.metrics
         try:
-            packed = await self._services.folder.fold(PackingFold(table_id), log_parts(store, table_id))
-            await store.archive(table_id, packed)
+            await store.archive(table_id, await packed_log(store, table_id))
             metrics.tables_archived.inc()
         except Unavailable:
             raise
         except Exception as error:
             metrics.archive_failures.inc()
             self._services.logger.error("table cannot be archived", table_id=table_id, exc_info=error)
+
+
+async def packed_log(store: TableStore, table_id: str) -> PackedLog:
+    """Return a whole log for the archive; raises UnreadableLog."""
+    packing = PackingFold(table_id)
+    async for row in log_rows(store, table_id):
+        packing.add(row)
+    return packing.result()
 
 
 async def _in_batches(work: Callable[[int, int], Awaitable[int]], before: int) -> None:

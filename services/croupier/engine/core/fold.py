@@ -1,7 +1,7 @@
 """A table as a pure fold over its log: the state of the game, the clock and the open proposal."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from croupier.engine.core.clock import ClockState, Due, clock_after, clock_after_compensation, new_clock, next_due
 from croupier.engine.core.limits import over_at_limit
@@ -70,14 +70,6 @@ class TableState(NamedTuple):
     def deadline(self) -> int:
         """The time at which the engine acts for a seat, in milliseconds since 1970 UTC; 0 if no seat is to act."""
         return self.due.at if self.due else 0
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the rules by their name."""
-        return _unpickled, (self.rules.id, self.rules.rules_version, *self[1:])
-
-
-def _unpickled(game: str, rules_version: int, *rest: Any) -> TableState:
-    return TableState(rules_of(game, rules_version), *rest)
 
 
 class Transition(NamedTuple):

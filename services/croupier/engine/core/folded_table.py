@@ -2,6 +2,7 @@
 
 from collections import defaultdict, deque
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from typing import TypeAlias
 
@@ -29,10 +30,6 @@ Request: TypeAlias = SeatActed | Proposed | Voted
 """A request of a seat; the expiry of a proposal is not part of it, and 0."""
 
 
-def _last_proposals() -> deque[int]:
-    return deque(maxlen=MAX_PROPOSALS)
-
-
 class FoldedTable:
     """The fold of a table's log: its state, its entries, and what follows from them."""
 
@@ -44,20 +41,14 @@ class FoldedTable:
         self.reports: list[Report] = []
         self.answers: defaultdict[Seat, dict[str, int]] = defaultdict(dict)
         """The sequences of stored requests, by seat and request id."""
-        self.proposed_at: defaultdict[Seat, deque[int]] = defaultdict(_last_proposals)
+        self.proposed_at: defaultdict[Seat, deque[int]] = defaultdict(partial(deque, maxlen=MAX_PROPOSALS))
         """The times of the last MAX_PROPOSALS proposals, by seat."""
         self._checkpoints = [self.state]
 
-    @property
-    def table_id(self) -> str:
-        """The id of the table."""
-        return self.config.table_id
-
     def add(self, row: Row) -> None:
-        """Add the row of the next entry; an entry that was added before changes nothing. Raises UnreadableLog."""
-        if row[0] > self.state.sequence:
-            entry = decode_entry(self.table_id, *row)
-            self.apply(transition_of(self.config, self.state, entry))
+        """Add the row of the next entry; raises UnreadableLog."""
+        entry = decode_entry(self.config.table_id, *row)
+        self.apply(transition_of(self.config, self.state, entry))
 
     def apply(self, transition: Transition) -> None:
         """Add the transition of the next entry."""
@@ -83,10 +74,6 @@ class FoldedTable:
                 metadata={"sequence": str(sequence)},
             )
         return sequence
-
-    def result(self) -> "FoldedTable":
-        """Return the table itself."""
-        return self
 
     def transitions_after(self, sequence: int) -> Iterator[Transition] | None:
         """Return the transitions after a sequence that the table has reached, without those that are added from now on.

@@ -1,16 +1,23 @@
-"""The entries of a table in memory."""
+"""The log of a table in its packed form: in memory, and in the archive."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
-from typing import overload
+from typing import NamedTuple, overload
 
 from croupier.engine.core.log import Entry
-from croupier.engine.core.log_codec import LogPart, decode_log, encode_log, row_of
+from croupier.engine.core.log_codec import (
+    LogPacker,
+    Row,
+    UnreadableLog,
+    decode_entry,
+    decode_log,
+    decode_rows,
+    encode_log,
+    row_of,
+)
 
 CHUNK = 64
 """The number of entries in a packed chunk; at least as many of the last entries stay unpacked."""
-PART_CHUNKS = 8
-"""The number of packed chunks in a part of the log."""
 
 
 class History(Sequence[Entry]):
@@ -31,11 +38,10 @@ class History(Sequence[Entry]):
             older, self._last = self._last[:CHUNK], self._last[CHUNK:]
             self._chunks.append(encode_log(map(row_of, older)))
 
-    def parts(self) -> Iterator[LogPart]:
-        """Yield the log in bounded parts."""
-        for start in range(0, len(self._chunks), PART_CHUNKS):
-            yield LogPart(packed=tuple(self._chunks[start : start + PART_CHUNKS]))
-        yield LogPart(rows=tuple(map(row_of, self._last)))
+    def rows(self) -> Iterator[Row]:
+        """Return the rows of the log so far, unpacked as they are read."""
+        unpacked = chain.from_iterable(decode_rows(self._table_id, chunk) for chunk in self._chunks[:])
+        return chain(unpacked, map(row_of, self._last[:]))
 
     def __len__(self) -> int:
         return len(self._chunks) * CHUNK + len(self._last)
@@ -66,3 +72,32 @@ class History(Sequence[Entry]):
         packed, last = self._chunks[first:], self._last[max(0, sequence - len(self._chunks) * CHUNK) :]
         unpacked = chain.from_iterable(decode_log(self._table_id, chunk) for chunk in packed)
         return chain(islice(unpacked, sequence - first * CHUNK, None), last)
+
+
+class PackedLog(NamedTuple):
+    """A whole log as one compressed value, and the number of its entries."""
+
+    log: bytes
+    entries: int
+
+
+class PackingFold:
+    """The fold of a log into its packed form; it raises UnreadableLog for a log that could not be read later."""
+
+    def __init__(self, table_id: str) -> None:
+        self.table_id = table_id
+        self._entries = 0
+        self._packer = LogPacker()
+
+    def add(self, row: Row) -> None:
+        """Add the row of the next entry; raises UnreadableLog."""
+        sequence, *_ = row
+        if sequence != self._entries + 1:
+            raise UnreadableLog(self.table_id, f"log entry {self._entries + 1}", "missing")
+        decode_entry(self.table_id, *row)
+        self._entries = sequence
+        self._packer.add(row)
+
+    def result(self) -> PackedLog:
+        """Return the whole log."""
+        return PackedLog(self._packer.packed(), self._entries)

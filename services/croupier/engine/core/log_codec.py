@@ -206,9 +206,29 @@ def rows_of(table_id: str, part: LogPart) -> Iterator[Row]:
     yield from part.rows
 
 
-def encode_log(rows: Iterable[Iterable[int | str]]) -> bytes:
-    """Return a log as one compressed value, from sequence, at, deadline and body of each entry."""
-    return zlib.compress(_text({"v": LOG_VERSION, "entries": [list(row) for row in rows]}).encode())
+class LogPacker:
+    """Packs a log in steps into one compressed value."""
+
+    def __init__(self) -> None:
+        self._compressor = zlib.compressobj()
+        self._packed = [self._compressor.compress(_LOG_HEAD.encode())]
+        self._separator = ""
+
+    def add(self, *rows: Row) -> None:
+        """Add the rows of the next entries, at least one."""
+        self._packed.append(self._compressor.compress(f"{self._separator}{_text(rows)[1:-1]}".encode()))
+        self._separator = ","
+
+    def packed(self) -> bytes:
+        """Return the whole log; called once."""
+        return b"".join((*self._packed, self._compressor.compress(b"]}"), self._compressor.flush()))
+
+
+def encode_log(rows: Iterable[Row]) -> bytes:
+    """Return a log as one compressed value."""
+    packer = LogPacker()
+    packer.add(*rows)
+    return packer.packed()
 
 
 def decode_rows(table_id: str, log: bytes) -> Iterator[Row]:

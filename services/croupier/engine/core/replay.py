@@ -57,16 +57,9 @@ class ReplayFold:
         self._members: list[bytes] = []
         self._lines = [_line_text(header_line(config))]
 
-    @property
-    def table_id(self) -> str:
-        """The id of the table."""
-        return self._config.table_id
-
     def add(self, row: Row) -> None:
-        """Add the row of the next entry; an entry that was added before changes nothing."""
-        if row[0] <= self._table.sequence:
-            return
-        entry = decode_entry(self.table_id, *row)
+        """Add the row of the next entry; raises UnreadableLog."""
+        entry = decode_entry(self._config.table_id, *row)
         if isinstance(entry.event, TableEnded) or not isinstance(entry.event, NonGameEvent):
             self._sequence += 1
             fields = _event_fields(self._table.rules, self._table.game, entry.event, entry.acted_by)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Select, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from croupier.engine.core.packed_log import PackedLog
+from croupier.engine.core.history import PackedLog
 from croupier.engine.storage.schema import ARCHIVE, ENTRIES, TABLES
 
 _KEPT = ("table_id", "game", "rules_version", "config", "seed", "finished_at")

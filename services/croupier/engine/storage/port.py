@@ -3,12 +3,15 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from croupier.engine.core.history import PackedLog
 from croupier.engine.core.log import Entry, TableConfig
-from croupier.engine.core.log_codec import LogPart
-from croupier.engine.core.packed_log import PackedLog
+from croupier.engine.core.log_codec import LogPart, Row, rows_of
+from croupier.runtime.steps import in_steps
 
 PAGE_ROWS = 500
 """A larger result would occupy the event loop for too long."""
+STEP_ROWS = 16
+"""To fold so many rows takes about a millisecond."""
 
 
 class SequenceTaken(Exception):
@@ -110,11 +113,16 @@ class TableStore(Protocol):
         """Delete those of some tables that were never opened; return their number."""
 
 
-async def log_parts(store: TableStore, table_id: str) -> AsyncIterator[LogPart]:
-    """Yield a whole log in bounded parts; entries that are archived meanwhile may be in two of them."""
-    part = await store.log_after(table_id, 0, PAGE_ROWS)
-    yield part
-    while len(part.rows) == PAGE_ROWS:
-        last_sequence, *_ = part.rows[-1]
-        part = await store.log_after(table_id, last_sequence, PAGE_ROWS)
-        yield part
+async def log_rows(store: TableStore, table_id: str) -> AsyncIterator[Row]:
+    """Yield each row of a whole log, in steps that let other calls through; raises UnreadableLog.
+
+    The table may be archived meanwhile.
+    """
+    sequence, is_last = 0, False
+    while not is_last:
+        part = await store.log_after(table_id, sequence, PAGE_ROWS)
+        async for row in in_steps(rows_of(table_id, part), STEP_ROWS):
+            if row[0] > sequence:
+                sequence = row[0]
+                yield row
+        is_last = len(part.rows) < PAGE_ROWS

@@ -30,9 +30,9 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from croupier.engine.core.history import PackedLog
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, decode_config, decode_entry, decode_log, encode_config, row_of
-from croupier.engine.core.packed_log import PackedLog
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage import archive
 from croupier.engine.storage.group_commit import GroupCommit

@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 from croupier.engine.core.compensation import compensation_due
 from croupier.engine.core.fold import TableState, Transition, advance, transition_of
 from croupier.engine.core.folded_table import FoldedTable, Request
+from croupier.engine.core.history import History
 from croupier.engine.core.log import Entry, TableEnded
-from croupier.engine.core.log_codec import LogPart, decode_entry, rows_of
+from croupier.engine.core.log_codec import decode_entry, rows_of
 from croupier.engine.core.reports import Report
 from croupier.engine.storage.port import SequenceTaken, TableChange
 from croupier.engine.tables.dependencies import TableDependencies
@@ -67,7 +68,7 @@ class CachedTable:
         return self._folded.state
 
     @property
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> History:
         """The log."""
         return self._folded.entries
 
@@ -79,11 +80,6 @@ class CachedTable:
     def reports(self) -> Sequence[Report]:
         """The reports to scoring so far, in order; the list grows with the table."""
         return self._folded.reports
-
-    async def log_parts(self) -> AsyncIterator[LogPart]:
-        """Yield the log in bounded parts, as stored logs are read."""
-        for part in self._folded.entries.parts():
-            yield part
 
     def proposed_at(self, seat: Seat) -> Sequence[int]:
         """Return the times of a seat's last proposals."""

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from croupier.engine.bots.worker_pool import BotWorkers
 from croupier.engine.core.limits import TableLimits
-from croupier.engine.folding.port import Folder
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import TableStore
 from croupier.engine.tables.entry_rate import EntryLimit
@@ -28,7 +27,6 @@ class TableDependencies:
     """
 
     store: TableStore
-    folder: Folder
     encoder: Encoder
     metrics: EngineMetrics
     clock: Clock

@@ -10,8 +10,6 @@ from croupier.runtime.errors import Unavailable
 from croupier_api.v1 import errors_pb2
 
 MAX_WAITING_STRANGERS = 64
-MANY_PLAYERS = 16
-"""An engine for which more players wait has taken over the tables of another."""
 
 
 class LoadQueue:
@@ -44,11 +42,6 @@ class LoadQueue:
             self._urgent_callers[table_id] -= 1
             if not self._urgent_callers[table_id]:
                 del self._urgent_callers[table_id]
-
-    @property
-    def is_crowded(self) -> bool:
-        """Whether many tables wait for their players."""
-        return len(self._urgent) > MANY_PLAYERS
 
     @asynccontextmanager
     async def turn(self, table_id: str) -> AsyncIterator[None]:

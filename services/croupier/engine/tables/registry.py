@@ -13,8 +13,7 @@ from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
 from croupier.engine.core.log_codec import UnreadableLog
 from croupier.engine.core.shuffles import SEED_BYTES
-from croupier.engine.folding.inline import InlineFolder
-from croupier.engine.storage.port import StoredTable, log_parts
+from croupier.engine.storage.port import StoredTable, log_rows
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.ended_tables import EndedTables, ended_tables
 from croupier.engine.tables.live_table import LiveTable, not_finished
@@ -256,9 +255,9 @@ class Tables:
         async with self._load_queue.turn(table_id):
             self._refuse_if_draining()
             with self._readable(table_id):
-                # A takeover must be quick, and the transport to another process costs as much as half of a fold.
-                folder = InlineFolder() if self._load_queue.is_crowded else self._services.folder
-                folded = await folder.fold(FoldedTable(stored.config), log_parts(store, table_id))
+                folded = FoldedTable(stored.config)
+                async for row in log_rows(store, table_id):
+                    folded.add(row)
         self._refuse_if_draining()
         if not folded.entries:
             # Its row was deleted meanwhile.

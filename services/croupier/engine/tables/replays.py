@@ -1,15 +1,18 @@
-"""The replays of finished tables: each is built once, away from the event loop, and kept compressed."""
+"""The replays of finished tables: each is built once, in short steps, and kept compressed."""
 
 from collections import OrderedDict
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import NamedTuple
 
+from croupier.engine.core.log_codec import Row
 from croupier.engine.core.replay import ReplayFold
-from croupier.engine.storage.port import StoredTable, log_parts
+from croupier.engine.storage.port import STEP_ROWS, StoredTable, log_rows
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.loading import LoadQueue
 from croupier.runtime.single_flight import SingleFlight
+from croupier.runtime.steps import in_steps
 
 MAX_REPLAY_CACHE_BYTES = 64 * 1024 * 1024
 
@@ -65,12 +68,19 @@ class ReplayCache:
         if not is_in_memory and (stored := await store.find_replay(config.table_id)) is not None:
             return Replay(stored)
         async with self._load_queue.turn(_turn_of(config.table_id)):
-            parts = table.log_parts() if isinstance(table, LiveTable) else log_parts(store, config.table_id)
-            replay = await self._services.folder.fold(ReplayFold(config), parts)
+            fold = ReplayFold(config)
+            async for row in self._rows(table):
+                fold.add(row)
+            replay = fold.result()
         self._services.metrics.replays_built.inc()
         if replay and not is_in_memory:
             self._services.background.start(store.store_replay(config.table_id, replay))
         return Replay(replay, len(replay))
+
+    def _rows(self, table: LiveTable | StoredTable) -> AsyncIterator[Row]:
+        if isinstance(table, LiveTable):
+            return in_steps(table.entries.rows(), STEP_ROWS)
+        return log_rows(self._services.store, table.config.table_id)
 
 
 def _turn_of(table_id: str) -> str:
