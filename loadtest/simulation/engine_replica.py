@@ -68,7 +68,7 @@ class EngineReplica(Replica):
         self.races_lost += appends
 
     async def close(self) -> None:
-        await asyncio.gather(*(engine.services.background.close(0) for engine in self._engines))
+        await asyncio.gather(*(engine.background.close(0) for engine in self._engines))
 
     def pending(self) -> Mapping[str, int]:
         if self.engine is None or self._limits is None:
@@ -129,7 +129,7 @@ class EngineReplica(Replica):
         await engine.clock.measure()
         committing = asyncio.create_task(engine.store.commits.run())
         links = links_by(ENGINE_KEY, LINK_DAYS, engine.clock)
-        players = EngineServicer(engine.tables, engine.services.metrics, links)
+        players = EngineServicer(engine.tables, links, engine.clock, engine.metrics)
         lobbies = EngineControlServicer(engine.tables)
         servers = [
             self.listen(

@@ -14,14 +14,14 @@ from croupier.runtime.database import open_database
 from croupier.runtime.schema_versions import migrate_database
 from tests.databases import copy_database
 from tests.engine.databases import running, store_on
-from tests.engine.fakes import EngineHarness, FakeClock, FakeScoring, MemoryTableStore, engine_harness
+from tests.engine.fakes import EngineHarness, FakeClock, FakeScoring, MemoryTableStore
 
 
 @pytest.fixture
 async def engine() -> EngineHarness:
     clock = FakeClock()
     clock.drive()
-    return engine_harness(clock, MemoryTableStore(), FakeScoring())
+    return EngineHarness(clock, MemoryTableStore(), FakeScoring())
 
 
 @pytest.fixture(scope="session")

@@ -2,30 +2,42 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import CollectorRegistry
 
 from croupier.engine.api.outbox import Outbox, ReportRejected
+from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.api.stream_codec import StreamEncoder
-from croupier.engine.bots.worker_pool import BotWorkerPool
+from croupier.engine.bots.worker_pool import BotWorkerPool, BotWorkers
+from croupier.engine.cluster.catch_up import CatchUp
+from croupier.engine.cluster.housekeeping import Housekeeper, RetentionPolicy
 from croupier.engine.cluster.liveness import RECONNECT_MILLISECONDS, EngineLiveness, LivenessReport
 from croupier.engine.cluster.notifier import NullNotifier
 from croupier.engine.core.compensation import Outage
+from croupier.engine.core.decide import TableLimits
+from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.history import PackedLog
-from croupier.engine.core.limits import TableLimits
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, UnreadableLog, decode_entry, encode_body, row_of
 from croupier.engine.core.reports import Report, ResultReport
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange
-from croupier.engine.tables.dependencies import TableDependencies
+from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, TableStore
 from croupier.engine.tables.entry_rate import EntryLimit
+from croupier.engine.tables.loading import LoadQueue
+from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.replays import ReplayCache
+from croupier.engine.tables.subscribers import Subscribers
+from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES, Encoder
+from croupier.engine.tables.table import Table
+from croupier.engine.tables.turn_scheduler import TurnScheduler
 from croupier.engine.tasks import Background
+from croupier.runtime.admission.budget import Budget
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.fair_queue import SendingLoop
 from croupier.runtime.links import Links, links_by
@@ -308,24 +320,30 @@ class RecordingLogger:
 
 @dataclass
 class EngineHarness:
-    """An engine's services on fakes."""
+    """An engine on fakes: its parts, and the tables and services made of them. The random source returns 0."""
 
     clock: FakeClock
     store: MemoryTableStore
     scoring: FakeScoring
-    logger: RecordingLogger
-    services: TableDependencies
-    outbox: Outbox
-    liveness: EngineLiveness
-    liveness_store: FakeLivenessStore
+    liveness_store: FakeLivenessStore = field(default_factory=FakeLivenessStore)
+    logger: RecordingLogger = field(default_factory=RecordingLogger)
+    encoder: Encoder = field(default_factory=StreamEncoder)
+    limits: TableLimits = NO_LIMITS
+    entry_limit: EntryLimit = NO_ENTRY_LIMIT
+    networks: Budget = FREE
 
-    def use(self, **services: Any) -> None:
-        """Replace some services of tables that are made from now on."""
-        self.services = replace(self.services, **services)
+    def __post_init__(self) -> None:
+        self.metrics = EngineMetrics(CollectorRegistry())
+        self.background = Background(self.logger)
+        self.bot_workers: BotWorkers = BotWorkerPool(0, self.metrics, self.logger)
+        self.spectator_sending = SendingLoop(UNPACED)
+        self.max_queue_messages = MAX_QUEUE_MESSAGES
+        self.outbox = Outbox(self.store, self.scoring, self.clock, self.metrics, self.logger)
+        self.liveness = EngineLiveness(self.liveness_store, "e", lambda: True, self.clock, self.logger)
 
     def another_engine(self) -> "EngineHarness":
         """Return another replica on the same store and clock."""
-        return engine_harness(self.clock, self.store, self.scoring, self.liveness_store)
+        return EngineHarness(self.clock, self.store, self.scoring, self.liveness_store)
 
     def links(self) -> Links:
         """Return the links of this engine, which are valid for a day."""
@@ -333,35 +351,81 @@ class EngineHarness:
 
     def count(self, name: str, **labels: str) -> float:
         """Return the value of a metric, 0 without samples."""
-        return self.services.metrics.registry.get_sample_value(name, labels) or 0.0
+        return self.metrics.registry.get_sample_value(name, labels) or 0.0
 
+    def table(self, folded: FoldedTable, network: str = "", store: TableStore | None = None) -> Table:
+        """Return a table in memory, by default on the store in memory."""
+        return Table(
+            folded,
+            network,
+            new_subscribers=partial(
+                Subscribers,
+                encoder=self.encoder,
+                sending=self.spectator_sending,
+                clock=self.clock,
+                metrics=self.metrics,
+            ),
+            new_scheduler=partial(
+                TurnScheduler,
+                bot_workers=self.bot_workers,
+                liveness=self.liveness,
+                background=self.background,
+                networks=self.networks,
+                clock=self.clock,
+                random=lambda bound: 0,
+                metrics=self.metrics,
+            ),
+            limits=self.limits,
+            entry_limit=self.entry_limit,
+            store=store or self.store,
+            outbox=self.outbox,
+            notifier=NullNotifier(),
+            liveness=self.liveness,
+            background=self.background,
+            clock=self.clock,
+            metrics=self.metrics,
+            logger=self.logger,
+        )
 
-def engine_harness(
-    clock: FakeClock, store: MemoryTableStore, scoring: FakeScoring, liveness_store: FakeLivenessStore | None = None
-) -> EngineHarness:
-    """Return an engine's services on these fakes; the random source returns 0."""
-    logger, metrics, liveness_store = (
-        RecordingLogger(),
-        EngineMetrics(CollectorRegistry()),
-        liveness_store or FakeLivenessStore(),
-    )
-    outbox = Outbox(store, scoring, clock, metrics, logger)
-    liveness = EngineLiveness(liveness_store, "e", lambda: True, clock, logger)
-    services = TableDependencies(
-        store=store,
-        encoder=StreamEncoder(),
-        metrics=metrics,
-        clock=clock,
-        random=lambda bound: 0,
-        logger=logger,
-        background=Background(logger),
-        outbox=outbox,
-        bot_workers=BotWorkerPool(0, metrics, logger),
-        liveness=liveness,
-        notifier=NullNotifier(),
-        limits=NO_LIMITS,
-        entry_limit=NO_ENTRY_LIMIT,
-        networks=FREE,
-        spectator_sending=SendingLoop(UNPACED),
-    )
-    return EngineHarness(clock, store, scoring, logger, services, outbox, liveness, liveness_store)
+    def load_queue(self, max_loads: int = 4) -> LoadQueue:
+        """Return a queue of loads."""
+        return LoadQueue(max_loads, self.metrics)
+
+    def replays(self, load_queue: LoadQueue, max_bytes: int = 10**8, store: TableStore | None = None) -> ReplayCache:
+        """Return a cache of replays."""
+        return ReplayCache(store or self.store, load_queue, self.background, self.metrics, max_bytes)
+
+    def tables(
+        self,
+        max_open_tables: int = 100,
+        new_seed: Callable[[int], bytes] = bytes,
+        store: TableStore | None = None,
+        min_bot_delay_milliseconds: int = 0,
+        abandoned_milliseconds: int = 0,
+    ) -> Tables:
+        """Return a registry without tables."""
+        load_queue = self.load_queue()
+        return Tables(
+            store or self.store,
+            partial(self.table, store=store),
+            load_queue,
+            self.replays(load_queue, store=store),
+            self.clock,
+            new_seed,
+            self.logger,
+            max_open_tables,
+            min_bot_delay_milliseconds,
+            abandoned_milliseconds,
+        )
+
+    def servicer(self, tables: Tables) -> EngineServicer:
+        """Return the service for players."""
+        return EngineServicer(tables, self.links(), self.clock, self.metrics)
+
+    def catch_up(self, tables: Tables) -> CatchUp:
+        """Return the worker that reads entries of other engines."""
+        return CatchUp(tables, self.store, self.liveness, self.background, self.logger)
+
+    def housekeeper(self, tables: Tables, retention: RetentionPolicy, store: TableStore | None = None) -> Housekeeper:
+        """Return the periodic work."""
+        return Housekeeper(tables, store or self.store, self.liveness, retention, self.clock, self.metrics, self.logger)

@@ -9,6 +9,7 @@ from typing import TypeVar
 import pytest
 
 from croupier.engine.core.access import Need, Visitor
+from croupier.engine.core.decide import PROPOSAL_MILLISECONDS, agreement
 from croupier.engine.core.fold import TableState, Transition, advance, new_table
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import (
@@ -22,13 +23,12 @@ from croupier.engine.core.log import (
     TableEnded,
     Voted,
 )
-from croupier.engine.core.proposals import PROPOSAL_MILLISECONDS, refusal_of
-from croupier.engine.core.voting import transitions_when_agreed
+from croupier.engine.core.proposals import refusal_of
 from croupier.engine.storage.port import log_rows
-from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.replays import Replay
 from croupier.engine.tables.subscription import Subscription
+from croupier.engine.tables.table import Table
 from croupier.games.actions import Action, Draw
 from croupier.games.bots import random_of
 from croupier.games.facts import SPECTATOR, Seat, Viewer
@@ -108,7 +108,7 @@ def make_config(
     )
 
 
-async def open_table(engine: EngineHarness, config: TableConfig) -> LiveTable:
+async def open_table(engine: EngineHarness, config: TableConfig) -> Table:
     """Return an open table on an engine's store."""
     first = advance(config, new_table(config), engine.clock(), None)
     await engine.store.open(config, [transition.entry for transition in first])
@@ -118,14 +118,14 @@ async def open_table(engine: EngineHarness, config: TableConfig) -> LiveTable:
     return table
 
 
-async def reload_table(engine: EngineHarness, table_id: str) -> LiveTable:
+async def reload_table(engine: EngineHarness, table_id: str) -> Table:
     """Return the table as a new engine loads it."""
     stored = await engine.store.find(table_id)
     assert stored
     folded = FoldedTable(stored.config)
     async for row in log_rows(engine.store, table_id):
         folded.add(row)
-    return LiveTable(folded, engine.services)
+    return engine.table(folded)
 
 
 def choice(table: TableState, random: Random) -> tuple[Seat, Action]:
@@ -140,13 +140,13 @@ def draw(table: TableState, random: Random) -> tuple[Seat, Action]:
     return seat, Draw() if Draw() in table.legal_actions(seat).actions else action
 
 
-async def act_once(table: LiveTable, random: Random) -> int:
+async def act_once(table: Table, random: Random) -> int:
     """Submit one legal action to the live table; returns its sequence."""
     seat, action = choice(table.state, random)
     return await table.act(seat, action, f"r{table.state.sequence}", None)
 
 
-async def play_on(table: LiveTable, random: Random, max_actions: int = 10_000) -> None:
+async def play_on(table: Table, random: Random, max_actions: int = 10_000) -> None:
     """Submit legal actions until the game is over, `max_actions` at most."""
     for _ in range(max_actions):
         if table.state.is_over:
@@ -174,7 +174,7 @@ def agree(config: TableConfig, table: TableState, at: int, proposal: str) -> lis
     for seat in range(1, config.seat_count):
         vote = Voted(seat, transitions[0].entry.sequence, agree=True)
         transitions += advance(config, transitions[-1].after, at, vote, request_id=f"v{seat}")
-    return transitions + transitions_when_agreed(config, transitions[-1].after, at)
+    return transitions + agreement(config, transitions[-1].after, at)
 
 
 def walk(config: TableConfig, random: Random, max_entries: int = 1_000_000) -> Iterator[Transition]:
@@ -214,7 +214,7 @@ async def pending_messages(stream: Subscription) -> list[bytes]:
     return messages
 
 
-async def live_stream(table: LiveTable, viewer: Viewer) -> Subscription:
+async def live_stream(table: Table, viewer: Viewer) -> Subscription:
     """Return a new stream of the table after its first message, the state of the turn."""
     stream = table.subscribe(viewer, table.state.sequence)
     (message,) = await pending_messages(stream)

@@ -9,11 +9,11 @@ import pytest
 
 from croupier.engine.core.clock import AWAY_MILLISECONDS, abandoned_at
 from croupier.engine.core.compensation import Outage
-from croupier.engine.core.limits import ABANDONED
+from croupier.engine.core.fold import ABANDONED
 from croupier.engine.core.log import ActedBy, ClockCompensated, SeatConfig, TableEnded
 from croupier.engine.core.replay_verification import verify_replay
 from croupier.engine.core.reports import ResultReport
-from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.table import Table
 from croupier.engine.tables.turn_scheduler import STANDBY_MILLISECONDS
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import GameOver, SeatActed
@@ -41,7 +41,7 @@ ABANDONED_MILLISECONDS = CLOCK.abandoned_milliseconds
 END = TableEnded(ABANDONED)
 
 
-async def desert(engine: EngineHarness, table: LiveTable) -> None:
+async def desert(engine: EngineHarness, table: Table) -> None:
     """Let time pass until all people are away, and the table waits for the last of them."""
     while (due := table.state.due) is not None:
         if due.at == abandoned_at(table.state.clock, table.config.clock, table.config.seats):
@@ -51,7 +51,7 @@ async def desert(engine: EngineHarness, table: LiveTable) -> None:
     raise AssertionError("the game is over")
 
 
-async def deserted_table(engine: EngineHarness, seats: Seats, game: str = "one_ten") -> LiveTable:
+async def deserted_table(engine: EngineHarness, seats: Seats, game: str = "one_ten") -> Table:
     table = await open_table(engine, make_config(game, seats=seats))
     await desert(engine, table)
     return table

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.tables.registry import Tables
 from croupier.runtime.errors import NotFound, ServiceError, Unauthenticated
 from croupier.runtime.identity import PLAYER_AUDIENCE, Caller, TokenIssuer, TokenVerifier
@@ -41,7 +40,7 @@ class Calls:
         self.tables = tables
         self.caller = STRANGER
         self.link = ""
-        self.servicer = EngineServicer(tables, engine.services.metrics, engine.links())
+        self.servicer = engine.servicer(tables)
 
     async def call(self, name: str, table_id: str = "t1", **fields: Any) -> Any:
         """Return the answer of a call, or the first event of a stream."""
@@ -90,7 +89,7 @@ def at_table(engine: EngineHarness) -> AtTable:
 
     async def opened(access: TableAccess) -> Calls:
         await open_table(engine, make_config(access=access))
-        return Calls(engine, Tables(engine.services, bytes, max_open_tables=3))
+        return Calls(engine, engine.tables(3))
 
     return opened
 
@@ -208,7 +207,7 @@ async def test_a_watch_link_opens_no_replay_of_a_game_whose_end_an_engine_does_n
 ) -> None:
     calls = await at_table(BY_LINK)
     calls.link = await calls.make_link(WATCH)
-    behind = Calls(engine, Tables(engine.another_engine().services, bytes, max_open_tables=3))
+    behind = Calls(engine, engine.another_engine().tables(3))
     behind.link = calls.link
     table = await behind.tables.get("t1")
     assert await behind.reasons("GetReplay") == [NOT_FINISHED]
@@ -223,7 +222,7 @@ async def test_a_watch_link_opens_no_stream_of_a_game_whose_end_an_engine_does_n
 ) -> None:
     calls = await at_table(BY_LINK)
     calls.link = await calls.make_link(WATCH)
-    behind = Calls(engine, Tables(engine.another_engine().services, bytes, max_open_tables=3))
+    behind = Calls(engine, engine.another_engine().tables(3))
     behind.link = calls.link
     table = await behind.tables.get("t1")
     begun = table.state.sequence
@@ -239,7 +238,7 @@ async def test_a_watch_link_opens_no_table_that_ends_while_its_log_is_read(
 ) -> None:
     calls = await at_table(BY_LINK)
     calls.link = await calls.make_link(WATCH)
-    cold = Calls(engine, Tables(engine.another_engine().services, bytes, max_open_tables=3))
+    cold = Calls(engine, engine.another_engine().tables(3))
     cold.link = calls.link
     await calls.tables.get("t1")
     found = HeldCall(engine.store, "find", monkeypatch)
@@ -271,7 +270,7 @@ async def test_strangers_know_the_end_of_a_game_after_the_delay(at_table: AtTabl
     assert await calls.reasons("GetReplay") == [NOT_FINISHED]
     engine.clock.advance(29_999)
     await calls.tables.evict(0)
-    cold = Calls(engine, Tables(engine.services, bytes, max_open_tables=3))
+    cold = Calls(engine, engine.tables(3))
     for each in (calls, cold):
         assert await each.reasons("GetReplay") == [NOT_FINISHED]
         assert not (await each.call("GetView")).snapshot.revealed_seed

@@ -1,6 +1,5 @@
 """The archive of finished tables, whose answers are the same as before."""
 
-from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -8,13 +7,12 @@ import pytest
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.cluster.housekeeping import ARCHIVE_RETRY_MILLISECONDS, Housekeeper, RetentionPolicy, packed_log
+from croupier.engine.cluster.housekeeping import ARCHIVE_RETRY_MILLISECONDS, RetentionPolicy, packed_log
 from croupier.engine.core.log_codec import decode_entry
 from croupier.engine.storage.archive import archive
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, log_rows
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
-from croupier.engine.tables.registry import Tables
 from tests.engine.databases import LoadedTable, archive_finished, entries_of, entry, loaded, opened
 from tests.engine.fakes import START, EngineHarness
 from tests.engine.play import ROUNDS, make_config, whole_log
@@ -189,8 +187,8 @@ async def test_a_table_that_cannot_be_archived_keeps_no_other_one_from_it(
     change = update(ENTRIES).where(ENTRIES.c.table_id == "bad", ENTRIES.c.sequence == 2)
     async with database.begin() as connection:
         await connection.execute(change.values(sequence=sequence, body=body))
-    services = replace(engine.services, store=store)
-    housekeeper = Housekeeper(Tables(services, bytes, 1), services, RetentionPolicy(1, 1_000, 1_000, 0))
+    retention = RetentionPolicy(1, 1_000, 1_000, 0)
+    housekeeper = engine.housekeeper(engine.tables(store=store), retention, store)
     engine.clock.advance(1_003)
     await housekeeper.archive()
     await housekeeper.archive()

@@ -1,4 +1,4 @@
-"""Bot requests of a live table: the table stays unlocked, and stale decisions are discarded."""
+"""Bot requests of a table: the table stays unlocked, and stale decisions are discarded."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -9,7 +9,7 @@ import pytest
 from croupier.engine.bots.worker import BotRequest
 from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.log import ActedBy, SeatConfig
-from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.table import Table
 from croupier.engine.tables.turn_scheduler import RETRY_MILLISECONDS
 from croupier.engine.tasks import Background
 from croupier.games.actions import Action
@@ -48,11 +48,11 @@ class FakeBotWorkers:
 @pytest.fixture
 def bot_workers(engine: EngineHarness) -> FakeBotWorkers:
     bot_workers = FakeBotWorkers()
-    object.__setattr__(engine.services, "bot_workers", bot_workers)
+    engine.bot_workers = bot_workers
     return bot_workers
 
 
-async def deciding_table(engine: EngineHarness, *others: SeatConfig) -> tuple[LiveTable, int]:
+async def deciding_table(engine: EngineHarness, *others: SeatConfig) -> tuple[Table, int]:
     """Return a table with a bot request of its first seat to act, and that seat."""
     config = make_config("solo")
     (seat,) = advance(config, new_table(config), START, None)[-1].after.seats_to_act
@@ -64,7 +64,7 @@ async def deciding_table(engine: EngineHarness, *others: SeatConfig) -> tuple[Li
     return table, seat
 
 
-def acted(table: LiveTable) -> list[tuple[int, ActedBy]]:
+def acted(table: Table) -> list[tuple[int, ActedBy]]:
     return [(entry.event.seat, entry.acted_by) for entry in table.entries if isinstance(entry.event, SeatActed)]
 
 
@@ -158,7 +158,7 @@ async def test_a_stopped_engine_stores_no_decision(engine: EngineHarness, bot_wo
     engine.clock.advance(RETRY_MILLISECONDS)
     await settled()
     assert acted(table) == []
-    await engine.services.background.close(0.1)
+    await engine.background.close(0.1)
     assert len(bot_workers.asked) == 1
 
 

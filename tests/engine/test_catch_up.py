@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from croupier.engine.cluster.catch_up import RETRY_SECONDS, CatchUp
+from croupier.engine.cluster.catch_up import RETRY_SECONDS
 from croupier.engine.core.log import Entry
-from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.table import Table
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.tasks import end_tasks
@@ -34,14 +34,14 @@ class TwoEngines:
     def __init__(self, engine: EngineHarness) -> None:
         self.engine = engine
         self.other = engine.another_engine()
-        self.tables = Tables(engine.services, bytes, 1_000)
-        self.catch_up_worker = CatchUp(self.tables, engine.services)
+        self.tables = engine.tables(1_000)
+        self.catch_up_worker = engine.catch_up(self.tables)
 
-    async def other_table(self, table_id: str = "t1") -> LiveTable:
+    async def other_table(self, table_id: str = "t1") -> Table:
         """Return a table that is open at the other engine."""
         return await open_table(self.other, make_config(table_id=table_id))
 
-    async def behind(self, *table_ids: str) -> list[LiveTable]:
+    async def behind(self, *table_ids: str) -> list[Table]:
         """Return tables in the engine's memory, with a later action at the other engine."""
         others = [await self.other_table(table_id) for table_id in table_ids]
         tables = [await self.tables.get(table_id) for table_id in table_ids]
@@ -64,7 +64,7 @@ async def engines(engine: EngineHarness) -> AsyncIterator[TwoEngines]:
     catching_up.cancel()
 
 
-def sequences(tables: list[LiveTable]) -> list[int]:
+def sequences(tables: list[Table]) -> list[int]:
     return [table.state.sequence for table in tables]
 
 
@@ -204,28 +204,25 @@ async def test_reactions_at_the_other_engine_are_shown(engines: TwoEngines) -> N
     assert (event_of(message).reaction.seat, event_of(message).reaction.reaction) == (1, "wow")
 
 
-class LoadingTables(Tables):
-    """Tables of which one is being loaded, which counts how often that is asked."""
+async def test_many_notifications_of_a_loading_table_are_checked_again_together(
+    engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
 
-    asked = 0
+    def loading(_: Tables) -> Collection[str]:
+        asked.append("t1")
+        return asked[-1:]
 
-    @property
-    def loading(self) -> Collection[str]:
-        self.asked += 1
-        return ("t1",)
-
-
-async def test_many_notifications_of_a_loading_table_are_checked_again_together(engine: EngineHarness) -> None:
-    tables = LoadingTables(engine.services, bytes, 10)
-    worker = CatchUp(tables, engine.services)
+    monkeypatch.setattr(Tables, "loading", property(loading))
+    worker = engine.catch_up(engine.tables())
     catching_up = asyncio.create_task(worker.run())
     for _ in range(20):
         worker.logs_extended({"t1": 2})
         engine.clock.advance(1)
         await settled()
-    tables.asked = 0
+    asked.clear()
     for _ in range(1_000):
         engine.clock.advance(1)
         await settled()
-    assert 15 <= tables.asked <= 25
+    assert 15 <= len(asked) <= 25
     await end_tasks([catching_up])

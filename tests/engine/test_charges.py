@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.tables.registry import Tables
 from croupier.runtime.admission.admission import ALL
 from croupier.runtime.admission.budget import SECOND, Budget, TooManyCalls
@@ -32,7 +31,7 @@ class Accounts:
         self._players = Budget("player", 1, PLENTY, lambda: SECOND)
         self._strangers = Budget("strangers", 1, stranger_burst, lambda: SECOND)
         self._limits = limits(player=self._players, strangers=self._strangers)
-        self._servicer = EngineServicer(tables, engine.services.metrics, engine.links())
+        self._servicer = engine.servicer(tables)
 
     async def call(self, player_id: str, request: Any, cost: int = GET_VIEW) -> None:
         """Call the method of a request; of a stream the first message is read."""
@@ -62,7 +61,7 @@ async def tables(engine: EngineHarness) -> Tables:
     table = await open_table(engine, make_config(seat_count=3))
     while table.state.sequence < 45:
         await act_once(table, Random(table.state.sequence))
-    return Tables(engine.another_engine().services, bytes, 100)
+    return engine.another_engine().tables(100)
 
 
 @pytest.fixture
@@ -125,7 +124,7 @@ async def test_unknown_and_hidden_tables_cost_a_stranger_the_same(
 async def test_a_look_up_is_refused_before_the_store_is_asked(
     engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    servicer = EngineServicer(tables, engine.services.metrics, engine.links())
+    servicer = engine.servicer(tables)
     held = limits(network_strangers=Budget("strangers", 1, LOOKUP_COST, lambda: SECOND))
     with pytest.raises(NotFound):
         await servicer.GetView(GetViewRequest(table_id="none"), call_of("stranger", held))
@@ -140,7 +139,7 @@ async def test_a_look_up_is_refused_before_the_store_is_asked(
 
 async def test_only_calls_that_need_a_new_replay_pay_for_it(engine: EngineHarness) -> None:
     await play_on(await open_table(engine, make_config(seat_count=3)), Random(5))
-    tables = Tables(engine.services, bytes, 100)
+    tables = engine.tables(100)
     accounts = Accounts(engine, tables)
     for player_id in ("p0", "p1"):
         await accounts.call(player_id, GetReplayRequest(table_id="t1"))
@@ -154,7 +153,7 @@ async def test_the_first_spectator_of_a_delayed_table_pays_for_folding_its_log_a
     table = await open_table(engine, make_config(seat_count=3, access=access))
     while table.state.sequence < 45:
         await act_once(table, Random(table.state.sequence))
-    tables = Tables(engine.services, bytes, 100)
+    tables = engine.tables(100)
     accounts = Accounts(engine, tables)
     await tables.get("t1")
     for player_id in ("stranger", "another stranger"):

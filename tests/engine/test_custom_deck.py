@@ -7,11 +7,9 @@ import pytest
 
 from croupier.engine.api.action_codec import encode_action
 from croupier.engine.api.control_servicer import EngineControlServicer
-from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.api.table_codec import encode_time_control
 from croupier.engine.core.log_codec import decode_entry, encode_body
 from croupier.engine.core.replay_verification import ReplayFault, verify_replay
-from croupier.engine.tables.registry import Tables
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_internal.v1 import engine_control_pb2
 from tests.calls import call_of
@@ -24,7 +22,7 @@ from tests.engine.toys import SEATS, toy_known, toy_table
 async def test_the_game_is_played_to_its_end(engine: EngineHarness, seed: int) -> None:
     random = Random(seed)
     with toy_known():
-        tables = Tables(engine.services, bytes, max_open_tables=1)
+        tables = engine.tables(1)
         control = EngineControlServicer(tables)
         prepared = await control.PrepareTable(
             engine_control_pb2.PrepareTableRequest(
@@ -36,7 +34,7 @@ async def test_the_game_is_played_to_its_end(engine: EngineHarness, seed: int) -
         seats = [tables_pb2.Seat(player_id=who.player_id, name=who.name) for who in people(SEATS)]
         opening = engine_control_pb2.OpenTableRequest(table_id="t2", seats=seats, client_seeds=[b""] * SEATS)
         await control.OpenTable(opening, call_of("lobby"))
-        servicer = EngineServicer(tables, engine.services.metrics, engine.links())
+        servicer = engine.servicer(tables)
         table = await tables.get("t2")
         numbers = set[int]()
         while not table.state.is_over:

@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
+from croupier.engine.api.stream_codec import StreamEncoder
 from croupier.engine.core.fold import Transition
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
-from croupier.engine.tables.live_table import MAX_CLOCK_DIFFERENCE_MILLISECONDS, LiveTable
-from croupier.engine.tables.registry import Tables
-from croupier.engine.tables.subscribers import MAX_SPECTATOR_STREAMS
+from croupier.engine.tables.subscribers import MAX_CLOCK_DIFFERENCE_MILLISECONDS, MAX_SPECTATOR_STREAMS
 from croupier.engine.tables.subscription import Subscription, encode_transition
+from croupier.engine.tables.table import Table
 from croupier.games.facts import SPECTATOR
 from croupier.games.registry import GAMES
 from croupier.runtime.errors import LimitReached, MalformedRequest, Unavailable
@@ -39,17 +39,17 @@ DELAY = DELAY_SECONDS * 1000
 DELAYED = replace(OPEN, watch_delay_seconds=DELAY_SECONDS)
 
 
-async def watching(table: LiveTable, after: int | None = None) -> Subscription:
-    await table.state_for(SPECTATOR)
+async def watching(table: Table, after: int | None = None) -> Subscription:
+    await table.subscribers.state_for(SPECTATOR)
     return table.subscribe(SPECTATOR, after)
 
 
-def all_transitions(table: LiveTable) -> list[Transition]:
+def all_transitions(table: Table) -> list[Transition]:
     return list(transitions_of(table.config, table.entries))
 
 
-def spectators_update(table: LiveTable, transition: Transition) -> engine_pb2.TableUpdate:
-    return event_of(encode_transition(table.services.encoder, table.config, transition, SPECTATOR, 0)).update
+def spectators_update(table: Table, transition: Transition) -> engine_pb2.TableUpdate:
+    return event_of(encode_transition(StreamEncoder(), table.config, transition, SPECTATOR, 0)).update
 
 
 def update_and_time(message: bytes) -> tuple[engine_pb2.TableUpdate, int]:
@@ -76,7 +76,7 @@ async def test_a_delayed_spectator_receives_what_others_do_after_the_delay(
         engine.clock.advance(random.choice((0, 10, 1_500, 9_000)))
         await settled()
         received += await pending_messages(stream)
-        state = await table.state_for(SPECTATOR)
+        state = await table.subscribers.state_for(SPECTATOR)
         assert state.at <= engine.clock() - DELAY or state.sequence == 0
         expected = [one for one in all_transitions(table) if one.entry.at <= engine.clock() - DELAY]
         updates = [update_and_time(message) for message in received[1:]]
@@ -131,7 +131,7 @@ async def test_a_table_that_is_loaded_again_delays_what_its_log_has(engine: Engi
         await act_once(table, random)
     again = await reload_table(engine.another_engine(), "t1")
     known = sum(one.entry.at + DELAY <= engine.clock() for one in all_transitions(table))
-    assert (await again.state_for(SPECTATOR)).sequence == known < again.state.sequence
+    assert (await again.subscribers.state_for(SPECTATOR)).sequence == known < again.state.sequence
     stream = await watching(again, known - 1)
     (message,) = await pending_messages(stream)
     assert event_of(message).update.sequence == known
@@ -172,7 +172,7 @@ async def test_spectators_of_a_delayed_table_are_limited_and_handed_over(engine:
     streams = [await watching(table) for _ in range(MAX_SPECTATOR_STREAMS)]
     with pytest.raises(LimitReached):
         await watching(table)
-    table.unsubscribe(streams.pop())
+    table.subscribers.leave(streams.pop())
     streams.append(await watching(table))
     table.subscribers.send_heartbeats(table.state.sequence)
     table.subscribers.send_heartbeats(table.state.sequence)
@@ -185,7 +185,7 @@ async def test_spectators_of_a_delayed_table_are_limited_and_handed_over(engine:
 
 async def test_a_finished_table_stays_in_memory_as_long_as_spectators_wait_for_its_end(engine: EngineHarness) -> None:
     await open_table(engine, make_config(access=DELAYED))
-    tables = Tables(engine.services, bytes, max_open_tables=3)
+    tables = engine.tables(3)
     table = await tables.get("t1")
     stream = await watching(table)
     while not table.state.is_over:
@@ -203,7 +203,7 @@ async def test_a_table_that_goes_on_can_be_watched_soon(engine: EngineHarness) -
     config = make_config("one_oh_one", options=ENDLESS, access=DELAYED)
     table, random = await open_table(engine, config), Random(1)
     await play_on(table, random, max_actions=300)
-    opening = asyncio.create_task(table.state_for(SPECTATOR))
+    opening = asyncio.create_task(table.subscribers.state_for(SPECTATOR))
     for _ in range(100):
         await act_once(table, random)
         await asyncio.sleep(0)

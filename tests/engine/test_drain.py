@@ -9,11 +9,10 @@ from random import Random
 
 import pytest
 
-from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.assembly import assemble
 from croupier.engine.settings import EngineSettings
-from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.table import Table
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.database import open_database
 from croupier.runtime.errors import Unavailable
@@ -41,7 +40,7 @@ from tests.waiting import settled, until
 
 @pytest.fixture
 async def tables(engine: EngineHarness) -> Tables:
-    tables = Tables(engine.services, bytes, 10)
+    tables = engine.tables(10)
     await tables.prepare("t1", "thulla", 3, {}, CLOCK)
     await tables.open("t1", people(3), [b""] * 3)
     return tables
@@ -53,11 +52,7 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
     table = await tables.get("t1")
     (seat,) = table.state.seats_to_act
     call = FakeCall(WATCH)
-    playing = asyncio.create_task(
-        EngineServicer(tables, engine.services.metrics, engine.links()).PlayTable(
-            None, call_of(f"p{seat}", context=call)
-        )
-    )
+    playing = asyncio.create_task(engine.servicer(tables).PlayTable(None, call_of(f"p{seat}", context=call)))
     legal = event_of(await within_timeout(call.written.get())).snapshot.legal_actions
     engine.store.gate.clear()
     action = engine_pb2.SubmitActionRequest(request_id="r", action=legal.actions[0])
@@ -97,7 +92,7 @@ async def test_a_table_that_is_being_loaded_is_awaited_or_cancelled(
 ) -> None:
     """Also without a waiting call, since the read holds a connection to the database."""
     load = HeldCall(engine.store, "log_after", monkeypatch)
-    stopping = Tables(engine.another_engine().services, bytes, 10)
+    stopping = engine.another_engine().tables(10)
     asking = [asyncio.create_task(stopping.get("t1")) for _ in range(2)]
     await load.until_read()
     asking[0].cancel()
@@ -143,7 +138,7 @@ class StoreEngine:
         )
         self.committing = asyncio.create_task(self.engine.store.commits.run())
 
-    async def opened(self, table_id: str) -> LiveTable:
+    async def opened(self, table_id: str) -> Table:
         tables = self.engine.tables
         await tables.prepare(table_id, "thulla", 3, make_config().options, CLOCK)
         await tables.open(table_id, people(3), [b""] * 3)

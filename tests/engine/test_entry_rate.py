@@ -8,13 +8,13 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.assembly import assemble
-from croupier.engine.core.limits import TableLimits
-from croupier.engine.core.log import ActedBy, SeatConfig
+from croupier.engine.core.log import ActedBy, SeatConfig, TableEnded
 from croupier.engine.settings import EngineSettings
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
-from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.table import Table
 from croupier.runtime.errors import LimitReached
 from tests.calls import FREE
+from tests.engine.databases import running
 from tests.engine.fakes import START, EngineHarness, FakeClock, FakeScoring, RecordingLogger
 from tests.engine.play import (
     CLOCK,
@@ -31,9 +31,9 @@ from tests.engine.play import (
 from tests.waiting import settled
 
 
-async def limited_table(engine: EngineHarness, *seats: SeatConfig, burst: int = 2) -> LiveTable:
+async def limited_table(engine: EngineHarness, *seats: SeatConfig, burst: int = 2) -> Table:
     """Return a table with a limit of ten entries per second."""
-    engine.use(entry_limit=EntryLimit(10, burst))
+    engine.entry_limit = EntryLimit(10, burst)
     clock = replace(CLOCK, bot_delay_milliseconds=0)
     return await open_table(engine, make_config(seats=seats or people(3), clock=clock))
 
@@ -121,8 +121,24 @@ async def test_a_time_out_does_not_wait_for_the_rate(engine: EngineHarness) -> N
 
 async def test_the_settings_limit_every_table(database: AsyncEngine) -> None:
     settings = EngineSettings(
-        database="unused", lobby_public_key=Path(), signing_key=Path(), scoring_control="a:1", bot_processes=0
+        database="unused",
+        lobby_public_key=Path(),
+        signing_key=Path(),
+        scoring_control="a:1",
+        bot_processes=0,
+        table_entries_burst=1,
+        max_table_entries=3,
     )
-    engine = assemble(settings, database, FakeScoring(), bytes, FakeClock(), FREE, RecordingLogger())
-    assert engine.services.entry_limit == EntryLimit(per_second=20, burst=200)
-    assert engine.services.limits == TableLimits(max_entries=10_000, max_rounds=1_000)
+    clock = FakeClock()
+    engine = assemble(settings, database, FakeScoring(), bytes, clock, FREE, RecordingLogger())
+    async with running(engine.store):
+        await engine.tables.prepare("t1", "thulla", 3, {}, CLOCK)
+        await engine.tables.open("t1", people(3), [b""] * 3)
+        table = await engine.tables.get("t1")
+        assert await act_once(table, Random(1)) == 2
+        with pytest.raises(LimitReached) as refusal:
+            await act_once(table, Random(1))
+        assert refusal.value.metadata == {"limit": "table_changes"}
+        clock.advance(50)
+        assert await act_once(table, Random(1)) == 3
+    assert table.entries[-1].event == TableEnded("entries")

@@ -18,8 +18,8 @@ from croupier.engine.cluster.housekeeping import (
 )
 from croupier.engine.cluster.liveness import CUT_OFF_MILLISECONDS
 from croupier.engine.core.log import ActedBy, ClockConfig
-from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.table import Table
 from croupier.engine.tables.turn_scheduler import RETRY_MILLISECONDS
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import Unavailable
@@ -47,8 +47,8 @@ SLOW = ClockConfig(action_milliseconds=3_600_000, reserve_milliseconds=0, bot_de
 
 
 def housekeeper_of(engine: EngineHarness, retention: RetentionPolicy = RETENTION) -> tuple[Housekeeper, Tables]:
-    tables = Tables(engine.services, bytes, max_open_tables=100)
-    return Housekeeper(tables, engine.services, retention), tables
+    tables = engine.tables(100)
+    return engine.housekeeper(tables, retention), tables
 
 
 async def orphaned_tables(engine: EngineHarness, *table_ids: str, clock: ClockConfig = CLOCK) -> None:
@@ -56,7 +56,7 @@ async def orphaned_tables(engine: EngineHarness, *table_ids: str, clock: ClockCo
     dying = engine.another_engine()
     for table_id in table_ids:
         await open_table(dying, make_config(table_id=table_id, clock=clock))
-    await dying.services.background.close(0)
+    await dying.background.close(0)
 
 
 async def overdue(engine: EngineHarness, *table_ids: str) -> None:
@@ -95,7 +95,7 @@ async def test_an_overdue_table_is_loaded_by_one_engine_and_by_another_if_that_f
     await orphaned_tables(engine, "slow", clock=SLOW)
     await overdue(engine, "t1", "t2")
     dying = engine.another_engine()
-    await dying.services.background.close(0)
+    await dying.background.close(0)
     (housekeeper, tables), (other, other_tables) = housekeeper_of(engine), housekeeper_of(dying)
     await other.sweep()
     await housekeeper.sweep()
@@ -133,7 +133,7 @@ async def test_a_table_that_cannot_be_loaded_does_not_affect_others(
 # Engines that are cut off
 
 
-async def cut_off(engine: EngineHarness, engines: int) -> tuple[Housekeeper, LiveTable]:
+async def cut_off(engine: EngineHarness, engines: int) -> tuple[Housekeeper, Table]:
     """Return a housekeeper and a table where nothing is due, at one of several engines whose heartbeats now fail."""
     housekeeper, tables = housekeeper_of(engine)
     await tables.prepare("t1", "thulla", 3, {}, SLOW)
@@ -187,7 +187,7 @@ async def test_the_only_engine_keeps_its_streams_while_its_database_is_down(engi
 # Memory
 
 
-async def opened(engine: EngineHarness, clock: ClockConfig = SLOW) -> tuple[Tables, LiveTable]:
+async def opened(engine: EngineHarness, clock: ClockConfig = SLOW) -> tuple[Tables, Table]:
     _, tables = housekeeper_of(engine)
     await tables.prepare("t1", "thulla", 3, {}, clock)
     await tables.open("t1", people(3), [b""] * 3)
@@ -223,7 +223,7 @@ async def test_a_used_table_stays_in_memory(engine: EngineHarness) -> None:
     engine.clock.advance(IDLE_MILLISECONDS + 1)
     stream = table.subscribe(SPECTATOR, None)
     assert await tables_after_idle_time(tables) == {"t1"}
-    table.unsubscribe(stream)
+    table.subscribers.leave(stream)
     table.needs_catch_up = True
     assert await tables_after_idle_time(tables) == {"t1"}
     table.needs_catch_up = False
@@ -252,7 +252,7 @@ async def test_heartbeats_are_sent_and_tables_are_counted(engine: EngineHarness,
     await orphaned_tables(engine, "elsewhere")
     tables, table = await opened(engine)
     stream = await live_stream(table, SPECTATOR)
-    housekeeper = Housekeeper(tables, engine.services, RETENTION)
+    housekeeper = engine.housekeeper(tables, RETENTION)
     await housekeeper.maintain()
     await housekeeper.maintain()
     assert [event_of(message).heartbeat.sequence for message in await pending_messages(stream)] == [1, 1]
@@ -287,11 +287,11 @@ async def test_unopened_tables_are_deleted_and_replays_are_kept_by_default(
 
 
 async def test_finished_tables_are_archived_after_their_time(engine: EngineHarness, seed: int) -> None:
-    tables = Tables(engine.services, bytes, 100)
+    tables = engine.tables(100)
     for number in range(MAX_CLAIMED_TABLES + 1):
         await play_on(await open_table(engine, make_config(table_id=f"t{number}")), Random(seed))
     await open_table(engine, make_config(table_id="open"))
-    housekeeper = Housekeeper(tables, engine.services, RetentionPolicy(1, PREPARED_MILLISECONDS, 3_600_000, 0))
+    housekeeper = engine.housekeeper(tables, RetentionPolicy(1, PREPARED_MILLISECONDS, 3_600_000, 0))
     engine.clock.advance(3_600_000)
     await housekeeper.archive()
     assert engine.count("croupier_tables_archived_total") == 0

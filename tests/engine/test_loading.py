@@ -12,7 +12,6 @@ from croupier.engine.core.log_codec import LogPart
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import TableStore, log_rows
 from croupier.engine.tables.loading import MAX_WAITING_STRANGERS, LoadQueue
-from croupier.engine.tables.registry import Tables
 from croupier.runtime.errors import NotFound, Unavailable
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import act_once, make_config, open_table, within_timeout
@@ -150,7 +149,7 @@ async def test_players_and_the_engine_itself_do_not_wait_for_strangers(
     held.gate.clear()
     held.reading.clear()
     other = engine.another_engine()
-    tables = Tables(other.services, bytes, 100)
+    tables = other.tables(100)
     strangers = [asyncio.create_task(tables.get(name, Visitor("stranger"))) for name in names]
     await settled()
     assert held.reading == ["t0", "t1"]
@@ -174,7 +173,7 @@ async def test_a_player_who_comes_with_a_stranger_does_not_wait_as_one(
         await open_table(engine, make_config(table_id=name))
     held.gate.clear()
     held.reading.clear()
-    tables = Tables(engine.services, bytes, 100)
+    tables = engine.tables(100)
     strangers = [asyncio.create_task(tables.get(name, Visitor("stranger"))) for name in names]
     player = asyncio.create_task(tables.get("t2", Visitor("p1")))
     await settled()
@@ -184,7 +183,7 @@ async def test_a_player_who_comes_with_a_stranger_does_not_wait_as_one(
 
 
 async def test_the_log_of_a_table_that_was_not_opened_is_never_read(engine: EngineHarness, held: CountingStore) -> None:
-    tables = Tables(engine.services, bytes, 100)
+    tables = engine.tables(100)
     await engine.store.prepare(make_config(), 0)
     for table_id in ("t1", "nowhere"):
         with pytest.raises(NotFound):

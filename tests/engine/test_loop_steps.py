@@ -18,15 +18,14 @@ from croupier.engine.api.action_codec import encode_action
 from croupier.engine.api.control_servicer import MAX_TABLE_IDS, EngineControlServicer
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.cluster.housekeeping import packed_log
+from croupier.engine.core.decide import PROPOSAL_MILLISECONDS
 from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.log import ClockConfig, Entry, TableConfig
 from croupier.engine.core.log_codec import encode_config, encode_log, row_of
-from croupier.engine.core.proposals import PROPOSAL_MILLISECONDS
 from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import ARCHIVE
 from croupier.engine.storage.sql_store import SqlTableStore
-from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR, Viewer
 from croupier.games.interface import SeatActed
 from croupier.runtime.database import open_database
@@ -145,16 +144,16 @@ class PlayCall:
 class Calls:
     """Calls of an engine with long tables; no two change the same thing."""
 
-    def __init__(self, engine: EngineHarness) -> None:
+    def __init__(self, engine: EngineHarness, store: SqlTableStore) -> None:
         self._engine = engine
+        self._store = store
         self._numbers = count()
         self.restart()
 
     def restart(self) -> None:
         """Forget all tables in memory."""
-        services = self._engine.services
-        self.tables = Tables(services, bytes, 100)
-        self._players = EngineServicer(self.tables, services.metrics, self._engine.links())
+        self.tables = self._engine.tables(store=self._store)
+        self._players = self._engine.servicer(self.tables)
         self._control = EngineControlServicer(self.tables)
 
     async def watch_by_many(self) -> None:
@@ -302,8 +301,7 @@ def calls_of(calls: Calls) -> dict[str, dict[str, Call]]:
 @pytest.fixture
 async def calls(engine: EngineHarness, store: SqlTableStore) -> Calls:
     """Return the calls of an engine, at the time of the last entry."""
-    engine.use(store=store)
-    calls = Calls(engine)
+    calls = Calls(engine, store)
     engine.clock.advance((await calls.tables.get("running")).state.at - engine.clock())
     return calls
 
@@ -325,5 +323,5 @@ async def test_a_planted_step_is_found(calls: Calls, monkeypatch: pytest.MonkeyP
         work(2 * MAX_STEP_SECONDS)
         return SPECTATOR
 
-    monkeypatch.setattr("croupier.engine.tables.live_table.LiveTable.viewer_of", slow)
+    monkeypatch.setattr("croupier.engine.tables.table.Table.viewer_of", slow)
     assert await longest_step(calls_of(calls)["GetView"][""]) >= MAX_STEP_SECONDS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from croupier.engine.tables.reactions import MAX_REACTIONS, REACTIONS, WINDOW_MILLISECONDS
+from croupier.engine.tables.subscribers import MAX_REACTIONS, REACTION_MILLISECONDS, REACTIONS
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import LimitReached, MalformedRequest, NotPermitted
 from tests.engine.fakes import EngineHarness
@@ -46,7 +46,7 @@ async def test_reactions_of_a_seat_are_limited_and_others_are_refused(engine: En
         table.react("p0", "wow")
         engine.clock.advance(10)
     table.react("p1", "wow")
-    engine.clock.advance(WINDOW_MILLISECONDS - MAX_REACTIONS * 10 - 1)
+    engine.clock.advance(REACTION_MILLISECONDS - MAX_REACTIONS * 10 - 1)
     with pytest.raises(LimitReached) as refusal:
         table.react("p0", "wow")
     assert refusal.value.retry_after_seconds == 0.001

@@ -6,8 +6,7 @@ from random import Random
 
 import pytest
 
-from croupier.engine.tables.cached_table import CALL_TIMEOUT_SECONDS, REFRESH_SECONDS
-from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.table import CALL_TIMEOUT_SECONDS, REFRESH_SECONDS, Table
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import IllegalNow, Unavailable
 from croupier.runtime.table_access import OPEN
@@ -31,17 +30,17 @@ REFRESH_MILLISECONDS = round(REFRESH_SECONDS * 1000)
 
 
 @pytest.fixture
-async def table(engine: EngineHarness) -> LiveTable:
+async def table(engine: EngineHarness) -> Table:
     return await open_table(engine, make_config())
 
 
 @pytest.fixture
-async def ahead(engine: EngineHarness, table: LiveTable) -> LiveTable:
+async def ahead(engine: EngineHarness, table: Table) -> Table:
     """Return the table at another engine."""
     return await reload_table(engine.another_engine(), "t1")
 
 
-async def test_a_hundred_callers_ahead_share_one_read(engine: EngineHarness, table: LiveTable) -> None:
+async def test_a_hundred_callers_ahead_share_one_read(engine: EngineHarness, table: Table) -> None:
     reads = engine.store.log_reads
     await within_timeout(asyncio.gather(*(table.catch_up_to(99) for _ in range(100))))
     assert engine.store.log_reads == reads + 1
@@ -78,7 +77,7 @@ async def test_a_delayed_spectator_cannot_tell_the_end_by_a_read(engine: EngineH
 
 
 async def test_an_action_does_not_wait_for_a_read(
-    engine: EngineHarness, table: LiveTable, monkeypatch: pytest.MonkeyPatch
+    engine: EngineHarness, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = HeldCall(engine.store, "log_after", monkeypatch)
     asking = [asyncio.create_task(table.catch_up_to(99)), asyncio.create_task(table.require_finished(0))]
@@ -90,7 +89,7 @@ async def test_an_action_does_not_wait_for_a_read(
 
 
 async def test_reads_have_a_pause_between_them_and_begin_after_the_call(
-    engine: EngineHarness, table: LiveTable, ahead: LiveTable
+    engine: EngineHarness, table: Table, ahead: Table
 ) -> None:
     await table.catch_up_to(1)
     await act_once(ahead, Random(1))
@@ -108,7 +107,7 @@ async def test_reads_have_a_pause_between_them_and_begin_after_the_call(
 
 
 async def test_a_caller_during_a_read_gets_the_next_one(
-    engine: EngineHarness, table: LiveTable, ahead: LiveTable, monkeypatch: pytest.MonkeyPatch
+    engine: EngineHarness, table: Table, ahead: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = HeldCall(engine.store, "log_after", monkeypatch)
     early = asyncio.create_task(table.catch_up_to(2))
@@ -125,9 +124,9 @@ async def test_a_caller_during_a_read_gets_the_next_one(
 
 
 async def test_streams_show_what_a_read_has_found_though_there_is_much(
-    engine: EngineHarness, table: LiveTable, ahead: LiveTable, monkeypatch: pytest.MonkeyPatch
+    engine: EngineHarness, table: Table, ahead: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("croupier.engine.tables.cached_table.MAX_MISSED_ENTRIES", 3)
+    monkeypatch.setattr("croupier.engine.tables.table.MAX_MISSED_ENTRIES", 3)
     stream = await live_stream(table, SPECTATOR)
     while ahead.state.sequence < 10:
         await act_once(ahead, Random(1))
@@ -138,9 +137,9 @@ async def test_streams_show_what_a_read_has_found_though_there_is_much(
 
 @pytest.mark.parametrize("missed", [1, 2, 3, 6, 7])
 async def test_an_action_catches_up_in_steps(
-    engine: EngineHarness, table: LiveTable, ahead: LiveTable, monkeypatch: pytest.MonkeyPatch, missed: int
+    engine: EngineHarness, table: Table, ahead: Table, monkeypatch: pytest.MonkeyPatch, missed: int
 ) -> None:
-    monkeypatch.setattr("croupier.engine.tables.cached_table.MAX_MISSED_ENTRIES", 3)
+    monkeypatch.setattr("croupier.engine.tables.table.MAX_MISSED_ENTRIES", 3)
     for _ in range(missed):
         await act_once(ahead, Random(1))
     async with table.lock:
@@ -155,7 +154,7 @@ async def test_an_action_catches_up_in_steps(
 
 
 async def test_a_store_that_fails_or_does_not_answer_makes_the_call_unavailable(
-    engine: EngineHarness, table: LiveTable, monkeypatch: pytest.MonkeyPatch
+    engine: EngineHarness, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine.store.reads_fail = True
     with pytest.raises(Unavailable) as refusal:

@@ -28,13 +28,13 @@ IDLE_MILLISECONDS = 120_000
 
 @pytest.fixture
 def tables(engine: EngineHarness) -> Tables:
-    return Tables(engine.services, randbytes, max_open_tables=3)
+    return engine.tables(3, randbytes)
 
 
 @pytest.fixture
 def other(engine: EngineHarness) -> Tables:
     """Return the registry of another engine."""
-    return Tables(engine.another_engine().services, randbytes, max_open_tables=3)
+    return engine.another_engine().tables(3, randbytes)
 
 
 async def prepare(tables: Tables, table_id: str = "t1", **changes: Any) -> TableConfig:
@@ -75,7 +75,7 @@ async def test_preparing_again_returns_the_same_and_another_table_is_refused(tab
 
 
 async def test_a_bot_delay_below_the_minimum_is_raised(engine: EngineHarness) -> None:
-    tables = Tables(engine.services, randbytes, max_open_tables=3, min_bot_delay_milliseconds=250)
+    tables = engine.tables(3, randbytes, min_bot_delay_milliseconds=250)
     for asked, effective in ((0, 250), (249, 250), (250, 250), (251, 251)):
         clock = replace(CLOCK, bot_delay_milliseconds=asked, abandoned_milliseconds=0)
         config = await prepare(tables, f"t{asked}", clock=clock)
@@ -85,9 +85,7 @@ async def test_a_bot_delay_below_the_minimum_is_raised(engine: EngineHarness) ->
 
 
 async def test_a_table_keeps_the_time_of_abandonment_of_the_engine_that_prepared_it(engine: EngineHarness) -> None:
-    one, other = (
-        Tables(engine.services, randbytes, max_open_tables=3, abandoned_milliseconds=each) for each in (7_000, 9_000)
-    )
+    one, other = (engine.tables(3, randbytes, abandoned_milliseconds=each) for each in (7_000, 9_000))
     config = await prepare(one)
     assert config.clock == replace(CLOCK, abandoned_milliseconds=7_000)
     assert await prepare(other) == config
@@ -212,7 +210,7 @@ async def test_finished_tables_in_memory_are_bounded_and_unused_ones_leave(
     engine: EngineHarness, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("croupier.engine.tables.memory.MAX_FINISHED_IN_MEMORY", 2)
-    tables = Tables(engine.services, randbytes, 100)
+    tables = engine.tables(100, randbytes)
 
     async def is_read(table_id: str) -> bool:
         reads = engine.store.log_reads

@@ -11,7 +11,6 @@ import pytest
 from croupier.engine.core.replay import replay_parts
 from croupier.engine.storage.port import StoredTable
 from croupier.engine.storage.sql_store import SqlTableStore
-from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.replays import ReplayCache
 from croupier.runtime.errors import IllegalNow, NotFound, Unavailable
@@ -42,7 +41,7 @@ async def ended_tables(engine: EngineHarness, *table_ids: str) -> list[str]:
 
 
 def new_tables(engine: EngineHarness) -> Tables:
-    return Tables(engine.services, bytes, 100)
+    return engine.tables(100)
 
 
 async def read(tables: Tables, table_id: str = "t1", player_id: str = "stranger") -> str:
@@ -93,7 +92,7 @@ async def test_the_replay_of_a_cold_table_loads_no_table(engine: EngineHarness) 
 async def test_a_stored_replay_is_read_without_the_log(engine: EngineHarness) -> None:
     (replay,) = await ended_tables(engine, "t1")
     await read(new_tables(engine))
-    await within_timeout(engine.services.background.close(1))
+    await within_timeout(engine.background.close(1))
     restarted, log_reads = new_tables(engine), engine.store.log_reads
     assert await read(restarted) == replay
     assert (engine.store.log_reads, builds(engine)) == (log_reads, 1)
@@ -155,7 +154,7 @@ async def test_the_least_recently_read_replays_leave_memory(engine: EngineHarnes
     await ended_tables(engine, "t1", "t2", "t3")
     stored = [StoredTable("finished", make_config(table_id=name)) for name in ("t1", "t2", "t3")]
     sizes = [len((await new_cache(engine, 10**6).get(table, is_urgent=False)).compressed) for table in stored]
-    await within_timeout(engine.services.background.close(1))
+    await within_timeout(engine.background.close(1))
     engine.store.replays.clear()
     cache = new_cache(engine, max(sizes) * 2)
 
@@ -174,15 +173,15 @@ async def test_the_least_recently_read_replays_leave_memory(engine: EngineHarnes
 
 
 def new_cache(engine: EngineHarness, max_bytes: int) -> ReplayCache:
-    return ReplayCache(engine.services, LoadQueue(4, engine.services.metrics), max_bytes)
+    return engine.replays(engine.load_queue(), max_bytes)
 
 
 @pytest.mark.parametrize("asks_later", [True, False])
 async def test_a_replay_that_a_player_asks_for_takes_precedence(engine: EngineHarness, asks_later: bool) -> None:
     names = [f"t{number}" for number in range(3)]
     await ended_tables(engine, *names)
-    queue = LoadQueue(2, engine.services.metrics)
-    cache = ReplayCache(engine.services, queue)
+    queue = engine.load_queue(2)
+    cache = engine.replays(queue)
     stored = [StoredTable("finished", make_config(table_id=name)) for name in names]
     async with queue.turn("a load of a stranger"):
         waiting = [asyncio.create_task(cache.get(table, is_urgent=False)) for table in stored]

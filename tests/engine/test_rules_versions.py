@@ -12,8 +12,8 @@ from croupier.engine.api.control_servicer import EngineControlServicer
 from croupier.engine.core.access import Need, Visitor
 from croupier.engine.core.fold import new_table
 from croupier.engine.core.replay_verification import verify_replay
-from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.table import Table
 from croupier.games import registry
 from croupier.games.interface import OptionValues
 from croupier.games.registry import GAMES, UnknownRules, rules_of
@@ -47,10 +47,10 @@ def second_version() -> Iterator[None]:
 
 
 def tables_of(engine: EngineHarness) -> Tables:
-    return Tables(engine.services, bytes, 10)
+    return engine.tables(10)
 
 
-async def opened(tables: Tables, table_id: str) -> LiveTable:
+async def opened(tables: Tables, table_id: str) -> Table:
     """Return a table of three."""
     await tables.prepare(table_id, "thulla", 3, {"scoring": "none"}, CLOCK)
     await tables.open(table_id, people(3), [b""] * 3)

@@ -12,10 +12,10 @@ from google.rpc import error_details_pb2, status_pb2
 from croupier.engine.api.action_codec import encode_action
 from croupier.engine.api.servicer import PLAY_TABLE, EngineServicer
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
-from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS
 from croupier.engine.tables.subscription import MAX_WRITE_SECONDS
+from croupier.engine.tables.table import Table
 from croupier.runtime.admission.budget import SECOND, Budget
 from croupier.runtime.admission.limits import Limits
 from croupier.runtime.errors import LimitReached, MalformedRequest, to_status
@@ -79,13 +79,13 @@ def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
 async def opened_tables(engine: EngineHarness) -> Tables:
     """Return tables with t1 in memory, at which the caller has a seat."""
     await open_table(engine, make_config(seat_count=3))
-    tables = Tables(engine.services, bytes, max_open_tables=3)
+    tables = engine.tables(3)
     await tables.get("t1")
     return tables
 
 
 def servicer_of(engine: EngineHarness, tables: Tables) -> EngineServicer:
-    return EngineServicer(tables, engine.services.metrics, engine.links())
+    return engine.servicer(tables)
 
 
 def reason_of(status: status_pb2.Status) -> str:
@@ -112,7 +112,7 @@ async def test_an_internal_error_ends_the_stream(servicer: EngineServicer, monke
     async def fails(*_arguments: object) -> int:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(LiveTable, "act", fails)
+    monkeypatch.setattr(Table, "act", fails)
     with pytest.raises(ZeroDivisionError):
         await within_timeout(play(servicer, FakeCall(WATCH, engine_pb2.PlayTableRequest(action=ACTION))))
 
@@ -120,7 +120,7 @@ async def test_an_internal_error_ends_the_stream(servicer: EngineServicer, monke
 async def test_a_write_that_its_reader_blocks_is_cancelled(
     engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine.use(max_queue_messages=3)
+    engine.max_queue_messages = 3
     tables = await opened_tables(engine)
     servicer = servicer_of(engine, tables)
     call = FakeCall(WATCH)
@@ -195,7 +195,7 @@ async def test_a_half_closed_stream_continues(servicer: EngineServicer, tables: 
 
 async def test_messages_beyond_the_rate_limit_are_delayed(engine: EngineHarness, tables: Tables) -> None:
     limit = Budget("calls", 20, 3, lambda: SECOND)
-    servicer = EngineServicer(tables, engine.services.metrics, engine.links())
+    servicer = engine.servicer(tables)
     requests = [engine_pb2.PlayTableRequest(action=ACTION) for _ in range(6)]
     playing = play(servicer, call := FakeCall(WATCH, *requests), held=limits(player=limit))
     answers: list[engine_pb2.ActionAnswer] = []
@@ -328,7 +328,7 @@ async def test_an_unspecified_or_unknown_vote_is_refused(servicer: EngineService
 async def test_the_writer_of_a_dead_stream_ends_when_newer_streams_replace_it(
     engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    servicer = EngineServicer(tables, engine.services.metrics, engine.links())
+    servicer = engine.servicer(tables)
     writing = let_writes_hang(dead := FakeCall(WATCH), monkeypatch)
     oldest = play(servicer, dead)
     await within_timeout(writing.wait())

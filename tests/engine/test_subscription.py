@@ -11,7 +11,6 @@ from croupier.engine.api.stream_codec import StreamEncoder, encode_acceptance
 from croupier.engine.core.fold import Transition
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.log import TableConfig
-from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.subscribers import (
     MAX_NETWORK_SPECTATOR_STREAMS,
     MAX_SEAT_STREAMS,
@@ -19,6 +18,7 @@ from croupier.engine.tables.subscribers import (
     RETRY_SECONDS,
 )
 from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES, Subscription
+from croupier.engine.tables.table import Table
 from croupier.games.facts import SPECTATOR, Fact
 from croupier.games.registry import GAMES
 from croupier.runtime.errors import LimitReached, StaleSequence, Unavailable
@@ -53,7 +53,7 @@ def a_stream() -> Subscription:
 async def test_a_stream_that_is_resumed_or_joined_at_any_time_continues_as_the_live_one(
     engine: EngineHarness, game: str, seed: int
 ) -> None:
-    engine.use(max_queue_messages=10**6)
+    engine.max_queue_messages = 10**6
     random = Random(seed)
     config = make_config(game, GAMES[game].seats[-1], options=ROUNDS.get(game))
     table = await open_table(engine, config)
@@ -143,7 +143,7 @@ async def test_legal_actions_come_with_the_update_that_is_the_last_for_now(
             assert state.legal_actions == updates[-1].legal_actions
             assert state.HasField("legal_actions") == updates[-1].HasField("legal_actions")
         for stream in live.values():
-            table.unsubscribe(stream)
+            table.subscribers.leave(stream)
 
 
 async def test_a_snapshot_has_the_table_and_its_viewer(engine: EngineHarness) -> None:
@@ -178,7 +178,7 @@ async def test_a_stream_holds_a_maximum_of_messages_beside_its_missed_entries() 
     assert refusal.value.reason_name == "SLOW_READER"
 
 
-async def play_to(table: LiveTable, random: Random, sequence: int) -> None:
+async def play_to(table: Table, random: Random, sequence: int) -> None:
     """Play a game that does not end until the table has this many entries."""
     while table.state.sequence < sequence:
         seat, action = draw(table.state, random)
@@ -219,7 +219,7 @@ async def test_missed_entries_are_encoded_when_they_are_read(engine: EngineHarne
     """Also after later entries have been added and packed; those follow."""
     random = Random(seed)
     encoder = CountingEncoder()
-    engine.use(encoder=encoder)
+    engine.encoder = encoder
     table = await open_table(engine, make_config("one_oh_one", 4, options=ENDLESS))
     await play_to(table, random, 150)
     missed = table.state.sequence - 20
@@ -304,7 +304,7 @@ async def test_a_new_stream_of_a_seat_replaces_its_oldest_one(engine: EngineHarn
     await act_once(table, Random(1))
     for stream in (*followed[2:], *newest, *others.values()):
         assert [event_of(message).update.sequence for message in await pending_messages(stream)] == [2]
-    table.unsubscribe(followed[2])
+    table.subscribers.leave(followed[2])
     table.subscribe(0, None)
     assert not followed[3].closed
 
@@ -325,9 +325,7 @@ async def test_each_message_to_a_spectator_waits_for_its_turn_and_those_to_playe
     engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, waiting = await open_table(engine, make_config()), dict[asyncio.Future[None], str]()
-    monkeypatch.setattr(
-        engine.services.spectator_sending, "put", lambda network, turn: waiting.setdefault(turn, network)
-    )
+    monkeypatch.setattr(engine.spectator_sending, "put", lambda network, turn: waiting.setdefault(turn, network))
     player, spectator = (table.subscribe(viewer, None, "a network") for viewer in (0, SPECTATOR))
     await within_timeout(player.next())
     for messages in range(1, 4):
@@ -347,9 +345,9 @@ async def test_spectators_of_one_network_have_half_of_the_streams(engine: Engine
         followed = table.subscribe(SPECTATOR, None, "a network")
     with pytest.raises(LimitReached, match="for one network") as refusal:
         table.subscribe(SPECTATOR, 1, "a network")
-    assert refusal.value.limit == "spectators"
+    assert refusal.value.limit == "streams"
     for network_id in ["another network"] * 60 + [""] * 40:
         table.subscribe(SPECTATOR, None, network_id)
     table.subscribe(0, None, "a network")
-    table.unsubscribe(followed)
+    table.subscribers.leave(followed)
     table.subscribe(SPECTATOR, 1, "a network")

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from croupier.engine.api.scoring_channel import encode_result
-from croupier.engine.core.fold import advance, new_table, transition_of
-from croupier.engine.core.limits import REASON, TableLimits
+from croupier.engine.core.decide import TableLimits
+from croupier.engine.core.fold import LIMIT_REASON, advance, new_table, transition_of
 from croupier.engine.core.log import Entry, TableEnded
 from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.core.reports import ResultReport
@@ -41,7 +41,7 @@ from tests.waiting import settled
 
 
 def limit(engine: EngineHarness, max_entries: int = 10_000, max_rounds: int = 1_000) -> None:
-    engine.use(limits=TableLimits(max_entries, max_rounds))
+    engine.limits = TableLimits(max_entries, max_rounds)
 
 
 @every_game
@@ -54,10 +54,10 @@ def test_the_end_shows_the_ranking_and_nothing_else(game: str, seed: int) -> Non
             continue
         ended, ranking = last.after.awaiting, last.after.rules.ranking_at_limit(before.after.game)
         everybody = (tuple(range(config.seat_count)),)
-        assert ended == GameOver(everybody if ranking is None else ranking, REASON, is_void=ranking is None)
+        assert ended == GameOver(everybody if ranking is None else ranking, LIMIT_REASON, is_void=ranking is None)
         assert last.facts == (
             TurnChanged(before.after.view(SPECTATOR).phase, ()),
-            GameEnded(ended.ranking, REASON, EVERYONE, is_void=ended.is_void),
+            GameEnded(ended.ranking, LIMIT_REASON, EVERYONE, is_void=ended.is_void),
         )
         for viewer in viewers(config):
             shown = before.after.view(viewer)

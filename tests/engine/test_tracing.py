@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -16,14 +16,13 @@ from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.log import TableConfig
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.sql_store import SqlTableStore
-from croupier.engine.tables.dependencies import TableDependencies
-from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.table import Table
 from croupier.engine.tasks import Background
 from croupier.games.actions import Pass
 from croupier.runtime.errors import IllegalNow
 from croupier.runtime.tracing import start_span
 from tests.engine.databases import loaded, running, store_on
-from tests.engine.fakes import START, EngineHarness, FakeClock, RecordingLogger
+from tests.engine.fakes import START, EngineHarness, RecordingLogger
 from tests.engine.folds import folded_table
 from tests.engine.play import act_once, bots, make_config, people, within_timeout
 from tests.recorded_spans import recorded_spans
@@ -38,18 +37,17 @@ class TracingHarness:
 
     exporter: InMemorySpanExporter
     store: SqlTableStore
-    services: TableDependencies
-    clock: FakeClock
+    engine: EngineHarness
 
-    async def open(self, config: TableConfig) -> LiveTable:
+    async def open(self, config: TableConfig) -> Table:
         await self.store.prepare(config, START)
         await self.store.open(
             config, [transition.entry for transition in advance(config, new_table(config), START, None)]
         )
         stored = await loaded(self.store, config.table_id)
-        return LiveTable(folded_table(stored.config, stored.entries), self.services)
+        return self.engine.table(folded_table(stored.config, stored.entries), store=self.store)
 
-    async def act(self, table: LiveTable) -> int:
+    async def act(self, table: Table) -> int:
         with start_span(CALL):
             return await act_once(table, Random(1))
 
@@ -61,7 +59,7 @@ class TracingHarness:
 def harness(engine: EngineHarness, database: AsyncEngine, metrics: EngineMetrics) -> Iterator[TracingHarness]:
     store = store_on(database, metrics=metrics)
     with recorded_spans() as exporter:
-        yield TracingHarness(exporter, store, replace(engine.services, store=store), engine.clock)
+        yield TracingHarness(exporter, store, engine)
 
 
 async def test_an_action_is_one_trace_and_its_commit_linked_with_all_that_wait_for_it(harness: TracingHarness) -> None:
@@ -100,9 +98,9 @@ async def test_spans_of_refusals_name_no_card(harness: TracingHarness) -> None:
 
 
 async def test_bot_actions_are_not_part_of_the_trace_of_the_action_before(harness: TracingHarness) -> None:
-    def is_persons_turn_after(table: LiveTable, sequence: int) -> bool:
+    def is_persons_turn_after(table: Table, sequence: int) -> bool:
         """Let time pass for computer players, but less than the time of a seat."""
-        harness.clock.advance(100)
+        harness.engine.clock.advance(100)
         return table.state.sequence > sequence and 0 in table.state.seats_to_act
 
     async with running(harness.store):

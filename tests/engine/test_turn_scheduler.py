@@ -10,9 +10,8 @@ import pytest
 from croupier.engine.core.clock import AWAY_MILLISECONDS
 from croupier.engine.core.compensation import Outage
 from croupier.engine.core.log import ActedBy, ClockCompensated, SeatConfig
-from croupier.engine.tables.live_table import LiveTable
-from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscription import Subscription
+from croupier.engine.tables.table import Table
 from croupier.engine.tables.turn_scheduler import LIVENESS_RETRY_MILLISECONDS, RETRY_MILLISECONDS, STANDBY_MILLISECONDS
 from croupier.games.actions import Pass
 from croupier.games.facts import SPECTATOR, Seat
@@ -49,7 +48,7 @@ StreamedEntry = int | str
 class RecordedTable:
     """A table with a stream."""
 
-    def __init__(self, engine: EngineHarness, table: LiveTable, stream: Subscription) -> None:
+    def __init__(self, engine: EngineHarness, table: Table, stream: Subscription) -> None:
         self.engine, self.table, self.stream = engine, table, stream
 
     @property
@@ -249,17 +248,17 @@ async def test_computer_players_are_not_delayed(engine: EngineHarness) -> None:
 NETWORK, OTHER_NETWORK = "192.0.2.0/24", "192.0.3.0/24"
 
 
-async def network_tables(engine: EngineHarness, *networks: str, seats: Seats = ()) -> list[LiveTable]:
+async def network_tables(engine: EngineHarness, *networks: str, seats: Seats = ()) -> list[Table]:
     """Open a table for each network, with bots that do not wait, at an engine with a budget of 10 entries a second."""
-    engine.use(networks=Budget("network_calls", 10, 5, lambda: engine.clock() * MILLISECOND))
-    tables, clock = Tables(engine.services, bytes, max_open_tables=10), replace(CLOCK, bot_delay_milliseconds=0)
+    engine.networks = Budget("network_calls", 10, 5, lambda: engine.clock() * MILLISECOND)
+    tables, clock = engine.tables(10), replace(CLOCK, bot_delay_milliseconds=0)
     for number, network in enumerate(networks):
         await tables.prepare(f"t{number}", "thulla", 3, {"best_of": 5}, clock, network)
         await tables.open(f"t{number}", seats or bots(3), [b""] * 3)
     return [await tables.get(f"t{number}") for number in range(len(networks))]
 
 
-async def entries_in(engine: EngineHarness, milliseconds: int, *tables: LiveTable) -> list[int]:
+async def entries_in(engine: EngineHarness, milliseconds: int, *tables: Table) -> list[int]:
     """Return the numbers of new entries by table after some time."""
     before = [table.state.sequence for table in tables]
     await pass_time(engine.clock, milliseconds)
@@ -285,16 +284,16 @@ async def test_bots_are_not_limited_if_the_network_is_not_known(engine: EngineHa
 
 async def test_time_outs_of_players_are_paid_and_never_late(engine: EngineHarness) -> None:
     (table,) = await network_tables(engine, NETWORK, seats=people(3))
-    engine.services.networks.take(NETWORK, 10_000)
+    engine.networks.take(NETWORK, 10_000)
     assert await entries_in(engine, FULL_MILLISECONDS + 50, table) == [1]
 
 
 async def test_time_outs_of_players_take_units_of_the_network(engine: EngineHarness) -> None:
     (table,) = await network_tables(engine, NETWORK, seats=people(3))
     await entries_in(engine, FULL_MILLISECONDS - 50, table)
-    assert engine.services.networks.wait(NETWORK, 5) <= 0
+    assert engine.networks.wait(NETWORK, 5) <= 0
     assert await entries_in(engine, 50, table) == [1]
-    assert engine.services.networks.wait(NETWORK, 5) > 0
+    assert engine.networks.wait(NETWORK, 5) > 0
 
 
 # Several engines

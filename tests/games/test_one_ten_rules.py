@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from croupier.engine.tables.reactions import REACTIONS, check_reaction
+from croupier.engine.tables.subscribers import REACTIONS, check_reaction
 from croupier.games.actions import Bid
 from croupier.games.cards import CARD_OF_NOTATION, NOTATION, SUITS, cards, notation
 from croupier.games.facts import SPECTATOR, CardOrderChanged, Count, Seat, TrickTaken

@@ -7,20 +7,19 @@ from operator import attrgetter
 from typing import Any, TypeAlias
 
 from croupier.cli.launcher.child import main as run_child
-from croupier.engine.core import fold
+from croupier.engine.core import decide, fold
 from croupier.engine.core.clock import ClockState
 from croupier.engine.core.fold import TableState, Transition
 from croupier.engine.core.folded_table import FoldedTable
-from croupier.engine.core.log import ClockConfig, Entry, TableConfig
+from croupier.engine.core.log import ActedBy, ClockConfig, Entry, TableConfig
 from croupier.engine.tables import subscribers
-from croupier.engine.tables.cached_table import CachedTable
-from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.subscribers import Subscribers
 from croupier.engine.tables.subscription import Subscription
+from croupier.engine.tables.table import Table
 from croupier.engine.tables.turn_scheduler import TurnScheduler
 from croupier.games.actions import Action, Play
 from croupier.games.facts import Seat, Viewer
-from croupier.games.interface import CardsShuffled, IllegalAction, ShuffleNeeded
+from croupier.games.interface import CardsShuffled, IllegalAction, SeatActed, ShuffleNeeded
 from croupier.games.thulla import play as thulla_play
 from croupier.games.thulla.state import ThullaState
 from croupier.scoring.ledger import Ledger, Result, Sheet
@@ -104,19 +103,20 @@ def shuffle_badly(shuffle: Callable[[bytes, ShuffleNeeded], CardsShuffled]) -> o
     return turned
 
 
-@defect(LiveTable, "_transitions_of_player")
-def store_another_action(transitions_of: Callable[..., list[Transition]]) -> object:
+@defect(decide, "action")
+def store_another_action(decided: Callable[..., list[Transition]]) -> object:
     """At times another legal action is stored in place of the acknowledged one."""
     is_time = Every(10)
 
     def exchanging(
-        one: LiveTable, seat: Seat, action: Action, request_id: str, expected: int | None
+        config: TableConfig, table: TableState, now: int, acted: SeatActed, *others: Any
     ) -> list[Transition]:
-        transitions = transitions_of(one, seat, action, request_id, expected)
-        legal = one.state.legal_actions(seat).actions
+        transitions = decided(config, table, now, acted, *others)
+        legal = table.legal_actions(acted.seat).actions
         if not is_time() or len(legal) < 2:
             return transitions
-        return transitions_of(one, seat, legal[0] if legal[0] != action else legal[1], request_id, expected)
+        other = legal[0] if legal[0] != acted.action else legal[1]
+        return decided(config, table, now, SeatActed(acted.seat, other), *others)
 
     return exchanging
 
@@ -127,11 +127,11 @@ def forget_requests(_: object) -> object:
     return lambda *_: None
 
 
-@defect(CachedTable, "append_once")
+@defect(Table, "append_once")
 def count_repeats(append_once: Callable[..., Awaitable[int]]) -> object:
     """Repeated actions are counted as accepted again."""
 
-    async def counting(one: CachedTable, request: Any, request_id: str, *others: Any) -> int:
+    async def counting(one: Table, request: Any, request_id: str, *others: Any) -> int:
         if request_id in attrgetter("_folded.answers")(one)[request.seat]:
             attrgetter("_accepted")(one).inc()
         return await append_once(one, request, request_id, *others)
@@ -158,11 +158,12 @@ def accept_any_card(check: Callable[[ThullaState, Seat, Action], int]) -> object
 def act_early(_: object) -> object:
     """The engine acts for a seat after a second and a half."""
 
-    async def run_out(one: Any, seat: Seat) -> None:
-        await one._store(seat, one._quick_decision(seat))
+    async def run_out(one: Any, state: TableState, seat: Seat) -> None:
+        acted = SeatActed(seat, one._quick_decision(state, seat))
+        await one._table.store(fold.advance(one._config, state, one._clock(), acted, ActedBy.TIMEOUT))
 
     setattr(TurnScheduler, "_time_out", run_out)  # noqa: B010 - mypy refuses assignments to methods
-    return lambda one, _: one._table.state.at + EARLY_MILLISECONDS
+    return lambda _, head, __: head.state.at + EARLY_MILLISECONDS
 
 
 @defect(Ledger, "record_result")

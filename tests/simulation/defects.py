@@ -13,16 +13,16 @@ from croupier.engine.cluster.catch_up import CatchUp
 from croupier.engine.cluster.liveness import EngineLiveness
 from croupier.engine.core import clock, fold
 from croupier.engine.core.clock import NOT_WAITING, ClockState
+from croupier.engine.core.decide import TableLimits
 from croupier.engine.core.fold import Transition
 from croupier.engine.core.folded_table import FoldedTable
-from croupier.engine.core.limits import TableLimits
 from croupier.engine.core.log import Entry
 from croupier.engine.core.reports import Report
 from croupier.engine.storage import sqlite_writer
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables import subscription
-from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.subscribers import Subscribers
+from croupier.engine.tables.table import Table
 from croupier.games import facts
 from croupier.games.actions import Action
 from croupier.games.facts import EVERYONE, SPECTATOR, Fact, Seat, Viewer
@@ -136,14 +136,14 @@ def play_on_without_people() -> AbstractContextManager[Any]:
 
 def never_answer_some_actions() -> AbstractContextManager[Any]:
     """Of some actions the engine neither stores nor refuses any copy, while the stream brings everything else."""
-    original = LiveTable.act
+    original = Table.act
 
-    async def act(table: LiveTable, seat: Seat, action: Action, request_id: str, expected: int | None) -> int:
+    async def act(table: Table, seat: Seat, action: Action, request_id: str, expected: int | None) -> int:
         if not crc32(request_id.encode()) % UNANSWERED_STEP:
             await asyncio.Event().wait()
         return await original(table, seat, action, request_id, expected)
 
-    return patch.object(LiveTable, "act", act)
+    return patch.object(Table, "act", act)
 
 
 def keep_streams_while_cut_off() -> AbstractContextManager[Any]:

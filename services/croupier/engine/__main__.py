@@ -47,10 +47,10 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
     new_seed = seed_source(settings.shuffle_seed)
     limits = limits_of(settings, time.monotonic_ns, settings.stranger_units_per_second, settings.stranger_burst)
     engine = assemble(settings, resources.database, scoring, new_seed, local_clock, limits.network, resources.logger)
-    metrics = engine.services.metrics
+    metrics = engine.metrics
     metrics.streams.set_function(lambda: len(limits.streams))
     links = links_by(signing_key, settings.link_days, engine.clock)
-    players = EngineServicer(engine.tables, metrics, links)
+    players = EngineServicer(engine.tables, links, engine.clock, metrics)
     control = EngineControlServicer(engine.tables)
     verifier, control_verifier = (
         TokenVerifier(lobby_key, audience, engine.clock) for audience in (PLAYER_AUDIENCE, ENGINE_CONTROL_AUDIENCE)

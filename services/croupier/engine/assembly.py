@@ -25,18 +25,22 @@ from croupier.engine.cluster.liveness import EngineLiveness
 from croupier.engine.cluster.notifier import Notifier, NullNotifier
 from croupier.engine.cluster.postgres_notifier import PostgresNotifier
 from croupier.engine.cluster.sql_liveness import SqlLivenessStore
-from croupier.engine.core.limits import TableLimits
+from croupier.engine.core.decide import TableLimits
+from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
 from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.sqlite_writer import SqliteWriter
 from croupier.engine.storage.writer import EntryWriter
-from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.entry_rate import EntryLimit
+from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.registry import Tables
-from croupier.engine.tables.subscribers import SPECTATOR_MESSAGES_PER_TICK
+from croupier.engine.tables.replays import ReplayCache
+from croupier.engine.tables.subscribers import SPECTATOR_MESSAGES_PER_TICK, Subscribers
 from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES
+from croupier.engine.tables.table import NewTurnScheduler, Table
+from croupier.engine.tables.turn_scheduler import TurnScheduler
 from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
 from croupier.runtime.admission.budget import Budget
@@ -55,7 +59,8 @@ class Engine:
     """The parts of an engine."""
 
     clock: DatabaseClock
-    services: TableDependencies
+    metrics: EngineMetrics
+    background: Background
     store: SqlTableStore
     tables: Tables
     outbox: Outbox
@@ -82,7 +87,7 @@ class Engine:
             "open tables": len(self.tables.in_memory),
             "loading tables": len(self.tables.loading),
             "tables with streams": self.tables.subscribed,
-            "background tasks": self.services.background.pending,
+            "background tasks": self.background.pending,
             "reports": self.outbox.pending,
             "appends": self.store.commits.pending,
             "logs to read": self.catch_up_worker.pending,
@@ -102,7 +107,7 @@ class Engine:
 
     async def _finish(self, grace_seconds: float) -> None:
         await self.bot_workers.close()
-        await self.services.background.close(grace_seconds)
+        await self.background.close(grace_seconds)
         with suppress(Exception):  # If scoring is down, another engine delivers them later.
             await self.outbox.deliver()
         self.store.commits.close()
@@ -172,43 +177,84 @@ def wire(
     store = SqlTableStore(database, writer, ports.notifier.logs_extended, metrics)
     outbox = Outbox(store, scoring, clock, metrics, logger)
     liveness = EngineLiveness(SqlLivenessStore(database), ports.engine_id, store.commits.is_responsive, clock, logger)
-    services = TableDependencies(
-        store=store,
-        encoder=StreamEncoder(),
-        metrics=metrics,
-        clock=clock,
-        random=ports.random,
-        logger=logger,
-        background=Background(logger),
-        outbox=outbox,
-        bot_workers=ports.bot_workers,
-        liveness=liveness,
-        notifier=ports.notifier,
+    background, load_queue = Background(logger), LoadQueue(settings.max_loads, metrics)
+    new_table = partial(
+        Table,
+        new_subscribers=_new_subscribers(clock, metrics, ports.max_queue_messages),
+        new_scheduler=_new_scheduler(ports, liveness, background, clock),
         limits=TableLimits(settings.max_table_entries, settings.max_table_rounds),
         entry_limit=EntryLimit(settings.table_entries_per_second, settings.table_entries_burst),
-        networks=ports.networks,
-        spectator_sending=SendingLoop(SPECTATOR_MESSAGES_PER_TICK),
-        max_queue_messages=ports.max_queue_messages,
+        store=store,
+        outbox=outbox,
+        notifier=ports.notifier,
+        liveness=liveness,
+        background=background,
+        clock=clock,
+        metrics=metrics,
+        logger=logger,
     )
     tables = Tables(
-        services,
+        store,
+        new_table,
+        load_queue,
+        ReplayCache(store, load_queue, background, metrics),
+        clock,
         ports.new_seed,
+        logger,
         settings.max_open_tables,
         min_bot_delay_milliseconds=settings.min_bot_delay_milliseconds,
         abandoned_milliseconds=settings.abandoned_seconds * 1000,
-        max_loads=settings.max_loads,
     )
     return Engine(
         clock=clock,
-        services=services,
+        metrics=metrics,
+        background=background,
         store=store,
         tables=tables,
         outbox=outbox,
         liveness=liveness,
         notifier=ports.notifier,
         bot_workers=ports.bot_workers,
-        catch_up_worker=CatchUp(tables, services),
-        housekeeper=Housekeeper(tables, services, _retention(settings), ports.heartbeat_seconds, ports.archive_seconds),
+        catch_up_worker=CatchUp(tables, store, liveness, background, logger),
+        housekeeper=Housekeeper(
+            tables,
+            store,
+            liveness,
+            _retention(settings),
+            clock,
+            metrics,
+            logger,
+            ports.heartbeat_seconds,
+            ports.archive_seconds,
+        ),
+    )
+
+
+def _new_subscribers(
+    clock: Clock, metrics: EngineMetrics, max_queue_messages: int
+) -> Callable[[FoldedTable], Subscribers]:
+    # One loop sends to the spectators of all tables, so that those of one table, up to 200, let the actions of other
+    # tables through.
+    return partial(
+        Subscribers,
+        encoder=StreamEncoder(),
+        sending=SendingLoop(SPECTATOR_MESSAGES_PER_TICK),
+        clock=clock,
+        metrics=metrics,
+        max_queue_messages=max_queue_messages,
+    )
+
+
+def _new_scheduler(ports: Ports, liveness: EngineLiveness, background: Background, clock: Clock) -> NewTurnScheduler:
+    return partial(
+        TurnScheduler,
+        bot_workers=ports.bot_workers,
+        liveness=liveness,
+        background=background,
+        networks=ports.networks,
+        clock=clock,
+        random=ports.random,
+        metrics=ports.metrics,
     )
 
 

@@ -1,6 +1,7 @@
 """Calls that several callers share."""
 
 import asyncio
+import math
 from collections.abc import Callable, Collection, Coroutine
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -45,6 +46,38 @@ class SingleFlight(Generic[Result]):
 
     def _ended(self, key: str, call: asyncio.Task[Result]) -> None:
         self._running.pop(key, None)
-        if not call.cancelled():
-            # Retrieved, so that a failure without a remaining caller is not logged.
-            call.exception()
+        _retrieve(call)
+
+
+class PacedFlight:
+    """Runs one call at a time for all callers that came before it began, at most one in `pause_seconds`."""
+
+    def __init__(self, pause_seconds: float) -> None:
+        self._pause_seconds = pause_seconds
+        self._lock = asyncio.Lock()
+        self._began = -math.inf
+        self._next: asyncio.Task[None] | None = None
+        """The call that has not begun."""
+
+    async def run(self, call: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Return after a call that began after this one; raises what that raises.
+
+        A caller that is cancelled does not end the call.
+        """
+        if self._next is None:
+            self._next = asyncio.ensure_future(self._run(call))
+            self._next.add_done_callback(_retrieve)
+        await asyncio.shield(self._next)
+
+    async def _run(self, call: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        loop = asyncio.get_running_loop()
+        async with self._lock:
+            await asyncio.sleep(self._began + self._pause_seconds - loop.time())
+            self._next, self._began = None, loop.time()
+            await call()
+
+
+def _retrieve(call: asyncio.Task[Any]) -> None:
+    if not call.cancelled():
+        # So that a failure without a remaining caller is not logged.
+        call.exception()

@@ -7,9 +7,9 @@ from random import Random
 
 from croupier.engine.api.scoring_channel import encode_result, encode_round
 from croupier.engine.api.stream_codec import StreamEncoder, encode_snapshot
+from croupier.engine.core import decide
 from croupier.engine.core.clock import abandoned_at
-from croupier.engine.core.fold import TableState, Transition, advance, new_table
-from croupier.engine.core.limits import ABANDONED
+from croupier.engine.core.fold import ABANDONED, TableState, Transition, advance, new_table
 from croupier.engine.core.log import (
     ActedBy,
     ClockCompensated,
@@ -25,7 +25,6 @@ from croupier.engine.core.log import (
 from croupier.engine.core.log_codec import encode_body, encode_config
 from croupier.engine.core.proposals import refusal_of
 from croupier.engine.core.reports import ResultReport, RoundReport, reports_of_transition
-from croupier.engine.core.voting import transitions_of_proposal, transitions_of_vote
 from croupier.engine.tables.subscription import encode_transition
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
@@ -277,14 +276,14 @@ def _propose(table: PlayedTable, random: Random) -> None:
     try:
         proposed = Proposed(people[0], random.choice(names), 0)
         before = [entry.at for entry in (made.entry for made in table.transitions) if _is_proposal_of(entry, people[0])]
-        table.transitions += transitions_of_proposal(
-            table.config, table.last.after, before, table.last.after.at + 5, proposed, ""
+        table.transitions += decide.proposal(
+            table.config, table.last.after, table.last.after.at + 5, proposed, "", before
         )
         name = next(
             made for made in reversed(table.transitions) if isinstance(made.entry.event, Proposed)
         ).entry.sequence
         for seat in people[1:]:
             vote = Voted(seat, name, agree=random.random() < 0.8)
-            table.transitions += transitions_of_vote(table.config, table.last.after, table.last.after.at + 5, vote, "")
+            table.transitions += decide.vote(table.config, table.last.after, table.last.after.at + 5, vote, "")
     except ServiceError:
         return  # There are too many proposals, or this one has ended.

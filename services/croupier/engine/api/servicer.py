@@ -16,15 +16,15 @@ from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.replay import replay_parts
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import StoredTable
-from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscription import Subscription
+from croupier.engine.tables.table import Table
 from croupier.engine.tables.table_checks import MAX_ID_CHARACTERS, check_text
 from croupier.games.facts import Seat, Viewer
 from croupier.runtime.admission.costs import MESSAGE_COST, load_cost, replay_cost, resume_cost
 from croupier.runtime.call import Call
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, invalid_field
-from croupier.runtime.identity import Caller
+from croupier.runtime.identity import Caller, Clock
 from croupier.runtime.interceptor import REQUEST_SECONDS
 from croupier.runtime.links import Links
 from croupier.runtime.table_access import LinkPurpose
@@ -61,9 +61,10 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class EngineServicer:
     """EngineService. Its streams write bytes that are encoded once for all viewers who receive the same."""
 
-    def __init__(self, tables: Tables, metrics: EngineMetrics, links: Links) -> None:
+    def __init__(self, tables: Tables, links: Links, clock: Clock, metrics: EngineMetrics) -> None:
         self._tables = tables
         self._links = links
+        self._clock = clock
         self._metrics = metrics
 
     def add_to(self, server: grpc.aio.Server) -> None:
@@ -85,7 +86,7 @@ class EngineServicer:
         table = await self._visit(call, request.table_id, Need.VIEW, request.link)
         viewer = table.viewer_of(call.caller.id)
         _pay_for_fold(call, table, viewer)
-        state, now = await table.state_for(viewer), table.subscribers.time_for(viewer)
+        state, now = await table.subscribers.state_for(viewer), table.subscribers.time_for(viewer)
         return GetViewResponse(snapshot=encode_snapshot(table.config, state, viewer, now))
 
     async def SendReaction(self, request: SendReactionRequest, call: Call) -> SendReactionResponse:
@@ -107,12 +108,12 @@ class EngineServicer:
         sequence = await table.vote(seat, request.proposal_sequence, agree, request.request_id)
         return CastVoteResponse(sequence=sequence)
 
-    async def _seated(self, call: Call, request: CreateProposalRequest | CastVoteRequest) -> tuple[LiveTable, Seat]:
+    async def _seated(self, call: Call, request: CreateProposalRequest | CastVoteRequest) -> tuple[Table, Seat]:
         table = await self._visit(call, request.table_id, Need.TABLE)
         check_text("request_id", request.request_id, MAX_ID_CHARACTERS)
         return table, table.seat_of(call.caller.id)
 
-    async def _visit(self, call: Call, table_id: str, need: Need, link: str = "") -> LiveTable:
+    async def _visit(self, call: Call, table_id: str, need: Need, link: str = "") -> Table:
         """Return a table; raises NotFound unless it exists for the caller, with the link that they have."""
         visitor = self._visitor(call, table_id, link)
         loaded = await self._tables.load(await self._find(call, table_id, visitor, need), visitor, need)
@@ -120,7 +121,7 @@ class EngineServicer:
             call.admission.owe(load_cost(loaded.entries, loaded.callers))
         return loaded.table
 
-    async def _find(self, call: Call, table_id: str, visitor: Visitor, need: Need) -> LiveTable | StoredTable:
+    async def _find(self, call: Call, table_id: str, visitor: Visitor, need: Need) -> Table | StoredTable:
         """Return a table without its log; strangers pay before the database is asked, and before the log is read."""
         if self._tables.is_seated_in_memory(table_id, visitor.player_id):
             return await self._tables.find(table_id, visitor, need)
@@ -183,28 +184,34 @@ class EngineServicer:
                 reading.cancel()
 
     @asynccontextmanager
-    async def _subscribed(self, call: Call, watch: WatchTableRequest) -> AsyncIterator[tuple[LiveTable, Subscription]]:
+    async def _subscribed(self, call: Call, watch: WatchTableRequest) -> AsyncIterator[tuple[Table, Subscription]]:
         """Subscribe to a table for the time of the block."""
         table = await self._visit(call, watch.table_id, Need.VIEW, watch.link)
         viewer = table.viewer_of(call.caller.id)
         _pay_for_fold(call, table, viewer)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         await table.catch_up_to(after or 0, viewer)
-        known = (await table.state_for(viewer)).sequence
+        known = (await table.subscribers.state_for(viewer)).sequence
         # The end that this engine did not know may have ended the access too.
         table.check_access(self._visitor(call, watch.table_id, watch.link), Need.VIEW)
         stream = table.subscribe(viewer, after, call.caller.network)
         if after is not None and known - after <= MAX_RESUMED_ENTRIES:
             call.admission.owe(resume_cost(known - after))
         stream.set_writer(asyncio.current_task())
-        expiry = _end_at_expiry(table, stream, call.caller)
+        expiry = self._end_at_expiry(table, stream, call.caller)
         try:
             yield table, stream
         finally:
             expiry.cancel()
-            table.unsubscribe(stream)
+            table.subscribers.leave(stream)
 
-    async def _read_actions(self, table: LiveTable, stream: Subscription, call: Call) -> None:
+    def _end_at_expiry(self, table: Table, stream: Subscription, caller: Caller) -> asyncio.TimerHandle:
+        """Let a stream end when the token of its call expires."""
+        expires_at = caller.expires_at
+        seconds = inf if expires_at is None else max(0, expires_at - self._clock()) / 1000
+        return asyncio.get_running_loop().call_later(seconds, table.subscribers.expire, stream)
+
+    async def _read_actions(self, table: Table, stream: Subscription, call: Call) -> None:
         """Serve the actions of a stream in order, until the client half-closes it or sends a malformed message."""
         try:
             while (raw := await call.context.read()) is not grpc.aio.EOF:
@@ -232,7 +239,7 @@ class EngineServicer:
             self._metrics.rpc.limited.labels(PLAY_TABLE).inc()
             await asyncio.sleep(seconds)
 
-    async def _answer(self, table: LiveTable, player_id: str, request: SubmitActionRequest) -> bytes:
+    async def _answer(self, table: Table, player_id: str, request: SubmitActionRequest) -> bytes:
         try:
             if request.table_id not in ("", table.config.table_id):
                 raise invalid_field("table_id", "invalid table_id: expected that of the stream, or none")
@@ -240,7 +247,7 @@ class EngineServicer:
         except ServiceError as error:
             return encode_refusal(request.request_id[:MAX_ID_CHARACTERS], error)
 
-    async def _act(self, table: LiveTable, player_id: str, request: SubmitActionRequest, *, waits: bool = False) -> int:
+    async def _act(self, table: Table, player_id: str, request: SubmitActionRequest, *, waits: bool = False) -> int:
         """Act for a player's seat; `waits` while the table gets too many entries per second."""
         try:
             check_text("request_id", request.request_id, MAX_ID_CHARACTERS)
@@ -259,17 +266,10 @@ class EngineServicer:
             raise
 
 
-def _pay_for_fold(call: Call, table: LiveTable, viewer: Viewer) -> None:
+def _pay_for_fold(call: Call, table: Table, viewer: Viewer) -> None:
     """Let the first spectator of a delayed table pay for its log, which is folded again for them."""
-    if entries := table.entries_to_fold(viewer):
+    if entries := table.subscribers.entries_to_fold(viewer):
         call.admission.owe(load_cost(entries))
-
-
-def _end_at_expiry(table: LiveTable, stream: Subscription, caller: Caller) -> asyncio.TimerHandle:
-    """Let a stream end when the token of its call expires."""
-    expires_at = caller.expires_at
-    seconds = inf if expires_at is None else max(0, expires_at - table.services.clock()) / 1000
-    return asyncio.get_running_loop().call_later(seconds, table.subscribers.expire, stream)
 
 
 async def _first_message(context: Context) -> PlayTableRequest:

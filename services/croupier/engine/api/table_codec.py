@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.struct_pb2 import Struct, Value
 
-from croupier.engine.core.limits import ABANDONED, REASON
+from croupier.engine.core.fold import ABANDONED, LIMIT_REASON
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
 from croupier.games.cards import CardFace
 from croupier.games.facts import Seat
@@ -141,7 +141,11 @@ def encode_game(game: Game) -> games_pb2.GameDescription:
         rules_version=game.rules_version,
         options=[_encode_option(option) for option in game.options(game.seats.stop - 1)],
         bots=list(bots_of(game)),
-        display_names={REASON: "the table has reached its limit", ABANDONED: "all players were away", **game.names},
+        display_names={
+            LIMIT_REASON: "the table has reached its limit",
+            ABANDONED: "all players were away",
+            **game.names,
+        },
         proposals=proposals,
         deck=[_encode_face(face) for face in game.deck],
         team_layouts=[

@@ -5,11 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from croupier.engine.core.log import Entry
 from croupier.engine.core.log_codec import UnreadableLog
-from croupier.engine.tables.dependencies import TableDependencies
-from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.storage.port import TableStore
+from croupier.engine.tables.ports import Liveness
 from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.table import Table
+from croupier.engine.tasks import Background
 from croupier.games.facts import Seat
 from croupier.runtime.errors import Unavailable
+from croupier.runtime.logs import Logger
 
 RETRY_SECONDS = 0.5
 LOADING_SECONDS = 0.05
@@ -21,9 +24,14 @@ MAX_READ_ENTRIES = 256
 class CatchUp:
     """Receives the notifications of other engines, and reads the logs that have grown, in batches."""
 
-    def __init__(self, tables: Tables, services: TableDependencies) -> None:
+    def __init__(
+        self, tables: Tables, store: TableStore, liveness: Liveness, background: Background, logger: Logger
+    ) -> None:
         self._tables = tables
-        self._services = services
+        self._store = store
+        self._liveness = liveness
+        self._background = background
+        self._logger = logger
         # A dict keeps the order of the notifications.
         self._behind: dict[str, None] = {}
         self._loading: dict[str, None] = {}
@@ -38,7 +46,7 @@ class CatchUp:
     @property
     def engines(self) -> int:
         """The number of living engines."""
-        return self._services.liveness.engines
+        return self._liveness.engines
 
     def logs_extended(self, heads: Mapping[str, int]) -> None:
         """Logs of tables have entries up to these sequences."""
@@ -75,7 +83,7 @@ class CatchUp:
                 await self._catch_up(behind)
             except Exception as error:
                 if not isinstance(error, Unavailable):
-                    self._services.logger.error("logs of other engines cannot be read", exc_info=error)
+                    self._logger.error("logs of other engines cannot be read", exc_info=error)
                 await asyncio.sleep(RETRY_SECONDS)
                 self._enqueue(behind)
 
@@ -91,7 +99,7 @@ class CatchUp:
             tables = {table_id: table for table_id in part if (table := self._tables.in_memory.get(table_id))}
             await self._catch_up_tables(tables)
 
-    async def _catch_up_tables(self, tables: Mapping[str, LiveTable]) -> None:
+    async def _catch_up_tables(self, tables: Mapping[str, Table]) -> None:
         heads = {table_id: table.state.sequence for table_id, table in tables.items()}
         is_behind = True
         while is_behind:
@@ -100,15 +108,15 @@ class CatchUp:
             for table_id, entries in grown.items():
                 heads[table_id] = entries[-1].sequence
                 # In tasks, since a table whose lock is held must not block the others.
-                self._services.background.start(tables[table_id].apply_entries(entries))
+                self._background.start(tables[table_id].apply_entries(entries))
 
-    async def _read(self, tables: Mapping[str, LiveTable], heads: dict[str, int]) -> Mapping[str, Sequence[Entry]]:
+    async def _read(self, tables: Mapping[str, Table], heads: dict[str, int]) -> Mapping[str, Sequence[Entry]]:
         """Return the next entries beyond the heads of tables; drain tables whose logs are unreadable."""
         while True:
             try:
-                return await self._services.store.entries_beyond(heads, MAX_READ_ENTRIES)
+                return await self._store.entries_beyond(heads, MAX_READ_ENTRIES)
             except UnreadableLog as fault:
                 # Newer engines, which can read their own entries, continue this table.
-                self._services.logger.error("log cannot be read", table_id=fault.table_id, exc_info=fault)
-                self._services.background.start(tables[fault.table_id].drain())
+                self._logger.error("log cannot be read", table_id=fault.table_id, exc_info=fault)
+                self._background.start(tables[fault.table_id].drain())
                 del heads[fault.table_id]

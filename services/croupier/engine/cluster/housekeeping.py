@@ -6,11 +6,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from croupier.engine.core.history import PackedLog, PackingFold
+from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import TableStore, log_rows
-from croupier.engine.tables.dependencies import TableDependencies
+from croupier.engine.tables.ports import Liveness
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import ServiceError, Unavailable
+from croupier.runtime.identity import Clock
+from croupier.runtime.logs import Logger
 from croupier.runtime.steps import in_steps
 from croupier_api.v1 import errors_pb2
 
@@ -50,14 +53,22 @@ class Housekeeper:
     def __init__(
         self,
         tables: Tables,
-        services: TableDependencies,
+        store: TableStore,
+        liveness: Liveness,
         retention: RetentionPolicy,
+        clock: Clock,
+        metrics: EngineMetrics,
+        logger: Logger,
         heartbeat_seconds: float = STREAM_HEARTBEAT_SECONDS,
         archive_seconds: float = ARCHIVE_SECONDS,
     ) -> None:
         self._tables = tables
-        self._services = services
+        self._store = store
+        self._liveness = liveness
         self._retention = retention
+        self._clock = clock
+        self._metrics = metrics
+        self._logger = logger
         self._heartbeat_seconds = heartbeat_seconds
         self._archive_seconds = archive_seconds
 
@@ -75,7 +86,7 @@ class Housekeeper:
                 await work()
             except Exception as error:
                 if not isinstance(error, Unavailable):
-                    self._services.logger.error("housekeeping failed", work=work.__name__, exc_info=error)
+                    self._logger.error("housekeeping failed", work=work.__name__, exc_info=error)
             await asyncio.sleep(pause_seconds)
 
     async def maintain(self) -> None:
@@ -85,22 +96,22 @@ class Housekeeper:
         async for table in in_steps(list(self._tables.in_memory.values()), MAINTENANCE_STEP):
             table.subscribers.send_heartbeats(table.state.sequence)
             phases[table.config.game, table.state.view(SPECTATOR).phase] += 1
-        gauge = self._services.metrics.tables_in_memory
+        gauge = self._metrics.tables_in_memory
         gauge.clear()
         for (game, phase), count in phases.items():
             gauge.labels(game, phase).set(count)
-        stored = await self._services.store.open_counts()
-        self._services.metrics.open_tables.clear()
+        stored = await self._store.open_counts()
+        self._metrics.open_tables.clear()
         for game, count in stored.items():
-            self._services.metrics.open_tables.labels(game).set(count)
+            self._metrics.open_tables.labels(game).set(count)
 
     async def sweep(self) -> None:
         """Load the overdue tables that no engine has in memory; a failed one does not block the others."""
         if self._tables.is_draining:
             # A claim would keep the others from them.
             return
-        now = self._services.clock()
-        overdue = await self._services.store.claim_overdue(
+        now = self._clock()
+        overdue = await self._store.claim_overdue(
             now - OVERDUE_MILLISECONDS, now + CLAIM_MILLISECONDS, MAX_SWEPT_TABLES
         )
         await asyncio.gather(*map(self._act_at, overdue))
@@ -111,14 +122,14 @@ class Housekeeper:
         except Exception as error:
             is_too_new = isinstance(error, ServiceError) and error.reason == errors_pb2.ERROR_REASON_TABLE_TOO_NEW
             if is_too_new or not isinstance(error, Unavailable):
-                self._services.logger.error("table cannot be loaded", table_id=table_id, exc_info=error)
+                self._logger.error("table cannot be loaded", table_id=table_id, exc_info=error)
 
     async def hand_over(self) -> None:
         """Hand all streams over while this engine is cut off from the database, and catch up once it is not.
 
         Its players would see no action of those at other engines, and wait for turns that they have.
         """
-        is_cut_off = self._services.liveness.is_cut_off
+        is_cut_off = self._liveness.is_cut_off
         async for table in in_steps(list(self._tables.in_memory.values()), MAINTENANCE_STEP):
             if is_cut_off and not (table.is_handed_over or table.state.is_over):
                 table.hand_over_streams()
@@ -127,7 +138,7 @@ class Housekeeper:
 
     async def archive(self) -> None:
         """Archive old finished tables, and delete those that are past their retention."""
-        now, retention, store = self._services.clock(), self._retention, self._services.store
+        now, retention, store = self._clock(), self._retention, self._store
         await self._archive_finished(now - retention.log_milliseconds, now)
         await _in_batches(store.delete_prepared, now - retention.prepared_milliseconds)
         if retention.replay_milliseconds:
@@ -136,20 +147,19 @@ class Housekeeper:
     async def _archive_finished(self, finished_before: int, now: int) -> None:
         """Archive finished tables one by one; a table that cannot be archived is tried again later."""
         retry_at = now + ARCHIVE_RETRY_MILLISECONDS
-        while claimed := await self._services.store.claim_finished(finished_before, now, retry_at, MAX_CLAIMED_TABLES):
+        while claimed := await self._store.claim_finished(finished_before, now, retry_at, MAX_CLAIMED_TABLES):
             for table_id in claimed:
                 await self._archive_table(table_id)
 
     async def _archive_table(self, table_id: str) -> None:
-        store, metrics = self._services.store, self._services.metrics
         try:
-            await store.archive(table_id, await packed_log(store, table_id))
-            metrics.tables_archived.inc()
+            await self._store.archive(table_id, await packed_log(self._store, table_id))
+            self._metrics.tables_archived.inc()
         except Unavailable:
             raise
         except Exception as error:
-            metrics.archive_failures.inc()
-            self._services.logger.error("table cannot be archived", table_id=table_id, exc_info=error)
+            self._metrics.archive_failures.inc()
+            self._logger.error("table cannot be archived", table_id=table_id, exc_info=error)
 
 
 async def packed_log(store: TableStore, table_id: str) -> PackedLog:

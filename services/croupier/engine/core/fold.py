@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from croupier.engine.core.clock import ClockState, Due, clock_after, clock_after_compensation, new_clock, next_due
-from croupier.engine.core.limits import over_at_limit
 from croupier.engine.core.log import (
     ActedBy,
     ClockCompensated,
@@ -28,6 +27,13 @@ from croupier.games.interface import (
     State,
 )
 from croupier.games.registry import rules_of
+
+ABANDONED = "abandoned"
+"""The limit of the time for which all people of a table are away, and the reason for an end at it."""
+LIMITS = ("entries", "rounds", ABANDONED)
+"""The limits that the operator sets to tables."""
+LIMIT_REASON = "limit"
+"""The reason for the end of a game at another limit, in every game."""
 
 
 class TableState(NamedTuple):
@@ -128,6 +134,16 @@ def _non_game_transition(config: TableConfig, table: TableState, entry: Entry) -
     else:
         after = after._replace(proposal=proposal_after_vote(config, table.proposal, entry))
     return Transition(entry, (), after, public=True, reports=0)
+
+
+def over_at_limit(rules: Game, game: State, seats: int, limit: str) -> GameOver:
+    """Return the end of an unfinished game at a limit: by its completed rounds, or void, as an abandoned one is."""
+    ranking = None if limit == ABANDONED else rules.ranking_at_limit(game)
+    reason = ABANDONED if limit == ABANDONED else LIMIT_REASON
+    if ranking is None:
+        all_seats: tuple[Seat, ...] = tuple(range(seats))
+        return GameOver((all_seats,), reason, is_void=True)
+    return GameOver(ranking, reason)
 
 
 def _ending_transition(config: TableConfig, table: TableState, entry: Entry, limit: str) -> Transition:

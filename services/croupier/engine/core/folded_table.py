@@ -6,12 +6,12 @@ from functools import partial
 from itertools import islice
 from typing import TypeAlias
 
+from croupier.engine.core.decide import MAX_PROPOSALS
 from croupier.engine.core.fold import Transition, new_table, transition_of, transitions_from
 from croupier.engine.core.history import History
 from croupier.engine.core.log import LoggedEvent, Proposed, TableConfig, Voted
 from croupier.engine.core.log_codec import Row, decode_entry
 from croupier.engine.core.reports import Report, reports_of_transition
-from croupier.engine.core.voting import MAX_PROPOSALS
 from croupier.games.facts import Seat
 from croupier.games.interface import SeatActed
 from croupier.runtime.errors import AlreadyExists
@@ -63,6 +63,11 @@ class FoldedTable:
             self.reports += reports_of_transition(self.config, transition)
         if entry.request_id and isinstance(entry.event, Request):
             self.answers[entry.event.seat][entry.request_id] = entry.sequence
+
+    @property
+    def finished_at(self) -> int | None:
+        """The time of the game's end in milliseconds since 1970 UTC, None until then."""
+        return self.state.at if self.state.is_over else None
 
     def answer_to(self, request: Request, request_id: str) -> int | None:
         """Return the sequence of a stored request, None for a new one; raises AlreadyExists for the id of another."""

@@ -7,9 +7,6 @@ from croupier.engine.core.log import Entry, Proposed, TableConfig, Voted
 from croupier.games.facts import Fact, RoundEnded, Seat
 from croupier.games.interface import Game, IllegalAction, ProposalAgreed, State
 
-PROPOSAL_MILLISECONDS = 30_000
-"""A proposal expires after this long unless all seats have agreed with it."""
-
 
 class OpenProposal(NamedTuple):
     """A proposal, its proposer, and the seats that have agreed so far; computer players always agree."""

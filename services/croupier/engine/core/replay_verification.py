@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from io import StringIO
 from typing import Any, NamedTuple, NoReturn, TextIO
 
-from croupier.engine.core.limits import LIMITS, over_at_limit
+from croupier.engine.core.fold import LIMITS, over_at_limit
 from croupier.engine.core.log import ActedBy, ClockConfig, SeatConfig, TableConfig
 from croupier.engine.core.replay import AUTO, end_fields, header_line, result_line, round_lines, time_text
 from croupier.engine.core.shuffles import SEED_BYTES, shuffle, stream_key

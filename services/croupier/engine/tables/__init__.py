@@ -1,1 +1,1 @@
-"""Tables in memory: the registry, live tables, their subscribers and their turn schedulers."""
+"""Tables in memory, their registry, their subscribers and their turn schedulers."""

@@ -9,7 +9,7 @@ from croupier.engine.core.fold import Transition, new_table, transition_of
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.tables.subscription import Encoder, Subscription, fan_out
-from croupier.engine.tables.turn_timer import TurnTimer
+from croupier.engine.tables.turn_scheduler import TurnTimer
 from croupier.runtime.identity import Clock
 from croupier.runtime.steps import in_steps
 

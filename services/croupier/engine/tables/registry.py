@@ -13,13 +13,12 @@ from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
 from croupier.engine.core.log_codec import UnreadableLog
 from croupier.engine.core.shuffles import SEED_BYTES
-from croupier.engine.storage.port import StoredTable, log_rows
-from croupier.engine.tables.dependencies import TableDependencies
+from croupier.engine.storage.port import StoredTable, TableStore, log_rows
 from croupier.engine.tables.ended_tables import EndedTables, ended_tables
-from croupier.engine.tables.live_table import LiveTable, not_finished
 from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.memory import TablesInMemory
 from croupier.engine.tables.replays import Replay, ReplayCache
+from croupier.engine.tables.table import Table, not_finished
 from croupier.engine.tables.table_checks import (
     MAX_ID_CHARACTERS,
     MAX_NETWORK_CHARACTERS,
@@ -33,6 +32,8 @@ from croupier.engine.tables.table_checks import (
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import OptionValue
 from croupier.runtime.errors import AlreadyExists, LimitReached, Unavailable
+from croupier.runtime.identity import Clock
+from croupier.runtime.logs import Logger
 from croupier.runtime.single_flight import SingleFlight
 from croupier.runtime.table_access import SEATED, TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
@@ -41,7 +42,7 @@ from croupier_api.v1 import errors_pb2
 class Loaded(NamedTuple):
     """A table, the number of entries that had to be read for it, and of the callers that shared the load."""
 
-    table: LiveTable
+    table: Table
     entries: int = 0
     callers: int = 1
 
@@ -51,29 +52,37 @@ class Tables:
 
     def __init__(
         self,
-        services: TableDependencies,
+        store: TableStore,
+        new_table: Callable[[FoldedTable, str], Table],
+        load_queue: LoadQueue,
+        replays: ReplayCache,
+        clock: Clock,
         new_seed: Callable[[int], bytes],
+        logger: Logger,
         max_open_tables: int,
         min_bot_delay_milliseconds: int = 0,
         abandoned_milliseconds: int = 0,
-        max_loads: int = 4,
     ) -> None:
-        self._services = services
+        """Make a registry without tables; `new_table` makes one that a player of a network created."""
+        self._store = store
+        self._new_table = new_table
+        self._load_queue = load_queue
+        self._replays = replays
+        self._clock = clock
         self._new_seed = new_seed
+        self._logger = logger
         self._max_open_tables = max_open_tables
         self._min_bot_delay_milliseconds = min_bot_delay_milliseconds
         self._abandoned_milliseconds = abandoned_milliseconds
-        self._memory = TablesInMemory(services.clock)
+        self._memory = TablesInMemory(clock)
         self._opening: set[str] = set()
         self._finding: SingleFlight[StoredTable] = SingleFlight()
         self._loading: SingleFlight[Loaded] = SingleFlight()
-        self._load_queue = LoadQueue(max_loads, services.metrics)
-        self._replays = ReplayCache(services, self._load_queue)
         self.is_draining = False
         """Whether this engine loads no more tables, because it stops."""
 
     @property
-    def in_memory(self) -> Mapping[str, LiveTable]:
+    def in_memory(self) -> Mapping[str, Table]:
         """The tables in memory, but for those whose game was over, for spectators too, at the last eviction."""
         return self._memory.live
 
@@ -115,7 +124,7 @@ class Tables:
             abandoned_milliseconds=self._abandoned_milliseconds,
         )
         requested = config_by(rules, table_id, seats, options, clock, self._new_seed(SEED_BYTES))
-        stored = await self._services.store.prepare(requested, self._services.clock(), network)
+        stored = await self._store.prepare(requested, self._clock(), network)
         if stored.game == game and stored.rules_version != requested.rules_version:
             # An engine with another version of the rules prepared it: compare the request by those rules.
             requested = config_by(known_rules(stored), table_id, seats, options, clock, requested.seed)
@@ -142,8 +151,8 @@ class Tables:
         check_seats(config)
         if stored.status == "prepared":
             with self._slot_for(table_id):
-                first = advance(config, new_table(config), self._services.clock(), None)
-                if await self._services.store.open(config, [transition.entry for transition in first]):
+                first = advance(config, new_table(config), self._clock(), None)
+                if await self._store.open(config, [transition.entry for transition in first]):
                     table = (await self._loaded(stored._replace(config=config), is_urgent=True)).table
                     table.is_last_writer = True
                     table.schedule_turn()
@@ -170,15 +179,13 @@ class Tables:
         finally:
             self._opening.discard(table_id)
 
-    async def get(self, table_id: str, visitor: Visitor | None = None, need: Need = Need.TABLE) -> LiveTable:
+    async def get(self, table_id: str, visitor: Visitor | None = None, need: Need = Need.TABLE) -> Table:
         """Return an open or finished table for a visitor, or for the engine itself; raises as find() and load() do."""
         return (await self.load(await self.find(table_id, visitor, need), visitor, need)).table
 
-    async def load(
-        self, found: LiveTable | StoredTable, visitor: Visitor | None = None, need: Need = Need.TABLE
-    ) -> Loaded:
+    async def load(self, found: Table | StoredTable, visitor: Visitor | None = None, need: Need = Need.TABLE) -> Loaded:
         """Return a found table with its log; raises Unavailable while the engine stops or too many strangers wait."""
-        if isinstance(found, LiveTable):
+        if isinstance(found, Table):
             return Loaded(found)
         loaded = await self._loaded(found, _is_urgent(found.config, visitor))
         if visitor is not None:
@@ -186,13 +193,13 @@ class Tables:
             loaded.table.check_access(visitor, need)
         return loaded
 
-    async def replay(self, found: LiveTable | StoredTable, visitor: Visitor) -> Replay:
+    async def replay(self, found: Table | StoredTable, visitor: Visitor) -> Replay:
         """Return the replay of a table found for a visitor; raises IllegalNow unless its game is over for them.
 
         Raises Unavailable if too many strangers wait for logs.
         """
         table_id = found.config.table_id
-        if isinstance(found, LiveTable):
+        if isinstance(found, Table):
             await found.require_finished(found.viewer_of(visitor.player_id))
         elif not self._is_over_for(found, visitor):
             # The query, which calls share, may have begun before the end.
@@ -200,7 +207,7 @@ class Tables:
             if not self._is_over_for(found, visitor):
                 raise not_finished()
         # The end that this engine did not know may have ended the access too.
-        check_access(found.config, visitor, Need.REPLAY, found.finished_at, self._services.clock())
+        check_access(found.config, visitor, Need.REPLAY, found.finished_at, self._clock())
         with self._readable(table_id):
             replay = await self._replays.get(found, _is_urgent(found.config, visitor))
         if not replay.compressed:
@@ -213,22 +220,22 @@ class Tables:
         table = self._memory.get(table_id)
         return table is not None and table.viewer_of(player_id) != SPECTATOR
 
-    async def find(self, table_id: str, visitor: Visitor | None, need: Need) -> LiveTable | StoredTable:
+    async def find(self, table_id: str, visitor: Visitor | None, need: Need) -> Table | StoredTable:
         """Return an open or finished table, in memory or stored; concurrent callers share the query.
 
         Raises NotFound for any other table, and for one that does not exist for the visitor; Unavailable while the
         engine stops.
         """
         self._refuse_if_draining()
-        found: LiveTable | StoredTable | None = self._memory.get(table_id)
+        found: Table | StoredTable | None = self._memory.get(table_id)
         if found is None:
             found, _ = await self._finding.run(table_id, partial(self._stored, table_id))
         if isinstance(found, StoredTable) and found.status == "prepared":
             raise unknown_table()
         if visitor is not None:
             # Before the log is read, since that is work, and before any other refusal, which would show that it exists.
-            check_access(found.config, visitor, need, found.finished_at, self._services.clock())
-        if isinstance(found, LiveTable):
+            check_access(found.config, visitor, need, found.finished_at, self._clock())
+        if isinstance(found, Table):
             self._memory.use(table_id)
         else:
             known_rules(found.config)
@@ -237,7 +244,7 @@ class Tables:
     def _is_over_for(self, found: StoredTable, visitor: Visitor) -> bool:
         access = found.config.access
         is_known = has_seat(found.config, visitor.player_id)
-        now = self._services.clock()
+        now = self._clock()
         return found.status == "finished" and (is_known or access.is_over_for_spectators(found.finished_at, now))
 
     async def _loaded(self, stored: StoredTable, is_urgent: bool) -> Loaded:
@@ -248,7 +255,7 @@ class Tables:
         return loaded._replace(callers=callers)
 
     async def _load(self, stored: StoredTable) -> Loaded:
-        store, table_id = self._services.store, stored.config.table_id
+        table_id = stored.config.table_id
         # Perhaps its load ended while its configuration was read.
         if (known := self._memory.get(table_id)) is not None:
             return Loaded(known)
@@ -256,20 +263,20 @@ class Tables:
             self._refuse_if_draining()
             with self._readable(table_id):
                 folded = FoldedTable(stored.config)
-                async for row in log_rows(store, table_id):
+                async for row in log_rows(self._store, table_id):
                     folded.add(row)
         self._refuse_if_draining()
         if not folded.entries:
             # Its row was deleted meanwhile.
             raise unknown_table()
-        table = LiveTable(folded, self._services, stored.network)
+        table = self._new_table(folded, stored.network)
         self._memory.add(table)
         return Loaded(table, folded.state.sequence)
 
     async def _stored(self, table_id: str) -> StoredTable:
         check_text("table_id", table_id, MAX_ID_CHARACTERS)
         with self._readable(table_id):
-            stored = await self._services.store.find(table_id)
+            stored = await self._store.find(table_id)
         if stored is None:
             raise unknown_table()
         return stored
@@ -280,20 +287,20 @@ class Tables:
         try:
             yield
         except UnreadableLog as fault:
-            self._services.logger.error("log cannot be read", table_id=table_id, exc_info=fault)
+            self._logger.error("log cannot be read", table_id=table_id, exc_info=fault)
             raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, str(fault), retry_after_seconds=1) from None
 
     async def discard(self, table_ids: Sequence[str]) -> None:
         """Delete those of some tables that are prepared; repeats change nothing."""
-        await self._services.store.discard_prepared(table_ids)
+        await self._store.discard_prepared(table_ids)
 
     def ended(self, resume_at: int) -> AsyncGenerator[EndedTables, None]:
         """Return the stream of tables that end at or after a time; it ends when the engine stops."""
-        return ended_tables(self._services.store, resume_at, lambda: self.is_draining)
+        return ended_tables(self._store, resume_at, lambda: self.is_draining)
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """Return the status of each of these tables that exists: "prepared", "open" or "finished"."""
-        return await self._services.store.statuses(table_ids)
+        return await self._store.statuses(table_ids)
 
     async def evict(self, idle_milliseconds: int) -> None:
         """Evict tables that were not used for so long; finished ones sooner."""

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from croupier.engine.core.log_codec import Row
 from croupier.engine.core.replay import ReplayFold
-from croupier.engine.storage.port import STEP_ROWS, StoredTable, log_rows
-from croupier.engine.tables.dependencies import TableDependencies
-from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.metrics import EngineMetrics
+from croupier.engine.storage.port import STEP_ROWS, StoredTable, TableStore, log_rows
 from croupier.engine.tables.loading import LoadQueue
+from croupier.engine.tables.table import Table
+from croupier.engine.tasks import Background
 from croupier.runtime.single_flight import SingleFlight
 from croupier.runtime.steps import in_steps
 
@@ -29,17 +30,24 @@ class ReplayCache:
     """Builds replays in turn with the loads of tables, and keeps those that were read last."""
 
     def __init__(
-        self, services: TableDependencies, load_queue: LoadQueue, max_bytes: int = MAX_REPLAY_CACHE_BYTES
+        self,
+        store: TableStore,
+        load_queue: LoadQueue,
+        background: Background,
+        metrics: EngineMetrics,
+        max_bytes: int = MAX_REPLAY_CACHE_BYTES,
     ) -> None:
-        self._services = services
+        self._store = store
         self._load_queue = load_queue
+        self._background = background
+        self._built_count = metrics.replays_built
         self._max_bytes = max_bytes
         self._replays: OrderedDict[str, bytes] = OrderedDict()
         self._bytes = 0
         self._building: SingleFlight[Replay] = SingleFlight()
-        services.metrics.replay_cache_bytes.set_function(lambda: self._bytes)
+        metrics.replay_cache_bytes.set_function(lambda: self._bytes)
 
-    async def get(self, table: LiveTable | StoredTable, is_urgent: bool) -> Replay:
+    async def get(self, table: Table | StoredTable, is_urgent: bool) -> Replay:
         """Return the replay of a finished table; concurrent callers share its building.
 
         No bytes if the table has been deleted. Raises UnreadableLog, Unavailable if too many strangers wait for logs.
@@ -52,7 +60,7 @@ class ReplayCache:
             replay, callers = await self._building.run(table_id, partial(self._added, table))
         return replay._replace(callers=callers)
 
-    async def _added(self, table: LiveTable | StoredTable) -> Replay:
+    async def _added(self, table: Table | StoredTable) -> Replay:
         replay = await self._built(table)
         if replay.compressed:
             self._replays[table.config.table_id] = replay.compressed
@@ -62,9 +70,9 @@ class ReplayCache:
             self._bytes -= len(oldest)
         return replay
 
-    async def _built(self, table: LiveTable | StoredTable) -> Replay:
-        store, config = self._services.store, table.config
-        is_in_memory = isinstance(table, LiveTable)
+    async def _built(self, table: Table | StoredTable) -> Replay:
+        store, config = self._store, table.config
+        is_in_memory = isinstance(table, Table)
         if not is_in_memory and (stored := await store.find_replay(config.table_id)) is not None:
             return Replay(stored)
         async with self._load_queue.turn(_turn_of(config.table_id)):
@@ -72,15 +80,15 @@ class ReplayCache:
             async for row in self._rows(table):
                 fold.add(row)
             replay = fold.result()
-        self._services.metrics.replays_built.inc()
+        self._built_count.inc()
         if replay and not is_in_memory:
-            self._services.background.start(store.store_replay(config.table_id, replay))
+            self._background.start(store.store_replay(config.table_id, replay))
         return Replay(replay, len(replay))
 
-    def _rows(self, table: LiveTable | StoredTable) -> AsyncIterator[Row]:
-        if isinstance(table, LiveTable):
+    def _rows(self, table: Table | StoredTable) -> AsyncIterator[Row]:
+        if isinstance(table, Table):
             return in_steps(table.entries.rows(), STEP_ROWS)
-        return log_rows(self._services.store, table.config.table_id)
+        return log_rows(self._store, table.config.table_id)
 
 
 def _turn_of(table_id: str) -> str:

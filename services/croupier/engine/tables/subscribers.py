@@ -1,18 +1,19 @@
 """The subscribers of one table: the streams of players at their seats and of spectators."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from croupier.engine.core.fold import TableState, Transition
-from croupier.engine.core.log import TableConfig
+from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.tables.delayed_fan_out import DelayedFanOut
-from croupier.engine.tables.reactions import ReactionLimit, check_reaction
-from croupier.engine.tables.subscription import Encoder, Subscription, encode_transition, fan_out
+from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES, Encoder, Subscription, encode_transition, fan_out
 from croupier.games.facts import SPECTATOR, Seat, Viewer
-from croupier.runtime.errors import LimitReached, StaleSequence
+from croupier.runtime.errors import LimitReached, MalformedRequest, ServiceError, StaleSequence, Unavailable
 from croupier.runtime.fair_queue import SendingLoop
 from croupier.runtime.identity import Clock
+from croupier.runtime.single_flight import SingleFlight
 from croupier_api.v1 import errors_pb2
 
 MAX_SPECTATOR_STREAMS = 200
@@ -22,22 +23,29 @@ SPECTATOR_MESSAGES_PER_TICK = 16
 MAX_SEAT_STREAMS = 8
 """Beyond this a new stream of a seat replaces its oldest one, whose connection may be dead."""
 RETRY_SECONDS = 5
+MAX_CLOCK_DIFFERENCE_MILLISECONDS = 2_000
+"""Between the clocks of two engines, which follow that of the database."""
+REACTIONS = ("thumbs_up", "thumbs_down", "laugh", "cry", "wow", "angry", "clap", "heart", "think", "sleep")
+MAX_REACTIONS = 5
+"""A seat sends at most so many reactions in the time of REACTION_MILLISECONDS."""
+REACTION_MILLISECONDS = 10_000
 
 
 class Subscribers:
-    """The open streams of a table."""
+    """The open streams of a table; those of spectators write in turns with those of other tables."""
 
     def __init__(
         self,
-        config: TableConfig,
+        folded: FoldedTable,
         encoder: Encoder,
         metrics: EngineMetrics,
         sending: SendingLoop,
         clock: Clock,
-        max_queue_messages: int,
+        max_queue_messages: int = MAX_QUEUE_MESSAGES,
     ) -> None:
+        self._folded = folded
+        self._config = folded.config
         self._clock = clock
-        self._config = config
         self._encoder = encoder
         self._metrics = metrics
         self._sending = sending
@@ -46,7 +54,37 @@ class Subscribers:
         self._streams: dict[Subscription, None] = {}
         self.delayed: DelayedFanOut | None = None
         """The streams of spectators at a table with a watch delay, once there was one."""
-        self._reaction_limits: dict[Seat, ReactionLimit] = {}
+        self._opening_delayed: SingleFlight[DelayedFanOut] = SingleFlight()
+        self._reacted_at: dict[Seat, deque[int]] = {}
+        """The times of the last MAX_REACTIONS reactions, by seat."""
+
+    @property
+    def is_delayed(self) -> bool:
+        """Whether spectators know an earlier state of the table, by its watch delay."""
+        access = self._config.access
+        has_delay = access.watch_delay_seconds > 0
+        return has_delay and not access.is_over_for_spectators(self._folded.finished_at, self._clock())
+
+    async def state_for(self, viewer: Viewer) -> TableState:
+        """Return the table as a viewer may know it; to be awaited before a spectator subscribes."""
+        if viewer != SPECTATOR or not self.is_delayed:
+            return self._folded.state
+        if (delayed := self.delayed) is None:
+            delayed, _ = await self._opening_delayed.run(self._config.table_id, self._open_delayed)
+        delayed.release()
+        return delayed.state
+
+    def entries_to_fold(self, viewer: Viewer) -> int:
+        """Return how many entries have to be folded again for a viewer: all for the first of a delayed table."""
+        is_first = viewer == SPECTATOR and self.is_delayed and self.delayed is None
+        return self._folded.state.sequence if is_first else 0
+
+    async def _open_delayed(self) -> DelayedFanOut:
+        delayed = DelayedFanOut(self._config, self._encoder, self._clock)
+        while delayed.sequence < self._folded.state.sequence:
+            await delayed.add_entries(self._folded.entries.after(delayed.sequence))
+        self.delayed = delayed
+        return delayed
 
     def time_for(self, viewer: Viewer) -> int:
         """Return the time of the server at which a viewer sees the table: for a spectator that before the watch delay.
@@ -55,6 +93,35 @@ class Subscribers:
         """
         delay_seconds = self._config.access.watch_delay_seconds if viewer == SPECTATOR else 0
         return self._clock() - delay_seconds * 1000
+
+    def subscribe(self, viewer: Viewer, after_sequence: int | None, network_id: str = "") -> Subscription:
+        """Open a stream: a snapshot, or all updates after a sequence unless they are too many, and then live updates.
+
+        Raises LimitReached with too many spectators, MalformedRequest for a sequence that the table has not reached,
+        Unavailable if the client has to open the stream again.
+        """
+        if viewer == SPECTATOR and self.is_delayed:
+            if self.delayed is None:
+                raise table_moved()
+            known, transitions_after = self.delayed.state, self.delayed.released_after
+        else:
+            known, transitions_after = self._folded.state, self._folded.transitions_after
+        if after_sequence is None:
+            return self.join(viewer, known, network_id)
+        if after_sequence > known.sequence:
+            raise self._ahead(after_sequence, known.sequence)
+        return self.resume(viewer, known, transitions_after(after_sequence), network_id)
+
+    def _ahead(self, after_sequence: int, known: int) -> ServiceError:
+        wait = self.delayed.milliseconds_until(after_sequence) if self.delayed is not None else None
+        if wait is not None and wait <= MAX_CLOCK_DIFFERENCE_MILLISECONDS:
+            # By the clock of the engine that had the stream before, its viewer has this entry already.
+            return table_moved(wait / 1000)
+        return MalformedRequest(
+            errors_pb2.ERROR_REASON_SEQUENCE_AHEAD,
+            f"invalid after_sequence {after_sequence}: expected at most {known}",
+            field="after_sequence",
+        )
 
     def join(self, viewer: Viewer, table: TableState, network_id: str = "") -> Subscription:
         """Return a stream that begins with a snapshot; raises LimitReached with too many spectators."""
@@ -143,12 +210,24 @@ class Subscribers:
         if self.delayed is not None:
             self.delayed.publish(transition)
 
-    def react(self, seat: Seat, reaction: str, now: int) -> None:
+    def react(self, seat: Seat, reaction: str) -> None:
         """Publish a reaction of a seat; raises MalformedRequest for an unknown one, LimitReached for too many."""
         check_reaction(reaction)
-        self._reaction_limits.setdefault(seat, ReactionLimit()).acquire(now)
+        self._count_reaction(seat)
         self._metrics.reactions.inc()
         self.publish_reaction(seat, reaction)
+
+    def _count_reaction(self, seat: Seat) -> None:
+        now = self._clock()
+        reacted_at = self._reacted_at.setdefault(seat, deque(maxlen=MAX_REACTIONS))
+        if len(reacted_at) == MAX_REACTIONS and (wait := reacted_at[0] + REACTION_MILLISECONDS - now) > 0:
+            raise LimitReached(
+                errors_pb2.ERROR_REASON_TOO_MANY_REACTIONS,
+                f"too many reactions: expected at most {MAX_REACTIONS} in {REACTION_MILLISECONDS // 1000} seconds",
+                retry_after_seconds=wait / 1000,
+                metadata={"limit": "seat_requests"},
+            )
+        reacted_at.append(now)
 
     def publish_reaction(self, seat: Seat, reaction: str) -> None:
         """Publish a reaction that this engine or another has accepted."""
@@ -191,6 +270,22 @@ class Subscribers:
         self.close()
         if self.delayed is not None:
             self.delayed.close()
+
+
+def check_reaction(reaction: str) -> None:
+    """Raise MalformedRequest unless the reaction is one of REACTIONS."""
+    if reaction not in REACTIONS:
+        raise MalformedRequest(
+            errors_pb2.ERROR_REASON_UNKNOWN_REACTION,
+            f"invalid reaction: expected {' or '.join(REACTIONS)}",
+            field="reaction",
+        )
+
+
+def table_moved(retry_after_seconds: float = 0.1) -> Unavailable:
+    """Return the error for a client that has to open its stream again."""
+    message = "this engine no longer serves the table: open the stream again"
+    return Unavailable(errors_pb2.ERROR_REASON_TABLE_MOVED, message, retry_after_seconds=retry_after_seconds)
 
 
 def _check_spectators(streams: Sequence[Subscription], network_id: str) -> None:

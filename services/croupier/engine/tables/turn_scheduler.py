@@ -1,20 +1,26 @@
 """The engine's own actions at a table: for computer players, for seats whose time runs out, and on proposals."""
 
+import asyncio
 import math
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import NamedTuple, Protocol
 
 from croupier.engine.bots.worker import BotRequest, thinking_milliseconds
-from croupier.engine.core.clock import Due, abandoned_at
+from croupier.engine.bots.worker_pool import BotWorkers
+from croupier.engine.core import decide
+from croupier.engine.core.clock import Due
 from croupier.engine.core.compensation import outage_until
-from croupier.engine.core.fold import advance
-from croupier.engine.core.limits import ABANDONED
-from croupier.engine.core.log import ActedBy, TableEnded
-from croupier.engine.core.voting import is_agreed, transitions_when_agreed
-from croupier.engine.tables.cached_table import CachedTable
-from croupier.engine.tables.turn_timer import TurnTimer
+from croupier.engine.core.fold import TableState, Transition, advance
+from croupier.engine.core.log import ActedBy, TableConfig
+from croupier.engine.metrics import EngineMetrics
+from croupier.engine.tables.ports import Liveness
+from croupier.engine.tasks import Background
 from croupier.games.actions import Action
 from croupier.games.facts import Seat
-from croupier.games.interface import Observation, SeatActed
-from croupier.games.registry import rules_of
+from croupier.games.interface import Observation, RandomSource, SeatActed
+from croupier.runtime.admission.budget import Budget
+from croupier.runtime.identity import Clock
 
 RETRY_MILLISECONDS = 1_000
 STANDBY_MILLISECONDS = 500
@@ -26,13 +32,70 @@ MAX_SEED = 1 << 62
 """The seed of a bot request is below this."""
 
 
-class TurnScheduler:
-    """Acts at one table until it is stopped; failures are retried."""
+class Head(NamedTuple):
+    """What an engine knows of the end of a table's log.
 
-    def __init__(self, table: CachedTable) -> None:
+    `is_uncertain`: the log may hold entries that it does not know. `is_own`: it appended the last entry itself.
+    `next_entry_at`: the time from which another entry is within the rate of the table.
+    """
+
+    state: TableState
+    is_uncertain: bool
+    is_own: bool
+    next_entry_at: int
+
+
+class ScheduledTable(Protocol):
+    """The port to the table."""
+
+    def head(self) -> Head:
+        """Return what this engine knows of the table."""
+
+    def locked(self) -> AbstractAsyncContextManager[TableState]:
+        """Hold the lock for the block, after a catch-up if the log may have grown; raises Unavailable."""
+
+    async def store(self, transitions: list[Transition]) -> bool:
+        """Append transitions and apply them; return False if another engine was first. The caller holds the lock.
+
+        Raises Unavailable.
+        """
+
+    def hand_over_streams(self) -> None:
+        """Hand all streams over to other engines, because this one cannot read the log for now."""
+
+
+class TurnScheduler:
+    """Acts at one table until it is stopped; failures are retried.
+
+    `network` is that of the player who created the table, empty if it is not known: the entries of computer players and
+    time-outs take units of its budget in `networks`.
+    """
+
+    def __init__(
+        self,
+        table: ScheduledTable,
+        config: TableConfig,
+        network: str,
+        *,
+        bot_workers: BotWorkers,
+        liveness: Liveness,
+        background: Background,
+        networks: Budget,
+        clock: Clock,
+        random: RandomSource,
+        metrics: EngineMetrics,
+    ) -> None:
         self._table = table
-        self._services = table.services
-        self._timer = TurnTimer(table.services.clock)
+        self._config = config
+        self._network = network
+        self._bot_workers = bot_workers
+        self._liveness = liveness
+        self._background = background
+        self._networks = networks
+        self._clock = clock
+        self._random = random
+        self._expiries = metrics.clock_expiries.labels(config.game)
+        self._timer = TurnTimer(clock)
         self._is_stopped = False
         self._deciding: set[Seat] = set()
         """The seats whose computer players decide in a bot worker now."""
@@ -50,14 +113,15 @@ class TurnScheduler:
         """Start due actions, and set the timer for the next; called after each change of the table."""
         if self._is_stopped:
             return
-        if self._table.needs_catch_up:
+        head = self._table.head()
+        if head.is_uncertain:
             self._retry_later()
             return
-        due = self._table.state.due
+        due = head.state.due
         if due is not None and due.seat not in self._deciding:
-            self._timer.set(self._when_to_act(due), self._timer_fired)
-        if is_agreed(self._table.config, self._table.state, self._services.clock()):
-            self._services.background.start(self._execute_proposal())
+            self._timer.set(self._when_to_act(head, due), self._timer_fired)
+        if decide.is_agreed(self._config, head.state, self._clock()):
+            self._background.start(self._execute_proposal())
 
     def stop(self) -> None:
         """Start no more actions."""
@@ -65,26 +129,27 @@ class TurnScheduler:
         self._timer.cancel()
 
     def _retry_later(self) -> None:
-        self._timer.set(self._services.clock() + RETRY_MILLISECONDS, self._timer_fired)
+        self._timer.set(self._clock() + RETRY_MILLISECONDS, self._timer_fired)
 
     def _timer_fired(self) -> None:
-        if self._table.needs_catch_up or self._due_seat() is not None:
-            self._services.background.start(self._act())
+        if self._table.head().is_uncertain or self._due_seat() is not None:
+            self._background.start(self._act())
         else:
             self.schedule()
 
     # Actions for seats
 
-    def _when_to_act(self, due: Due) -> int:
-        at = due.at if self._table.is_last_writer else due.at + STANDBY_MILLISECONDS
-        if self._table.config.seats[due.seat].bot:
-            at = max(at, self._table.entry_rate.next_at, self._paid_at or 0)
+    def _when_to_act(self, head: Head, due: Due) -> int:
+        at = due.at if head.is_own else due.at + STANDBY_MILLISECONDS
+        if self._config.seats[due.seat].bot:
+            at = max(at, head.next_entry_at, self._paid_at or 0)
         return max(at, self._not_before)
 
     def _due_seat(self) -> Seat | None:
         """Return the seat for which the engine has to act now."""
-        due = self._table.state.due
-        if due is None or self._when_to_act(due) > self._services.clock():
+        head = self._table.head()
+        due = head.state.due
+        if due is None or self._when_to_act(head, due) > self._clock():
             return None
         return due.seat
 
@@ -92,7 +157,7 @@ class TurnScheduler:
         """Act for the due seat, if it has not acted meanwhile."""
         failed = True
         try:
-            if await self._services.liveness.is_alive():
+            if await self._liveness.is_alive():
                 if (bot_request := await self._act_or_ask()) is not None:
                     await self._act_on(bot_request)
                 failed = False
@@ -106,72 +171,65 @@ class TurnScheduler:
 
     async def _act_or_ask(self) -> BotRequest | None:
         """Act for the due seat; if a bot worker has to decide first, return the request for it."""
-        async with self._table.lock:
-            if self._table.needs_catch_up:
-                await self._table.catch_up()
+        async with self._table.locked() as state:
             seat = self._due_seat()
             if seat is None or seat in self._deciding:
                 return None
-            if self._is_abandoned or not self._table.config.seats[seat].bot:
-                await self._time_out(seat)
+            if decide.is_abandoned(self._config, state) or not self._config.seats[seat].bot:
+                await self._time_out(state, seat)
                 return None
             if not self._pay_for_entry():
                 return None
             self._paid_at = None
-            bot_request = self._bot_request(seat)
+            bot_request = self._bot_request(state, seat)
             if bot_request is None:
-                await self._store(seat, self._quick_decision(seat))
+                await self._act_for_bot(state, seat, self._quick_decision(state, seat))
             return bot_request
-
-    @property
-    def _is_abandoned(self) -> bool:
-        """Whether the next deadline of the table is its end, because all people are away."""
-        state, config = self._table.state, self._table.config
-        return state.due is not None and state.due.at == abandoned_at(state.clock, config.clock, config.seats)
 
     def _pay_for_entry(self) -> bool:
         """Take a unit for an entry from the table's network, once; return False if the entry has to wait for it.
 
         So the tables of a network whose budget is used up have their turns one after the other, and none of them polls.
         """
-        if self._paid_at is None and self._table.network:
-            seconds = self._services.networks.delay(self._table.network)
+        if self._paid_at is None and self._network:
+            seconds = self._networks.delay(self._network)
             if seconds > 0:
-                self._paid_at = self._services.clock() + math.ceil(seconds * 1000)
+                self._paid_at = self._clock() + math.ceil(seconds * 1000)
                 return False
         return True
 
-    async def _time_out(self, seat: Seat) -> None:
+    async def _time_out(self, state: TableState, seat: Seat) -> None:
         """Act for a player whose time has run out, or end an abandoned table.
 
         If an outage took part of the time, that is compensated first. Outages are not certain at once, and one that
         continues is compensated when it has ended: compensation in parts, one at each new deadline, would fill the log.
         """
-        table, now, is_abandoned = self._table, self._services.clock(), self._is_abandoned
-        if is_abandoned or not table.state.clock.away[seat]:
-            liveness = self._services.liveness
-            if not await liveness.is_certain_of(table.state.deadline):
+        now, liveness = self._clock(), self._liveness
+        if decide.counts_outages(self._config, state, seat):
+            if not await liveness.is_certain_of(state.deadline):
                 self._not_before = now + LIVENESS_RETRY_MILLISECONDS
                 return
             self._not_before = outage_until(liveness.outages, now)
             if self._not_before > now:
                 return
-            if compensation := table.compensation(now):
-                await table.store(compensation)
-                return
-        if is_abandoned:
-            await table.store(advance(table.config, table.state, now, TableEnded(ABANDONED)))
-        else:
-            await self._store(seat, self._quick_decision(seat))
+        acted = SeatActed(seat, self._quick_decision(state, seat))
+        transitions = decide.time_out(self._config, state, now, acted, liveness.outages)
+        if await self._table.store(transitions) and transitions[0].entry.acted_by is ActedBy.TIMEOUT:
+            if self._network:
+                self._networks.owe(self._network, 1)
+            self._expiries.inc()
 
-    def _bot_request(self, seat: Seat) -> BotRequest | None:
+    async def _act_for_bot(self, state: TableState, seat: Seat, action: Action) -> None:
+        await self._table.store(advance(self._config, state, self._clock(), SeatActed(seat, action), ActedBy.BOT))
+
+    def _bot_request(self, state: TableState, seat: Seat) -> BotRequest | None:
         """Return the request for a bot worker; None if the seat's computer player decides at once."""
-        config = self._table.config
+        config = self._config
         bot = config.seats[seat].bot
-        if not thinking_milliseconds(rules_of(config.game, config.rules_version), bot):
+        if not thinking_milliseconds(state.rules, bot):
             return None
-        seed = self._services.random(MAX_SEED)
-        return BotRequest(config.table_id, config.game, config.rules_version, bot, self._observation(seat), seed)
+        observation, seed = self._observation(state, seat), self._random(MAX_SEED)
+        return BotRequest(config.table_id, config.game, config.rules_version, bot, observation, seed)
 
     async def _act_on(self, bot_request: BotRequest) -> None:
         """Act as a bot worker decides; the table stays unlocked meanwhile.
@@ -181,43 +239,57 @@ class TurnScheduler:
         seat = bot_request.observation.seat
         self._deciding.add(seat)
         try:
-            action = await self._services.bot_workers.decide(bot_request)
-            async with self._table.lock:
-                if self._table.needs_catch_up:
-                    await self._table.catch_up()
-                if not self._is_stopped and self._observation(seat) == bot_request.observation:
-                    await self._store(seat, action or self._quick_decision(seat))
+            action = await self._bot_workers.decide(bot_request)
+            async with self._table.locked() as state:
+                if not self._is_stopped and self._observation(state, seat) == bot_request.observation:
+                    await self._act_for_bot(state, seat, action or self._quick_decision(state, seat))
         finally:
             self._deciding.discard(seat)
 
-    async def _store(self, seat: Seat, action: Action) -> None:
-        table = self._table
-        by = ActedBy.BOT if table.config.seats[seat].bot else ActedBy.TIMEOUT
-        now = self._services.clock()
-        stored = await table.store(advance(table.config, table.state, now, SeatActed(seat, action), by))
-        if stored and by is ActedBy.TIMEOUT:
-            if table.network:
-                self._services.networks.owe(table.network, 1)
-            self._services.metrics.clock_expiries.labels(table.config.game).inc()
-
-    def _quick_decision(self, seat: Seat) -> Action:
+    def _quick_decision(self, state: TableState, seat: Seat) -> Action:
         """Return the action of the quick computer player of a seat, or else of the first one of the game."""
-        config = self._table.config
-        bots = rules_of(config.game, config.rules_version).bots
-        chosen = bots.get(config.seats[seat].bot) or next(iter(bots.values()))
-        return chosen(self._observation(seat), self._services.random)
+        bots = state.rules.bots
+        chosen = bots.get(self._config.seats[seat].bot) or next(iter(bots.values()))
+        return chosen(self._observation(state, seat), self._random)
 
-    def _observation(self, seat: Seat) -> Observation:
+    def _observation(self, state: TableState, seat: Seat) -> Observation:
         """Return the observation of a seat, which is all that its computer player gets."""
-        state = self._table.state
-        return Observation(seat, self._table.config.options, state.view(seat), state.legal_actions(seat))
+        return Observation(seat, self._config.options, state.view(seat), state.legal_actions(seat))
 
     # Proposals that all seats agree with
 
     async def _execute_proposal(self) -> None:
-        table = self._table
-        async with table.lock:
-            if table.needs_catch_up:
-                await table.catch_up()
-            if transitions := transitions_when_agreed(table.config, table.state, self._services.clock()):
-                await table.store(transitions)
+        async with self._table.locked() as state:
+            if transitions := decide.agreement(self._config, state, self._clock()):
+                await self._table.store(transitions)
+
+
+class TurnTimer:
+    """A timer that may fire too early but never too late: moving its deadline later costs nothing.
+
+    It holds a reference to its callback only while it is set.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._handle: asyncio.TimerHandle | None = None
+        self._deadline = 0
+
+    def set(self, deadline: int, fired: Callable[[], None]) -> None:
+        """Call `fired` no later than at `deadline` (milliseconds since 1970 UTC)."""
+        if self._handle is not None and self._deadline <= deadline:
+            return  # It fires earlier; the callback then checks the clock and sets it again.
+        self.cancel()
+        self._deadline = deadline
+        wait_seconds = max(0, deadline - self._clock()) / 1000
+        self._handle = asyncio.get_running_loop().call_later(wait_seconds, self._fire, fired)
+
+    def cancel(self) -> None:
+        """Cancel the callback."""
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _fire(self, fired: Callable[[], None]) -> None:
+        self._handle = None
+        fired()

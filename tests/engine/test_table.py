@@ -1,4 +1,4 @@
-"""A live table: durable before visible, each request once, refusals that change nothing, two replicas, lost clients."""
+"""A table: durable before visible, each request once, refusals that change nothing, two replicas, lost clients."""
 
 import asyncio
 from random import Random
@@ -6,9 +6,8 @@ from random import Random
 import pytest
 
 from croupier.engine.core.history import CHUNK
-from croupier.engine.tables.cached_table import CALL_TIMEOUT_SECONDS
-from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.subscription import Subscription
+from croupier.engine.tables.table import CALL_TIMEOUT_SECONDS, Table
 from croupier.engine.tables.turn_scheduler import RETRY_MILLISECONDS
 from croupier.games.actions import PLAYS, Action, Draw, Pass
 from croupier.games.facts import SPECTATOR
@@ -28,7 +27,7 @@ from tests.engine.play import (
 from tests.waiting import settled
 
 
-async def ready(engine: EngineHarness) -> tuple[LiveTable, int, Action]:
+async def ready(engine: EngineHarness) -> tuple[Table, int, Action]:
     """Return a table with a legal action."""
     table = await open_table(engine, make_config(seat_count=3))
     return table, *choice(table.state, Random(1))
@@ -37,9 +36,7 @@ async def ready(engine: EngineHarness) -> tuple[LiveTable, int, Action]:
 class PendingAction:
     """An action that is being stored, and a stream that will show it."""
 
-    def __init__(
-        self, engine: EngineHarness, table: LiveTable, seat: int, action: Action, stream: Subscription
-    ) -> None:
+    def __init__(self, engine: EngineHarness, table: Table, seat: int, action: Action, stream: Subscription) -> None:
         self.engine, self.table, self.seat, self.action, self.stream = engine, table, seat, action, stream
         self.acting = self.act()
 
@@ -79,7 +76,7 @@ async def test_an_action_of_a_cancelled_call_is_stored_and_shown_once(pending: P
     pending.acting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await pending.acting
-    closing = asyncio.create_task(pending.engine.services.background.close(1.0))
+    closing = asyncio.create_task(pending.engine.background.close(1.0))
     await pending.store()
     await within_timeout(closing)
     assert await within_timeout(asyncio.gather(*repeating, pending.act())) == [2] * (repeats + 1)
@@ -167,15 +164,6 @@ async def test_a_request_id_names_one_request_of_each_seat(engine: EngineHarness
         assert refusal.value.reason_name == "REQUEST_ID_REUSED"
         assert refusal.value.metadata == {"sequence": "2"}
         assert each.state.sequence == 3
-
-
-async def test_an_action_for_another_sequence_is_stale(engine: EngineHarness) -> None:
-    table, seat, action = await ready(engine)
-    for expected in (0, 2, 2**63):
-        with pytest.raises(StaleSequence) as refusal:
-            await table.act(seat, action, "r", expected)
-        assert refusal.value.metadata == {"sequence": "1"}
-    assert await table.act(seat, action, "r", 1) == 2
 
 
 async def test_an_illegal_action_names_the_rule_and_changes_nothing(engine: EngineHarness) -> None:
