@@ -21,23 +21,10 @@ from croupier.runtime.errors import NotPermitted, invalid_field
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, Visibility
 from croupier.runtime.table_access_codec import decode_access
 from croupier_api.v1 import errors_pb2
-from croupier_internal.v1 import engine_control_pb2, engine_control_pb2_grpc
-from croupier_internal.v1.engine_control_pb2 import (
-    DescribeGamesRequest,
-    DescribeGamesResponse,
-    DiscardTablesRequest,
-    DiscardTablesResponse,
-    GetTableStatusesRequest,
-    GetTableStatusesResponse,
-    OpenTableRequest,
-    OpenTableResponse,
-    PrepareTableRequest,
-    PrepareTableResponse,
-    WatchEndedTablesRequest,
-    WatchEndedTablesResponse,
-)
+from croupier_internal.v1 import engine_control_pb2 as pb
+from croupier_internal.v1 import engine_control_pb2_grpc
 
-SERVICE_NAME: str = engine_control_pb2.DESCRIPTOR.services_by_name["EngineControlService"].full_name
+SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["EngineControlService"].full_name
 MAX_TABLE_IDS = 500
 
 
@@ -51,11 +38,11 @@ class EngineControlServicer:
         """Register all methods."""
         engine_control_pb2_grpc.add_EngineControlServiceServicer_to_server(cast("Any", self), server)
 
-    async def DescribeGames(self, request: DescribeGamesRequest, call: Call) -> DescribeGamesResponse:
+    async def DescribeGames(self, request: pb.DescribeGamesRequest, call: Call) -> pb.DescribeGamesResponse:
         """Return the games with their seats and options."""
-        return DescribeGamesResponse(games=[encode_game(game) for game in GAMES.values()])
+        return pb.DescribeGamesResponse(games=[encode_game(game) for game in GAMES.values()])
 
-    async def PrepareTable(self, request: PrepareTableRequest, call: Call) -> PrepareTableResponse:
+    async def PrepareTable(self, request: pb.PrepareTableRequest, call: Call) -> pb.PrepareTableResponse:
         """Check a table and commit to its seed."""
         _only_the_lobby(call)
         config = await self._tables.prepare(
@@ -66,7 +53,7 @@ class EngineControlServicer:
             decode_time_control(request.time_control),
             request.network,
         )
-        return PrepareTableResponse(
+        return pb.PrepareTableResponse(
             options=encode_options(config.options),
             time_control=encode_time_control(config.clock),
             seed_commitment=config.commitment,
@@ -74,7 +61,7 @@ class EngineControlServicer:
             teams=encode_teams(rules_of(config.game, config.rules_version).teams(config.seat_count)),
         )
 
-    async def OpenTable(self, request: OpenTableRequest, call: Call) -> OpenTableResponse:
+    async def OpenTable(self, request: pb.OpenTableRequest, call: Call) -> pb.OpenTableResponse:
         """Open a prepared table and deal."""
         _only_the_lobby(call)
         seats = [decode_seat(seat) for seat in request.seats]
@@ -89,35 +76,35 @@ class EngineControlServicer:
             is_matched=request.is_matched,
         )
         await self._tables.open(request.table_id, seats, list(request.client_seeds), access)
-        return OpenTableResponse()
+        return pb.OpenTableResponse()
 
-    async def DiscardTables(self, request: DiscardTablesRequest, call: Call) -> DiscardTablesResponse:
+    async def DiscardTables(self, request: pb.DiscardTablesRequest, call: Call) -> pb.DiscardTablesResponse:
         """Delete tables that are prepared and not open."""
         _only_the_lobby(call)
         await self._tables.discard(_decode_table_ids(request))
-        return DiscardTablesResponse()
+        return pb.DiscardTablesResponse()
 
     async def WatchEndedTables(
-        self, request: WatchEndedTablesRequest, call: Call
-    ) -> AsyncIterator[WatchEndedTablesResponse]:
+        self, request: pb.WatchEndedTablesRequest, call: Call
+    ) -> AsyncIterator[pb.WatchEndedTablesResponse]:
         """Follow the ends of games."""
         _only_the_lobby(call)
         async for ended in self._tables.ended(request.resume_unix_ms):
-            yield WatchEndedTablesResponse(table_ids=ended.table_ids, resume_unix_ms=ended.resume_at)
+            yield pb.WatchEndedTablesResponse(table_ids=ended.table_ids, resume_unix_ms=ended.resume_at)
 
-    async def GetTableStatuses(self, request: GetTableStatusesRequest, call: Call) -> GetTableStatusesResponse:
+    async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, call: Call) -> pb.GetTableStatusesResponse:
         """Return whether tables are finished."""
         _only_the_lobby(call)
         statuses = await self._tables.statuses(_decode_table_ids(request))
-        return GetTableStatusesResponse(
+        return pb.GetTableStatusesResponse(
             statuses=[
-                engine_control_pb2.TableStatus(table_id=table_id, is_finished=status == "finished")
+                pb.TableStatus(table_id=table_id, is_finished=status == "finished")
                 for table_id, status in statuses.items()
             ]
         )
 
 
-def _decode_table_ids(request: DiscardTablesRequest | GetTableStatusesRequest) -> list[str]:
+def _decode_table_ids(request: pb.DiscardTablesRequest | pb.GetTableStatusesRequest) -> list[str]:
     if len(request.table_ids) > MAX_TABLE_IDS:
         raise invalid_field("table_ids", f"invalid number of table_ids: expected at most {MAX_TABLE_IDS}")
     return list(request.table_ids)

@@ -57,16 +57,14 @@ class ScoringChannel:
             raise self._failure(error) from None
 
     async def _call(self, method: Callable[..., Awaitable[object]], request: object, seconds: float) -> None:
-        await method(request, timeout=seconds, metadata=self._metadata())
+        token, _ = self._issuer.issue("engine")
+        await method(request, timeout=seconds, metadata=(("authorization", f"Bearer {token}"),))
         self._outages.succeeded()
 
     def _failure(self, error: grpc.aio.AioRpcError) -> Unavailable:
         self._outages.failed(f"{error.code().name}: {error.details()}")
         kind = WrongKey if error.code() is grpc.StatusCode.UNAUTHENTICATED else Unavailable
         return kind(errors_pb2.ERROR_REASON_SERVICE_UNAVAILABLE, "scoring does not answer: try again")
-
-    def _metadata(self) -> tuple[tuple[str, str]]:
-        return (("authorization", f"Bearer {self._issuer.issue('engine')[0]}"),)
 
 
 async def check_key(scoring: ScoringChannel, settings: EngineSettings) -> None:

@@ -28,31 +28,14 @@ from croupier.runtime.identity import Caller, Clock
 from croupier.runtime.interceptor import REQUEST_SECONDS
 from croupier.runtime.links import Links
 from croupier.runtime.table_access import LinkPurpose
-from croupier_api.v1 import engine_pb2, engine_pb2_grpc, errors_pb2
-from croupier_api.v1.engine_pb2 import (
-    CastVoteRequest,
-    CastVoteResponse,
-    CreateLinkRequest,
-    CreateLinkResponse,
-    CreateProposalRequest,
-    CreateProposalResponse,
-    GetReplayRequest,
-    GetReplayResponse,
-    GetViewRequest,
-    GetViewResponse,
-    PlayTableRequest,
-    SendReactionRequest,
-    SendReactionResponse,
-    SubmitActionRequest,
-    SubmitActionResponse,
-    WatchTableRequest,
-)
+from croupier_api.v1 import engine_pb2 as pb
+from croupier_api.v1 import engine_pb2_grpc, errors_pb2
 
-SERVICE_NAME: str = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
+SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["EngineService"].full_name
 PLAY_TABLE = f"/{SERVICE_NAME}/PlayTable"
 PURPOSES = {
-    engine_pb2.LINK_PURPOSE_WATCH: LinkPurpose.WATCH,
-    engine_pb2.LINK_PURPOSE_REPLAY: LinkPurpose.REPLAY,
+    pb.LINK_PURPOSE_WATCH: LinkPurpose.WATCH,
+    pb.LINK_PURPOSE_REPLAY: LinkPurpose.REPLAY,
 }
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -71,44 +54,44 @@ class EngineServicer:
         """Register all methods. The streams get handlers without serializers, since they write encoded messages."""
         engine_pb2_grpc.add_EngineServiceServicer_to_server(cast("Any", self), server)
         streams: dict[str, Any] = {
-            "WatchTable": grpc.unary_stream_rpc_method_handler(self.WatchTable, WatchTableRequest.FromString, None),
+            "WatchTable": grpc.unary_stream_rpc_method_handler(self.WatchTable, pb.WatchTableRequest.FromString, None),
             "PlayTable": grpc.stream_stream_rpc_method_handler(self.PlayTable, None, None),
         }
         server.add_registered_method_handlers(SERVICE_NAME, streams)
 
-    async def SubmitAction(self, request: SubmitActionRequest, call: Call) -> SubmitActionResponse:
+    async def SubmitAction(self, request: pb.SubmitActionRequest, call: Call) -> pb.SubmitActionResponse:
         """Act for the caller's seat."""
         table = await self._visit(call, request.table_id, Need.TABLE)
-        return SubmitActionResponse(sequence=await self._act(table, call.caller.id, request))
+        return pb.SubmitActionResponse(sequence=await self._act(table, call.caller.id, request))
 
-    async def GetView(self, request: GetViewRequest, call: Call) -> GetViewResponse:
+    async def GetView(self, request: pb.GetViewRequest, call: Call) -> pb.GetViewResponse:
         """Return everything that the caller may know."""
         table = await self._visit(call, request.table_id, Need.VIEW, request.link)
         viewer = table.viewer_of(call.caller.id)
         _pay_for_fold(call, table, viewer)
         state, now = await table.subscribers.state_for(viewer), table.subscribers.time_for(viewer)
-        return GetViewResponse(snapshot=encode_snapshot(table.config, state, viewer, now))
+        return pb.GetViewResponse(snapshot=encode_snapshot(table.config, state, viewer, now))
 
-    async def SendReaction(self, request: SendReactionRequest, call: Call) -> SendReactionResponse:
+    async def SendReaction(self, request: pb.SendReactionRequest, call: Call) -> pb.SendReactionResponse:
         """Send a reaction to the table."""
         (await self._visit(call, request.table_id, Need.TABLE)).react(call.caller.id, request.reaction)
-        return SendReactionResponse()
+        return pb.SendReactionResponse()
 
-    async def CreateProposal(self, request: CreateProposalRequest, call: Call) -> CreateProposalResponse:
+    async def CreateProposal(self, request: pb.CreateProposalRequest, call: Call) -> pb.CreateProposalResponse:
         """Create a proposal for all seats."""
         table, seat = await self._seated(call, request)
-        return CreateProposalResponse(sequence=await table.propose(seat, request.proposal, request.request_id))
+        return pb.CreateProposalResponse(sequence=await table.propose(seat, request.proposal, request.request_id))
 
-    async def CastVote(self, request: CastVoteRequest, call: Call) -> CastVoteResponse:
+    async def CastVote(self, request: pb.CastVoteRequest, call: Call) -> pb.CastVoteResponse:
         """Agree with the pending proposal, or decline it."""
         table, seat = await self._seated(call, request)
-        if request.vote not in (engine_pb2.VOTE_AGREE, engine_pb2.VOTE_DECLINE):
+        if request.vote not in (pb.VOTE_AGREE, pb.VOTE_DECLINE):
             raise invalid_field("vote", f"invalid vote {request.vote}: expected VOTE_AGREE or VOTE_DECLINE")
-        agree = request.vote == engine_pb2.VOTE_AGREE
+        agree = request.vote == pb.VOTE_AGREE
         sequence = await table.vote(seat, request.proposal_sequence, agree, request.request_id)
-        return CastVoteResponse(sequence=sequence)
+        return pb.CastVoteResponse(sequence=sequence)
 
-    async def _seated(self, call: Call, request: CreateProposalRequest | CastVoteRequest) -> tuple[Table, Seat]:
+    async def _seated(self, call: Call, request: pb.CreateProposalRequest | pb.CastVoteRequest) -> tuple[Table, Seat]:
         table = await self._visit(call, request.table_id, Need.TABLE)
         check_text("request_id", request.request_id, MAX_ID_CHARACTERS)
         return table, table.seat_of(call.caller.id)
@@ -139,7 +122,7 @@ class EngineServicer:
     def _visitor(self, call: Call, table_id: str, link: str) -> Visitor:
         return Visitor(call.caller.id, self._links.verifier.purpose_of(link, table_id))
 
-    async def CreateLink(self, request: CreateLinkRequest, call: Call) -> CreateLinkResponse:
+    async def CreateLink(self, request: pb.CreateLinkRequest, call: Call) -> pb.CreateLinkResponse:
         """Return a link to a table of the caller."""
         purpose = PURPOSES.get(request.purpose)
         if purpose is None:
@@ -153,18 +136,18 @@ class EngineServicer:
                 errors_pb2.ERROR_REASON_LINK_NOT_ALLOWED, f"the access of the table allows no link to {purpose}"
             )
         link, expires = self._links.issue(request.table_id, purpose)
-        return CreateLinkResponse(link=link, expiry_time=encode_time(expires))
+        return pb.CreateLinkResponse(link=link, expiry_time=encode_time(expires))
 
-    async def GetReplay(self, request: GetReplayRequest, call: Call) -> AsyncIterator[GetReplayResponse]:
+    async def GetReplay(self, request: pb.GetReplayRequest, call: Call) -> AsyncIterator[pb.GetReplayResponse]:
         """Yield the replay of a finished table in parts; each is decompressed when the one before it was sent."""
         visitor = self._visitor(call, request.table_id, request.link)
         found = await self._find(call, request.table_id, visitor, Need.REPLAY)
         replay = await self._tables.replay(found, visitor)
         call.admission.owe(replay_cost(replay.written, replay.callers))
         for part in replay_parts(replay.compressed):
-            yield GetReplayResponse(replay=part)
+            yield pb.GetReplayResponse(replay=part)
 
-    async def WatchTable(self, request: WatchTableRequest, call: Call) -> AsyncIterator[bytes]:
+    async def WatchTable(self, request: pb.WatchTableRequest, call: Call) -> AsyncIterator[bytes]:
         """Follow a table."""
         async with self._subscribed(call, request) as (_, stream):
             while (message := await stream.next()) is not None:
@@ -184,7 +167,7 @@ class EngineServicer:
                 reading.cancel()
 
     @asynccontextmanager
-    async def _subscribed(self, call: Call, watch: WatchTableRequest) -> AsyncIterator[tuple[Table, Subscription]]:
+    async def _subscribed(self, call: Call, watch: pb.WatchTableRequest) -> AsyncIterator[tuple[Table, Subscription]]:
         """Subscribe to a table for the time of the block."""
         table = await self._visit(call, watch.table_id, Need.VIEW, watch.link)
         viewer = table.viewer_of(call.caller.id)
@@ -239,7 +222,7 @@ class EngineServicer:
             self._metrics.rpc.limited.labels(PLAY_TABLE).inc()
             await asyncio.sleep(seconds)
 
-    async def _answer(self, table: Table, player_id: str, request: SubmitActionRequest) -> bytes:
+    async def _answer(self, table: Table, player_id: str, request: pb.SubmitActionRequest) -> bytes:
         try:
             if request.table_id not in ("", table.config.table_id):
                 raise invalid_field("table_id", "invalid table_id: expected that of the stream, or none")
@@ -247,7 +230,7 @@ class EngineServicer:
         except ServiceError as error:
             return encode_refusal(request.request_id[:MAX_ID_CHARACTERS], error)
 
-    async def _act(self, table: Table, player_id: str, request: SubmitActionRequest, *, waits: bool = False) -> int:
+    async def _act(self, table: Table, player_id: str, request: pb.SubmitActionRequest, *, waits: bool = False) -> int:
         """Act for a player's seat; `waits` while the table gets too many entries per second."""
         try:
             check_text("request_id", request.request_id, MAX_ID_CHARACTERS)
@@ -272,21 +255,21 @@ def _pay_for_fold(call: Call, table: Table, viewer: Viewer) -> None:
         call.admission.owe(load_cost(entries))
 
 
-async def _first_message(context: Context) -> PlayTableRequest:
+async def _first_message(context: Context) -> pb.PlayTableRequest:
     try:
         async with asyncio.timeout(REQUEST_SECONDS):
             raw = await context.read()
     except TimeoutError:
         raise invalid_field("request", "the first message, which must set watch, did not come in time") from None
-    first = _decoded(raw) if raw is not grpc.aio.EOF else PlayTableRequest()
+    first = _decoded(raw) if raw is not grpc.aio.EOF else pb.PlayTableRequest()
     if first.WhichOneof("request") != "watch":
         raise invalid_field("request", "invalid request: expected watch in the first message")
     return first
 
 
-def _decoded(raw: Any) -> PlayTableRequest:
+def _decoded(raw: Any) -> pb.PlayTableRequest:
     try:
-        return PlayTableRequest.FromString(raw)
+        return pb.PlayTableRequest.FromString(raw)
     except DecodeError:
         raise MalformedRequest(
             errors_pb2.ERROR_REASON_MALFORMED_REQUEST, "invalid message: expected an encoded PlayTableRequest"

@@ -139,17 +139,13 @@ class Housekeeper:
     async def archive(self) -> None:
         """Archive old finished tables, and delete those that are past their retention."""
         now, retention, store = self._clock(), self._retention, self._store
-        await self._archive_finished(now - retention.log_milliseconds, now)
+        finished_before, retry_at = now - retention.log_milliseconds, now + ARCHIVE_RETRY_MILLISECONDS
+        while claimed := await store.claim_finished(finished_before, now, retry_at, MAX_CLAIMED_TABLES):
+            for table_id in claimed:
+                await self._archive_table(table_id)
         await _in_batches(store.delete_prepared, now - retention.prepared_milliseconds)
         if retention.replay_milliseconds:
             await _in_batches(store.delete_archived, now - retention.replay_milliseconds)
-
-    async def _archive_finished(self, finished_before: int, now: int) -> None:
-        """Archive finished tables one by one; a table that cannot be archived is tried again later."""
-        retry_at = now + ARCHIVE_RETRY_MILLISECONDS
-        while claimed := await self._store.claim_finished(finished_before, now, retry_at, MAX_CLAIMED_TABLES):
-            for table_id in claimed:
-                await self._archive_table(table_id)
 
     async def _archive_table(self, table_id: str) -> None:
         try:

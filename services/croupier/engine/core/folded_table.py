@@ -9,7 +9,7 @@ from typing import TypeAlias
 from croupier.engine.core.decide import MAX_PROPOSALS
 from croupier.engine.core.fold import Transition, new_table, transition_of, transitions_from
 from croupier.engine.core.history import History
-from croupier.engine.core.log import LoggedEvent, Proposed, TableConfig, Voted
+from croupier.engine.core.log import Proposed, TableConfig, Voted
 from croupier.engine.core.log_codec import Row, decode_entry
 from croupier.engine.core.reports import Report, reports_of_transition
 from croupier.games.facts import Seat
@@ -72,7 +72,12 @@ class FoldedTable:
     def answer_to(self, request: Request, request_id: str) -> int | None:
         """Return the sequence of a stored request, None for a new one; raises AlreadyExists for the id of another."""
         sequence = self.answers[request.seat].get(request_id)
-        if sequence is not None and _request_of(self.entries[sequence - 1].event) != request:
+        if sequence is None:
+            return None
+        stored = self.entries[sequence - 1].event
+        if isinstance(stored, Proposed):
+            stored = stored._replace(expires_at=0)
+        if stored != request:
             raise AlreadyExists(
                 errors_pb2.ERROR_REASON_REQUEST_ID_REUSED,
                 f"request_id belongs to another request, stored as sequence {sequence}: use a new one for each",
@@ -90,7 +95,3 @@ class FoldedTable:
         start = next(state for state in reversed(self._checkpoints) if state.sequence <= sequence)
         transitions = transitions_from(self.config, start, self.entries.after(start.sequence))
         return islice(transitions, sequence - start.sequence, None)
-
-
-def _request_of(event: LoggedEvent) -> LoggedEvent:
-    return event._replace(expires_at=0) if isinstance(event, Proposed) else event

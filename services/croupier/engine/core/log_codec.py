@@ -89,66 +89,32 @@ def _decode_acted(fields: Fields) -> SeatActed:
     return SeatActed(fields["seat"], decode_action(fields["action"], _NAMES))
 
 
-def _encode_fields(**fields: object) -> str:
-    return _text(fields)[1:-1]
-
-
 def _encode_shuffled(event: CardsShuffled) -> str:
-    return _encode_fields(cards=" ".join(map(_NAMES.text, event.cards)), drawn=event.drawn)
+    return _text({"cards": " ".join(map(_NAMES.text, event.cards)), "drawn": event.drawn})[1:-1]
 
 
 def _decode_shuffled(fields: Fields) -> CardsShuffled:
     return CardsShuffled(tuple(map(_NAMES.card, fields["cards"].split())), tuple(fields["drawn"]))
 
 
-def _encode_proposed(event: Proposed) -> str:
-    return _encode_fields(seat=event.seat, proposal=event.proposal, expires_at=event.expires_at)
+def _by_names(tag: str, version: int, event: type[Any]) -> EventFormat:
+    """Return a format that has the fields of an event by their names, which therefore never change."""
 
+    def decode(fields: Fields) -> LoggedEvent:
+        decoded: LoggedEvent = event(*(fields[name] for name in event._fields))
+        return decoded
 
-def _decode_proposed(fields: Fields) -> Proposed:
-    return Proposed(fields["seat"], fields["proposal"], fields["expires_at"])
-
-
-def _encode_voted(event: Voted) -> str:
-    return _encode_fields(seat=event.seat, proposal_sequence=event.proposal_sequence, agree=event.agree)
-
-
-def _decode_voted(fields: Fields) -> Voted:
-    return Voted(fields["seat"], fields["proposal_sequence"], fields["agree"])
-
-
-def _encode_agreed(event: ProposalAgreed) -> str:
-    return _encode_fields(proposal=event.proposal)
-
-
-def _decode_agreed(fields: Fields) -> ProposalAgreed:
-    return ProposalAgreed(fields["proposal"])
-
-
-def _encode_compensated(event: ClockCompensated) -> str:
-    return _encode_fields(milliseconds=event.milliseconds)
-
-
-def _decode_compensated(fields: Fields) -> ClockCompensated:
-    return ClockCompensated(fields["milliseconds"])
-
-
-def _encode_ended(event: TableEnded) -> str:
-    return _encode_fields(limit=event.limit)
-
-
-def _decode_ended(fields: Fields) -> TableEnded:
-    return TableEnded(fields["limit"])
+    return EventFormat(tag, version, event, lambda one: _text(one._asdict())[1:-1], decode)
 
 
 FORMATS = (
     EventFormat("act", 1, SeatActed, _encode_acted, _decode_acted),
     EventFormat("shuffle", 1, CardsShuffled, _encode_shuffled, _decode_shuffled),
-    EventFormat("propose", 1, Proposed, _encode_proposed, _decode_proposed),
-    EventFormat("vote", 1, Voted, _encode_voted, _decode_voted),
-    EventFormat("agree", 1, ProposalAgreed, _encode_agreed, _decode_agreed),
-    EventFormat("compensate", 1, ClockCompensated, _encode_compensated, _decode_compensated),
-    EventFormat("end", 1, TableEnded, _encode_ended, _decode_ended),
+    _by_names("propose", 1, Proposed),
+    _by_names("vote", 1, Voted),
+    _by_names("agree", 1, ProposalAgreed),
+    _by_names("compensate", 1, ClockCompensated),
+    _by_names("end", 1, TableEnded),
 )
 """The formats that engines read; of several for one class they write the last."""
 _WRITTEN = {one.event: (f'{{"t":"{one.tag}","v":{one.version},', one.encode) for one in FORMATS}

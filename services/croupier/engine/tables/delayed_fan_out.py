@@ -72,19 +72,15 @@ class DelayedFanOut:
         while self._pending and self._pending[0][0] <= now:
             _, released = self._pending.popleft()
             if isinstance(released, Transition):
-                self._release(released)
+                self.state = released.after
+                self._recent.append(released)
+                fan_out(self._encoder, self._config, released, self.streams, now - self._delay_milliseconds)
+                if released.after.is_over:
+                    self.close()
             else:
                 for stream in self.streams:
                     stream.push(released)
         self._set_timer()
-
-    def _release(self, transition: Transition) -> None:
-        self.state = transition.after
-        self._recent.append(transition)
-        now = self._clock() - self._delay_milliseconds
-        fan_out(self._encoder, self._config, transition, self.streams, now)
-        if transition.after.is_over:
-            self.close()
 
     def _set_timer(self) -> None:
         # Without streams nothing waits for a release, and the table can be evicted.

@@ -165,17 +165,13 @@ class Subscribers:
         # Each seat has its own limit, so that spectators cannot keep players from their table.
         streams = [stream for stream in self._all() if stream.viewer == viewer]
         if viewer != SPECTATOR and len(streams) >= MAX_SEAT_STREAMS:
-            self._supersede(streams[0])
+            self.leave(streams[0])
+            message = "newer streams of the same player replace this one"
+            streams[0].abort(StaleSequence(errors_pb2.ERROR_REASON_SUPERSEDED, message))
         elif viewer == SPECTATOR:
             _check_spectators(streams, network_id)
         sending = self._sending if viewer == SPECTATOR else None
         return Subscription(viewer, self._metrics.slow_readers.inc, network_id, sending, self._max_queue_messages)
-
-    def _supersede(self, stream: Subscription) -> None:
-        self.leave(stream)
-        stream.abort(
-            StaleSequence(errors_pb2.ERROR_REASON_SUPERSEDED, "newer streams of the same player replace this one")
-        )
 
     def _admit(self, stream: Subscription, table: TableState) -> Subscription:
         if table.is_over:
