@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import structlog
 from sqlalchemy import insert
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from benchmarks.rows import Row
 from croupier.engine.cluster.postgres_notifier import PostgresNotifier
@@ -19,7 +18,7 @@ from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.schema import TABLES
 from croupier.engine.storage.writer import Append
 from croupier.games.facts import Seat
-from croupier.runtime.database import open_database
+from croupier.runtime.database import Database, open_database
 from croupier.runtime.schema_versions import migrate_database
 from croupier.runtime.tasks import end_tasks
 from croupier.runtime.tuning import tune_process
@@ -55,7 +54,7 @@ class _Ignoring:
 class WriterInstance:
     """The writer and the notifier of one engine, with tables of its own."""
 
-    def __init__(self, database: AsyncEngine, name: str, engines: int) -> None:
+    def __init__(self, database: Database, name: str, engines: int) -> None:
         self.tables = [f"{name} {number}" for number in range(TABLES_OF_WRITER)]
         self.seconds: list[float] = []
         """The duration of each commit."""
@@ -82,7 +81,7 @@ class WriterInstance:
         return Append(table_id, [(table_id, sequence, sequence, sequence, BODY)], sequence, sequence, None)
 
 
-async def measure(database: AsyncEngine, writers: int, name: str) -> list[float]:
+async def measure(database: Database, writers: int, name: str) -> list[float]:
     """Return the durations of all commits of some writers, which run at once, after a warm-up; `name` is a new one."""
     instances = [WriterInstance(database, f"{name} {number}", writers) for number in range(writers)]
     rows = [
@@ -98,8 +97,7 @@ async def measure(database: AsyncEngine, writers: int, name: str) -> list[float]
         for instance in instances
         for table_id in instance.tables
     ]
-    async with database.begin() as connection:
-        await connection.execute(insert(TABLES), rows)
+    await database.write(lambda connection: connection.execute(insert(TABLES), rows))
     began = time.perf_counter()
     running = asyncio.gather(*(one.run(began + WARM_UP_SECONDS + SECONDS) for one in instances))
     await asyncio.sleep(WARM_UP_SECONDS)
@@ -121,7 +119,7 @@ async def compare() -> list[Row]:
 
 
 @asynccontextmanager
-async def _databases() -> AsyncIterator[dict[int, AsyncEngine]]:
+async def _databases() -> AsyncIterator[dict[int, Database]]:
     """Open a database on one PostgreSQL with fsync for each delay of commits."""
     with postgres_server(settings={"commit_siblings": "0"}) as postgres:
         async with AsyncExitStack() as stack:
@@ -131,7 +129,7 @@ async def _databases() -> AsyncIterator[dict[int, AsyncEngine]]:
                 postgres.run_sql("postgres", f"ALTER DATABASE delay_{delay} SET commit_delay = {delay * 1000}")
                 await migrate_database(url, ["croupier.engine"])
                 databases[delay] = open_database(url)
-                stack.push_async_callback(databases[delay].dispose)
+                stack.push_async_callback(databases[delay].close)
             yield databases
 
 

@@ -17,15 +17,14 @@ from random import Random
 from typing import Any
 
 import structlog
-from sqlalchemy import event, select
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import Engine, event, select
 
 from benchmarks.stored_results import FIRST_END, HEAVY_PLAYER, fill
 from croupier.lobby.store import Store
 from croupier.lobby.table_service import FORMING
 from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import TableState
-from croupier.runtime.database import open_database, sqlite_url
+from croupier.runtime.database import Database, open_database, sqlite_url
 from croupier.runtime.schema_versions import MIGRATION_SECONDS, migrate_database
 from croupier.runtime.service import now_milliseconds
 from croupier.runtime.table_access import OPEN
@@ -53,10 +52,10 @@ class StatementTimer:
     seconds: float = 0.0
     _began: list[float] = field(default_factory=list)
 
-    def listen(self, database: AsyncEngine) -> None:
-        """Time all statements from now on."""
-        event.listen(database.sync_engine, "before_cursor_execute", self._begin)
-        event.listen(database.sync_engine, "after_cursor_execute", self._end)
+    def listen(self) -> None:
+        """Time all statements of this process from now on."""
+        event.listen(Engine, "before_cursor_execute", self._begin)
+        event.listen(Engine, "after_cursor_execute", self._end)
 
     def _begin(self, *_: Any) -> None:
         self._began.append(time.perf_counter())
@@ -65,7 +64,7 @@ class StatementTimer:
         self.seconds += time.perf_counter() - self._began.pop()
 
 
-async def pages_of(database: AsyncEngine, results: int, random: Random) -> Mapping[str, Call]:
+async def pages_of(database: Database, results: int, random: Random) -> Mapping[str, Call]:
     """Return calls that read a page each, or store a result."""
     standings, tables = StandingsStore(database), TableStore(Store(database, structlog.get_logger()))
     ledger = Ledger(database, now_milliseconds)
@@ -98,21 +97,21 @@ async def pages_of(database: AsyncEngine, results: int, random: Random) -> Mappi
     }
 
 
-async def _middle_of_board(database: AsyncEngine) -> LeaderboardEntry:
+async def _middle_of_board(database: Database) -> LeaderboardEntry:
     columns = STANDINGS.c
     on_board = select(STANDINGS).where(columns.scope == Scope.RANKED.value, columns.game == GAME)
-    async with database.begin() as connection:
-        rows = (await connection.execute(on_board.order_by(columns.minus_wins, columns.average_place))).all()
+    ordered = on_board.order_by(columns.minus_wins, columns.average_place)
+    rows = await database.read(lambda connection: connection.execute(ordered).all())
     row = rows[len(rows) // 2]
     done = Statistics(GAME, -row.minus_games, -row.minus_wins, row.place_sum)
     return LeaderboardEntry(row.player_id, "", done)
 
 
-async def figures(database: AsyncEngine, results: int, random: Random) -> Figures:
+async def figures(database: Database, results: int, random: Random) -> Figures:
     """Return the figures of all pages."""
     timer, found = StatementTimer(), {}
     pages = await pages_of(database, results, random)
-    timer.listen(database)
+    timer.listen()
     for name, call in pages.items():
         times = []
         for _ in range(REPEATS):
@@ -133,7 +132,7 @@ async def compare(url: str, results: int, seed: int) -> tuple[Figures, Figures]:
     await fill(database, FEW + 1, results)
     print(f"  {results:,} results are stored after {time.monotonic() - began:.0f} s", flush=True)
     many = await figures(database, results, Random(seed + 1))
-    await database.dispose()
+    await database.close()
     return few, many
 
 

@@ -1,8 +1,8 @@
 """Databases with any number of results and tables, made by SQL instead of games."""
 
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy import Connection, text
 
+from croupier.runtime.database import Database
 from croupier.scoring.schema import PLAYER_NAMES, STANDING_COUNTS, STANDINGS
 
 FIRST_END = 1_790_000_000_000
@@ -53,26 +53,31 @@ _NAMES = """INSERT INTO player_names SELECT player_id, MIN(name), MAX(end_millis
 FROM result_players GROUP BY player_id"""
 
 
-async def fill(database: AsyncEngine, first: int, last: int) -> None:
+async def fill(database: Database, first: int, last: int) -> None:
     """Add the results and lobby tables of these numbers, and make the standings of all results so far."""
-    async with database.begin() as connection:
-        if database.dialect.name == "postgresql":
-            for limit in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"):
-                await connection.execute(text(f"SET LOCAL {limit} = 0"))
-        await _insert_tables(connection, first, last)
-        for table in (PLAYER_NAMES, STANDING_COUNTS, STANDINGS):
-            await connection.execute(table.delete())
-        for scope, is_in in _SCOPES.items():
-            values = {"scope": scope, "yes": True} if is_in == ":yes" else {"scope": scope}
-            await connection.execute(text(_STANDINGS.format(is_in=is_in)), values)
-        for statement in (_COUNTS, _NAMES):
-            await connection.execute(text(statement))
-        if database.dialect.name == "postgresql":
-            # As autovacuum does.
-            await connection.execute(text("ANALYZE"))
+    # Not `database.write`, which has a deadline.
+    await database.connections.write(lambda connection: _fill(connection, first, last))
 
 
-async def _insert_tables(connection: AsyncConnection, first: int, last: int) -> None:
+def _fill(connection: Connection, first: int, last: int) -> None:
+    is_postgresql = connection.dialect.name == "postgresql"
+    if is_postgresql:
+        for limit in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"):
+            connection.execute(text(f"SET LOCAL {limit} = 0"))
+    _insert_tables(connection, first, last)
+    for table in (PLAYER_NAMES, STANDING_COUNTS, STANDINGS):
+        connection.execute(table.delete())
+    for scope, is_in in _SCOPES.items():
+        values = {"scope": scope, "yes": True} if is_in == ":yes" else {"scope": scope}
+        connection.execute(text(_STANDINGS.format(is_in=is_in)), values)
+    for statement in (_COUNTS, _NAMES):
+        connection.execute(text(statement))
+    if is_postgresql:
+        # As autovacuum does.
+        connection.execute(text("ANALYZE"))
+
+
+def _insert_tables(connection: Connection, first: int, last: int) -> None:
     values = {
         "first": first,
         "last": last,
@@ -84,4 +89,4 @@ async def _insert_tables(connection: AsyncConnection, first: int, last: int) -> 
     for into, rows in _FILLS.items():
         statement = _TABLES.format(into=into) + rows
         named = {name: value for name, value in values.items() if f":{name}" in statement}
-        await connection.execute(text(statement), named)
+        connection.execute(text(statement), named)

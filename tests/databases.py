@@ -1,12 +1,16 @@
 """Databases of tests: copies of SQLite files, tests on both kinds of database, and failovers."""
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import Connection, Executable, NullPool, Row, text
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
+from croupier.runtime.database import Database
 from loadtest.postgres import PostgresServer
 
 POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.postgres)
@@ -21,6 +25,31 @@ def copy_database(source: Path, target: Path) -> Path:
         old.backup(new)
     target.chmod(0o600)
     return target
+
+
+async def execute(
+    database: Database,
+    statement: str | Executable,
+    parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+) -> list[Row[Any]]:
+    """Execute a statement in a transaction of its own, and return its rows."""
+
+    def executed(connection: Connection) -> list[Row[Any]]:
+        result = connection.execute(text(statement) if isinstance(statement, str) else statement, parameters)
+        return list(result) if result.returns_rows else []
+
+    return await database.write(executed)
+
+
+@asynccontextmanager
+async def held_transaction(database: Database) -> AsyncIterator[AsyncConnection]:
+    """Open a transaction of PostgreSQL, on a connection of its own, until the end of the block."""
+    engine = create_async_engine(database.url, poolclass=NullPool)
+    try:
+        async with engine.begin() as connection:
+            yield connection
+    finally:
+        await engine.dispose()
 
 
 @contextmanager

@@ -8,36 +8,40 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, MetaData, TextClause
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.runtime.alembic_migrations import alembic_config
-from croupier.runtime.database import open_database
+from croupier.runtime.database import Database, open_database
 from croupier.runtime.schema_versions import check_schema, migrate
+from tests.databases import execute
 
 
 @asynccontextmanager
-async def up_to_date(url: str, package: str) -> AsyncIterator[AsyncEngine]:
+async def up_to_date(url: str, package: str) -> AsyncIterator[Database]:
     """Migrate a database to the current schema and open it."""
     database = open_database(url)
     await migrate(database, package)
     await check_schema(database, package)
     yield database
-    await database.dispose()
+    await database.close()
+
+
+async def migrate_to(database: Database, package: str, revision: str) -> None:
+    """Migrate a database to a revision."""
+    await database.write(lambda connection: command.upgrade(alembic_config(connection, package), revision))
 
 
 @asynccontextmanager
 async def migrated_from(
     url: str, package: str, revision: str, statement: TextClause, rows: Sequence[Mapping[str, Any]]
-) -> AsyncIterator[AsyncEngine]:
+) -> AsyncIterator[Database]:
     """Migrate a database to a revision, store rows there by a statement, and open it with the current schema."""
     database = open_database(url)
-    async with database.begin() as connection:
-        await connection.run_sync(lambda sync: command.upgrade(alembic_config(sync, package), revision))
-        await connection.execute(statement, rows)
+    await migrate_to(database, package, revision)
+    await execute(database, statement, rows)
     await migrate(database, package)
     await check_schema(database, package)
     yield database
-    await database.dispose()
+    await database.close()
 
 
 def differences(connection: Connection, metadata: MetaData, version_table: str) -> list[object]:

@@ -4,19 +4,19 @@ import asyncio
 import json
 import time
 import zlib
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import asyncpg
-from sqlalchemy import NullPool, make_url, text
+from sqlalchemy import URL, Connection, NullPool, create_engine, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from croupier_api.v1 import scoring_pb2
 from loadtest.judge.violations import Invariant
 from loadtest.record import Ledger, Outage, ReportedViolation, StoredEntry, StoredTable, TableRecord
 
+Result = TypeVar("Result")
 READ_SECONDS = 60.0
 AVAILABLE_SECONDS = 120.0
 """A database that a fault has stopped is available again within this time."""
@@ -42,36 +42,42 @@ class Databases(NamedTuple):
     scoring: str
 
 
-@asynccontextmanager
-async def snapshot_of(database: str) -> AsyncIterator[AsyncConnection]:
-    """Open a connection whose queries all see one snapshot, so that nothing is stored or archived in between."""
+def in_snapshot(database: str, query: Callable[[Connection], Result]) -> Result:
+    """Call a function with a connection whose queries all see one snapshot: nothing is stored or archived in between.
+
+    Not to be called where an event loop runs.
+    """
     url = make_url(database)
-    is_sqlite = url.get_backend_name() == "sqlite"
-    arguments = {"isolation_level": None} if is_sqlite else {"timeout": READ_SECONDS, "command_timeout": READ_SECONDS}
-    url = url.set(drivername="sqlite+aiosqlite" if is_sqlite else "postgresql+asyncpg")
+    if url.get_backend_name() == "postgresql":
+        return asyncio.run(_in_postgres_snapshot(url.set(drivername="postgresql+asyncpg"), query))
+    engine = create_engine(url, poolclass=NullPool, connect_args={"isolation_level": None})
+    with engine.connect() as connection:
+        # Without it every SELECT is a transaction of its own.
+        connection.exec_driver_sql("BEGIN")
+        return query(connection)
+
+
+async def _in_postgres_snapshot(url: URL, query: Callable[[Connection], Result]) -> Result:
+    arguments = {"timeout": READ_SECONDS, "command_timeout": READ_SECONDS}
     engine = create_async_engine(url, poolclass=NullPool, connect_args=arguments)
     try:
         async with engine.connect() as connection:
-            if is_sqlite:
-                # Without it every SELECT is a transaction of its own.
-                await connection.exec_driver_sql("BEGIN")
-            else:
-                await connection.execution_options(isolation_level="REPEATABLE READ")
-            yield connection
+            await connection.execution_options(isolation_level="REPEATABLE READ")
+            return await connection.run_sync(query)
     finally:
         await engine.dispose()
 
 
-async def _rows(snapshot: AsyncConnection, query: str, table_id: str) -> Sequence[Any]:
-    return (await snapshot.execute(text(query), {"id": table_id})).all()
+def _rows(snapshot: Connection, query: str, table_id: str) -> Sequence[Any]:
+    return snapshot.execute(text(query), {"id": table_id}).all()
 
 
-async def stored_table(snapshot: AsyncConnection, table_id: str) -> StoredTable | None:
+def stored_table(snapshot: Connection, table_id: str) -> StoredTable | None:
     """Return a table with its entries, from the log or the archive; None if the database does not have it."""
-    entries = [StoredEntry(*row) for row in await _rows(snapshot, _ENTRIES, table_id)]
+    entries = [StoredEntry(*row) for row in _rows(snapshot, _ENTRIES, table_id)]
     for status, game, rules_version, config, seed, *log in (
-        *await _rows(snapshot, _TABLE, table_id),
-        *await _rows(snapshot, _ARCHIVE, table_id),
+        *_rows(snapshot, _TABLE, table_id),
+        *_rows(snapshot, _ARCHIVE, table_id),
     ):
         # A table is in one place only: the judge reports entries in both as repeated.
         for packed in log:
@@ -84,10 +90,10 @@ async def stored_table(snapshot: AsyncConnection, table_id: str) -> StoredTable 
     return None
 
 
-async def ledger_of(snapshot: AsyncConnection, table_id: str) -> Ledger:
+def ledger_of(snapshot: Connection, table_id: str) -> Ledger:
     """Return all rows of a table in scoring's database."""
     rounds, results, players, counts = [
-        await _rows(snapshot, query, table_id) for query in (_ROUNDS, _RESULTS, _PLAYERS, _COUNTS)
+        _rows(snapshot, query, table_id) for query in (_ROUNDS, _RESULTS, _PLAYERS, _COUNTS)
     ]
     return Ledger(
         tuple((number, json.loads(points), json.loads(totals)) for number, points, totals in rounds),
@@ -107,7 +113,7 @@ def add_rows(databases: Databases, record: TableRecord) -> None:
     deadline = time.monotonic() + AVAILABLE_SECONDS
     while True:
         try:
-            asyncio.run(_add_rows(databases, record))
+            _add_rows(databases, record)
         except ERRORS:
             if time.monotonic() > deadline:
                 raise
@@ -116,31 +122,31 @@ def add_rows(databases: Databases, record: TableRecord) -> None:
             return
 
 
-async def _add_rows(databases: Databases, record: TableRecord) -> None:
+def _add_rows(databases: Databases, record: TableRecord) -> None:
     # Acting late is no violation while services are down or the machine is busy.
     record.late_milliseconds = None
-    async with snapshot_of(databases.engine) as snapshot:
-        record.stored = await stored_table(snapshot, record.table_id)
-        if record.stored is None:
-            record.viewers[0].reported.append(
-                ReportedViolation(Invariant.TABLE_LOST, 0, "the database does not know this table")
-            )
-        record.outages = tuple(Outage(*row) for row in await _rows(snapshot, _OUTAGES, record.table_id))
+    record.stored, outages = in_snapshot(
+        databases.engine,
+        lambda snapshot: (stored_table(snapshot, record.table_id), _rows(snapshot, _OUTAGES, record.table_id)),
+    )
+    if record.stored is None:
+        record.viewers[0].reported.append(
+            ReportedViolation(Invariant.TABLE_LOST, 0, "the database does not know this table")
+        )
+    record.outages = tuple(Outage(*row) for row in outages)
     if record.is_finished:
-        await _wait_until_reported(databases.engine, record.table_id)
-        async with snapshot_of(databases.scoring) as snapshot:
-            record.ledger = await ledger_of(snapshot, record.table_id)
+        _wait_until_reported(databases.engine, record.table_id)
+        record.ledger = in_snapshot(databases.scoring, lambda snapshot: ledger_of(snapshot, record.table_id))
         sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
         if len(sheet.rounds) < len(record.ledger.rounds):
             # Rounds and results may arrive in any order when engines die: this sheet was read in between.
             record.sheet = None
 
 
-async def _wait_until_reported(database: str, table_id: str) -> None:
+def _wait_until_reported(database: str, table_id: str) -> None:
     """Wait until the engines have reported all rounds and the result to scoring, REPORT_SECONDS at most."""
     deadline = time.monotonic() + REPORT_SECONDS
     while time.monotonic() < deadline:
-        async with snapshot_of(database) as snapshot:
-            if not any(due for (due,) in await _rows(snapshot, _REPORTS, table_id)):
-                return
-        await asyncio.sleep(RETRY_SECONDS)
+        if not any(due for (due,) in in_snapshot(database, lambda snapshot: _rows(snapshot, _REPORTS, table_id))):
+            return
+        time.sleep(RETRY_SECONDS)

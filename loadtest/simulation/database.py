@@ -1,18 +1,17 @@
 """A simulated database: SQLite in memory, in the simulation's own thread.
 
 The statements of the services are executed; latency, lost messages, downtime and the death of a client within a
-transaction are simulated. Transactions are serial. InlineEngine and InlineConnection have the methods of SQLAlchemy's
-AsyncEngine and AsyncConnection that the services use.
+transaction are simulated. Transactions are serial.
 """
 
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Dialect, MetaData, NullPool, create_engine
+from sqlalchemy import Connection, MetaData, NullPool, create_engine, make_url
 
 from loadtest.simulation.faults import DatabaseFault, Faults
 from loadtest.simulation.loop import PROCESS, Process
@@ -42,6 +41,13 @@ class Schema:
         return self._raw, self._engine.connect()
 
 
+@dataclass(frozen=True, eq=False)
+class Transaction:
+    """A transaction of a process."""
+
+    process: Process
+
+
 class SimulatedDatabase:
     """The data, the lock that serializes transactions, and the faults.
 
@@ -63,33 +69,38 @@ class SimulatedDatabase:
         self.raw.executescript(triggers)
         self._committed = committed
         self._changes: list[Change] = []
-        self._owner: InlineConnection | None = None
-        self._waiting: deque[tuple[InlineConnection, asyncio.Future[None]]] = deque()
+        self._owner: Transaction | None = None
+        self._waiting: deque[tuple[Transaction, asyncio.Future[None]]] = deque()
 
-    async def enter(self, connection: "InlineConnection") -> None:
+    async def enter(self, transaction: Transaction) -> None:
         """Wait for the lock; raises DatabaseFault while the database is down."""
         await self.faults.database_round_trip(self.name)
-        self.check_reachable(connection.process)
+        self.check_reachable(transaction.process)
         if self._owner is None:
-            self._owner = connection
-            return
+            self._owner = transaction
+        else:
+            await self._wait_for_lock(transaction)
+        self.statements.begin()
+
+    async def _wait_for_lock(self, transaction: Transaction) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((connection, turn))
+        self._waiting.append((transaction, turn))
         try:
             await turn
         except asyncio.CancelledError:
-            if self._owner is connection:
-                self.leave(connection)
+            self.leave(transaction)
             raise
+        if self._owner is not transaction:
+            raise DatabaseFault(LOST)
 
     def check_reachable(self, process: Process) -> None:
         """Raise DatabaseFault if a process cannot reach the database."""
         if self.is_down or process in self.cut_off:
             raise DatabaseFault("the simulated database is down, or cut off")
 
-    def leave(self, connection: "InlineConnection") -> None:
+    def leave(self, transaction: Transaction) -> None:
         """Roll back, and let the next transaction in."""
-        if self._owner is not connection:
+        if self._owner is not transaction:
             return
         self.statements.rollback()
         self._changes.clear()
@@ -104,26 +115,22 @@ class SimulatedDatabase:
             else:
                 turn.set_result(None)
 
-    async def commit(self, connection: "InlineConnection") -> None:
+    async def commit(self, transaction: Transaction) -> None:
         """Commit, and let the next transaction in; raises DatabaseFault, before or after the commit."""
         try:
             await self.faults.before_commit(self.name)
-            self.check_reachable(connection.process)
+            self.check_reachable(transaction.process)
         except BaseException:
-            self.leave(connection)
+            self.leave(transaction)
             raise
-        if self._owner is not connection:
+        if self._owner is not transaction:
             raise DatabaseFault(LOST)
         self.statements.commit()
         changes, self._changes = self._changes, []
         if changes:
             self._committed(changes)
-        self.leave(connection)
+        self.leave(transaction)
         await self.faults.after_commit(self.name)
-
-    def holds(self, connection: "InlineConnection") -> bool:
-        """Return whether a connection has the lock."""
-        return self._owner is connection
 
     def stop(self) -> None:
         """Go down; uncommitted changes are lost."""
@@ -146,74 +153,27 @@ class SimulatedDatabase:
         self.raw.close()
 
 
-class InlineEngine:
-    """Replaces SQLAlchemy's AsyncEngine in a service."""
+class SimulatedConnections:
+    """The port of the services to a simulated database."""
+
+    url = make_url("sqlite://")
 
     def __init__(self, database: SimulatedDatabase) -> None:
         self._database = database
 
-    @property
-    def dialect(self) -> Dialect:
-        return self._database.statements.dialect
-
-    def get_execution_options(self) -> Mapping[str, Any]:
-        """Return no options."""
-        return {}
-
-    @asynccontextmanager
-    async def connect(self) -> "AsyncIterator[InlineConnection]":
-        """Open a connection; uncommitted changes are rolled back at the end."""
-        connection = InlineConnection(self._database)
+    async def write(self, change: Callable[[Connection], Result]) -> Result:
+        """Call a function in a transaction, with the lock of the database from its begin to its end."""
+        database, transaction = self._database, Transaction(PROCESS.get())
+        await database.enter(transaction)
         try:
-            yield connection
-        finally:
-            await connection.rollback()
+            result = change(database.statements)
+        except BaseException:
+            database.leave(transaction)
+            raise
+        await database.commit(transaction)
+        return result
 
-    @asynccontextmanager
-    async def begin(self) -> "AsyncIterator[InlineConnection]":
-        """Begin a transaction: committed at the end of the block, rolled back by any exception."""
-        async with self.connect() as connection:
-            yield connection
-            await connection.commit()
+    read = write
 
-
-class InlineConnection:
-    """A connection of one process, with the database's lock from its first statement to its commit or rollback."""
-
-    def __init__(self, database: SimulatedDatabase) -> None:
-        self.process = PROCESS.get()
-        self._database = database
-        self._has_begun = False
-
-    @property
-    def dialect(self) -> Dialect:
-        return self._database.statements.dialect
-
-    async def _begin(self) -> Connection:
-        if not self._has_begun:
-            await self._database.enter(self)
-            self._has_begun = True
-        elif not self._database.holds(self):
-            raise DatabaseFault(LOST)
-        return self._database.statements
-
-    async def execute(self, statement: Any, parameters: Any = None) -> Any:
-        return (await self._begin()).execute(statement, parameters)
-
-    async def exec_driver_sql(self, statement: str, parameters: Any = None) -> Any:
-        return (await self._begin()).exec_driver_sql(statement, parameters)
-
-    async def run_sync(self, work: Callable[..., Result], *arguments: Any) -> Result:
-        return work(await self._begin(), *arguments)
-
-    async def commit(self) -> None:
-        if not self._has_begun:
-            return
-        self._has_begun = False
-        if not self._database.holds(self):
-            raise DatabaseFault(LOST)
-        await self._database.commit(self)
-
-    async def rollback(self) -> None:
-        self._has_begun = False
-        self._database.leave(self)
+    async def close(self) -> None:
+        """Do nothing: the data belong to the simulation."""

@@ -5,15 +5,12 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncEngine
-
 from croupier.engine.bots.worker import BotRequest
-from croupier.engine.storage.sqlite_writer import execute_append
-from croupier.engine.storage.writer import Append, lost_races
+from croupier.engine.storage.sqlite_writer import SqliteWriter
+from croupier.engine.storage.writer import Append
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
-from croupier.runtime.database import available, transaction
+from croupier.runtime.database import Database
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.loop import PROCESS
@@ -26,15 +23,16 @@ class SimulatedWriter:
     A transaction continues in the database after the death of the engine that sent it.
     """
 
-    def __init__(self, engine: AsyncEngine, database: SimulatedDatabase, lost: Callable[[int], None]) -> None:
-        self._engine = engine
+    def __init__(self, access: Database, database: SimulatedDatabase, lost: Callable[[int], None]) -> None:
+        self._access = access
+        self._writer = SqliteWriter(access)
         self._lost = lost
         self._database = database
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all appends, or none; returns the indexes of those that came too late."""
         # The transaction runs in the process of the database.
-        with available(self._engine):
+        with self._access.available():
             self._database.check_reachable(PROCESS.get())
         transaction = self._database.process.start(self._transaction(appends))
         # Retrieved, so that a failure without a waiter is not logged.
@@ -42,17 +40,9 @@ class SimulatedWriter:
         return await asyncio.shield(transaction)
 
     async def _transaction(self, appends: Sequence[Append]) -> Sequence[int]:
-        try:
-            async with transaction(self._engine) as connection:
-                await connection.run_sync(
-                    lambda sync: execute_append(lambda text, rows: sync.exec_driver_sql(text, list(rows)), appends)
-                )
-            return ()
-        except IntegrityError as conflict:
-            async with transaction(self._engine) as connection:
-                losers = await connection.run_sync(lost_races, appends, conflict)
-            self._lost(len(losers))
-            return losers
+        losers = await self._writer.write(appends)
+        self._lost(len(losers))
+        return losers
 
     async def close(self) -> None:
         """Do nothing: there is nothing to close."""

@@ -10,11 +10,11 @@ from croupier.engine.api.control_servicer import EngineControlServicer
 from croupier.engine.api.scoring_channel import ScoringChannel
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.assembly import Engine, Ports, wire
+from croupier.engine.cluster.sql_liveness import SqlLivenessStore
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
 from croupier.runtime.admission.budget import MILLISECOND
 from croupier.runtime.admission.limits import Limits, limits_of
-from croupier.runtime.database import Database, available
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
@@ -77,7 +77,7 @@ class EngineReplica(Replica):
 
     async def _query_time(self) -> int:
         await asyncio.sleep(self.random.uniform(0.0001, 0.02))
-        with available(self.environment.access[self.kind]):
+        with self.environment.access[self.kind].available():
             self.database.check_reachable(self.process)
         now = self.environment.loop.now_milliseconds()
         await asyncio.sleep(self.random.uniform(0.0001, 0.02))
@@ -108,6 +108,7 @@ class EngineReplica(Replica):
             new_seed=random.randbytes,
             random=random.randrange,
             query_time=self._query_time,
+            liveness=SqlLivenessStore(database),
             writer=SimulatedWriter(database, self.database, self._lost_races),
             notifier=SimulatedNotifier(environment.hub, engine_id, random),
             bot_workers=SimulatedBotWorkers(random),
@@ -121,7 +122,7 @@ class EngineReplica(Replica):
         )
         channel = environment.network.channel(self.process, SCORING_CONTROL)
         scoring = ScoringChannel(channel, issuer, OutageLog("scoring", logger, environment.loop.now_milliseconds))
-        return wire(settings, Database(database), scoring, ports, self.clock, logger)
+        return wire(settings, database, scoring, ports, self.clock, logger)
 
     async def run(self) -> None:
         self.engine = engine = self._assemble()

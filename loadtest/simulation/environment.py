@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from random import Random
-from typing import cast
 
-from sqlalchemy.ext.asyncio import AsyncEngine
-
+from croupier.runtime.database import Database
 from loadtest.judge.violations import Invariant
-from loadtest.simulation.database import Change, InlineEngine, Schema, SimulatedDatabase
+from loadtest.simulation.database import Change, Schema, SimulatedConnections, SimulatedDatabase
 from loadtest.simulation.faults import Faults, seeded_random
 from loadtest.simulation.loop import VirtualLoop
 from loadtest.simulation.network import SimulatedNetwork
@@ -44,8 +42,8 @@ class Environment:
             "scoring": SimulatedDatabase("scoring", schemas["scoring"], SCORING_TRIGGERS, self.faults, self._changed),
         }
         self.hub = NotificationHub(self.faults, self.random("hub"), self.databases["engine"].cut_off)
-        self.access = {kind: cast("AsyncEngine", InlineEngine(one)) for kind, one in self.databases.items()}
-        """The SQLAlchemy engine of each service's database."""
+        self.access = {kind: Database(SimulatedConnections(one)) for kind, one in self.databases.items()}
+        """What the services use of these databases."""
 
     def random(self, name: str) -> Random:
         """Return the random source of one part of the environment."""

@@ -137,8 +137,7 @@ class Simulation(Environment):
             await self._run_as(player, player.read_again, table_id)
         for record in self.observer.opened:
             await self._run_as(reader, reader.fetch, record)
-            async with self.access["scoring"].connect() as ledger:
-                record.ledger = await ledger_of(ledger, record.table_id)
+            record.ledger = await self.access["scoring"].read(ledger_of, record.table_id)
             self.boards[record.game] = await self._run_as(reader, reader.board, record.game)
         for player_id in self.observer.players.values():
             self.statistics[player_id] = await self._run_as(reader, reader.statistics, player_id)

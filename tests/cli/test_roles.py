@@ -7,22 +7,21 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from croupier.cli.bot_player import BotPlayer
 from croupier.cli.commands.migrate import migrate_shared
 from croupier.cli.commands.serve import SERVICES
 from croupier.cli.launcher.background import started_services
 from croupier.cli.services import endpoints_of
-from croupier.runtime.database import open_database
+from croupier.runtime.database import Database, open_database
 from croupier.runtime.program import SettingsError
 from croupier.runtime.schema_versions import check_schema
 from croupier_client.aio import Client
 from loadtest.demo.players import play_seat
 from loadtest.postgres import PostgresServer, postgres_server
 from tests.cli.conftest import Command
+from tests.databases import execute
 from tests.tables import QUICK_BOTS, has_result, opened_table
 from tests.waiting import until
 
@@ -57,10 +56,9 @@ async def test_a_whole_game_is_played_with_three_roles(server: PostgresServer, t
             await until(lambda: has_result(client))
 
 
-async def refused(connection: AsyncConnection, statement: str) -> bool:
+async def refused(database: Database, statement: str) -> bool:
     with pytest.raises(DBAPIError) as raised:
-        async with connection.begin():
-            await connection.execute(text(statement))
+        await execute(database, statement)
     return "permission denied" in str(raised.value)
 
 
@@ -70,21 +68,20 @@ async def test_a_role_may_do_no_more_than_its_service_needs(server: PostgresServ
     await check_schema(database, f"croupier.{service}")
     own = {"lobby": "lobby_players", "engine": "tables", "scoring": "results"}
     foreign = [table for other, table in own.items() if other != service]
-    async with database.connect() as connection:
-        for statement in (
-            *(f"SELECT * FROM {table}" for table in foreign),  # noqa: S608 - names of tables
-            *(f"DELETE FROM {table}" for table in foreign),  # noqa: S608
-            "CREATE TABLE more (number int)",
-            f"TRUNCATE {own[service]}",
-            f"CREATE TRIGGER t AFTER INSERT ON {own[service]} EXECUTE FUNCTION suppress_redundant_updates_trigger()",
-            f"DELETE FROM {service}_schema_version",  # noqa: S608
-        ):
-            assert await refused(connection, statement), statement
+    for statement in (
+        *(f"SELECT * FROM {table}" for table in foreign),  # noqa: S608 - names of tables
+        *(f"DELETE FROM {table}" for table in foreign),  # noqa: S608
+        "CREATE TABLE more (number int)",
+        f"TRUNCATE {own[service]}",
+        f"CREATE TRIGGER t AFTER INSERT ON {own[service]} EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+        f"DELETE FROM {service}_schema_version",  # noqa: S608
+    ):
+        assert await refused(database, statement), statement
     for other in SERVICES:
         if other != service:
             with pytest.raises(SettingsError):
                 await check_schema(database, f"croupier.{other}")
-    await database.dispose()
+    await database.close()
 
 
 def test_faults_of_grants(server: PostgresServer, croupier: Command, tmp_path: Path) -> None:

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.sql_store import SqlTableStore
-from croupier.runtime.database import open_database
+from croupier.runtime.database import Database, open_database
 from croupier.runtime.schema_versions import migrate_database
 from tests.databases import copy_database
 from tests.engine.databases import running, store_on
@@ -52,10 +51,10 @@ def database_url(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-async def database(database_url: str) -> AsyncIterator[AsyncEngine]:
+async def database(database_url: str) -> AsyncIterator[Database]:
     database = open_database(database_url)
     yield database
-    await database.dispose()
+    await database.close()
 
 
 @pytest.fixture
@@ -64,7 +63,7 @@ def metrics() -> EngineMetrics:
 
 
 @pytest.fixture
-def idle(database: AsyncEngine, metrics: EngineMetrics) -> SqlTableStore:
+def idle(database: Database, metrics: EngineMetrics) -> SqlTableStore:
     """Return a store that does not commit yet."""
     return store_on(database, metrics=metrics)
 

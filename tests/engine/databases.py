@@ -6,8 +6,6 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.cluster.housekeeping import packed_log
 from croupier.engine.core.log import Entry, TableConfig
@@ -20,15 +18,14 @@ from croupier.engine.storage.writer import EntryWriter
 from croupier.games.actions import Pass
 from croupier.games.interface import SeatActed
 from croupier.runtime.database import Database, open_database
+from tests.databases import execute
 from tests.engine.fakes import START
 from tests.engine.play import make_config, within_timeout
 
 
 def writer_on(database: Database) -> EntryWriter:
     """Return the writer for this kind of database."""
-    if database.engine.dialect.name == "sqlite":
-        return SqliteWriter(database)
-    return PostgresWriter(database.engine)
+    return SqliteWriter(database) if database.dialect == "sqlite" else PostgresWriter(database)
 
 
 def ignore_stored(_heads: Mapping[str, int]) -> None:
@@ -36,12 +33,11 @@ def ignore_stored(_heads: Mapping[str, int]) -> None:
 
 
 def store_on(
-    engine: AsyncEngine,
+    database: Database,
     metrics: EngineMetrics | None = None,
     on_stored: Callable[[Mapping[str, int]], None] = ignore_stored,
 ) -> SqlTableStore:
     """Return a store that does not commit before it runs."""
-    database = Database(engine, is_shared=engine.dialect.name != "sqlite")
     return SqlTableStore(database, writer_on(database), on_stored, metrics or EngineMetrics(CollectorRegistry()))
 
 
@@ -64,19 +60,17 @@ async def another_store(url: str) -> AsyncIterator[SqlTableStore]:
         async with running(store_on(database)) as store:
             yield store
     finally:
-        await database.dispose()
+        await database.close()
 
 
 @asynccontextmanager
-async def without(database: AsyncEngine, table: str) -> AsyncIterator[None]:
+async def without(database: Database, table: str) -> AsyncIterator[None]:
     """Hide a table of the database within the block."""
-    async with database.begin() as connection:
-        await connection.execute(text(f"ALTER TABLE {table} RENAME TO hidden"))
+    await execute(database, f"ALTER TABLE {table} RENAME TO hidden")
     try:
         yield
     finally:
-        async with database.begin() as connection:
-            await connection.execute(text(f"ALTER TABLE hidden RENAME TO {table}"))
+        await execute(database, f"ALTER TABLE hidden RENAME TO {table}")
 
 
 def entry(sequence: int, request: str = "", at: int = 0, deadline: int = START) -> Entry:

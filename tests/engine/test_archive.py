@@ -4,8 +4,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, update
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import Connection, func, select, update
 
 from croupier.engine.cluster.housekeeping import ARCHIVE_RETRY_MILLISECONDS, RetentionPolicy, packed_log
 from croupier.engine.core.log_codec import decode_entry
@@ -13,6 +12,8 @@ from croupier.engine.storage.archive import archive
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, log_rows
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
+from croupier.runtime.database import Database
+from tests.databases import execute
 from tests.engine.databases import LoadedTable, archive_finished, entries_of, entry, loaded, opened
 from tests.engine.fakes import START, EngineHarness
 from tests.engine.play import ROUNDS, make_config, whole_log
@@ -28,11 +29,10 @@ async def finished(store: SqlTableStore, table_id: str = "t1", reports_done: int
     await store.set_reports_done(table_id, reports_done)
 
 
-async def rows(database: AsyncEngine) -> list[int]:
+async def rows(database: Database) -> list[int]:
     """Return the numbers of rows of tables, entries, deadlines and the archive."""
     counts = [select(func.count()).select_from(table) for table in (TABLES, ENTRIES, DEADLINES, ARCHIVE)]
-    async with database.connect() as connection:
-        return [(await connection.execute(count)).scalar_one() for count in counts]
+    return [(await execute(database, count))[0][0] for count in counts]
 
 
 async def answers(store: SqlTableStore, last: int) -> list[Any]:
@@ -53,7 +53,7 @@ async def answers(store: SqlTableStore, last: int) -> list[Any]:
 
 @pytest.mark.parametrize("game", ["solo", "thulla"])
 async def test_an_archived_table_has_the_same_answers(
-    store: SqlTableStore, database: AsyncEngine, game: str, seed: int
+    store: SqlTableStore, database: Database, game: str, seed: int
 ) -> None:
     config = make_config(game, options=ROUNDS[game])
     log = whole_log(config, Random(seed))
@@ -70,7 +70,7 @@ async def test_an_archived_table_has_the_same_answers(
     assert await loaded(store) == LoadedTable("finished", config, tuple(log))
 
 
-async def test_only_old_tables_without_due_reports_are_archived(store: SqlTableStore, database: AsyncEngine) -> None:
+async def test_only_old_tables_without_due_reports_are_archived(store: SqlTableStore, database: Database) -> None:
     for number in range(5):
         await finished(store, f"t{number}")
     await finished(store, "unreported", reports_done=1)
@@ -91,7 +91,7 @@ async def test_only_old_tables_without_due_reports_are_archived(store: SqlTableS
     assert await rows(database) == [2, 1, 1, 0]
 
 
-async def test_tables_that_were_never_opened_are_deleted(store: SqlTableStore, database: AsyncEngine) -> None:
+async def test_tables_that_were_never_opened_are_deleted(store: SqlTableStore, database: Database) -> None:
     for number in range(3):
         await store.prepare(make_config(table_id=f"t{number}"), START)
     await opened(store, "open")
@@ -102,9 +102,7 @@ async def test_tables_that_were_never_opened_are_deleted(store: SqlTableStore, d
     assert await rows(database) == [2, 3, 1, 0]
 
 
-async def test_a_table_has_the_network_of_its_creator_until_its_end(
-    store: SqlTableStore, database: AsyncEngine
-) -> None:
+async def test_a_table_has_the_network_of_its_creator_until_its_end(store: SqlTableStore, database: Database) -> None:
     network = "2001:db8:1::/56"
     for _ in range(2):
         await store.prepare(make_config(), START, network)
@@ -114,11 +112,10 @@ async def test_a_table_has_the_network_of_its_creator_until_its_end(
     assert await store.find("t1") == StoredTable("open", make_config(), network=network)
     await store.append("t1", [entry(3)], LAST)
     assert await store.find("t1") == StoredTable("finished", make_config(), entry(3).at)
-    async with database.connect() as connection:
-        assert (await connection.execute(select(TABLES.c.network))).scalar_one() is None
+    assert await execute(database, select(TABLES.c.network)) == [(None,)]
 
 
-async def test_tables_are_discarded_unless_they_were_opened(store: SqlTableStore, database: AsyncEngine) -> None:
+async def test_tables_are_discarded_unless_they_were_opened(store: SqlTableStore, database: Database) -> None:
     for name in ("closed", "forming"):
         await store.prepare(make_config(table_id=name), START)
     await opened(store, "open")
@@ -132,7 +129,7 @@ async def test_tables_are_discarded_unless_they_were_opened(store: SqlTableStore
 
 
 async def test_nothing_can_be_appended_to_an_archived_or_deleted_table(
-    store: SqlTableStore, database: AsyncEngine
+    store: SqlTableStore, database: Database
 ) -> None:
     await finished(store)
     await opened(store, "t2")
@@ -166,7 +163,7 @@ async def test_a_table_is_claimed_by_one_engine_and_again_after_a_time(store: Sq
     assert set(await store.claim_finished(ENDED + 1, START + 101, START + 200, 5)) == {"t0", "t1", "t2"}
 
 
-async def test_a_log_that_differs_from_its_packed_form_is_kept(store: SqlTableStore, database: AsyncEngine) -> None:
+async def test_a_log_that_differs_from_its_packed_form_is_kept(store: SqlTableStore, database: Database) -> None:
     await finished(store)
     packed = await packed_log(store, "t1")
     with pytest.raises(ValueError, match="the log has 2 entries: expected 1"):
@@ -179,14 +176,13 @@ async def test_a_log_that_differs_from_its_packed_form_is_kept(store: SqlTableSt
 
 @pytest.mark.parametrize("bad", [(2, "{"), (2, '{"t":"foo","v":1}'), (3, '{"t":"compensate","v":1,"milliseconds":5}')])
 async def test_a_table_that_cannot_be_archived_keeps_no_other_one_from_it(
-    store: SqlTableStore, database: AsyncEngine, engine: EngineHarness, bad: tuple[int, str]
+    store: SqlTableStore, database: Database, engine: EngineHarness, bad: tuple[int, str]
 ) -> None:
     for name in ("t0", "bad", "t2"):
         await finished(store, name)
     sequence, body = bad
     change = update(ENTRIES).where(ENTRIES.c.table_id == "bad", ENTRIES.c.sequence == 2)
-    async with database.begin() as connection:
-        await connection.execute(change.values(sequence=sequence, body=body))
+    await execute(database, change.values(sequence=sequence, body=body))
     retention = RetentionPolicy(1, 1_000, 1_000, 0)
     housekeeper = engine.housekeeper(engine.tables(store=store), retention, store)
     engine.clock.advance(1_003)
@@ -208,13 +204,17 @@ async def test_a_table_that_cannot_be_archived_keeps_no_other_one_from_it(
     assert counts() == [2, 2]
 
 
-async def test_a_crash_before_the_commit_loses_nothing(store: SqlTableStore, database: AsyncEngine) -> None:
+async def test_a_crash_before_the_commit_loses_nothing(store: SqlTableStore, database: Database) -> None:
     await finished(store)
     before = await loaded(store)
     packed = await packed_log(store, "t1")
-    async with database.connect() as connection:
-        await archive(connection, "t1", packed)
-        await connection.rollback()
+
+    def crash(connection: Connection) -> None:
+        archive(connection, "t1", packed)
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        await database.connections.write(crash)
     assert await loaded(store) == before
     await store.archive("t1", packed)
     assert (await loaded(store)).entries == before.entries

@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.cluster.database_clock import MEASURE_SECONDS, DatabaseClock, time_query
+from croupier.runtime.database import Database
 from tests.engine.fakes import START, FakeClock, RecordingLogger, StoreDown
 from tests.waiting import settled
 
@@ -63,7 +63,7 @@ async def test_the_last_measurement_holds_while_the_database_is_down() -> None:
     running.cancel()
 
 
-async def test_two_engines_on_one_server_have_the_same_time_and_on_a_file_their_own(database: AsyncEngine) -> None:
+async def test_two_engines_on_one_server_have_the_same_time_and_on_a_file_their_own(database: Database) -> None:
     time = asyncio.get_running_loop().time
     clocks = [
         DatabaseClock(local, time_query(database, local), RecordingLogger())
@@ -72,4 +72,4 @@ async def test_two_engines_on_one_server_have_the_same_time_and_on_a_file_their_
     for clock in clocks:
         await clock.measure()
     difference = abs(clocks[0]() - clocks[1]())
-    assert difference >= 5_000 if database.dialect.name == "sqlite" else difference < 500
+    assert difference >= 5_000 if database.dialect == "sqlite" else difference < 500

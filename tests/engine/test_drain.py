@@ -35,7 +35,7 @@ from tests.engine.play import (
 )
 from tests.engine.test_servicer import WATCH, FakeCall
 from tests.engine.timing import HeldCall
-from tests.waiting import settled, until
+from tests.waiting import settled
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ async def test_waiting_appends_are_stored_and_reports_are_sent(
     assert [event_of(message).WhichOneof("event_kind") for message in messages] == ["update", "resume_notice"]
     assert len(harness.scoring.received) == (0 if scoring_is_down else len(played.reports))
     assert len((await loaded(harness.engine.store, "t2")).entries) == 2
-    await harness.database.dispose()
+    await harness.database.close()
 
 
 async def test_a_store_that_hangs_is_given_up_after_the_grace_period(sqlite_url: str) -> None:
@@ -185,6 +185,6 @@ async def test_a_store_that_hangs_is_given_up_after_the_grace_period(sqlite_url:
     await asyncio.gather(acting, return_exceptions=True)
     # The writer returns its connection.
     await within_timeout(harness.engine.store.commits.run())
-    await harness.database.dispose()
-    # A statement that waited for the lock ends in its thread, which must not outlive the event loop.
-    await until(lambda: not any("_connection_worker" in thread.name for thread in threading.enumerate()))
+    await harness.database.close()
+    # A statement that waited for the lock has ended in its thread, which must not outlive the event loop.
+    assert not any("sqlite" in thread.name for thread in threading.enumerate())

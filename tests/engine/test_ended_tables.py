@@ -10,8 +10,7 @@ from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables import ended_tables as module
 from croupier.engine.tables.ended_tables import OVERLAP_MILLISECONDS, EndedTables, ended_tables
-from croupier.runtime.database import open_database
-from tests.engine.databases import archive_finished, entry, opened, running, store_on
+from tests.engine.databases import archive_finished, entry, opened
 from tests.engine.fakes import START
 from tests.engine.play import within_timeout
 
@@ -94,24 +93,3 @@ async def test_a_quiet_stream_has_heartbeats_and_ends_with_the_engine(store: Sql
         assert await within_timeout(anext(stream)) == EndedTables([], ENDED)
         stopping.is_stopping = True
         assert await within_timeout(anext(stream, None)) is None
-
-
-async def test_the_only_engine_asks_once_for_each_change(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    database, asked = open_database(sqlite_url), []
-    ended_after = SqlTableStore.ended_after
-
-    async def counted(store: SqlTableStore, position: tuple[int, str], limit: int) -> list[tuple[int, str]]:
-        asked.append(position)
-        return await ended_after(store, position, limit)
-
-    monkeypatch.setattr(SqlTableStore, "ended_after", counted)
-    async with running(store_on(database)) as store:
-        await end(store, "t1")
-        async with aclosing(ended_tables(store, ENDED, Stopping())) as stream:
-            assert await next_ends(stream) == EndedTables(["t1"], ENDED)
-            # After many polls.
-            assert await within_timeout(anext(stream)) == EndedTables([], ENDED)
-            assert len(asked) == 1
-            await end(store, "t2", ENDED + 1)
-            assert await next_ends(stream) == EndedTables(["t2"], ENDED + 1)
-    await database.dispose()

@@ -5,13 +5,13 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.assembly import assemble
 from croupier.engine.core.log import ActedBy, SeatConfig, TableEnded
 from croupier.engine.settings import EngineSettings
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.table import Table
+from croupier.runtime.database import Database
 from croupier.runtime.errors import LimitReached
 from tests.calls import FREE
 from tests.engine.databases import running
@@ -119,7 +119,7 @@ async def test_a_time_out_does_not_wait_for_the_rate(engine: EngineHarness) -> N
     assert table.state.sequence == 2
 
 
-async def test_the_settings_limit_every_table(database: AsyncEngine) -> None:
+async def test_the_settings_limit_every_table(database: Database) -> None:
     settings = EngineSettings(
         database="unused",
         lobby_public_key=Path(),

@@ -7,7 +7,6 @@ from random import Random
 
 import pytest
 from sqlalchemy import func, select
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.assembly import Engine, assemble
 from croupier.engine.cluster.liveness import (
@@ -24,6 +23,7 @@ from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import ENGINES, OUTAGES
 from croupier.runtime.database import Database, open_database
 from tests.calls import FREE
+from tests.databases import execute
 from tests.engine.databases import entry, opened, running
 from tests.engine.fakes import START, FakeClock, FakeLivenessStore, FakeScoring, RecordingLogger, StoreDown
 from tests.engine.play import within_timeout
@@ -32,17 +32,16 @@ from tests.waiting import settled
 
 
 @pytest.fixture
-def liveness_store(database: AsyncEngine) -> SqlLivenessStore:
-    return SqlLivenessStore(Database(database))
+def liveness_store(database: Database) -> SqlLivenessStore:
+    return SqlLivenessStore(database)
 
 
 def outage(began: int, noted: int) -> Outage:
     return Outage(began, noted + RECONNECT_MILLISECONDS)
 
 
-async def count_outages(database: AsyncEngine) -> int:
-    async with database.connect() as connection:
-        return int((await connection.execute(select(func.count()).select_from(OUTAGES))).scalar_one())
+async def count_outages(database: Database) -> int:
+    return int((await execute(database, select(func.count()).select_from(OUTAGES)))[0][0])
 
 
 LATE = DEAD_AFTER_MILLISECONDS + 1
@@ -92,7 +91,7 @@ async def test_living_engines_are_counted(liveness_store: SqlLivenessStore) -> N
     assert counts == [1, 2, 2, 1]
 
 
-async def test_outages_older_than_any_turn_are_deleted(liveness_store: SqlLivenessStore, database: AsyncEngine) -> None:
+async def test_outages_older_than_any_turn_are_deleted(liveness_store: SqlLivenessStore, database: Database) -> None:
     await liveness_store.record_heartbeat("e1", START)
     await liveness_store.leave("e1", START)
     old = START + RECONNECT_MILLISECONDS + OUTAGE_RETENTION_MILLISECONDS
@@ -105,7 +104,7 @@ async def test_outages_older_than_any_turn_are_deleted(liveness_store: SqlLivene
 
 async def test_an_outage_that_several_engines_notice_is_stored_once(database_url: str) -> None:
     databases = {name: open_database(database_url) for name in ("gone", "e1", "e2")}
-    stores = {name: SqlLivenessStore(Database(database)) for name, database in databases.items()}
+    stores = {name: SqlLivenessStore(database) for name, database in databases.items()}
     for name, store in stores.items():
         await store.record_heartbeat(name, START if name == "gone" else START + LATE - 1_000)
     reports = await within_timeout(
@@ -114,16 +113,16 @@ async def test_an_outage_that_several_engines_notice_is_stored_once(database_url
     assert {each for report in reports for each in report.outages} == set(GONE)
     assert await count_outages(databases["e1"]) == 1
     for database in databases.values():
-        await database.dispose()
+        await database.close()
 
 
 async def test_five_engines_never_deadlock(postgres_url: str, seed: int) -> None:
     """All of them find others gone, come back and leave all the time."""
-    databases = [open_database(postgres_url, pool_size=2) for _ in range(5)]
+    databases = [open_database(postgres_url) for _ in range(5)]
 
     async def one(number: int) -> None:
         random, now = Random(f"{seed} {number}"), START
-        store = SqlLivenessStore(Database(databases[number]))
+        store = SqlLivenessStore(databases[number])
         for _ in range(20):
             now += random.choice((0, 1, 700, DEAD_AFTER_MILLISECONDS + 1, 2 * DEAD_AFTER_MILLISECONDS))
             if random.random() < 0.1:
@@ -134,7 +133,7 @@ async def test_five_engines_never_deadlock(postgres_url: str, seed: int) -> None
     async with asyncio.timeout(60):
         await asyncio.gather(*(one(number) for number in range(5) for _ in range(2)))
     for database in databases:
-        await database.dispose()
+        await database.close()
 
 
 # The only engine of a database
@@ -167,8 +166,8 @@ class OnlyEngine:
 
     async def recorded(self) -> int:
         """Return the time of the recorded heartbeat since START."""
-        async with self.database.connect() as connection:
-            return int((await connection.execute(select(ENGINES.c.heartbeat_at))).scalar_one()) - START
+        ((heartbeat_at,),) = await execute(self.database, select(ENGINES.c.heartbeat_at))
+        return int(heartbeat_at) - START
 
 
 @pytest.fixture
@@ -176,7 +175,7 @@ async def only_engine(sqlite_url: str) -> AsyncIterator[OnlyEngine]:
     engine = OnlyEngine(sqlite_url)
     async with running(engine.tables):
         yield engine
-    await engine.database.dispose()
+    await engine.database.close()
 
 
 async def test_the_only_engine_records_heartbeats_while_a_table_is_open(only_engine: OnlyEngine) -> None:

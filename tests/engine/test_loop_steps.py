@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 import pytest
 from google.protobuf.message import Message
 from sqlalchemy import insert
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.api.action_codec import encode_action
 from croupier.engine.api.control_servicer import MAX_TABLE_IDS, EngineControlServicer
@@ -28,12 +27,12 @@ from croupier.engine.storage.schema import ARCHIVE
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.games.facts import SPECTATOR, Viewer
 from croupier.games.interface import SeatActed
-from croupier.runtime.database import open_database
+from croupier.runtime.database import Database, open_database
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import tables_pb2
 from croupier_internal.v1 import engine_control_pb2 as control_pb
 from tests.calls import call_of
-from tests.databases import copy_database
+from tests.databases import copy_database, execute
 from tests.engine.databases import running, store_on
 from tests.engine.fakes import START, EngineHarness
 from tests.engine.play import agree, choice, make_config, people
@@ -79,7 +78,7 @@ def long_log(config: TableConfig, is_finished: bool) -> Iterator[Entry]:
             transitions = advance(config, table, at, SeatActed(*choice(table, random)), request_id=f"r{table.sequence}")
 
 
-async def fill(store: SqlTableStore, database: AsyncEngine) -> None:
+async def fill(store: SqlTableStore, database: Database) -> None:
     """Store a long table in each state."""
     for table_id in ("running", "finished", "archived"):
         config = config_of(table_id)
@@ -88,8 +87,7 @@ async def fill(store: SqlTableStore, database: AsyncEngine) -> None:
         if table_id == "archived":
             columns = {"table_id": table_id, "game": config.game, "rules_version": config.rules_version}
             columns |= {"config": encode_config(config), "seed": config.seed, "finished_at": log[-1].at}
-            async with database.begin() as connection:
-                await connection.execute(insert(ARCHIVE), {**columns, "log": encode_log(map(row_of, log))})
+            await execute(database, insert(ARCHIVE), {**columns, "log": encode_log(map(row_of, log))})
             continue
         await store.prepare(config, START)
         await store.open(config, log[:1])
@@ -108,7 +106,7 @@ def full_file(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         database = open_database(f"sqlite:///{file}")
         async with running(store_on(database)) as store:
             await fill(store, database)
-        await database.dispose()
+        await database.close()
 
     asyncio.run(filled())
     return file
@@ -119,7 +117,7 @@ async def store(full_file: Path, tmp_path: Path) -> AsyncIterator[SqlTableStore]
     database = open_database(f"sqlite:///{copy_database(full_file, tmp_path / 'engine.db')}")
     async with running(store_on(database)) as store:
         yield store
-    await database.dispose()
+    await database.close()
 
 
 class PlayCall:

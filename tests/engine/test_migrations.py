@@ -20,10 +20,8 @@ def downgrade(connection: Connection) -> list[str]:
 async def test_migrations_create_the_current_schema_also_after_a_downgrade(empty_url: str) -> None:
     async with up_to_date(empty_url, PACKAGE) as database:
         for is_repeated in (False, True):
-            async with database.connect() as connection:
-                assert await connection.run_sync(differences, METADATA, "engine_schema_version") == []
+            assert await database.read(differences, METADATA, "engine_schema_version") == []
             assert not await migrate(database, PACKAGE)
             if not is_repeated:
-                async with database.begin() as connection:
-                    assert await connection.run_sync(downgrade) == ["engine_schema_version"]
+                assert await database.write(downgrade) == ["engine_schema_version"]
                 assert await migrate(database, PACKAGE)

@@ -7,12 +7,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.cluster.postgres_notifier import MAX_PAYLOAD_BYTES, PostgresNotifier, encode_heads
 from croupier.engine.storage.port import SequenceTaken
 from croupier.games.facts import Seat
-from croupier.runtime.database import open_database
+from croupier.runtime.database import Database, open_database
 from croupier.runtime.notifications import MAX_WAITING, Notifications
 from loadtest.postgres import PostgresServer
 from tests.engine.databases import entry, opened, running, store_on
@@ -59,7 +58,7 @@ class Replica:
 
 
 @asynccontextmanager
-async def connected(database: AsyncEngine, engine_id: str) -> AsyncIterator[Replica]:
+async def connected(database: Database, engine_id: str) -> AsyncIterator[Replica]:
     """Yield the notifier of an engine that is connected."""
     listener, notifier = FakeListener(), PostgresNotifier(database, engine_id, RecordingLogger())
     task = asyncio.create_task(notifier.run(listener))
@@ -71,7 +70,7 @@ async def connected(database: AsyncEngine, engine_id: str) -> AsyncIterator[Repl
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def test_commits_are_notified_to_the_other_engines_in_batches(database: AsyncEngine) -> None:
+async def test_commits_are_notified_to_the_other_engines_in_batches(database: Database) -> None:
     async with connected(database, "e1") as one, connected(database, "e2") as other:
         store = store_on(database, on_stored=one.notifier.logs_extended)
         async with running(store):
@@ -86,7 +85,7 @@ async def test_commits_are_notified_to_the_other_engines_in_batches(database: As
             assert one.listener.received.empty()
 
 
-async def test_the_only_engine_notifies_none_of_its_commits(database: AsyncEngine) -> None:
+async def test_the_only_engine_notifies_none_of_its_commits(database: Database) -> None:
     async with connected(database, "e1") as one, connected(database, "e2") as other:
         one.listener.engines = 1
         one.notifier.logs_extended({"t1": 2})
@@ -95,7 +94,7 @@ async def test_the_only_engine_notifies_none_of_its_commits(database: AsyncEngin
         assert await other.received() == {"t2": 2}
 
 
-async def test_the_heads_of_many_logs_have_several_payloads(database: AsyncEngine) -> None:
+async def test_the_heads_of_many_logs_have_several_payloads(database: Database) -> None:
     heads = {f"{number:064}": number for number in range(500)}
     async with connected(database, "e1") as one, connected(database, "e2") as other:
         one.notifier.logs_extended(heads)
@@ -121,7 +120,7 @@ def test_payloads_use_the_maximum_length(count: int, name: str) -> None:
 
 
 async def test_notifications_wait_for_a_connection(
-    database: AsyncEngine, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+    database: Database, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("croupier.runtime.notifications.MIN_BACKOFF_SECONDS", 0.5)
     async with connected(database, "e1") as one:
@@ -132,7 +131,7 @@ async def test_notifications_wait_for_a_connection(
 
 
 async def test_after_a_lost_connection_an_engine_reconnects_and_reports_missed_notifications(
-    database: AsyncEngine, postgres: PostgresServer
+    database: Database, postgres: PostgresServer
 ) -> None:
     async with connected(database, "e2") as other:
         assert other.listener.missed.empty()
@@ -143,7 +142,7 @@ async def test_after_a_lost_connection_an_engine_reconnects_and_reports_missed_n
             assert await other.received() == {"t1": 2}
 
 
-async def test_notifications_may_always_have_been_lost(database: AsyncEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_notifications_may_always_have_been_lost(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("croupier.runtime.notifications.CHECK_SECONDS", 0.05)
     async with connected(database, "e1") as one:
         for _ in range(3):
@@ -156,17 +155,17 @@ async def test_notifications_may_have_been_lost_while_there_is_no_connection() -
     for _ in range(2):
         await within_timeout(listener.missed.get())
     task.cancel()
-    await nowhere.dispose()
+    await nowhere.close()
 
 
-async def test_reactions_are_received_by_the_other_engines_only(database: AsyncEngine) -> None:
+async def test_reactions_are_received_by_the_other_engines_only(database: Database) -> None:
     async with connected(database, "e1") as one, connected(database, "e2") as other:
         one.notifier.seat_reacted("t1", 3, "wow")
         assert await other.received() == ("t1", 3, "wow")
         assert one.listener.received.empty()
 
 
-async def test_of_too_many_waiting_notifications_the_oldest_are_dropped(database: AsyncEngine) -> None:
+async def test_of_too_many_waiting_notifications_the_oldest_are_dropped(database: Database) -> None:
     notifications = Notifications(database, RecordingLogger())
     received: asyncio.Queue[str] = asyncio.Queue()
     for number in range(MAX_WAITING + 5):

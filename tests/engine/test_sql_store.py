@@ -1,16 +1,15 @@
 """The store on SQLite and on PostgreSQL."""
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from random import Random
 from unittest.mock import AsyncMock
 
 import asyncpg
 import pytest
-from prometheus_client import CollectorRegistry
-from sqlalchemy import insert, text
+from sqlalchemy import insert
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.core.log import Entry
 from croupier.engine.core.log_codec import UnreadableLog
@@ -18,22 +17,22 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, TableChange
 from croupier.engine.storage.schema import ENTRIES
 from croupier.engine.storage.sql_store import SqlTableStore
-from croupier.runtime.database import Database, is_reachable, open_database
+from croupier.runtime.database import Database, open_database
 from croupier.runtime.errors import Unavailable
+from tests.databases import execute
 from tests.engine.databases import (
     entries_of,
     entry,
-    ignore_stored,
     loaded,
     opened,
     running,
     sequences,
+    store_on,
     without,
-    writer_on,
 )
 from tests.engine.fakes import START
 from tests.engine.play import make_config, whole_log, within_timeout
-from tests.waiting import settled
+from tests.waiting import TIMEOUT_SECONDS, settled
 
 LATER = START + 60_000
 
@@ -111,7 +110,7 @@ async def test_an_append_of_a_cancelled_caller_is_stored(idle: SqlTableStore) ->
 
 
 async def test_a_failure_of_the_database_is_raised_without_cards_and_seeds_and_passes(
-    store: SqlTableStore, database: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+    store: SqlTableStore, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await opened(store)
     log = whole_log(make_config(), Random(1))
@@ -128,12 +127,11 @@ async def test_a_failure_of_the_database_is_raised_without_cards_and_seeds_and_p
 
 
 async def test_an_entry_of_an_unknown_format_is_refused_with_its_table(
-    store: SqlTableStore, database: AsyncEngine
+    store: SqlTableStore, database: Database
 ) -> None:
     await opened(store)
     await opened(store, "t2")
-    async with database.begin() as connection:
-        await connection.execute(insert(ENTRIES).values(("t2", 2, START, 0, '{"t":"foo","v":2}')))
+    await execute(database, insert(ENTRIES).values(("t2", 2, START, 0, '{"t":"foo","v":2}')))
     expected = "log entry 2 of table t2: unknown type 'foo' version 2: this engine reads act 1"
     for read in (loaded(store, "t2"), entries_of(store, "t2", 1), store.entries_beyond({"t1": 0, "t2": 1}, 9)):
         with pytest.raises(UnreadableLog, match=expected) as refusal:
@@ -144,23 +142,23 @@ async def test_an_entry_of_an_unknown_format_is_refused_with_its_table(
 
 async def test_commits_to_a_file_survive_a_loss_of_power(sqlite_url: str) -> None:
     database = open_database(sqlite_url)
-    async with database.connect() as connection:
-        for pragma, value in (("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1)):
-            assert (await connection.execute(text(f"PRAGMA {pragma}"))).scalar_one() == value
-    assert await is_reachable(database)
-    await database.dispose()
+    for pragma, value in (("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1)):
+        assert await execute(database, f"PRAGMA {pragma}") == [(value,)]
+    assert await database.is_reachable()
+    await database.close()
 
 
-async def test_an_append_to_sqlite_waits_for_its_turn_among_other_transactions(sqlite_url: str) -> None:
-    """A transaction that waits in SQLite itself polls, after ever longer pauses."""
-    database = Database(open_database(sqlite_url))
-    store = SqlTableStore(database, writer_on(database), ignore_stored, EngineMetrics(CollectorRegistry()))
+async def test_an_append_to_sqlite_waits_for_the_transactions_before_it(sqlite_url: str) -> None:
+    database, may_end = open_database(sqlite_url), threading.Event()
+    store = store_on(database)
     async with running(store):
         await opened(store)
-        async with database.turn():
-            appending = asyncio.create_task(store.append("t1", [entry(2)], None))
-            for _ in range(10):
-                assert sequences(await loaded(store)) == [1]
-        await within_timeout(appending)
+        writing = asyncio.create_task(database.write(lambda _: may_end.wait(TIMEOUT_SECONDS)))
+        await settled()
+        appending = asyncio.create_task(store.append("t1", [entry(2)], None))
+        for _ in range(10):
+            assert sequences(await loaded(store)) == [1]
+        may_end.set()
+        await within_timeout(asyncio.gather(writing, appending))
         assert sequences(await loaded(store)) == [1, 2]
-    await database.engine.dispose()
+    await database.close()

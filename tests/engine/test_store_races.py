@@ -1,12 +1,11 @@
 """Concurrent appends of several engines to one PostgreSQL, and lost connections."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 from sqlalchemy import insert, select, text
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.cluster.housekeeping import packed_log
 from croupier.engine.storage.archive import archive
@@ -14,9 +13,10 @@ from croupier.engine.storage.port import SequenceTaken, TableChange
 from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore, append_of
 from croupier.engine.storage.writer import lost_races
-from croupier.runtime.database import Database, open_database
+from croupier.runtime.database import Database
 from croupier.runtime.errors import Unavailable
 from loadtest.postgres import PostgresServer
+from tests.databases import held_transaction
 from tests.engine.databases import entry, loaded, opened, sequences, writer_on
 from tests.engine.fakes import START
 from tests.engine.play import within_timeout
@@ -49,21 +49,13 @@ def database_url(postgres_url: str) -> str:
 
 
 @pytest.fixture
-async def other(database_url: str) -> AsyncIterator[AsyncEngine]:
-    """Yield the same database on connections of its own."""
-    other = open_database(database_url)
-    yield other
-    await other.dispose()
-
-
-@pytest.fixture
-def run_sql(postgres: PostgresServer, database: AsyncEngine) -> RunSql:
+def run_sql(postgres: PostgresServer, database: Database) -> RunSql:
     """Runs a statement from outside of this process."""
     return lambda statement: asyncio.to_thread(postgres.run_sql, database.url.database or "", statement)
 
 
 async def test_engines_that_append_to_the_same_tables_never_deadlock(
-    database: AsyncEngine, store: SqlTableStore, other: AsyncEngine, run_sql: RunSql
+    database: Database, store: SqlTableStore, run_sql: RunSql
 ) -> None:
     """A third transaction blocks both in the middle, when each has written rows that the other still has to write.
 
@@ -74,10 +66,10 @@ async def test_engines_that_append_to_the_same_tables_never_deadlock(
     changes = (None, TableChange(1, finished=False), LAST)
     batch = [append_of(table_id, [entry(2)], changes[at % 3]) for at, table_id in enumerate(NAMES)]
     held = {"table_id": NAMES[25], "sequence": 2, "at": START, "deadline": START, "body": "{}"}
-    async with other.connect() as connection:
+    async with held_transaction(database) as connection:
         await connection.execute(insert(ENTRIES).values(held))
         orders = (batch, batch[::-1])
-        writing = [asyncio.create_task(writer_on(Database(database)).write(each)) for each in orders]
+        writing = [asyncio.create_task(writer_on(database).write(each)) for each in orders]
         await run_sql(WAIT_FOR_LOCKS % 2)
         for rows in (TABLES, DEADLINES):
             free = select(rows).with_for_update(skip_locked=True, key_share=True)
@@ -88,22 +80,21 @@ async def test_engines_that_append_to_the_same_tables_never_deadlock(
     assert [sequences(await loaded(store, table_id)) for table_id in NAMES] == [[1, 2]] * len(NAMES)
 
 
-async def test_an_unexplained_conflict_is_a_failure(database: AsyncEngine, store: SqlTableStore) -> None:
+async def test_an_unexplained_conflict_is_a_failure(database: Database, store: SqlTableStore) -> None:
     await opened(store)
     conflict = IntegrityError("", None, ValueError("an unknown constraint"))
-    async with database.connect() as connection:
-        with pytest.raises(IntegrityError):
-            await connection.run_sync(lost_races, [append_of("t1", [entry(2)], None)], conflict)
+    with pytest.raises(IntegrityError):
+        await database.read(lost_races, [append_of("t1", [entry(2)], None)], conflict)
 
 
 async def test_a_hanging_commit_times_out_and_loses_nothing_acknowledged(
-    store: SqlTableStore, other: AsyncEngine, run_sql: RunSql
+    store: SqlTableStore, database: Database, run_sql: RunSql
 ) -> None:
     """Another transaction blocks the commit until its connection is terminated."""
     await opened(store)
     await store.append("t1", [entry(2)], None)
     assert store.commits.is_responsive()
-    async with other.connect() as connection:
+    async with held_transaction(database) as connection:
         await connection.execute(text("LOCK TABLE deadlines IN ACCESS EXCLUSIVE MODE"))
         appending = asyncio.create_task(store.append("t1", [entry(3, "cut")], None))
         await run_sql(WAIT_FOR_LOCKS % 1)
@@ -120,15 +111,15 @@ async def test_a_hanging_commit_times_out_and_loses_nothing_acknowledged(
 
 
 async def test_an_append_that_waits_for_the_archive_fails(
-    store: SqlTableStore, other: AsyncEngine, run_sql: RunSql
+    store: SqlTableStore, database: Database, run_sql: RunSql
 ) -> None:
     await opened(store)
     await opened(store, "t2")
     await store.append("t1", [entry(2)], LAST)
     await store.set_reports_done("t1", 1)
     packed = await packed_log(store, "t1")
-    async with other.begin() as connection:
-        await archive(connection, "t1", packed)
+    async with held_transaction(database) as connection:
+        await connection.run_sync(archive, "t1", packed)
         stale = asyncio.create_task(store.append("t1", [entry(3)], None))
         fresh = asyncio.create_task(store.append("t2", [entry(2)], None))
         await run_sql(WAIT_FOR_LOCKS % 1)

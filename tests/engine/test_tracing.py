@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.log import TableConfig
@@ -19,6 +18,7 @@ from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.table import Table
 from croupier.engine.tasks import Background
 from croupier.games.actions import Pass
+from croupier.runtime.database import Database
 from croupier.runtime.errors import IllegalNow
 from croupier.runtime.tracing import start_span
 from tests.engine.databases import loaded, running, store_on
@@ -56,7 +56,7 @@ class TracingHarness:
 
 
 @pytest.fixture
-def harness(engine: EngineHarness, database: AsyncEngine, metrics: EngineMetrics) -> Iterator[TracingHarness]:
+def harness(engine: EngineHarness, database: Database, metrics: EngineMetrics) -> Iterator[TracingHarness]:
     store = store_on(database, metrics=metrics)
     with recorded_spans() as exporter:
         yield TracingHarness(exporter, store, engine)

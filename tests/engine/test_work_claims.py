@@ -6,17 +6,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import event, select
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import select
 
 from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import DEADLINES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.writer import REPORT_MILLISECONDS
 from croupier.runtime.database import open_database
-from tests.engine.databases import another_store, entry, opened, running, store_on
+from tests.databases import held_transaction
+from tests.engine.databases import another_store, entry, opened, store_on
 from tests.engine.fakes import START
 from tests.engine.play import within_timeout
+from tests.query_plans import before_each_statement
 
 DUE = TableChange(1, finished=False)
 LATE = START + REPORT_MILLISECONDS + 1
@@ -67,10 +68,10 @@ async def test_a_concurrent_append_keeps_its_new_deadline(sqlite_url: str) -> No
     store = store_on(database)
     for table_id in ("t1", "t2"):
         await opened(store, table_id, [entry(1, deadline=START)])
-    event.listen(database.sync_engine, "before_cursor_execute", move_on)
-    assert await store.claim_overdue(START + 1, START + 5, 10) == ["t2"]
+    with before_each_statement(move_on):
+        assert await store.claim_overdue(START + 1, START + 5, 10) == ["t2"]
     assert await store.claim_overdue(START + 49, START + 60, 10) == ["t2"]
-    await database.dispose()
+    await database.close()
 
 
 async def test_reports_are_claimed_some_time_after_they_became_due(store: SqlTableStore) -> None:
@@ -108,40 +109,10 @@ async def test_a_claim_skips_locked_rows(
 ) -> None:
     """A locked row is in use by another engine."""
     changing = open_database(postgres_url)
-    async with changing.begin() as connection:
+    async with held_transaction(changing) as connection:
         for table in (DEADLINES, TABLES):
             await connection.execute(select(table).where(table.c.table_id == "t2").with_for_update())
         claimed = await within_timeout(claim(two_stores[0], LATE, LATE, 10))
         assert sorted(claimed) == [f"t{number}" for number in range(10) if number != 2]
     assert "t2" in await claim(two_stores[0], LATE, LATE, 10)
-    await changing.dispose()
-
-
-def queries_of(database: AsyncEngine) -> list[str]:
-    """Return the list of the statements that will be executed."""
-    statements: list[str] = []
-    event.listen(
-        database.sync_engine,
-        "before_cursor_execute",
-        lambda _connection, _cursor, statement, *_: statements.append(statement),
-    )
-    return statements
-
-
-@either_claim
-async def test_the_only_engine_asks_once_for_each_change(sqlite_url: str, claim: Claim) -> None:
-    database = open_database(sqlite_url)
-    async with running(store_on(database)) as store:
-        await opened(store, "t1")
-        await store.append("t1", [entry(2, at=START, deadline=LATE - 1)], DUE)
-        assert await claim(store, START, START, 10) == []
-        queries = queries_of(database)
-        for now in (START + 1, LATE - 1):
-            assert await claim(store, now, now, 10) == []
-        assert queries == []
-        assert await claim(store, LATE, LATE + 100, 10) == ["t1"]
-        assert await claim(store, LATE + 100, LATE + 100, 10) == []
-        await opened(store, "t2")
-        await store.append("t2", [entry(2, at=START, deadline=LATE - 1)], DUE)
-        assert await claim(store, LATE + 100, LATE + 200, 10) == ["t2"]
-    await database.dispose()
+    await changing.close()

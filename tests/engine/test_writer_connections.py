@@ -36,7 +36,7 @@ async def store(own_server: PostgresServer, logger: RecordingLogger) -> AsyncIte
     database = open_database(own_server.url("postgres"), outages=OutageLog("the database", logger, lambda: 0))
     async with running(store_on(database)) as store:
         yield store
-    await database.dispose()
+    await database.close()
 
 
 @pytest.mark.postgres
@@ -80,4 +80,4 @@ async def test_after_a_failure_sqlite_is_opened_again(migrated_file: Path, tmp_p
         await opened(store)
         await store.append("t1", [entry(2)], None)
         assert sequences(await loaded(store)) == [1, 2]
-    await database.dispose()
+    await database.close()

@@ -8,11 +8,12 @@ from pathlib import Path
 from sqlite3 import Connection, connect
 
 import pytest
+from sqlalchemy import Connection as SnapshotConnection
 from sqlalchemy import create_engine
 
 from croupier.engine.storage.schema import METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
-from loadtest.faults.rows import Databases, add_rows, snapshot_of, stored_table
+from loadtest.faults.rows import Databases, add_rows, in_snapshot, stored_table
 from loadtest.judge.violations import Invariant
 from loadtest.record import Ledger, Outage, SeatRecord, StoredEntry, StoredTable, TableRecord
 
@@ -34,7 +35,7 @@ def databases(tmp_path: Path) -> Databases:
             TABLE,
         )
         connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", ENTRIES)
-    return Databases(*(f"sqlite+aiosqlite:///{tmp_path}/{name}.db" for name in ("engine", "scoring")))
+    return Databases(*(f"sqlite:///{tmp_path}/{name}.db" for name in ("engine", "scoring")))
 
 
 def end_the_game(connection: Connection) -> None:
@@ -58,21 +59,22 @@ def stored(status: str) -> StoredTable:
 
 
 @pytest.mark.parametrize("change", [end_the_game, archive])
-async def test_all_rows_are_of_one_snapshot(
+def test_all_rows_are_of_one_snapshot(
     databases: Databases, tmp_path: Path, change: Callable[[Connection], None]
 ) -> None:
-    async with snapshot_of(databases.engine) as snapshot:
-        await snapshot.exec_driver_sql("SELECT count(*) FROM entries")
+    def stored_before_and_after(snapshot: SnapshotConnection) -> tuple[StoredTable | None, StoredTable | None]:
+        before = stored_table(snapshot, "t")
         with closing(connect(tmp_path / "engine.db")) as connection:
             change(connection)
-        assert await stored_table(snapshot, "t") == stored("open")
+        return before, stored_table(snapshot, "t")
+
+    assert in_snapshot(databases.engine, stored_before_and_after) == (stored("open"), stored("open"))
 
 
-async def test_an_archived_table_is_read(databases: Databases, tmp_path: Path) -> None:
+def test_an_archived_table_is_read(databases: Databases, tmp_path: Path) -> None:
     with closing(connect(tmp_path / "engine.db")) as connection:
         archive(connection)
-    async with snapshot_of(databases.engine) as snapshot:
-        assert await stored_table(snapshot, "t") == stored("finished")
+    assert in_snapshot(databases.engine, lambda snapshot: stored_table(snapshot, "t")) == stored("finished")
 
 
 def test_a_record_gets_the_rows_of_its_table_and_all_outages(databases: Databases, tmp_path: Path) -> None:

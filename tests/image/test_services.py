@@ -94,8 +94,6 @@ async def test_a_game_is_played_from_outside_and_kept_over_a_restart(migrated: I
 
 
 def test_a_service_that_cannot_run_reports_the_fault_in_one_line(image: Image) -> None:
-    code, output = image.run(
-        "serve", "lobby", "--database=sqlite+aiosqlite:////nowhere/lobby.db", "--engine-control=x:1"
-    )
+    code, output = image.run("serve", "lobby", "--database=sqlite:////nowhere/lobby.db", "--engine-control=x:1")
     assert code == 2
     assert output.startswith("croupier serve lobby: missing --signing-key (CROUPIER_SIGNING_KEY)")

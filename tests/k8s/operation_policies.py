@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from croupier.gateway.settings import GatewaySettings
-from croupier.runtime.database import POOL_SIZE
+from croupier.runtime.database_drivers import POOL_SIZE
 from croupier.runtime.schema_versions import MIGRATION_SECONDS
 from tests.k8s.building import Object
 from tests.k8s.exported import exported

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.store import Store
-from croupier.runtime.database import open_database
+from croupier.runtime.database import Database, open_database
 from croupier.runtime.schema_versions import migrate_database
 from tests.databases import copy_database
 from tests.lobby.deployment import LobbyDeployment
@@ -43,14 +42,14 @@ def database_url(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-async def database(database_url: str) -> AsyncIterator[AsyncEngine]:
+async def database(database_url: str) -> AsyncIterator[Database]:
     engine = open_database(database_url)
     yield engine
-    await engine.dispose()
+    await engine.close()
 
 
 @pytest.fixture
-def store(database: AsyncEngine) -> Store:
+def store(database: Database) -> Store:
     return Store(database, structlog.get_logger())
 
 

@@ -42,4 +42,4 @@ class LobbyDeployment:
         try:
             yield assemble(settings, database, self.engine, self.key, self.source, own_clock, budget, registry, logger)
         finally:
-            await database.dispose()
+            await database.close()

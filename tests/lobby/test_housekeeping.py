@@ -4,16 +4,15 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby import housekeeping
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.player_store import PlayerStore
 from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import TableState
+from croupier.runtime.database import Database
 from croupier.runtime.errors import LimitReached, ServiceError, Unauthenticated, Unavailable
-from tests.databases import on_both_databases
+from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, FakeClock, FakeEngine, player
 from tests.lobby.matches import ADA, BOB
@@ -139,7 +138,7 @@ async def test_tables_beyond_the_limit_of_their_host_leave_nothing_at_the_engine
 
 @on_both_databases
 async def test_ended_tables_and_expired_sign_ins_are_deleted_in_time(
-    lobby: Lobby, clock: FakeClock, database: AsyncEngine, engine: FakeEngine
+    lobby: Lobby, clock: FakeClock, database: Database, engine: FakeEngine
 ) -> None:
     _, tokens, _ = await lobby.auth.sign_in("a secret of this device", "Ada")
     closed = (await lobby.tables.create(ADA, ALONE)).table_id
@@ -162,8 +161,7 @@ async def test_ended_tables_and_expired_sign_ins_are_deleted_in_time(
         assert await remaining() == expected
     with pytest.raises(Unauthenticated):
         await lobby.auth.refresh(tokens.refresh_token)
-    async with database.connect() as connection:
-        assert (await connection.execute(text("SELECT count(*) FROM lobby_sign_ins"))).scalar() == 0
+    assert await execute(database, "SELECT count(*) FROM lobby_sign_ins") == [(0,)]
 
 
 @on_both_databases

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 import pytest
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby import servicer as lobby_servicer
 from croupier.lobby import table_service
@@ -20,11 +19,12 @@ from croupier.lobby.servicer import WRONG_CODE_COST
 from croupier.runtime.admission.budget import SECOND, Budget, TooManyCalls
 from croupier.runtime.admission.costs import CREATE_TABLE_COST, TABLES_PAGE_COST
 from croupier.runtime.call import Call
+from croupier.runtime.database import Database
 from croupier.runtime.errors import LimitReached, NotFound
 from croupier.runtime.identity import Caller
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of, limits
-from tests.databases import on_both_databases
+from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import HIDDEN_PAIRS, FakeClock, FakeEngine, player
 from tests.lobby.matches import match_all
@@ -96,7 +96,7 @@ async def test_a_matched_table_is_owed_by_its_first_player(lobby: Lobby, clock: 
 
 @on_both_databases
 async def test_running_tables_of_a_network_are_limited(
-    deployment: LobbyDeployment, engine: FakeEngine, database: AsyncEngine
+    deployment: LobbyDeployment, engine: FakeEngine, database: Database
 ) -> None:
     async with deployment.lobby(max_network_tables=2) as lobby:
         first = (await lobby.servicer.CreateTable(CREATE, call_as(1))).table
@@ -109,9 +109,8 @@ async def test_running_tables_of_a_network_are_limited(
         await lobby.servicer.LeaveTable(pb.LeaveTableRequest(table_id=first.table_id), call_as(1))
         third = (await lobby.servicer.CreateTable(CREATE, call_as(1))).table
     assert engine.networks[third.table_id] == NEAR
-    async with database.connect() as connection:
-        stored = (await connection.execute(select(TABLES.c.network).order_by(TABLES.c.network))).scalars().all()
-    assert sorted(each or "" for each in stored) == ["", "", NEAR, NEAR, FAR]
+    stored = await execute(database, select(TABLES.c.network))
+    assert sorted(each or "" for (each,) in stored) == ["", "", NEAR, NEAR, FAR]
 
 
 async def test_a_stream_pays_for_each_further_page_of_tables(lobby: Lobby, monkeypatch: pytest.MonkeyPatch) -> None:

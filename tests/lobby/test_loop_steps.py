@@ -7,16 +7,17 @@ from itertools import count
 import pytest
 from google.protobuf.message import Message
 from sqlalchemy import insert
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.schema import TABLES
 from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_store import to_row
 from croupier.lobby.tables import FREE_SEAT, Seat, Table, TableState
+from croupier.runtime.database import Database
 from croupier.runtime.table_access import OPEN
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of
+from tests.databases import execute
 from tests.lobby.fakes import START, TIME_CONTROL
 from tests.loop_steps import MAX_STEP_SECONDS, TRIES, longest_step, read_all, serialized
 
@@ -56,9 +57,8 @@ def forming(number: int) -> Table:
 
 
 @pytest.fixture
-async def full_lobby(lobby: Lobby, database: AsyncEngine) -> Lobby:
-    async with database.begin() as connection:
-        await connection.execute(insert(TABLES), [to_row(forming(number)) for number in range(FORMING_TABLES)])
+async def full_lobby(lobby: Lobby, database: Database) -> Lobby:
+    await execute(database, insert(TABLES), [to_row(forming(number)) for number in range(FORMING_TABLES)])
     return lobby
 
 

@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Collection
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.matchmaker import MatchProgress
@@ -13,7 +11,8 @@ from croupier.lobby.store import Store
 from croupier.lobby.tables import Table, TableState
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import MATCHED_RETENTION_SECONDS, Ticket
-from tests.databases import on_both_databases
+from croupier.runtime.database import Database
+from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import START, FakeClock, FakeEngine, forming_table, player
 from tests.lobby.matches import (
@@ -139,7 +138,7 @@ async def test_a_player_with_a_delivered_table_does_not_wait_and_is_not_matched(
 
 
 @on_both_databases
-async def test_delivered_tickets_are_deleted_in_time(lobby: Lobby, clock: FakeClock, database: AsyncEngine) -> None:
+async def test_delivered_tickets_are_deleted_in_time(lobby: Lobby, clock: FakeClock, database: Database) -> None:
     table = await delivered_to_both(lobby)
     await match_all(lobby)
     for _ in range(2):
@@ -150,8 +149,7 @@ async def test_delivered_tickets_are_deleted_in_time(lobby: Lobby, clock: FakeCl
         await match_all(lobby)
     clock.advance(MATCHED_RETENTION_SECONDS + 1)
     await lobby.housekeeper.delete_expired()
-    async with database.connect() as connection:
-        assert (await connection.execute(text("SELECT count(*) FROM lobby_tickets"))).scalar() == 0
+    assert await execute(database, "SELECT count(*) FROM lobby_tickets") == [(0,)]
 
 
 async def test_a_table_that_is_delivered_at_the_moment_of_a_new_request_does_not_answer_it(

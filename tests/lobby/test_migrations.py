@@ -21,8 +21,8 @@ TABLES_OF_0001 = text(
 
 
 async def test_migrations_create_the_schema_of_the_code(empty_url: str) -> None:
-    async with up_to_date(empty_url, "croupier.lobby") as database, database.connect() as connection:
-        assert await connection.run_sync(differences, METADATA, VERSION_TABLE) == []
+    async with up_to_date(empty_url, "croupier.lobby") as database:
+        assert await database.read(differences, METADATA, VERSION_TABLE) == []
 
 
 async def test_stored_players_count_as_such_who_have_played(empty_url: str) -> None:

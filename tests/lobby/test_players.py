@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.player_store import MAX_SIGN_INS
 from croupier.lobby.players import hash_device_secret
+from croupier.runtime.database import Database
 from croupier.runtime.errors import MalformedRequest, Unauthenticated
 from croupier.runtime.identity import PLAYER_AUDIENCE, Caller, TokenVerifier
+from tests.databases import execute
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import FakeClock
 
@@ -96,27 +96,25 @@ async def test_a_refresh_token_expires(deployment: LobbyDeployment, clock: FakeC
 
 
 async def test_sign_ins_of_a_player_are_limited_and_the_oldest_ends(
-    lobby: Lobby, clock: FakeClock, database: AsyncEngine
+    lobby: Lobby, clock: FakeClock, database: Database
 ) -> None:
     _, oldest, _ = await lobby.auth.sign_in(SECRET, "Ada")
     for _ in range(MAX_SIGN_INS):
         clock.advance(1)
         _, newest, _ = await lobby.auth.sign_in(SECRET, "Ada")
-    async with database.connect() as connection:
-        assert (await connection.execute(text("SELECT count(*) FROM lobby_sign_ins"))).scalar() == MAX_SIGN_INS
+    assert await execute(database, "SELECT count(*) FROM lobby_sign_ins") == [(MAX_SIGN_INS,)]
     with pytest.raises(Unauthenticated):
         await lobby.auth.refresh(oldest.refresh_token)
     await lobby.auth.refresh(newest.refresh_token)
 
 
-async def test_no_secret_is_stored(lobby: Lobby, database: AsyncEngine) -> None:
+async def test_no_secret_is_stored(lobby: Lobby, database: Database) -> None:
     _, tokens, _ = await lobby.auth.sign_in(SECRET, "Ada")
-    async with database.connect() as connection:
-        rows = [
-            str(row)
-            for name in ("lobby_players", "lobby_sign_ins")
-            for row in await connection.execute(text(f"SELECT * FROM {name}"))  # noqa: S608 - names of ours
-        ]
+    rows = [
+        str(row)
+        for name in ("lobby_players", "lobby_sign_ins")
+        for row in await execute(database, f"SELECT * FROM {name}")  # noqa: S608 - names of ours
+    ]
     assert len(rows) == 2
     assert SECRET not in "".join(rows)
     assert tokens.refresh_token.partition(".")[2] not in "".join(rows)

@@ -11,18 +11,16 @@ from typing import Any, TypeVar
 
 import asyncpg
 import pytest
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.table_service import WatchedTable
 from croupier.lobby.tables import Table
 from croupier.lobby.tickets import MatchCriteria
-from croupier.runtime.database import transaction
+from croupier.runtime.database import Database
 from croupier.runtime.errors import IllegalNow, LimitReached, Unauthenticated, Unavailable
 from croupier.runtime.service import now_milliseconds
 from croupier_api.v1 import errors_pb2
-from tests.databases import on_both_databases, on_postgresql
+from tests.databases import execute, on_both_databases, on_postgresql
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, FakeEngine, player
 from tests.lobby.matches import ADA, BOB
@@ -124,7 +122,7 @@ async def test_a_refresh_token_is_valid_once(deployment: LobbyDeployment) -> Non
 @on_postgresql
 @pytest.mark.parametrize("cut", [False, True])
 async def test_a_stream_sees_what_another_lobby_changed(
-    deployment: LobbyDeployment, database: AsyncEngine, cut: bool
+    deployment: LobbyDeployment, database: Database, cut: bool
 ) -> None:
     """Immediately, or as soon as the lobby receives notifications again."""
     async with lobbies(deployment, running=True, housekeeping_seconds=60) as replicas, asyncio.timeout(TIMEOUT_SECONDS):
@@ -154,15 +152,13 @@ async def test_a_connection_that_is_lost_before_it_is_set_up_is_reported_as_unav
             await lobby.auth.sign_in("a secret of one device", "Ada")
 
 
-async def cut_connections(database: AsyncEngine) -> None:
+async def cut_connections(database: Database) -> None:
     """End every connection to the database but this one."""
-    async with transaction(database) as connection:
-        await connection.execute(
-            text(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-        )
+    await execute(
+        database,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    )
 
 
 @on_postgresql
@@ -242,7 +238,7 @@ PLAYERS_BY_CRITERIA = {
     indirect=["database_url"],
 )
 async def test_players_who_reconnect_to_three_lobbies_are_seated_once_each(
-    deployment: LobbyDeployment, engine: FakeEngine, database: AsyncEngine, seed: int, cut: bool
+    deployment: LobbyDeployment, engine: FakeEngine, database: Database, seed: int, cut: bool
 ) -> None:
     wanted = [each for each, count in PLAYERS_BY_CRITERIA.items() for _ in range(count)]
     random_source = random.Random(seed)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.codec import encode_table
 from croupier.lobby.schema import METADATA
@@ -18,6 +17,7 @@ from croupier.lobby.table_store import InviteCodeTaken, RunningTables, TableStor
 from croupier.lobby.tables import Seat, Table, TableState, closed
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import MatchCriteria, Ticket, matched_table
+from croupier.runtime.database import Database
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from tests.databases import on_both_databases
 from tests.lobby.fakes import START, forming_table, player
@@ -61,7 +61,7 @@ async def test_a_table_is_read_as_it_was_stored(tables: TableStore) -> None:
     assert await tables.get("unknown") is None
 
 
-async def test_no_page_of_public_tables_scans_the_table(database: AsyncEngine, tables: TableStore) -> None:
+async def test_no_page_of_public_tables_scans_the_table(database: Database, tables: TableStore) -> None:
     for game, before in (("", None), ("pairs", None), ("", (START, "t")), ("pairs", (START, "t"))):
         page = partial(tables.list_public, game, list(TableState), before, 50)
         steps = await plan_of(database, page)

@@ -3,16 +3,15 @@
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby import housekeeping, player_store
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.player_store import PlayerStore
 from croupier.lobby.store import Store
 from croupier.lobby.tables import TableState
+from croupier.runtime.database import Database
 from croupier.runtime.errors import Unauthenticated
-from tests.databases import on_both_databases
+from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, FakeClock, FakeEngine
 from tests.lobby.matches import waiting
@@ -22,14 +21,13 @@ DAY = 86_400
 ALONE = replace(PAIRS, game="alone", seat_count=1)
 
 
-async def rows(database: AsyncEngine) -> list[int]:
+async def rows(database: Database) -> list[int]:
     """Return the numbers of players and of their sign-ins."""
-    async with database.connect() as connection:
-        counts = "SELECT (SELECT count(*) FROM lobby_players), (SELECT count(*) FROM lobby_sign_ins)"
-        return list((await connection.execute(text(counts))).one())
+    counts = "SELECT (SELECT count(*) FROM lobby_players), (SELECT count(*) FROM lobby_sign_ins)"
+    return list((await execute(database, counts))[0])
 
 
-async def guests_after(lobby: Lobby, clock: FakeClock, seconds: float, database: AsyncEngine) -> list[int]:
+async def guests_after(lobby: Lobby, clock: FakeClock, seconds: float, database: Database) -> list[int]:
     clock.advance(seconds)
     await lobby.housekeeper.delete_unplayed_guests()
     return await rows(database)
@@ -37,7 +35,7 @@ async def guests_after(lobby: Lobby, clock: FakeClock, seconds: float, database:
 
 @on_both_databases
 async def test_a_guest_is_deleted_a_day_after_the_last_sign_in_or_refresh(
-    lobby: Lobby, clock: FakeClock, database: AsyncEngine
+    lobby: Lobby, clock: FakeClock, database: Database
 ) -> None:
     guest, tokens, _ = await lobby.auth.sign_in(SECRET, "Ada")
     clock.advance(DAY)
@@ -55,7 +53,7 @@ async def test_a_guest_is_deleted_a_day_after_the_last_sign_in_or_refresh(
 
 
 @on_both_databases
-async def test_a_player_of_an_opened_table_is_kept(lobby: Lobby, clock: FakeClock, database: AsyncEngine) -> None:
+async def test_a_player_of_an_opened_table_is_kept(lobby: Lobby, clock: FakeClock, database: Database) -> None:
     player, _, _ = await lobby.auth.sign_in(SECRET, "Ada")
     table = await lobby.tables.create(player, ALONE)
     await lobby.tables.set_ready(player.player_id, table.table_id, True, b"")
@@ -63,7 +61,7 @@ async def test_a_player_of_an_opened_table_is_kept(lobby: Lobby, clock: FakeCloc
 
 
 @on_both_databases
-async def test_a_guest_with_a_ticket_is_kept(lobby: Lobby, clock: FakeClock, database: AsyncEngine) -> None:
+async def test_a_guest_with_a_ticket_is_kept(lobby: Lobby, clock: FakeClock, database: Database) -> None:
     guest, _, _ = await lobby.auth.sign_in(SECRET, "Ada")
     (stream,) = await waiting(lobby, guest)
     assert await guests_after(lobby, clock, 2 * DAY, database) == [1, 1]
@@ -76,7 +74,7 @@ async def test_a_guest_with_a_ticket_is_kept(lobby: Lobby, clock: FakeClock, dat
 
 @pytest.mark.parametrize("is_ready", [True, False])
 async def test_a_guest_with_a_seat_at_a_table_that_is_not_open_is_kept(
-    lobby: Lobby, clock: FakeClock, database: AsyncEngine, engine: FakeEngine, is_ready: bool
+    lobby: Lobby, clock: FakeClock, database: Database, engine: FakeEngine, is_ready: bool
 ) -> None:
     """Tables are not open if the engine was away for long, or housekeeping has not closed them yet."""
     guest, _, _ = await lobby.auth.sign_in(SECRET, "Ada")
@@ -94,20 +92,19 @@ async def test_a_guest_with_a_seat_at_a_table_that_is_not_open_is_kept(
 
 
 async def test_a_guest_of_a_lobby_of_the_version_before_is_kept_as_long(
-    lobby: Lobby, clock: FakeClock, database: AsyncEngine
+    lobby: Lobby, clock: FakeClock, database: Database
 ) -> None:
     """It still runs while the others are replaced, and does not record that it saw a guest."""
     statement = (
         "INSERT INTO lobby_players (player_id, device_hash, name, created_milliseconds) VALUES ('a', 'a', 'Ada', :now)"
     )
-    async with database.begin() as connection:
-        await connection.execute(text(statement), {"now": clock()})
+    await execute(database, statement, {"now": clock()})
     assert await guests_after(lobby, clock, DAY, database) == [1, 0]
     assert await guests_after(lobby, clock, 1, database) == [0, 0]
 
 
 async def test_a_guest_is_kept_as_long_as_their_token_is_valid(
-    deployment: LobbyDeployment, clock: FakeClock, database: AsyncEngine
+    deployment: LobbyDeployment, clock: FakeClock, database: Database
 ) -> None:
     async with deployment.lobby(access_token_seconds=3 * DAY) as lobby:
         await lobby.auth.sign_in(SECRET, "Ada")
@@ -116,7 +113,7 @@ async def test_a_guest_is_kept_as_long_as_their_token_is_valid(
 
 
 async def test_guests_are_kept_if_the_operator_says_so(
-    deployment: LobbyDeployment, clock: FakeClock, database: AsyncEngine
+    deployment: LobbyDeployment, clock: FakeClock, database: Database
 ) -> None:
     async with deployment.lobby(unplayed_guest_hours=0) as lobby:
         await lobby.auth.sign_in(SECRET, "Ada")
@@ -125,7 +122,7 @@ async def test_guests_are_kept_if_the_operator_says_so(
 
 @on_both_databases
 async def test_a_guest_who_is_deleted_during_a_sign_in_is_a_new_player(
-    lobby: Lobby, store: Store, database: AsyncEngine
+    lobby: Lobby, store: Store, database: Database
 ) -> None:
     guest, _, _ = await lobby.auth.sign_in(SECRET, "Ada")
 
@@ -144,7 +141,7 @@ async def test_a_guest_who_is_deleted_during_a_sign_in_is_a_new_player(
 
 
 async def test_guests_beyond_one_batch_are_deleted_too(
-    lobby: Lobby, clock: FakeClock, database: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+    lobby: Lobby, clock: FakeClock, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (player_store, housekeeping):
         monkeypatch.setattr(module, "MAX_DELETED", 2)

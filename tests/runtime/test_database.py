@@ -1,19 +1,12 @@
 """An unusable database is reported in one line with its fault."""
 
-import asyncio
-import threading
-from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import pytest
-from sqlalchemy import URL, text
+from sqlalchemy import URL
 
 from croupier.runtime.database import (
-    BUSY_TIMEOUT_MILLISECONDS,
-    Database,
-    blocking_engine,
     check_permissions,
     database_name,
     open_database,
@@ -23,7 +16,7 @@ from croupier.runtime.permissions import make_private_folder
 from croupier.runtime.program import SettingsError
 from croupier.runtime.schema_versions import check_schema, migrate, migrate_database
 from loadtest.postgres import PostgresServer
-from tests.waiting import SettlingLoop, settled
+from tests.databases import execute
 
 
 @pytest.mark.parametrize(
@@ -66,11 +59,8 @@ async def test_a_path_with_special_characters_is_that_of_the_file(tmp_path: Path
     await migrate_database(url, ["croupier.scoring"])
     database = open_database(url)
     check_permissions(database)
-    async with Database(database).writing() as connection:
-        await connection.execute(text("INSERT INTO sheets SELECT * FROM sheets"))
-    with blocking_engine(database).connect() as connection:
-        assert connection.execute(text("SELECT count(*) FROM sheets")).scalar_one() == 0
-    await database.dispose()
+    await execute(database, "INSERT INTO sheets SELECT * FROM sheets")
+    await database.close()
     assert [found.relative_to(tmp_path) for found in tmp_path.rglob("*.db")] == [file.relative_to(tmp_path)]  # noqa: ASYNC240
 
 
@@ -87,100 +77,17 @@ async def test_names_and_passwords_with_special_characters_reach_the_server(post
         await migrate_database(owner, ["croupier.scoring"], {"croupier.scoring": name})
         database = open_database(own)
         await check_schema(database, "croupier.scoring")
-        async with Database(database).reading() as connection:
-            assert (await connection.execute(text("SELECT current_user, current_database()"))).one() == (name, name)
-        await database.dispose()
+        assert await execute(database, "SELECT current_user, current_database()") == [(name, name)]
+        await database.close()
     finally:
         postgres.run_sql("postgres", f"DROP DATABASE {quoted} WITH (FORCE)")
         postgres.run_sql("postgres", f"DROP ROLE {quoted}")
 
 
-async def connect_to_missing_folder(file: Path) -> None:
-    database = open_database(f"sqlite+aiosqlite:///{file.parent / 'missing' / file.name}")
-    with pytest.raises(SettingsError, match=r"missing.x\.db cannot be used, unable to open database file"):
-        await migrate(database, "croupier.scoring")
-
-
-async def cancel_connection(file: Path) -> None:
-    database = open_database(f"sqlite+aiosqlite:///{file}")
-    connecting = asyncio.create_task(database.connect().start())
-    await asyncio.sleep(0)
-    connecting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await connecting
-
-
-@pytest.mark.parametrize("connect", [connect_to_missing_folder, cancel_connection])
-def test_a_failed_connection_leaves_no_thread_behind(
-    tmp_path: Path, connect: Callable[[Path], Coroutine[Any, Any, None]]
-) -> None:
-    before = set(threading.enumerate())
-    # It is repeated, because a thread that remains may end just in time.
-    for _ in range(50):
-        asyncio.run(connect(tmp_path / "x.db"))
-        assert set(threading.enumerate()) <= before
-
-
 async def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "text.db"
     file.write_text("no database, " * 1000)
-    database = open_database(f"sqlite+aiosqlite:///{file}")
+    database = open_database(f"sqlite:///{file}")
     with pytest.raises(SettingsError, match=r"text\.db cannot be used, file is not a database"):
         await migrate(database, "croupier.scoring")
-    await database.dispose()
-
-
-async def test_transactions_that_write_take_turns_on_sqlite_while_others_read(tmp_path: Path) -> None:
-    database, begun = Database(open_database(f"sqlite:///{tmp_path}/x.db")), []
-
-    async def write() -> None:
-        async with database.writing() as connection:
-            begun.append(True)
-            await connection.execute(text("INSERT INTO numbers VALUES (2)"))
-
-    async def count() -> int:
-        async with database.reading() as connection:
-            return int((await connection.execute(text("SELECT count(*) FROM numbers"))).scalar_one())
-
-    async with database.writing() as connection:
-        await connection.execute(text("CREATE TABLE numbers (number INTEGER)"))
-    async with database.writing() as connection:
-        await connection.execute(text("INSERT INTO numbers VALUES (1)"))
-        later = asyncio.create_task(write())
-        assert [await count() for _ in range(10)] == [0] * 10
-        assert not begun
-    await later
-    assert await count() == 2
-    await database.engine.dispose()
-
-
-async def test_each_turn_to_write_changes_the_version_of_a_database_that_is_not_shared(tmp_path: Path) -> None:
-    shared, own = (Database(open_database(f"sqlite:///{tmp_path}/x.db"), is_shared=each) for each in (True, False))
-    versions = [own.version]
-    for write in (own.writing, own.turn, own.reading, own.writing_heartbeats):
-        async with write():
-            assert own.version == versions[-1]
-        versions.append(own.version)
-    assert versions == [0, 1, 2, 2, 2]
-    assert shared.version is None
-    await shared.engine.dispose()
-    await own.engine.dispose()
-
-
-async def test_a_write_that_is_cancelled_changes_the_version_also_when_its_commit_must_have_ended() -> None:
-    own, now, loop = Database(open_database("sqlite:////unused"), is_shared=False), [0.0], asyncio.get_running_loop()
-    assert isinstance(loop, SettlingLoop)
-    loop.follow(lambda: now[0])
-
-    async def write() -> None:
-        async with own.turn():
-            await asyncio.Event().wait()
-
-    writing = asyncio.create_task(write())
-    await settled()
-    writing.cancel()
-    await settled()
-    assert own.version == 1
-    now[0] = BUSY_TIMEOUT_MILLISECONDS / 1000
-    await settled()
-    assert own.version == 2
+    await database.close()

@@ -57,11 +57,10 @@ async def fault_of(url: str) -> BaseException:
     database = open_database(url)
     try:
         with pytest.raises(Exception) as raised:  # noqa: PT011 - the kind is what the caller compares
-            async with database.connect() as connection:
-                await connection.execute(text("SELECT 1"))
+            await database.connections.read(lambda connection: connection.execute(text("SELECT 1")))
         return raised.value
     finally:
-        await database.dispose()
+        await database.close()
 
 
 @pytest.mark.parametrize("how", ["variables", "url"])

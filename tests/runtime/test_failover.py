@@ -11,10 +11,9 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from prometheus_client import CollectorRegistry
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy import Connection, text
 
-from croupier.runtime.database import is_reachable, open_database, transaction
+from croupier.runtime.database import Database, open_database
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.notifications import Notifications
@@ -23,7 +22,7 @@ from croupier.runtime.schema_versions import migrate_database
 from croupier.runtime.service import Resources, Service, serve
 from croupier.runtime.settings import ServiceSettings
 from loadtest.postgres import PostgresServer, postgres_server
-from tests.databases import failed_over
+from tests.databases import execute, failed_over
 from tests.engine.fakes import RecordingLogger
 from tests.waiting import TIMEOUT_SECONDS, until
 
@@ -44,46 +43,43 @@ def logger() -> RecordingLogger:
 
 
 @pytest.fixture
-async def database(own_server: PostgresServer, logger: RecordingLogger) -> AsyncIterator[AsyncEngine]:
+async def database(own_server: PostgresServer, logger: RecordingLogger) -> AsyncIterator[Database]:
     opened = open_database(own_server.url("postgres"), outages=OutageLog("the database", logger, lambda: 0))
     yield opened
-    await opened.dispose()
+    await opened.close()
 
 
-async def pid_of(connection: AsyncConnection) -> int:
-    return int((await connection.execute(PID)).scalar_one())
+def pid_of(connection: Connection) -> int:
+    return int(connection.execute(PID).scalar_one())
 
 
-async def write(database: AsyncEngine, before: str = "SELECT 1") -> int:
+def write_after(connection: Connection, before: str) -> int:
+    connection.execute(text(before))
+    connection.execute(text("INSERT INTO moves VALUES (1)"))
+    return pid_of(connection)
+
+
+async def write(database: Database, before: str = "SELECT 1") -> int:
     """Write, after another statement, and return the process id of the session."""
-    async with transaction(database) as connection:
-        await connection.execute(text(before))
-        await connection.execute(text("INSERT INTO moves VALUES (1)"))
-        return await pid_of(connection)
+    return await database.write(write_after, before)
 
 
-async def write_if_available(database: AsyncEngine) -> int | None:
+async def write_if_available(database: Database) -> int | None:
     try:
         return await write(database)
     except Unavailable:
         return None
 
 
-async def pooled_pids(database: AsyncEngine, number: int = 3) -> set[int]:
+async def pooled_pids(database: Database, number: int = 3) -> set[int]:
     """Use several connections of the pool at once, and return the process ids of their sessions."""
-    all_open = asyncio.Barrier(number)
-
-    async def use() -> int:
-        async with transaction(database) as connection:
-            await all_open.wait()
-            return await pid_of(connection)
-
-    return set(await asyncio.gather(*(use() for _ in range(number))))
+    # All begin before the first has its answer.
+    return set(await asyncio.gather(*(database.read(pid_of) for _ in range(number))))
 
 
 @pytest.mark.postgres
 async def test_after_a_failover_all_pooled_connections_are_replaced(
-    own_server: PostgresServer, database: AsyncEngine
+    own_server: PostgresServer, database: Database
 ) -> None:
     before = await pooled_pids(database)
     assert len(before) == 3
@@ -98,7 +94,7 @@ async def test_after_a_failover_all_pooled_connections_are_replaced(
 
 
 @pytest.mark.postgres
-async def test_a_session_that_becomes_read_only_while_it_is_used_ends_with_all_others(database: AsyncEngine) -> None:
+async def test_a_session_that_becomes_read_only_while_it_is_used_ends_with_all_others(database: Database) -> None:
     before = await pooled_pids(database)
     with pytest.raises(Unavailable):
         await write(database, "SET TRANSACTION READ ONLY")
@@ -106,34 +102,32 @@ async def test_a_session_that_becomes_read_only_while_it_is_used_ends_with_all_o
 
 
 @pytest.mark.postgres
-async def test_a_lost_prepared_statement_ends_the_session(database: AsyncEngine) -> None:
+async def test_a_lost_prepared_statement_ends_the_session(database: Database) -> None:
     for _ in range(2):
         before = await write(database)
-    async with database.connect() as connection:
-        await connection.execute(text("DEALLOCATE ALL"))
+    await execute(database, "DEALLOCATE ALL")
     # The test of the connection before its use finds that out.
     assert await write(database) != before
 
 
 @pytest.mark.postgres
-async def test_a_defect_keeps_the_connection(database: AsyncEngine) -> None:
+async def test_a_defect_keeps_the_connection(database: Database) -> None:
     before = await write(database)
     for _ in range(2):
         with pytest.raises(Exception, match="unheard"):
-            async with transaction(database) as connection:
-                await connection.execute(text("SELECT * FROM unheard"))
+            await execute(database, "SELECT * FROM unheard")
     assert await write(database) == before
 
 
 @pytest.mark.postgres
 async def test_a_database_without_primary_cannot_be_used_until_there_is_one(
-    own_server: PostgresServer, database: AsyncEngine, logger: RecordingLogger
+    own_server: PostgresServer, database: Database, logger: RecordingLogger
 ) -> None:
-    assert await is_reachable(database)
+    assert await database.is_reachable()
     with failed_over(own_server, has_primary=False):
 
         async def is_unreachable() -> bool:
-            return not await is_reachable(database)
+            return not await database.is_reachable()
 
         await until(is_unreachable)
         for _ in range(3):
@@ -142,13 +136,13 @@ async def test_a_database_without_primary_cannot_be_used_until_there_is_one(
     assert logger.lines == [
         ("warning", "calls to the database fail", {"reason": "it is read-only: use the URL of the primary"})
     ]
-    await until(lambda: is_reachable(database))
+    await until(database.is_reachable)
     assert await write(database)
 
 
 @pytest.mark.postgres
 async def test_after_a_failover_notifications_arrive_from_the_new_primary(
-    own_server: PostgresServer, database: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+    own_server: PostgresServer, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("croupier.runtime.notifications.CHECK_SECONDS", 0.05)
     checked = asyncio.Event()
@@ -178,17 +172,16 @@ async def test_of_several_hosts_the_first_that_accepts_writes_is_used(
     postgres.run_sql("postgres", "CREATE ROLE mover LOGIN PASSWORD 'x y%20'")
     hosts = ",".join(f"127.0.0.1:{port}" for port in (1, own_server.port, postgres.port))
     database = open_database(f"postgresql://mover:x%20y%2520@{hosts}/postgres")
-    ports = set()
+    ports: set[str] = set()
     with failed_over(own_server, has_primary=False):
 
         async def has_moved() -> bool:
-            async with transaction(database) as connection:
-                ports.add((await connection.execute(text("SHOW port"))).scalar_one())
-            await database.dispose()
+            ports.update(port for (port,) in await execute(database, "SHOW port"))
+            await database.close()
             return str(postgres.port) in ports
 
         await until(has_moved)
-    await database.dispose()
+    await database.close()
     postgres.run_sql("postgres", "DROP ROLE mover")
     own_server.run_sql("postgres", "DROP ROLE mover")
 

@@ -50,9 +50,9 @@ def test_the_printed_command_closes_a_file_of_any_name(tmp_path: Path) -> None:
 async def test_a_database_that_others_may_use_is_refused(tmp_path: Path) -> None:
     database = open_database(f"sqlite:///{tmp_path}/x.db")
     check_permissions(database)
-    async with database.connect():
-        check_permissions(database)
-    await database.dispose()
+    assert await database.is_reachable()
+    check_permissions(database)
+    await database.close()
     (tmp_path / "x.db").chmod(0o644)
     with pytest.raises(SettingsError, match=r"x\.db is open to other users"):
         check_permissions(database)

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from croupier.runtime.database import is_reachable, open_database, transaction
+from croupier.runtime.database import Database, open_database
+from croupier.runtime.database_drivers import PostgresPool
 from croupier.runtime.errors import Unavailable
 from loadtest.postgres import PostgresServer, postgres_server
+from tests.databases import execute
 from tests.waiting import until
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
@@ -24,50 +25,46 @@ def own_server() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
-async def database(own_server: PostgresServer) -> AsyncIterator[AsyncEngine]:
+async def database(own_server: PostgresServer) -> AsyncIterator[Database]:
     opened = open_database(own_server.url("postgres"))
     yield opened
-    await opened.dispose()
+    await opened.close()
 
 
-async def select_one(connection: AsyncConnection) -> int:
-    return int((await connection.execute(text("SELECT 1"))).scalar_one())
+def select_one(connection: Connection) -> int:
+    return int(connection.execute(text("SELECT 1")).scalar_one())
 
 
-async def query(database: AsyncEngine) -> int:
-    async with transaction(database) as connection:
-        return await select_one(connection)
+async def query(database: Database) -> int:
+    return await database.read(select_one)
 
 
-async def query_twice(database: AsyncEngine, between: Callable[[], object]) -> None:
-    async with transaction(database) as connection:
-        await select_one(connection)
-        between()
-        await select_one(connection)
+async def query_twice(database: Database, between: Callable[[], object]) -> None:
+    await database.read(lambda connection: (select_one(connection), between(), select_one(connection)))
 
 
-async def test_a_server_that_was_killed(own_server: PostgresServer, database: AsyncEngine) -> None:
+async def test_a_server_that_was_killed(own_server: PostgresServer, database: Database) -> None:
     assert await query(database) == 1
     own_server.kill()
     try:
         for _ in range(2):
             with pytest.raises(Unavailable):
                 await query(database)
-        assert not await is_reachable(database)
+        assert not await database.is_reachable()
     finally:
         own_server.start()
     assert await query(database) == 1
-    assert await is_reachable(database)
+    assert await database.is_reachable()
 
 
-async def test_a_server_that_is_killed_within_a_transaction(own_server: PostgresServer, database: AsyncEngine) -> None:
+async def test_a_server_that_is_killed_within_a_transaction(own_server: PostgresServer, database: Database) -> None:
     with pytest.raises(Unavailable):
         await query_twice(database, own_server.kill)
     own_server.start()
     assert await query(database) == 1
 
 
-async def test_connections_that_are_terminated(own_server: PostgresServer, database: AsyncEngine) -> None:
+async def test_connections_that_are_terminated(own_server: PostgresServer, database: Database) -> None:
     terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'croupier'"
     with pytest.raises(Unavailable):
         await query_twice(database, lambda: own_server.run_sql("postgres", terminate))
@@ -75,38 +72,36 @@ async def test_connections_that_are_terminated(own_server: PostgresServer, datab
     assert await query(database) == 1
 
 
-async def test_a_server_that_hangs(own_server: PostgresServer) -> None:
-    # With a short timeout of commands, for which the test waits.
-    with_timeout = open_database(own_server.url("postgres"), command_seconds=2)
+async def test_a_server_that_hangs(own_server: PostgresServer, database: Database) -> None:
+    # With a short timeout of commands, for which the test waits, and one connection, which each call has to return.
+    with_timeout = Database(PostgresPool(database.url, command_seconds=2, pool_size=1))
     await query(with_timeout)
     own_server.pause()
     try:
-        assert not await is_reachable(with_timeout, 0.2)
+        assert not await with_timeout.is_reachable(0.2)
         with pytest.raises(Unavailable):
             await query(with_timeout)
     finally:
         own_server.resume()
     assert await query(with_timeout) == 1
-    assert with_timeout.pool.checkedout() == 0  # type: ignore[attr-defined]
-    await with_timeout.dispose()
+    await with_timeout.close()
 
 
 DEADLOCK, LOCK_TIMEOUT, OUT_OF_MEMORY, UNKNOWN_TABLE = "40P01", "55P03", "53200", "42P01"
 
 
-async def fail_with(database: AsyncEngine, code: str) -> None:
-    async with transaction(database) as connection:
-        await connection.execute(text(f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{code}'; END $$"))
+async def fail_with(database: Database, code: str) -> None:
+    await execute(database, f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{code}'; END $$")
 
 
 @pytest.mark.parametrize("code", [DEADLOCK, LOCK_TIMEOUT, OUT_OF_MEMORY])
-async def test_transient_errors_are_unavailable(database: AsyncEngine, code: str) -> None:
+async def test_transient_errors_are_unavailable(database: Database, code: str) -> None:
     with pytest.raises(Unavailable):
         await fail_with(database, code)
     assert await query(database) == 1
 
 
-async def test_permanent_errors_are_not_unavailable(database: AsyncEngine) -> None:
+async def test_permanent_errors_are_not_unavailable(database: Database) -> None:
     with pytest.raises(DBAPIError):
         await fail_with(database, UNKNOWN_TABLE)
 
@@ -119,15 +114,12 @@ def configure(server: PostgresServer, change: str) -> None:
     server.run_sql("postgres", "SELECT pg_reload_conf()")
 
 
-async def test_a_commit_is_not_visible_before_a_standby_has_it(
-    own_server: PostgresServer, database: AsyncEngine
-) -> None:
+async def test_a_commit_is_not_visible_before_a_standby_has_it(own_server: PostgresServer, database: Database) -> None:
     own_server.run_sql("postgres", "CREATE TABLE moves (number int)")
     configure(own_server, "SET synchronous_standby_names = 'nobody'")
     try:
         with pytest.raises(Unavailable):
-            async with transaction(database) as connection:
-                await connection.execute(text("INSERT INTO moves VALUES (1)"))
+            await execute(database, "INSERT INTO moves VALUES (1)")
         # If the call's end had cancelled the commit's wait, the move would be visible.
         assert own_server.run_sql("postgres", WAITS_FOR_STANDBY) == "1"
         assert own_server.run_sql("postgres", "SELECT count(*) FROM moves") == "0"
@@ -137,7 +129,7 @@ async def test_a_commit_is_not_visible_before_a_standby_has_it(
     await until(lambda: own_server.run_sql("postgres", "SELECT count(*) FROM moves") == "1")
 
 
-async def test_a_cancelled_call_ends(database: AsyncEngine) -> None:
+async def test_a_cancelled_call_ends(database: Database) -> None:
     for wait in range(100):
         # A pooled connection is checked before it is used again.
         await query(database)
@@ -148,6 +140,7 @@ async def test_a_cancelled_call_ends(database: AsyncEngine) -> None:
                 await querying
 
 
-async def test_more_calls_than_connections_take_turns(database: AsyncEngine) -> None:
+async def test_more_calls_than_connections_take_turns(own_server: PostgresServer, database: Database) -> None:
     assert await asyncio.gather(*(query(database) for _ in range(300))) == [1] * 300
-    assert database.pool.size() == 10  # type: ignore[attr-defined]
+    sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'croupier'"
+    assert own_server.run_sql("postgres", sessions) == "10"

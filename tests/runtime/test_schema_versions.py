@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 from alembic.script import ScriptDirectory
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import inspect
 from structlog.testing import CapturingLogger
 
 from croupier.runtime.alembic_migrations import alembic_config
-from croupier.runtime.database import open_database, transaction
+from croupier.runtime.database import Database, open_database
 from croupier.runtime.program import DatabaseUnreachable, SettingsError
 from croupier.runtime.schema_versions import (
     check_durability,
@@ -22,16 +21,17 @@ from croupier.runtime.schema_versions import (
     migrate_database,
 )
 from loadtest.postgres import PostgresServer
+from tests.databases import execute
 
 PACKAGE = "croupier.scoring"
 ALL = ("croupier.lobby", "croupier.engine", "croupier.scoring")
 
 
 @asynccontextmanager
-async def opened(url: str) -> AsyncIterator[AsyncEngine]:
+async def opened(url: str) -> AsyncIterator[Database]:
     database = open_database(url)
     yield database
-    await database.dispose()
+    await database.close()
 
 
 async def refusal(url: str, package: str = PACKAGE) -> SettingsError | DatabaseUnreachable:
@@ -48,8 +48,8 @@ async def refusal(url: str, package: str = PACKAGE) -> SettingsError | DatabaseU
 
 
 async def write_version(url: str, version: str) -> None:
-    async with opened(url) as database, transaction(database) as connection:
-        await connection.execute(text("UPDATE scoring_schema_version SET version_num = :it"), {"it": version})
+    async with opened(url) as database:
+        await execute(database, "UPDATE scoring_schema_version SET version_num = :it", {"it": version})
 
 
 async def test_services_share_a_database(empty_url: str) -> None:
@@ -62,8 +62,8 @@ async def test_services_share_a_database(empty_url: str) -> None:
 
 @pytest.mark.parametrize("package", ALL)
 async def test_the_revisions_are_those_of_alembic(empty_url: str, package: str) -> None:
-    async with opened(empty_url) as database, database.connect() as connection:
-        config = await connection.run_sync(alembic_config, package)
+    async with opened(empty_url) as database:
+        config = await database.read(alembic_config, package)
     script = ScriptDirectory.from_config(config)
     known = known_revisions(package)
     assert known == {migration.revision for migration in script.walk_revisions()}
@@ -79,8 +79,8 @@ async def test_two_migrations_at_once_migrate_once(new_database: Callable[..., s
 async def test_a_schema_that_is_missing(empty_url: str) -> None:
     assert "the tables of croupier's scoring in the database" in str(await refusal(empty_url))
     assert 'are missing: run "croupier migrate' in str(await refusal(empty_url))
-    async with opened(empty_url) as database, database.connect() as connection:
-        assert await connection.run_sync(lambda sync: sync.dialect.get_table_names(sync)) == []
+    async with opened(empty_url) as database:
+        assert await database.read(lambda connection: inspect(connection).get_table_names()) == []
 
 
 async def test_a_schema_of_another_version(empty_url: str) -> None:

@@ -116,7 +116,7 @@ async def open_harness(keys: Keys, database: str) -> AsyncIterator[ScoringHarnes
     """Run the service, wired as the program wires it, until the end of the block."""
     async with AsyncExitStack() as stack:
         opened = open_database(database)
-        stack.push_async_callback(opened.dispose)
+        stack.push_async_callback(opened.close)
         resources = Resources(structlog.get_logger(), None, TracesSettings(), opened, stack)
         service = build(keys.settings(database), resources)
         channels = []

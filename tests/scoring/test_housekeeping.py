@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 import structlog
-from sqlalchemy import event, func, select, update
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import func, select, update
 
+from croupier.runtime.database import Database
 from croupier.runtime.table_access import SEATED
 from croupier.scoring.housekeeping import BATCH_SIZE, DAY_MILLISECONDS, Housekeeper
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.schema import METADATA, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
 from croupier.scoring.standings import Scope
 from croupier.scoring.standings_store import StandingsStore
-from tests.databases import on_both_databases, on_postgresql
-from tests.query_plans import plan_of, scanned
+from tests.databases import execute, held_transaction, on_both_databases, on_postgresql
+from tests.query_plans import before_each_statement, plan_of, scanned
 from tests.scoring.test_ledger import FIRST, RESULT, SECOND, SHEET, opened, record
 
 OLD = 2 * BATCH_SIZE + 40
@@ -35,13 +35,12 @@ async def record_tables(ledger: Ledger) -> None:
             await record(ledger, dataclasses.replace(RESULT, end_milliseconds=(number + 1) * DAY_MILLISECONDS), sheet)
 
 
-async def left(database: AsyncEngine) -> list[int]:
+async def left(database: Database) -> list[int]:
     counts = [select(func.count()).select_from(table) for table in (SHEETS, ROUNDS, SEAT_COUNTS, RESULTS)]
-    async with database.connect() as connection:
-        return [(await connection.execute(count)).scalar_one() for count in counts]
+    return [(await execute(database, count))[0][0] for count in counts]
 
 
-async def standings_of(database: AsyncEngine) -> list[object]:
+async def standings_of(database: Database) -> list[object]:
     standings = StandingsStore(database)
     statistics = [await standings.statistics("anna", scope) for scope in Scope]
     return [statistics, await standings.leaderboard("solo", None, 10)]
@@ -90,7 +89,7 @@ async def test_rounds_without_result_are_deleted_some_days_after_the_last_report
 async def test_a_table_that_is_reported_during_the_deletion_is_kept(database_url: str) -> None:
     async with opened(database_url, lambda: 0) as ledger:
         await record(ledger, FIRST)
-        async with ledger.database.begin() as report:
+        async with held_transaction(ledger.database) as report:
             await report.execute(update(SHEETS).values(reported_milliseconds=11 * DAY_MILLISECONDS))
             keeper = Housekeeper(ledger.database, 10, lambda: 11 * DAY_MILLISECONDS, structlog.get_logger())
             await keeper.delete_expired()
@@ -108,8 +107,9 @@ async def test_sqlite_lets_no_report_in_between_choice_and_deletion(database_url
     refused_statements: list[str] = []
     async with opened(database_url, lambda: 0) as ledger:
         await record(ledger, FIRST)
-        event.listen(ledger.database.sync_engine, "before_cursor_execute", report)
-        await Housekeeper(ledger.database, 10, lambda: 11 * DAY_MILLISECONDS, structlog.get_logger()).delete_expired()
+        keeper = Housekeeper(ledger.database, 10, lambda: 11 * DAY_MILLISECONDS, structlog.get_logger())
+        with before_each_statement(report):
+            await keeper.delete_expired()
         assert len(refused_statements) == 4
         assert await left(ledger.database) == [0, 0, 0, 0]
 

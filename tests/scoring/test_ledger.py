@@ -55,7 +55,7 @@ async def ledger(database_url: str) -> AsyncIterator[Ledger]:
 async def opened(url: str, clock: Clock = now_milliseconds) -> AsyncIterator[Ledger]:
     database = open_database(url)
     yield Ledger(database, clock)
-    await database.dispose()
+    await database.close()
 
 
 async def record(ledger: Ledger, entry: Round | Result, sheet: Sheet = SHEET) -> bool:

@@ -24,6 +24,7 @@ from croupier_api.v1 import scoring_pb2 as pb
 from croupier_internal.v1 import scoring_control_pb2 as control_pb
 from tests.calls import call_of
 from tests.contract.deployment import person
+from tests.databases import execute
 from tests.loop_steps import MAX_STEP_SECONDS, longest_step, serialized
 from tests.scoring.deployment import PUBLIC, result_entry, round_entry
 
@@ -61,12 +62,12 @@ async def servicers(database_file: Path) -> AsyncIterator[tuple[ScoringServicer,
     await control.RecordRound(long_round("long", 1), context)
     for number in range(RESULTS):
         await control.RecordResult(long_result(f"t{number}"), context)
-    async with database.begin() as connection:
-        first = (await connection.execute(select(ROUNDS))).mappings().one()
-        rows = [{**first, "round": number} for number in range(2, ROUNDS_OF_SHEET + 1)]
-        await connection.execute(insert(ROUNDS), rows)
+    (first,) = await execute(database, select(ROUNDS))
+    columns = dict(zip(ROUNDS.c.keys(), first, strict=True))
+    rows = [columns | {"round": number} for number in range(2, ROUNDS_OF_SHEET + 1)]
+    await execute(database, insert(ROUNDS), rows)
     yield ScoringServicer(ledger, StandingsStore(database), links, now_milliseconds), control
-    await database.dispose()
+    await database.close()
 
 
 def request_of(method: str, number: int) -> Message:

@@ -15,14 +15,14 @@ from croupier.scoring.publication import Publisher
 from croupier.scoring.schema import METADATA, SHEETS
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import StandingsStore
-from tests.databases import POSTGRESQL
+from tests.databases import POSTGRESQL, execute
 from tests.migrations import differences, migrated_from, up_to_date
 from tests.scoring.deployment import score_sheet
 
 
 async def test_migrations_create_the_schema_of_the_code(empty_url: str) -> None:
-    async with up_to_date(empty_url, "croupier.scoring") as database, database.connect() as connection:
-        assert await connection.run_sync(differences, METADATA, "scoring_schema_version") == []
+    async with up_to_date(empty_url, "croupier.scoring") as database:
+        assert await database.read(differences, METADATA, "scoring_schema_version") == []
 
 
 STORED_BY_0001 = (
@@ -46,9 +46,8 @@ def store_as_0001(connection: Connection) -> None:
 
 async def test_stored_results_become_seated_and_unranked_and_stay_in_the_statistics(empty_url: str) -> None:
     old = open_database(empty_url)
-    async with old.begin() as connection:
-        await connection.run_sync(store_as_0001)
-    await old.dispose()
+    await old.write(store_as_0001)
+    await old.close()
     async with up_to_date(empty_url, "croupier.scoring") as database:
         ledger, standings = Ledger(database, now_milliseconds), StandingsStore(database)
         sheet = Sheet("a", "solo", (Seat("anna", "Anna", ""), Seat("ben", "Ben", "")), SEATED)
@@ -74,11 +73,10 @@ async def test_stored_sheets_count_as_reported_at_the_migration(empty_url: str) 
     began = now_milliseconds()
     sheets = text("INSERT INTO sheets (table_id, game, seats, visibility) VALUES (:id, 'solo', '[]', 'public')")
     async with migrated_from(empty_url, "croupier.scoring", "0002", sheets, [{"id": "a"}]) as database:
-        async with database.begin() as connection:
-            # By a scoring of the version before.
-            await connection.execute(sheets, [{"id": "b"}])
-            reported = (await connection.execute(select(SHEETS.c.reported_milliseconds))).scalars().all()
-        assert began <= reported[0] == reported[1] <= now_milliseconds()
+        # By a scoring of the version before.
+        await execute(database, sheets, [{"id": "b"}])
+        (first,), (second,) = await execute(database, select(SHEETS.c.reported_milliseconds))
+        assert began <= first == second <= now_milliseconds()
 
 
 @pytest.mark.parametrize("empty_url", [POSTGRESQL], indirect=True)
@@ -88,8 +86,7 @@ async def test_a_scoring_of_the_version_before_stores_no_sheet_of_unknown_access
     async with up_to_date(empty_url, "croupier.scoring") as database:
         await Ledger(database, now_milliseconds).record_result(Sheet("a", "solo", ()), Result((), (), 10))
         with pytest.raises(IntegrityError, match="visibility"):
-            async with database.begin() as connection:
-                await connection.execute(insert)
+            await execute(database, insert)
 
 
 STORED_BY_0003 = (
@@ -117,9 +114,8 @@ def store_as_0003(connection: Connection) -> None:
 
 async def test_stored_results_stay_public_and_ranked_as_they_counted(empty_url: str) -> None:
     old = open_database(empty_url)
-    async with old.begin() as connection:
-        await connection.run_sync(store_as_0003)
-    await old.dispose()
+    await old.write(store_as_0003)
+    await old.close()
     async with up_to_date(empty_url, "croupier.scoring") as database:
         ledger, standings = Ledger(database, now_milliseconds), StandingsStore(database)
         found = {table_id: (await score_sheet(ledger, table_id)).result for table_id in ("ranked", "public")}

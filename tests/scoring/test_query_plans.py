@@ -3,15 +3,14 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.runtime.database import open_database
+from croupier.runtime.database import Database, open_database
 from croupier.runtime.service import now_milliseconds
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.schema import METADATA
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
+from tests.databases import execute
 from tests.query_plans import plan_of, scanned
 from tests.scoring.test_ledger import FIRST, RESULT, SHEET
 
@@ -29,24 +28,21 @@ PAGES: dict[str, Callable[[StandingsStore], Awaitable[object]]] = {
 
 
 @pytest.fixture
-async def database(database_url: str) -> AsyncIterator[AsyncEngine]:
+async def database(database_url: str) -> AsyncIterator[Database]:
     database = open_database(database_url)
     await Ledger(database, now_milliseconds).record_round(SHEET, FIRST)
     await Ledger(database, now_milliseconds).record_result(SHEET, RESULT)
     yield database
-    await database.dispose()
+    await database.close()
 
 
 @pytest.mark.parametrize("page", PAGES)
-async def test_no_page_scans_a_table(database: AsyncEngine, page: str) -> None:
+async def test_no_page_scans_a_table(database: Database, page: str) -> None:
     steps = await plan_of(database, lambda: PAGES[page](StandingsStore(database)))
     assert steps
     assert not scanned(steps, METADATA.tables)
 
 
-async def test_a_scan_is_found(database: AsyncEngine) -> None:
-    async def scan() -> None:
-        async with database.connect() as connection:
-            await connection.execute(text("SELECT * FROM results WHERE totals = ''"))
-
-    assert scanned(await plan_of(database, scan), METADATA.tables) == {"results"}
+async def test_a_scan_is_found(database: Database) -> None:
+    steps = await plan_of(database, lambda: execute(database, "SELECT * FROM results WHERE totals = ''"))
+    assert scanned(steps, METADATA.tables) == {"results"}

@@ -6,9 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from random import Random
 
-from sqlalchemy.ext.asyncio import AsyncEngine
-
-from croupier.runtime.database import open_database
+from croupier.runtime.database import Database, open_database
 from croupier.runtime.service import now_milliseconds
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.scoring.ledger import Ledger, Result, Round, ScoreSheet, Seat, SeatConduct, SeatCount, Sheet
@@ -138,11 +136,11 @@ async def record_all(ledgers: Sequence[Ledger], entries: Sequence[Entry]) -> Non
 
 
 @asynccontextmanager
-async def two_replicas(url: str) -> AsyncIterator[tuple[AsyncEngine, AsyncEngine]]:
+async def two_replicas(url: str) -> AsyncIterator[tuple[Database, Database]]:
     one, other = open_database(url), open_database(url)
     yield one, other
-    await one.dispose()
-    await other.dispose()
+    await one.close()
+    await other.close()
 
 
 async def in_pages(standings: StandingsStore, game: str, size: int) -> tuple[LeaderboardEntry, ...]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from prometheus_client import CollectorRegistry
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.api.outbox import Outbox, ScoringPort
 from croupier.engine.api.stream_codec import StreamEncoder
@@ -21,7 +20,7 @@ from croupier.engine.cluster.housekeeping import (
     Housekeeper,
     RetentionPolicy,
 )
-from croupier.engine.cluster.liveness import EngineLiveness
+from croupier.engine.cluster.liveness import EngineLiveness, LivenessStore
 from croupier.engine.cluster.notifier import Notifier, NullNotifier
 from croupier.engine.cluster.postgres_notifier import PostgresNotifier
 from croupier.engine.cluster.sql_liveness import SqlLivenessStore
@@ -126,6 +125,7 @@ class Ports:
     new_seed: Callable[[int], bytes]
     random: RandomSource
     query_time: QueryTime
+    liveness: LivenessStore
     writer: EntryWriter
     notifier: Notifier
     bot_workers: BotWorkers
@@ -137,7 +137,7 @@ class Ports:
 
 def assemble(
     settings: EngineSettings,
-    sql_engine: AsyncEngine,
+    database: Database,
     scoring: ScoringPort,
     new_seed: Callable[[int], bytes],
     local_clock: Clock,
@@ -146,15 +146,15 @@ def assemble(
 ) -> Engine:
     """Wire an engine with production ports; nothing runs yet."""
     engine_id, metrics = secrets.token_hex(8), EngineMetrics(CollectorRegistry())
-    # An engine on SQLite is the only one of its database.
-    database = Database(sql_engine, is_shared=sql_engine.dialect.name != "sqlite")
     writer, notifier = _writer_and_notifier(database, engine_id, logger)
     ports = Ports(
         engine_id=engine_id,
         metrics=metrics,
         new_seed=new_seed,
         random=secrets.SystemRandom().randrange,
-        query_time=time_query(sql_engine, local_clock),
+        query_time=time_query(database, local_clock),
+        # An engine on SQLite is the only one of its database.
+        liveness=SqlLivenessStore(database, is_alone=database.dialect == "sqlite"),
         writer=writer,
         notifier=notifier,
         bot_workers=BotWorkerPool(settings.bot_processes, metrics, logger),
@@ -176,7 +176,7 @@ def wire(
     clock = DatabaseClock(local_clock, ports.query_time, logger)
     store = SqlTableStore(database, writer, ports.notifier.logs_extended, metrics)
     outbox = Outbox(store, scoring, clock, metrics, logger)
-    liveness = EngineLiveness(SqlLivenessStore(database), ports.engine_id, store.commits.is_responsive, clock, logger)
+    liveness = EngineLiveness(ports.liveness, ports.engine_id, store.commits.is_responsive, clock, logger)
     background, load_queue = Background(logger), LoadQueue(settings.max_loads, metrics)
     new_table = partial(
         Table,
@@ -259,9 +259,9 @@ def _new_scheduler(ports: Ports, liveness: EngineLiveness, background: Backgroun
 
 
 def _writer_and_notifier(database: Database, engine_id: str, logger: Logger) -> tuple[EntryWriter, Notifier]:
-    if database.engine.dialect.name == "sqlite":
+    if database.dialect == "sqlite":
         return SqliteWriter(database), NullNotifier()
-    return PostgresWriter(database.engine), PostgresNotifier(database.engine, engine_id, logger)
+    return PostgresWriter(database), PostgresNotifier(database, engine_id, logger)
 
 
 def _retention(settings: EngineSettings) -> RetentionPolicy:

@@ -8,7 +8,6 @@ from functools import partial
 import grpc
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import CollectorRegistry
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.auth import AuthService
 from croupier.lobby.change_feed import CatchUp
@@ -33,6 +32,7 @@ from croupier.lobby.table_updater import Discards, TableUpdater
 from croupier.lobby.tables import TimeControl
 from croupier.lobby.ticket_store import TicketStore
 from croupier.runtime.admission.budget import Budget
+from croupier.runtime.database import Database
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer
 from croupier.runtime.logs import Logger
 from croupier.runtime.notifications import Notifications
@@ -81,7 +81,7 @@ class Lobby:
 
 def assemble(
     settings: LobbySettings,
-    database: AsyncEngine,
+    database: Database,
     engine: EnginePort,
     key: Ed25519PrivateKey,
     source: random.Random,

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import String, bindparam, delete, exists, insert, select, update
+from sqlalchemy import Connection, String, bindparam, delete, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.players import Player
 from croupier.lobby.schema import PLAYERS, SIGN_INS, TICKETS
-from croupier.lobby.store import Store, select_unlocked
+from croupier.lobby.store import Store, acquire_advisory_lock, select_unlocked
 
 MAX_DELETED = 500
 MAX_SIGN_INS = 10
@@ -22,15 +22,14 @@ class PlayerStore:
 
     async def see(self, player_id: str, now: int) -> Player | None:
         """Record that a player was seen, and return them, or None."""
-        async with self._store.writing() as connection:
-            seen = await connection.execute(_SEEN_PLAYER, {"seen_player": player_id, "seen_milliseconds": now})
-            row = seen.one_or_none()
+        seen = {"seen_player": player_id, "seen_milliseconds": now}
+        row = await self._store.write(lambda connection: connection.execute(_SEEN_PLAYER, seen).one_or_none())
         return Player(row.player_id, row.name) if row else None
 
     async def get_by_device(self, device_hash: str) -> Player | None:
         """Return the player of a device, or None."""
-        async with self._store.reading() as connection:
-            row = (await connection.execute(_BY_DEVICE, {"device_hash": device_hash})).one_or_none()
+        wanted = {"device_hash": device_hash}
+        row = await self._store.read(lambda connection: connection.execute(_BY_DEVICE, wanted).one_or_none())
         return Player(row.player_id, row.name) if row else None
 
     async def add(self, player: Player, device_hash: str, now: int) -> bool:
@@ -43,8 +42,7 @@ class PlayerStore:
             "seen_milliseconds": now,
         }
         try:
-            async with self._store.writing() as connection:
-                await connection.execute(insert(PLAYERS), row)
+            await self._store.write(lambda connection: connection.execute(insert(PLAYERS), row))
         except IntegrityError:
             return False
         return True
@@ -52,8 +50,7 @@ class PlayerStore:
     async def rename(self, player: Player) -> None:
         """Store a player's name."""
         statement = update(PLAYERS).where(PLAYERS.c.player_id == player.player_id).values(name=player.name)
-        async with self._store.writing() as connection:
-            await connection.execute(statement)
+        await self._store.write(lambda connection: connection.execute(statement))
 
     async def add_sign_in(self, family: str, player_id: str, token_hash: str, expires: int, now: int) -> bool:
         """Store a new sign-in; the player's oldest ends if there are too many. Returns False if the player is gone."""
@@ -63,14 +60,16 @@ class PlayerStore:
             "token_hash": token_hash,
             "expires_milliseconds": expires,
         }
-        async with self._store.writing() as connection:
-            await self._store.acquire_advisory_lock(connection, "sign in", player_id)
-            seen = await connection.execute(_SEEN, {"seen_player": player_id, "seen_milliseconds": now})
-            if seen.rowcount == 0:
+
+        def add(connection: Connection) -> bool:
+            acquire_advisory_lock(connection, "sign in", player_id)
+            if connection.execute(_SEEN, {"seen_player": player_id, "seen_milliseconds": now}).rowcount == 0:
                 return False
-            await connection.execute(_DELETE_OLDEST_SIGN_INS, {"of_player": player_id})
-            await connection.execute(insert(SIGN_INS), row)
-        return True
+            connection.execute(_DELETE_OLDEST_SIGN_INS, {"of_player": player_id})
+            connection.execute(insert(SIGN_INS), row)
+            return True
+
+        return await self._store.write(add)
 
     async def rotate_token(self, family: str, used_hash: str, new_hash: str, expires: int, now: int) -> str | None:
         """Replace the used refresh token by a new one and return its player's id.
@@ -87,20 +86,22 @@ class PlayerStore:
             .values(token_hash=new_hash, expires_milliseconds=expires)
             .returning(SIGN_INS.c.player_id)
         )
-        async with self._store.writing() as connection:
-            player_id: str | None = (await connection.execute(rotated)).scalar_one_or_none()
+
+        def rotate(connection: Connection) -> str | None:
+            player_id = connection.execute(rotated).scalar_one_or_none()
             if player_id is None:
-                await connection.execute(delete(SIGN_INS).where(SIGN_INS.c.family == family))
-        return player_id
+                connection.execute(delete(SIGN_INS).where(SIGN_INS.c.family == family))
+            return player_id
+
+        return await self._store.write(rotate)
 
     async def mark_played(self, player_ids: Collection[str], now: int) -> None:
         """Record that players have played; they are kept."""
         unplayed = PLAYERS.c.player_id.in_(player_ids), PLAYERS.c.played_milliseconds.is_(None)
         # In one order, so that two transactions never wait for each other.
         locked = select(PLAYERS.c.player_id).where(*unplayed).order_by(PLAYERS.c.player_id).with_for_update()
-        async with self._store.writing() as connection:
-            played = update(PLAYERS).where(PLAYERS.c.player_id.in_(locked)).values(played_milliseconds=now)
-            await connection.execute(played)
+        played = update(PLAYERS).where(PLAYERS.c.player_id.in_(locked)).values(played_milliseconds=now)
+        await self._store.write(lambda connection: connection.execute(played))
 
     async def delete_unplayed(self, seen_before: int) -> int:
         """Delete guests who have not played, were not seen since a time and have no ticket, with their sign-ins.
@@ -112,17 +113,20 @@ class PlayerStore:
         is_old = PLAYERS.c.created_milliseconds < seen_before
         has_ticket = exists().where(TICKETS.c.player_id == PLAYERS.c.player_id)
         unlocked = select_unlocked(PLAYERS.c.player_id, is_unplayed, is_old, ~has_ticket).limit(MAX_DELETED)
-        async with self._store.writing() as connection:
-            player_ids = list((await connection.execute(unlocked)).scalars())
-            await connection.execute(delete(SIGN_INS).where(SIGN_INS.c.player_id.in_(player_ids)))
-            await connection.execute(delete(PLAYERS).where(PLAYERS.c.player_id.in_(player_ids)))
-        return len(player_ids)
+
+        def delete_them(connection: Connection) -> int:
+            player_ids = connection.scalars(unlocked).all()
+            connection.execute(delete(SIGN_INS).where(SIGN_INS.c.player_id.in_(player_ids)))
+            connection.execute(delete(PLAYERS).where(PLAYERS.c.player_id.in_(player_ids)))
+            return len(player_ids)
+
+        return await self._store.write(delete_them)
 
     async def delete_expired(self, now: int) -> None:
         """Delete expired sign-ins."""
         keys = select_unlocked(SIGN_INS.c.family, SIGN_INS.c.expires_milliseconds <= now)
-        async with self._store.writing() as connection:
-            await connection.execute(delete(SIGN_INS).where(SIGN_INS.c.family.in_(keys)))
+        expired = delete(SIGN_INS).where(SIGN_INS.c.family.in_(keys))
+        await self._store.write(lambda connection: connection.execute(expired))
 
 
 # The statements have their values as parameters: building one takes longer than its execution.

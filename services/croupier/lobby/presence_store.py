@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from sqlalchemy import delete, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, delete, func, select
 
 from croupier.lobby.schema import PRESENCE
 from croupier.lobby.store import Store
@@ -43,17 +42,15 @@ class PresenceStore:
     async def record(self, pairs: Sequence[Pair], now: int) -> None:
         """Record that players were seen at tables, unless that was done within 15 s."""
         if due := self.due(pairs, now):
-            async with self._store.writing() as connection:
-                await record_seen(connection, due, now)
+            await self._store.write(record_seen, due, now)
             self.mark_recorded(due, now)
 
     async def seen(self, table_ids: Collection[str]) -> dict[str, dict[str, int]]:
         """Return when players were last seen, by table and player."""
         query = select(PRESENCE).where(PRESENCE.c.table_id.in_(table_ids))
         seen: dict[str, dict[str, int]] = {table_id: {} for table_id in table_ids}
-        async with self._store.reading() as connection:
-            for row in await connection.execute(query):
-                seen[row.table_id][row.player_id] = row.seen_milliseconds
+        for row in await self._store.read(lambda connection: connection.execute(query).all()):
+            seen[row.table_id][row.player_id] = row.seen_milliseconds
         return seen
 
     async def list_stale(self, before: int, limit: int) -> list[str]:
@@ -66,21 +63,19 @@ class PresenceStore:
             .order_by(func.min(seen))
             .limit(limit)
         )
-        async with self._store.reading() as connection:
-            return list((await connection.execute(query)).scalars())
+        return list(await self._store.read(lambda connection: connection.scalars(query).all()))
 
     async def delete_stale(self, table_ids: Collection[str], before: int) -> None:
         """Delete the rows of players at some tables who were last seen before a time."""
         is_stale = PRESENCE.c.table_id.in_(table_ids) & (PRESENCE.c.seen_milliseconds < before)
-        async with self._store.writing() as connection:
-            await connection.execute(delete(PRESENCE).where(is_stale))
+        await self._store.write(lambda connection: connection.execute(delete(PRESENCE).where(is_stale)))
 
 
-async def record_seen(connection: AsyncConnection, pairs: Sequence[Pair], now: int) -> None:
+def record_seen(connection: Connection, pairs: Sequence[Pair], now: int) -> None:
     """Record in a transaction that players were seen at tables."""
     insert = insert_into(connection.dialect.name, PRESENCE)
     upsert = insert.on_conflict_do_update(
         index_elements=["table_id", "player_id"], set_={"seen_milliseconds": insert.excluded.seen_milliseconds}
     )
     rows = [{"table_id": table_id, "player_id": player_id, "seen_milliseconds": now} for table_id, player_id in pairs]
-    await connection.execute(upsert, rows)
+    connection.execute(upsert, rows)

@@ -2,8 +2,7 @@
 
 import hashlib
 
-from sqlalchemy import BigInteger, Column, ColumnElement, Select, cast, func, literal, select, text
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy import BigInteger, Column, ColumnElement, Connection, Select, cast, func, literal, select, text
 
 from croupier.runtime.database import Database
 from croupier.runtime.logs import Logger
@@ -13,29 +12,19 @@ NOTIFICATION_CHANNEL = "croupier_lobby_table"
 """The channel of PostgreSQL on which lobbies send the ids of changed tables to each other."""
 
 
-class Store(Database):
+class Store:
     """The lobby's database, PostgreSQL or SQLite.
 
     A database ends one of two transactions that wait for each other. Therefore a transaction that changes several rows
     locks them in one order, or skips those that are locked.
     """
 
-    def __init__(self, engine: AsyncEngine, logger: Logger) -> None:
-        super().__init__(engine)
-        self._is_postgresql = engine.dialect.name == "postgresql"
-        self.notifications = Notifications(engine, logger) if self._is_postgresql else None
+    def __init__(self, database: Database, logger: Logger) -> None:
+        self._is_postgresql = database.dialect == "postgresql"
+        self.read = database.read
+        self.write = database.write
+        self.notifications = Notifications(database, logger) if self._is_postgresql else None
         """Those of changed tables, between the replicas of the lobby; None on SQLite, which has one."""
-
-    async def acquire_advisory_lock(self, connection: AsyncConnection, *key: str | int) -> None:
-        """Wait for a lock and hold it until the transaction ends.
-
-        At READ COMMITTED concurrent transactions would not see each other's rows. A transaction acquires such locks
-        before anything else, and those of several kinds in one order.
-        """
-        if self._is_postgresql:
-            digest = hashlib.sha256("\0".join(map(str, ("croupier lobby", *key))).encode()).digest()
-            number = int.from_bytes(digest[:8], signed=True)
-            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": number})
 
     def notify(self, table_id: str) -> None:
         """Notify the other replicas soon of a changed table, after the commit; the notification may get lost."""
@@ -47,6 +36,18 @@ class Store(Database):
         if self._is_postgresql:
             return cast(func.extract("epoch", func.clock_timestamp()) * 1000, BigInteger)
         return literal(now, BigInteger)
+
+
+def acquire_advisory_lock(connection: Connection, *key: str | int) -> None:
+    """Wait for a lock and hold it until the transaction ends.
+
+    At READ COMMITTED concurrent transactions would not see each other's rows. A transaction acquires such locks before
+    anything else, and those of several kinds in one order.
+    """
+    if connection.dialect.name == "postgresql":
+        digest = hashlib.sha256("\0".join(map(str, ("croupier lobby", *key))).encode()).digest()
+        number = int.from_bytes(digest[:8], signed=True)
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": number})
 
 
 def select_unlocked(key: Column[str], *conditions: ColumnElement[bool]) -> Select[str]:

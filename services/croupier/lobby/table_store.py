@@ -1,13 +1,14 @@
 """The store of tables."""
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
+    Connection,
     Integer,
     Row,
     ScalarSelect,
@@ -24,12 +25,11 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.dml import Insert
 
 from croupier.lobby.presence_store import record_seen
 from croupier.lobby.schema import TABLES
-from croupier.lobby.store import Store, select_unlocked
+from croupier.lobby.store import Store, acquire_advisory_lock, select_unlocked
 from croupier.lobby.tables import FREE_SEAT, RUNNING, Seat, Table, TableState, TimeControl
 from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
@@ -64,23 +64,27 @@ class TableStore:
 
         Its host was seen. Raises InviteCodeTaken if another table has the code.
         """
+
+        def insert_within(connection: Connection) -> RunningTables | None:
+            acquire_advisory_lock(connection, "host", table.host_player_id)
+            if table.network:
+                acquire_advisory_lock(connection, "network", table.network)
+            if connection.execute(_INSERT_WITHIN, _row_within(table, limits)).rowcount == 0:
+                return _running_of(connection, table.host_player_id, table.network)
+            record_seen(connection, [(table.table_id, table.host_player_id)], table.created_milliseconds)
+            return None
+
         try:
-            async with self._store.writing() as connection:
-                await self._store.acquire_advisory_lock(connection, "host", table.host_player_id)
-                if table.network:
-                    await self._store.acquire_advisory_lock(connection, "network", table.network)
-                if (await connection.execute(_INSERT_WITHIN, _row_within(table, limits))).rowcount == 0:
-                    return await _running_of(connection, table.host_player_id, table.network)
-                await record_seen(connection, [(table.table_id, table.host_player_id)], table.created_milliseconds)
+            running = await self._store.write(insert_within)
         except IntegrityError:
             raise InviteCodeTaken from None
-        self._store.notify(table.table_id)
-        return None
+        if running is None:
+            self._store.notify(table.table_id)
+        return running
 
     async def count_running_of(self, host_player_id: str, network: str) -> RunningTables:
         """Return the numbers of running tables of a host and a network."""
-        async with self._store.reading() as connection:
-            return await _running_of(connection, host_player_id, network)
+        return await self._store.read(_running_of, host_player_id, network)
 
     async def update(self, table: Table, player_id: str = "") -> bool:
         """Store the next version of a table; returns False if the stored one is not the version before.
@@ -88,11 +92,15 @@ class TableStore:
         A player who made the change at a forming table was seen. Raises InviteCodeTaken if another table has its code.
         """
         row = {"id_before": table.table_id, "version_before": table.version - 1, **to_row(table)}
+
+        def store(connection: Connection) -> bool:
+            is_stored = connection.execute(_UPDATE, row).rowcount == 1
+            if is_stored and player_id and table.state is TableState.FORMING:
+                record_seen(connection, [(table.table_id, player_id)], table.updated_milliseconds)
+            return is_stored
+
         try:
-            async with self._store.writing() as connection:
-                is_stored = (await connection.execute(_UPDATE, row)).rowcount == 1
-                if is_stored and player_id and table.state is TableState.FORMING:
-                    await record_seen(connection, [(table.table_id, player_id)], table.updated_milliseconds)
+            is_stored = await self._store.write(store)
         except IntegrityError:
             raise InviteCodeTaken from None
         if is_stored:
@@ -114,18 +122,14 @@ class TableStore:
         query = _newest_public(tuple(sorted(states)), is_of_game=bool(game), is_first=before is None)
         created, table_id = before or (0, "")
         wanted = {"game": game, "created": created, "table_id": table_id, "max_rows": limit}
-        async with self._store.reading() as connection:
-            page = (await connection.execute(query, wanted)).all()
-            tables = {row.table_id: self._listed.get(row.table_id) for row in page}
-            changed = [
-                row.table_id for row in page if (known := tables[row.table_id]) is None or known.version != row.version
-            ]
-            if changed:
-                for table in await _decoded(
-                    await connection.execute(select(TABLES).where(TABLES.c.table_id.in_(changed)))
-                ):
-                    tables[table.table_id] = table
-                    self._remember(table)
+        page = await self._store.read(lambda connection: connection.execute(query, wanted).all())
+        tables = {row.table_id: self._listed.get(row.table_id) for row in page}
+        changed = [
+            row.table_id for row in page if (known := tables[row.table_id]) is None or known.version != row.version
+        ]
+        for table in await self.list_by_ids(changed) if changed else ():
+            tables[table.table_id] = table
+            self._remember(table)
         return [table for table in tables.values() if table is not None]
 
     async def list_in_states(
@@ -162,15 +166,15 @@ class TableStore:
             .where(TABLES.c.state.in_(RUNNING))
             .group_by(TABLES.c.game, TABLES.c.state)
         )
-        async with self._store.reading() as connection:
-            return {(game, TableState(state)): count for game, state, count in await connection.execute(query)}
+        rows = await self._store.read(lambda connection: connection.execute(query).all())
+        return {(game, TableState(state)): count for game, state, count in rows}
 
     async def delete_ended(self, state: TableState, updated_before: int) -> None:
         """Delete tables that came to this state, FINISHED or CLOSED, before a time; at most MAX_DELETED."""
         is_old = TABLES.c.updated_milliseconds < updated_before
         keys = select_unlocked(TABLES.c.table_id, TABLES.c.state == state, is_old).limit(MAX_DELETED)
-        async with self._store.writing() as connection:
-            await connection.execute(delete(TABLES).where(TABLES.c.table_id.in_(keys)))
+        deleted = delete(TABLES).where(TABLES.c.table_id.in_(keys))
+        await self._store.write(lambda connection: connection.execute(deleted))
 
     def _remember(self, table: Table) -> None:
         self._listed[table.table_id] = table
@@ -183,12 +187,8 @@ class TableStore:
         return found[0] if found else None
 
     async def _many(self, query: Select[Any], wanted: Mapping[str, str] | None = None) -> list[Table]:
-        async with self._store.reading() as connection:
-            return await _decoded(await connection.execute(query, wanted))
-
-
-async def _decoded(rows: Iterable[Row[Any]]) -> list[Table]:
-    return [from_row(row) async for row in in_steps(rows, DECODING_STEP)]
+        rows = await self._store.read(lambda connection: connection.execute(query, wanted).all())
+        return [from_row(row) async for row in in_steps(rows, DECODING_STEP)]
 
 
 @cache
@@ -218,8 +218,8 @@ def _counts() -> tuple[ScalarSelect[int], ScalarSelect[int]]:
     )
 
 
-async def _running_of(connection: AsyncConnection, host_player_id: str, network: str) -> RunningTables:
-    counts = await connection.execute(_COUNTS, {"of_host": host_player_id, "of_network": network})
+def _running_of(connection: Connection, host_player_id: str, network: str) -> RunningTables:
+    counts = connection.execute(_COUNTS, {"of_host": host_player_id, "of_network": network})
     return RunningTables(*counts.one())
 
 

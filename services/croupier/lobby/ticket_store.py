@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.schema import TABLES, TICKETS
-from croupier.lobby.store import Store, select_unlocked
+from croupier.lobby.store import Store, acquire_advisory_lock, select_unlocked
 from croupier.lobby.table_store import DECODING_STEP, from_row, to_row
 from croupier.lobby.tables import RUNNING, Table, TableState
 from croupier.lobby.tickets import HEARTBEAT_TIMEOUT_SECONDS, MatchCriteria, Ticket, choose
@@ -20,6 +20,10 @@ CANDIDATES_PER_SEAT = 8
 _UNMATCHED = TICKETS.c.table_id.is_(None)
 _ARRIVAL = (TICKETS.c.created_milliseconds, TICKETS.c.ticket_id)
 """The order in which players are matched, and tickets locked."""
+
+
+class _TicketChanged(Exception):
+    """A ticket that was chosen to be matched has changed."""
 
 
 class TicketStore:
@@ -76,8 +80,8 @@ class TicketStore:
 
     async def discard(self, stream_id: str) -> None:
         """Remove the ticket of a stream, because its match failed."""
-        async with self._store.writing() as connection:
-            await connection.execute(delete(TICKETS).where(TICKETS.c.stream_id == stream_id))
+        discarded = delete(TICKETS).where(TICKETS.c.stream_id == stream_id)
+        await self._store.write(lambda connection: connection.execute(discarded))
 
     async def count_waiting(self, now: int) -> dict[MatchCriteria, int]:
         """Return the number of tickets that can be matched, by criteria."""
@@ -86,8 +90,8 @@ class TicketStore:
             .where(*_matchable(now))
             .group_by(TICKETS.c.game, TICKETS.c.seat_count)
         )
-        async with self._store.reading() as connection:
-            return {MatchCriteria(game, seats): count for game, seats, count in await connection.execute(query)}
+        rows = await self._store.read(lambda connection: connection.execute(query).all())
+        return {MatchCriteria(game, seats): count for game, seats, count in rows}
 
     async def match(
         self, criteria: MatchCriteria, now: int, make_table: Callable[[Sequence[Ticket]], Table]
@@ -104,21 +108,28 @@ class TicketStore:
             # No other transaction may match one of them, or disconnect it, until this one ends.
             .with_for_update()
         )
-        async with self._store.writing() as connection:
-            await self._store.acquire_advisory_lock(connection, "match", criteria.game, criteria.seat_count)
-            waiting = [_from_row(row) for row in await connection.execute(oldest)]
+
+        def seat(connection: Connection) -> Table | None:
+            acquire_advisory_lock(connection, "match", criteria.game, criteria.seat_count)
+            waiting = [_from_row(row) for row in connection.execute(oldest)]
             if len(waiting) < criteria.seat_count:
                 return None
             tickets = choose(waiting, criteria.seat_count)
             table = make_table(tickets)
-            await connection.execute(insert(TABLES).values(to_row(table)))
+            connection.execute(insert(TABLES).values(to_row(table)))
             chosen = TICKETS.c.ticket_id.in_([ticket.ticket_id for ticket in tickets])
-            seat = update(TICKETS).where(chosen, *_matchable(now)).values(table_id=table.table_id)
-            if (await connection.execute(seat)).rowcount != criteria.seat_count:
+            seated = update(TICKETS).where(chosen, *_matchable(now)).values(table_id=table.table_id)
+            if connection.execute(seated).rowcount != criteria.seat_count:
                 # SQLite locks no rows: another process has changed one of them in between.
-                await connection.rollback()
-                return None
-        self._store.notify(table.table_id)
+                raise _TicketChanged
+            return table
+
+        try:
+            table = await self._store.write(seat)
+        except _TicketChanged:
+            return None
+        if table is not None:
+            self._store.notify(table.table_id)
         return table
 
     async def outcomes(self, stream_ids: Collection[str]) -> dict[str, Table | None]:
@@ -130,11 +141,12 @@ class TicketStore:
             .join_from(TICKETS, TABLES, TICKETS.c.table_id == TABLES.c.table_id)
             .where(own, TABLES.c.state.in_([TableState.PLAYING, TableState.FINISHED, TableState.CLOSED]))
         )
-        async with self._store.reading() as connection:
-            known = set((await connection.execute(connected)).scalars())
-            outcomes: dict[str, Table | None] = {lost: None for lost in stream_ids if lost not in known}
-            async for row in in_steps(await connection.execute(seated), DECODING_STEP):
-                outcomes[row.stream_id] = from_row(row)
+        known, rows = await self._store.read(
+            lambda connection: (set(connection.scalars(connected)), connection.execute(seated).all())
+        )
+        outcomes: dict[str, Table | None] = {lost: None for lost in stream_ids if lost not in known}
+        async for row in in_steps(rows, DECODING_STEP):
+            outcomes[row.stream_id] = from_row(row)
         return outcomes
 
     async def delete_abandoned(self, unmatched_before: int, matched_before: int) -> None:
@@ -147,12 +159,12 @@ class TicketStore:
         over = TICKETS.c.is_delivered | TICKETS.c.table_id.not_in(running)
         abandoned = (_UNMATCHED & (heartbeat < unmatched_before)) | (over & (heartbeat < matched_before))
         keys = select_unlocked(TICKETS.c.ticket_id, abandoned)
-        async with self._store.writing() as connection:
-            await connection.execute(delete(TICKETS).where(TICKETS.c.ticket_id.in_(keys)))
+        deleted = delete(TICKETS).where(TICKETS.c.ticket_id.in_(keys))
+        await self._store.write(lambda connection: connection.execute(deleted))
 
     async def _get_by_player(self, player_id: str) -> Ticket | None:
-        async with self._store.reading() as connection:
-            row = (await connection.execute(select(TICKETS).where(TICKETS.c.player_id == player_id))).one_or_none()
+        query = select(TICKETS).where(TICKETS.c.player_id == player_id)
+        row = await self._store.read(lambda connection: connection.execute(query).one_or_none())
         return _from_row(row) if row else None
 
     async def _is_obsolete(self, stored: Ticket, requested: Ticket) -> bool:
@@ -163,8 +175,7 @@ class TicketStore:
             if stored.is_delivered:
                 return True
             query = query.where(TABLES.c.state.in_(RUNNING))
-        async with self._store.reading() as connection:
-            return (await connection.execute(query)).one_or_none() is None
+        return await self._store.read(lambda connection: connection.execute(query).one_or_none()) is None
 
     async def _add(self, ticket: Ticket, stream_id: str, now: int) -> bool:
         values = {
@@ -182,21 +193,18 @@ class TicketStore:
             "network": ticket.network,
         }
         try:
-            async with self._store.writing() as connection:
-                await connection.execute(insert(TICKETS).values(values))
+            await self._store.write(lambda connection: connection.execute(insert(TICKETS).values(values)))
         except IntegrityError:
             return False
         return True
 
     async def _remove(self, stored: Ticket) -> None:
-        async with self._store.writing() as connection:
-            await connection.execute(delete(TICKETS).where(_unchanged(stored)))
+        await self._store.write(lambda connection: connection.execute(delete(TICKETS).where(_unchanged(stored))))
 
     async def _update(self, condition: ColumnElement[bool], **values: Any) -> bool:
-        async with self._store.writing() as connection:
-            locked = select(TICKETS.c.ticket_id).where(condition).order_by(*_ARRIVAL).with_for_update()
-            statement = update(TICKETS).where(TICKETS.c.ticket_id.in_(locked)).values(values)
-            return (await connection.execute(statement)).rowcount > 0
+        locked = select(TICKETS.c.ticket_id).where(condition).order_by(*_ARRIVAL).with_for_update()
+        statement = update(TICKETS).where(TICKETS.c.ticket_id.in_(locked)).values(values)
+        return await self._store.write(lambda connection: connection.execute(statement).rowcount) > 0
 
 
 def _matchable(now: int) -> tuple[ColumnElement[bool], ...]:

@@ -1,25 +1,22 @@
-"""Connections of the database drivers: the only code that uses the drivers' internals.
+"""Connections to PostgreSQL: the only code that uses the driver's internals.
 
-asyncpg and aiosqlite may change these with any release, so pyproject.toml bounds their versions from above. Before a
-bound is raised, `tests/runtime/test_database_drivers.py` has to pass with the new version.
+asyncpg may change these with any release, so pyproject.toml bounds its version from above. Before the bound is raised,
+`tests/runtime/test_database_drivers.py` has to pass with the new version.
 """
 
 import asyncio
-import os
-import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-import aiosqlite
 import asyncpg
 from asyncpg.connect_utils import SessionAttribute
-from sqlalchemy import URL
+from sqlalchemy import URL, Connection, ExceptionContext, event
+from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.ext.asyncio import create_async_engine
 
-from croupier.runtime.permissions import open_private
+from croupier.runtime.database_faults import ends_session
 
 Result = TypeVar("Result")
 CONNECT_SECONDS = 5.0
@@ -35,7 +32,8 @@ SERVER_SETTINGS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Settings of each session of PostgreSQL."""
-THREAD_END_SECONDS = 1.0
+POOL_SIZE = 10
+POOL_WAIT_SECONDS = 10.0
 
 
 class PostgresConnection(asyncpg.Connection):  # type: ignore[misc]  # The driver has no types.
@@ -125,126 +123,44 @@ class PreparedStatement:
         self._connection = None
 
 
-class SqliteCursor:
-    """A cursor that executes a statement and fetches its rows in one step of the connection's thread.
+class PostgresPool:
+    """A pool of connections; each transaction has one of them."""
 
-    A step costs more than most statements; the driver's own cursor takes four.
-    """
+    def __init__(self, url: URL, command_seconds: float | None = COMMAND_SECONDS, pool_size: int = POOL_SIZE) -> None:
+        """No connection is made yet. A command fails after `command_seconds`; at most `pool_size` are open."""
+        self.url = url
+        self._engine = create_async_engine(
+            url,
+            # Errors must not quote parameters: cards, seeds, tokens.
+            hide_parameters=True,
+            pool_size=pool_size,
+            max_overflow=0,
+            pool_timeout=POOL_WAIT_SECONDS,
+            pool_pre_ping=True,
+            async_creator=partial(connect_postgresql, url, command_seconds),
+        )
+        event.listen(self._engine.sync_engine, "checkout", _refuse_read_only)
+        event.listen(self._engine.sync_engine, "handle_error", _discard_connections)
 
-    def __init__(self, connection: "SqliteConnection") -> None:
-        self._connection = connection
-        self._rows: list[Any] = []
-        self.description: Any = None
-        self.rowcount = -1
-        self.lastrowid: int | None = None
-        self.arraysize = 1
+    async def read(self, query: Callable[[Connection], Result]) -> Result:
+        """Call a function with a connection, in a transaction."""
+        async with self._engine.begin() as connection:
+            return await connection.run_sync(query)
 
-    async def __aenter__(self) -> "SqliteCursor":
-        return self
-
-    async def execute(self, statement: str, parameters: Sequence[Any] = ()) -> None:
-        """Execute a statement."""
-        await self._run(sqlite3.Cursor.execute, statement, parameters)
-
-    async def executemany(self, statement: str, parameters: Iterable[Sequence[Any]]) -> None:
-        """Execute a statement for each row of parameters."""
-        await self._run(sqlite3.Cursor.executemany, statement, parameters)
-
-    async def fetchall(self) -> list[Any]:
-        """Return all rows."""
-        return self._rows
+    write = read
 
     async def close(self) -> None:
-        """Do nothing: the cursor of SQLite is closed."""
-
-    async def _run(self, execute: Callable[..., Any], *arguments: Any) -> None:
-        self._rows, self.description, self.rowcount, self.lastrowid = await self._connection.run(
-            partial(_fetched, execute, *arguments)
-        )
+        """Close the connections that no transaction uses."""
+        await self._engine.dispose()
 
 
-class SqliteConnection(aiosqlite.Connection):
-    """A connection whose thread is stopped once, does not keep the process from ending, and runs no idle steps."""
-
-    def __init__(self, connector: partial[sqlite3.Connection]) -> None:
-        # The number of rows of a step concerns cursors that this connection does not have.
-        super().__init__(connector, iter_chunk_size=1)
-        self._is_stopped = False
-        self._is_interrupted = False
-        # SQLAlchemy does the same to connections that it makes itself.
-        self._thread.daemon = True
-
-    # aiosqlite takes a step to make one.
-    def cursor(self) -> SqliteCursor:  # type: ignore[override]
-        """Return a cursor."""
-        return SqliteCursor(self)
-
-    async def run(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Return what a function returns that the thread calls with the connection of SQLite."""
-        try:
-            result: Result = await self._execute(function, self._conn)  # type: ignore[no-untyped-call]
-        except asyncio.CancelledError:
-            self._is_interrupted = True
-            raise
-        return result
-
-    async def commit(self) -> None:
-        """Commit the transaction, if there is one."""
-        if self._has_transaction():
-            await super().commit()
-
-    async def rollback(self) -> None:
-        """Roll back the transaction, if there is one."""
-        if self._has_transaction():
-            await super().rollback()
-            self._is_interrupted = False
-
-    def _has_transaction(self) -> bool:
-        # The thread may still begin one for a statement whose caller was cancelled.
-        return self._is_interrupted or self.in_transaction
-
-    def stop(self) -> asyncio.Future[Any] | None:
-        """Stop the thread; returns None if it was stopped before.
-
-        SQLAlchemy stops it a second time when a statement outlasts its timeout for closing. The driver would then wait
-        for ever for a thread that has ended.
-        """
-        if self._is_stopped:
-            return None
-        self._is_stopped = True
-        return super().stop()
-
-    async def connected(self) -> "SqliteConnection":
-        """Connect; a failure leaves no thread behind."""
-        try:
-            await self
-        except BaseException:
-            # Within microseconds the thread reports its end to the event loop, which the caller may close.
-            self._thread.join(THREAD_END_SECONDS)
-            raise
-        return self
+def _refuse_read_only(connection: Any, _record: object, _pooled: object) -> None:
+    """Discard all connections of the pool, and let it connect again, if the test of one found it read-only."""
+    if is_read_only(connection.driver_connection):
+        raise InvalidatePoolError
 
 
-async def connect_sqlite(file: str | Path, **options: Any) -> SqliteConnection:
-    """Connect with the driver itself, with the arguments of `sqlite3.connect`; a new file is its owner's only."""
-    return await SqliteConnection(partial(_connect_sqlite, file, **options)).connected()
-
-
-def _fetched(
-    execute: Callable[..., Any], statement: str, parameters: Any, connection: sqlite3.Connection
-) -> tuple[list[Any], Any, int, int | None]:
-    with closing(connection.cursor()) as cursor:
-        execute(cursor, statement, parameters)
-        rows = cursor.fetchall() if cursor.description else []
-        # Only now: a statement that returns rows counts them as they are fetched.
-        return rows, cursor.description, cursor.rowcount, cursor.lastrowid
-
-
-def _connect_sqlite(file: str | Path, **options: Any) -> sqlite3.Connection:
-    # SQLite gives a new file the mode 0644, and its write-ahead log the mode of the file. An existing file must not be
-    # closed here: that would release the locks of all connections of this process. Only ":memory:" is not absolute.
-    if Path(file).is_absolute():
-        with suppress(OSError):
-            open_private(Path(file), os.O_EXCL).close()
-    connection: sqlite3.Connection = sqlite3.connect(file, **options)
-    return connection
+def _discard_connections(context: ExceptionContext) -> None:
+    """Discard all connections of the pool after an error that belongs to the session or its server."""
+    if ends_session(context.original_exception):
+        context.is_disconnect = True

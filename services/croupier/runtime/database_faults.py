@@ -20,7 +20,6 @@ _TRANSIENT_CLASSES = (*_SESSION_CLASSES, "40", "53", "57")
 """Also serialization and deadlock, resources, and cancelled statements."""
 _TRANSIENT_CODES = ("55P03", "28000", "28P01", "3D000")
 """Timeouts of locks, and logins that fail while a server is set up again."""
-_SQLITE_PRIMARY_CODE = 0xFF
 _MISSING_PRIVILEGE = "42501"
 _READ_ONLY = "25006"
 _CONNECTION_LOST = "08003"
@@ -49,7 +48,7 @@ def is_transient(fault: BaseException) -> bool:
     if isinstance(fault, OperationalError | InterfaceError | asyncpg.InterfaceError | PoolTimeout | OSError):
         return True
     # The driver's internal error is that of a connection that was lost within a command, or of read-only servers.
-    if isinstance(_driver_error(fault), asyncpg.InternalClientError | sqlite3.OperationalError):
+    if isinstance(driver_error(fault), asyncpg.InternalClientError | sqlite3.OperationalError):
         return True
     if not isinstance(fault, DBAPIError | asyncpg.PostgresError):
         return False
@@ -58,15 +57,12 @@ def is_transient(fault: BaseException) -> bool:
         getattr(fault, "connection_invalidated", False)
         or code.startswith(_TRANSIENT_CLASSES)
         or code in _TRANSIENT_CODES
-        or isinstance(_driver_error(fault), asyncpg.InvalidCachedStatementError)
+        or isinstance(driver_error(fault), asyncpg.InvalidCachedStatementError)
     )
 
 
 def ends_session(fault: BaseException) -> bool:
-    """Return whether a connection is of no more use after an error that its driver raised on it."""
-    if getattr(fault, "sqlite_errorcode", 0) & _SQLITE_PRIMARY_CODE == sqlite3.SQLITE_READONLY:
-        # It was opened while its file could not be written.
-        return True
+    """Return whether a connection to PostgreSQL is of no more use after an error that its driver raised on it."""
     return sql_state(fault).startswith(_SESSION_CLASSES)
 
 
@@ -77,13 +73,13 @@ def is_unreachable(fault: BaseException) -> bool:
 
 def sql_state(fault: BaseException) -> str:
     """Return PostgreSQL's SQLSTATE of an error, or an empty text."""
-    error = _driver_error(fault)
+    error = driver_error(fault)
     if isinstance(error, asyncpg.TargetServerAttributeNotMatched):
         return _READ_ONLY
     return getattr(error, "sqlstate", None) or ""
 
 
-def _driver_error(fault: BaseException) -> BaseException:
+def driver_error(fault: BaseException) -> BaseException:
     """Return the driver's own error, which SQLAlchemy translates and then wraps."""
     if not isinstance(fault, DBAPIError) or fault.orig is None:
         return fault
@@ -100,7 +96,7 @@ def describe(fault: BaseException) -> str:
         return f"its server cannot be reached ({_reason(fault)}): check host and port, and whether it runs"
     if words := _DESCRIPTIONS.get(sql_state(fault)):
         return words
-    error = _driver_error(fault)
+    error = driver_error(fault)
     if isinstance(error, asyncpg.InternalClientError):
         return _DESCRIPTIONS[_CONNECTION_LOST]
     message = (str(error).splitlines() or [type(error).__name__])[0]

@@ -11,9 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from sqlalchemy.ext.asyncio import AsyncEngine
-
-from croupier.runtime.database import available
+from croupier.runtime.database import Database
 from croupier.runtime.database_drivers import connect_postgresql, is_read_only
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.logs import Logger
@@ -34,7 +32,7 @@ NotificationHandlers: TypeAlias = Mapping[str, Callable[[str], None]]
 class Notifications:
     """The notifications between the replicas of a service; each receives its own too."""
 
-    def __init__(self, database: AsyncEngine, logger: Logger) -> None:
+    def __init__(self, database: Database, logger: Logger) -> None:
         self._database = database
         self._logger = logger
         self._waiting: deque[tuple[str, str]] = deque(maxlen=MAX_WAITING)
@@ -70,11 +68,11 @@ class Notifications:
         """Use one connection until it is lost, or its server read-only; raises Unavailable."""
         time = asyncio.get_running_loop().time
         settings = {"application_name": APPLICATION_NAME, "synchronous_commit": "off"}
-        with available(self._database):
+        with self._database.available():
             connection = await connect_postgresql(self._database.url, CHECK_SECONDS, settings)
         connection.add_termination_listener(lambda _connection: self._wake.set())
         try:
-            with available(self._database):
+            with self._database.available():
                 for channel in handlers:
                     await connection.add_listener(channel, lambda _connection, _pid, name, body: handlers[name](body))
             checked = None
@@ -83,7 +81,7 @@ class Notifications:
                 # The others notify by the primary of now.
                 if connection.is_closed() or is_read_only(connection):
                     return
-                with available(self._database):
+                with self._database.available():
                     if checked is None or time() >= checked + CHECK_SECONDS:
                         await connection.execute("SELECT 1")
                         checked = time()

@@ -3,15 +3,15 @@
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.resources import files
 from types import MappingProxyType
 
 from sqlalchemy import Connection, String, TableClause, column, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.runtime.database import database_name, open_database
+from croupier.runtime.database import Database, database_name, open_database
 from croupier.runtime.database_faults import describe, is_unreachable
 from croupier.runtime.logs import Logger
 from croupier.runtime.program import DatabaseUnreachable, SettingsError
@@ -39,25 +39,28 @@ async def migrate_database(
     try:
         return tuple([package for package in packages if await migrate(database, package, roles.get(package))])
     finally:
-        await database.dispose()
+        await database.close()
 
 
-async def migrate(database: AsyncEngine, package: str, role: str | None = None) -> bool:
+async def migrate(database: Database, package: str, role: str | None = None) -> bool:
     """Bring the schema of a service's package, such as "croupier.engine", up to date; returns whether it changed.
 
     In PostgreSQL an advisory lock lets one of several migrations run, and the others find it done. A role then gets the
     rights that the service needs. Raises SettingsError for a database that cannot be used or has no such role,
     DatabaseUnreachable while it does not answer.
     """
-    if role and database.dialect.name != "postgresql":
+    if role and database.dialect != "postgresql":
         raise SettingsError(f"the database {database_name(database)} has no roles: leave --grant-to out")
+
+    def change(connection: Connection) -> bool:
+        changed = _upgrade(connection, package)
+        if role:
+            _grant(connection, package, role)
+        return changed
+
     try:
-        async with database.connect() as connection:
-            changed = await connection.run_sync(_upgrade, package)
-            if role:
-                await connection.run_sync(_grant, package, role)
-            await connection.commit()
-            return changed
+        # Not `database.write`, which has a deadline.
+        return await database.connections.write(change)
     except (SQLAlchemyError, OSError) as fault:
         raise database_error(database, fault) from None
 
@@ -89,16 +92,13 @@ def _grant(connection: Connection, package: str, role: str) -> None:
     connection.exec_driver_sql(f"GRANT SELECT ON {quote(state.version_table)} TO {quote(role)}")
 
 
-async def check_schema(database: AsyncEngine, package: str) -> None:
+async def check_schema(database: Database, package: str) -> None:
     """Check that a database has the schema of this version, and the user the privileges on its tables.
 
     Raises SettingsError with the remedy, its subclass SchemaOutdated, and DatabaseUnreachable.
     """
     try:
-        async with database.connect() as connection:
-            state = await connection.run_sync(_state, package)
-            if state.is_current and database.dialect.name == "postgresql":
-                await connection.run_sync(_check_rights, state.tables)
+        state = await database.connections.read(partial(_usable_state, package=package))
     except (SQLAlchemyError, OSError) as fault:
         raise database_error(database, fault) from None
     name = database_name(database)
@@ -112,17 +112,15 @@ async def check_schema(database: AsyncEngine, package: str) -> None:
         )
 
 
-async def check_durability(database: AsyncEngine, logger: Logger) -> None:
+async def check_durability(database: Database, logger: Logger) -> None:
     """Check that a commit survives a crash of the server; raises SettingsError otherwise.
 
     A server that loses commits only if its machine crashes is a warning in the log.
     """
-    if database.dialect.name != "postgresql":
+    if database.dialect != "postgresql":
         return
     try:
-        async with database.connect() as connection:
-            commits = (await connection.execute(text("SHOW synchronous_commit"))).scalar_one()
-            writes = (await connection.execute(text("SHOW fsync"))).scalar_one()
+        commits, writes = await database.connections.read(_durability)
     except (SQLAlchemyError, OSError) as fault:
         raise database_error(database, fault) from None
     if commits == "off":
@@ -132,6 +130,11 @@ async def check_durability(database: AsyncEngine, logger: Logger) -> None:
         )
     if writes == "off":
         logger.warning("the database loses commits if its machine crashes: fsync is off")
+
+
+def _durability(connection: Connection) -> tuple[str, str]:
+    commits = connection.execute(text("SHOW synchronous_commit")).scalar_one()
+    return commits, connection.execute(text("SHOW fsync")).scalar_one()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +167,14 @@ def _state(connection: Connection, package: str) -> SchemaState:
     return SchemaState(tuple(revisions), known_revisions(package), tuple(schema.METADATA.tables), schema.VERSION_TABLE)
 
 
+def _usable_state(connection: Connection, package: str) -> SchemaState:
+    """Return the state; raises SettingsError if the user lacks a privilege."""
+    state = _state(connection, package)
+    if state.is_current and connection.dialect.name == "postgresql":
+        _check_rights(connection, state.tables)
+    return state
+
+
 def known_revisions(package: str) -> frozenset[str]:
     """Return the revisions of a service's schema, which are in one line: the numbers that its migrations begin with."""
     names = [migration.name for migration in files(package).joinpath("migrations", "versions").iterdir()]
@@ -181,7 +192,7 @@ def _check_rights(connection: Connection, tables: Sequence[str]) -> None:
                 )
 
 
-def database_error(database: AsyncEngine, fault: Exception) -> SettingsError | DatabaseUnreachable:
+def database_error(database: Database, fault: Exception) -> SettingsError | DatabaseUnreachable:
     """Return an error of the driver as one line; it is DatabaseUnreachable if the settings may be right."""
     kind = DatabaseUnreachable if is_unreachable(fault) else SettingsError
     return kind(f"the database {database_name(database)} cannot be used, {describe(fault)}")
@@ -195,7 +206,7 @@ def _service(package: str) -> str:
     return package.rpartition(".")[2]
 
 
-def _remedy(database: AsyncEngine, package: str) -> str:
+def _remedy(database: Database, package: str) -> str:
     # On SQLite each service has its own file, with its own tables only.
-    only = f" --service {_service(package)}" if database.dialect.name == "sqlite" else ""
+    only = f" --service {_service(package)}" if database.dialect == "sqlite" else ""
     return f"croupier migrate{only} --database {shlex.quote(database_name(database))}"

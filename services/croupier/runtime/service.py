@@ -12,13 +12,12 @@ from typing import TypeAlias, TypeVar
 
 import grpc
 from prometheus_client import CollectorRegistry
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.runtime import server
 from croupier.runtime.addresses import is_loopback
 from croupier.runtime.admission.limits import Limits
 from croupier.runtime.channels import open_channel
-from croupier.runtime.database import check_permissions, is_reachable, open_database
+from croupier.runtime.database import Database, check_permissions, open_database
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import TokenVerifier
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
@@ -90,7 +89,7 @@ class Resources:
     logger: Logger
     tls: Tls | None
     traces: TracesSettings
-    database: AsyncEngine
+    database: Database
     _stack: AsyncExitStack
 
     def outages_of(self, program: str) -> OutageLog:
@@ -159,7 +158,7 @@ async def _open(
     tls = Tls(files, now_milliseconds, logger) if (files := settings.tls) else None
     stack.enter_context(exported_spans(settings.traces, name))
     database = open_database(settings.database, outages=OutageLog("the database", logger, time.monotonic_ns))
-    stack.push_async_callback(database.dispose)
+    stack.push_async_callback(database.close)
     resources = Resources(logger, tls, settings.traces, database, stack)
     service = build(settings, resources)
     if tls is None and (open_to_all := [port.address for port in service.ports if not is_loopback(port.address)]):
@@ -176,7 +175,7 @@ async def _run(settings: ServiceSettings, service: Service, resources: Resources
         drain_tasks = tasks.start(service.drain_tasks)
         async with _listening(settings, service, resources) as (listeners, addresses):
             await service.join()
-            is_ready = partial(is_reachable, resources.database)
+            is_ready = resources.database.is_reachable
             await server.update_readiness(listeners, is_ready)
             watchers: dict[str, TaskFactory] = {
                 "readiness": partial(server.watch_readiness, listeners, is_ready),

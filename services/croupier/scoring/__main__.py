@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from prometheus_client import CollectorRegistry
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.runtime.admission.limits import limits_of
+from croupier.runtime.database import Database
 from croupier.runtime.identity import (
     PLAYER_AUDIENCE,
     SCORING_CONTROL_AUDIENCE,
@@ -29,7 +29,7 @@ from croupier.scoring.standings_store import StandingsStore
 
 
 def servicers(
-    database: AsyncEngine, registry: CollectorRegistry, engine_key: Ed25519PublicKey, clock: Clock
+    database: Database, registry: CollectorRegistry, engine_key: Ed25519PublicKey, clock: Clock
 ) -> tuple[AddServices, AddServices]:
     """Return the services for players and for engines, on one ledger."""
     ledger = Ledger(database, clock)

@@ -3,10 +3,9 @@
 import asyncio
 from dataclasses import dataclass
 
-from sqlalchemy import Select, delete, exists, literal, select
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy import Connection, Select, delete, exists, literal, select
 
-from croupier.runtime.database import transaction
+from croupier.runtime.database import Database
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
@@ -25,7 +24,7 @@ class Housekeeper:
     seconds. One that came only after the deletion would count a second time.
     """
 
-    database: AsyncEngine
+    database: Database
     result_days: int
     clock: Clock
     logger: Logger
@@ -47,8 +46,7 @@ class Housekeeper:
         for old in (_ended(True, before), _ended(False, before), _abandoned(before)):
             deleted = BATCH_SIZE
             while deleted == BATCH_SIZE:
-                async with transaction(self.database) as connection:
-                    deleted = await _delete_batch(connection, old)
+                deleted = await self.database.write(_delete_batch, old)
 
 
 def _ended(is_public: bool, before: int) -> Select[tuple[str]]:
@@ -67,12 +65,12 @@ def _abandoned(before: int) -> Select[tuple[str]]:
     return select(SHEETS.c.table_id).where(reported < before, ~has_result).order_by(reported)
 
 
-async def _delete_batch(connection: AsyncConnection, old: Select[tuple[str]]) -> int:
+def _delete_batch(connection: Connection, old: Select[tuple[str]]) -> int:
     # It deletes nothing, but SQLite, which has no row locks, lets no report in from here on.
-    await connection.execute(delete(SHEETS).where(SHEETS.c.table_id == ""))
+    connection.execute(delete(SHEETS).where(SHEETS.c.table_id == ""))
     # A batch that another replica deletes is skipped: two could wait for each other. So are tables that report now.
     batch = old.limit(BATCH_SIZE).with_for_update(of=SHEETS, skip_locked=True)
-    table_ids = list((await connection.execute(batch)).scalars())
+    table_ids = connection.scalars(batch).all()
     for table in (RESULT_PLAYERS, RESULTS, SEAT_COUNTS, ROUNDS, SHEETS) if table_ids else ():
-        await connection.execute(delete(table).where(table.c.table_id.in_(table_ids)))
+        connection.execute(delete(table).where(table.c.table_id.in_(table_ids)))
     return len(table_ids)

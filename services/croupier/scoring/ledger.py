@@ -12,11 +12,10 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, RowMapping, String, Table, bindparam, select
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy import Connection, Row, RowMapping, String, Table, bindparam, select
 from sqlalchemy.sql.dml import ReturningInsert
 
-from croupier.runtime.database import transaction
+from croupier.runtime.database import Database
 from croupier.runtime.errors import AlreadyExists, NotFound
 from croupier.runtime.identity import Clock
 from croupier.runtime.steps import in_steps
@@ -124,57 +123,68 @@ class StoredSheet(NamedTuple):
 class Ledger:
     """The ledger in a database; `clock` returns the time of reports."""
 
-    database: AsyncEngine
+    database: Database
     clock: Clock
 
     async def record_round(self, sheet: Sheet, entry: Round) -> bool:
         """Record a round and return whether it is new; raises AlreadyExists if the ledger has a different one."""
-        key = {"table_id": sheet.table_id, "round": entry.number}
-        async with transaction(self.database) as connection:
-            await _record_sheet(connection, sheet, self.clock())
-            is_new = await _insert_once(connection, ROUNDS, key, _round_columns(entry), f"round {entry.number}")
-            if is_new and entry.counts:
-                sums = _sums(entry.counts)
-                await _add_counts(connection, sheet.table_id, sums)
-                await standings_writer.add_round(connection, sheet.table_id, sums)
-            return is_new
+        return await self.database.write(_record_round, sheet, entry, self.clock)
 
     async def record_result(self, sheet: Sheet, result: Result) -> bool:
         """Record a result and return whether it is new; raises AlreadyExists if the ledger has a different one."""
-        async with transaction(self.database) as connection:
-            now = self.clock()
-            await _record_sheet(connection, sheet, now)
-            is_published = sheet.access.is_over_for_spectators(result.end_milliseconds, now)
-            rows = _player_rows(sheet, result, is_public=sheet.access.is_public and is_published)
-            if rows:
-                await standings_writer.set_names(connection, rows)
-            is_ranked = await _is_ranked(connection, sheet, result)
-            decided = _decided_columns(sheet, result, is_published=is_published, is_ranked=is_ranked)
-            key, columns = {"table_id": sheet.table_id}, _result_columns(result)
-            is_new = await _insert_once(connection, RESULTS, key, columns, "the result", decided)
-            if is_new and rows:
-                await connection.execute(RESULT_PLAYERS.insert(), [row | {"is_ranked": is_ranked} for row in rows])
-                await standings_writer.add_result(connection, sheet.table_id)
-            return is_new
+        return await self.database.write(_record_result, sheet, result, self.clock)
 
     async def find_sheet(
         self, table_id: str, is_shown: Callable[[Sheet, Result | None], bool] | None = None
     ) -> StoredSheet:
         """Return all entries of a table; raises NotFound if it has no entry, or `is_shown` returns false."""
-        async with transaction(self.database) as connection:
-            wanted = {"table_id": table_id}
-            row = (await connection.execute(_SHEET, wanted)).one_or_none()
-            result_row = (await connection.execute(_RESULT, wanted)).one_or_none()
-            sheet, result = decode_sheet(row) if row else None, decode_result(result_row) if result_row else None
-            if sheet is None or not (is_shown is None or is_shown(sheet, result)):
-                raise NotFound(
-                    errors_pb2.ERROR_REASON_NO_SCORE_SHEET,
-                    "no score sheet: no round of this table has ended, or this player has no access to it",
-                )
-            return StoredSheet(sheet, (await connection.execute(_ROUNDS, wanted)).all(), result)
+        return await self.database.read(_find_sheet, table_id, is_shown)
 
 
-async def _record_sheet(connection: AsyncConnection, sheet: Sheet, now: int) -> None:
+def _find_sheet(
+    connection: Connection, table_id: str, is_shown: Callable[[Sheet, Result | None], bool] | None
+) -> StoredSheet:
+    wanted = {"table_id": table_id}
+    row = connection.execute(_SHEET, wanted).one_or_none()
+    result_row = connection.execute(_RESULT, wanted).one_or_none()
+    sheet, result = decode_sheet(row) if row else None, decode_result(result_row) if result_row else None
+    if sheet is None or not (is_shown is None or is_shown(sheet, result)):
+        raise NotFound(
+            errors_pb2.ERROR_REASON_NO_SCORE_SHEET,
+            "no score sheet: no round of this table has ended, or this player has no access to it",
+        )
+    return StoredSheet(sheet, connection.execute(_ROUNDS, wanted).all(), result)
+
+
+def _record_round(connection: Connection, sheet: Sheet, entry: Round, clock: Clock) -> bool:
+    key = {"table_id": sheet.table_id, "round": entry.number}
+    _record_sheet(connection, sheet, clock())
+    is_new = _insert_once(connection, ROUNDS, key, _round_columns(entry), f"round {entry.number}")
+    if is_new and entry.counts:
+        sums = _sums(entry.counts)
+        _add_counts(connection, sheet.table_id, sums)
+        standings_writer.add_round(connection, sheet.table_id, sums)
+    return is_new
+
+
+def _record_result(connection: Connection, sheet: Sheet, result: Result, clock: Clock) -> bool:
+    now = clock()
+    _record_sheet(connection, sheet, now)
+    is_published = sheet.access.is_over_for_spectators(result.end_milliseconds, now)
+    rows = _player_rows(sheet, result, is_public=sheet.access.is_public and is_published)
+    if rows:
+        standings_writer.set_names(connection, rows)
+    is_ranked = _is_ranked(connection, sheet, result)
+    decided = _decided_columns(sheet, result, is_published=is_published, is_ranked=is_ranked)
+    key, columns = {"table_id": sheet.table_id}, _result_columns(result)
+    is_new = _insert_once(connection, RESULTS, key, columns, "the result", decided)
+    if is_new and rows:
+        connection.execute(RESULT_PLAYERS.insert(), [row | {"is_ranked": is_ranked} for row in rows])
+        standings_writer.add_result(connection, sheet.table_id)
+    return is_new
+
+
+def _record_sheet(connection: Connection, sheet: Sheet, now: int) -> None:
     """Record the sheet of a table, or compare it, and the time; the transaction then has its lock."""
     access = sheet.access
     columns = {
@@ -187,12 +197,12 @@ async def _record_sheet(connection: AsyncConnection, sheet: Sheet, now: int) -> 
         "is_matched": access.is_matched,
     }
     row = {"table_id": sheet.table_id, "reported_milliseconds": now, **columns}
-    recorded = await connection.execute(_upsert_sheet(connection.dialect.name), row)
+    recorded = connection.execute(_upsert_sheet(connection.dialect.name), row)
     _check_same(recorded.mappings().one(), columns, "game, seats or access")
 
 
-async def _insert_once(
-    connection: AsyncConnection,
+def _insert_once(
+    connection: Connection,
     table: Table,
     key: dict[str, Any],
     columns: dict[str, Any],
@@ -202,9 +212,9 @@ async def _insert_once(
     """Insert a row, or compare `columns` with the stored one; `decided` are columns that no report has."""
     # The insert comes first because it locks the key or waits for its lock: the row that is read afterwards is final.
     insert = _insert_if_absent(connection.dialect.name, table)
-    if (await connection.execute(insert, {**key, **columns, **decided})).rowcount:
+    if connection.execute(insert, {**key, **columns, **decided}).rowcount:
         return True
-    stored = (await connection.execute(select(table).filter_by(**key).with_for_update())).mappings().one()
+    stored = connection.execute(select(table).filter_by(**key).with_for_update()).mappings().one()
     _check_same(stored, columns, description)
     return False
 
@@ -228,13 +238,13 @@ def _sums(counts: Iterable[SeatCount]) -> Counter[tuple[int, str]]:
     return sums
 
 
-async def _add_counts(connection: AsyncConnection, table_id: str, sums: Counter[tuple[int, str]]) -> None:
+def _add_counts(connection: Connection, table_id: str, sums: Counter[tuple[int, str]]) -> None:
     # Sorted, so that concurrent transactions lock rows in the same order and cannot deadlock.
     rows = [
         {"table_id": table_id, "seat": seat, "name": name, "amount": amount}
         for (seat, name), amount in sorted(sums.items())
     ]
-    await connection.execute(standings_writer.add_amounts(connection.dialect.name, SEAT_COUNTS), rows)
+    connection.execute(standings_writer.add_amounts(connection.dialect.name, SEAT_COUNTS), rows)
 
 
 # The statements have their values as parameters: building one takes longer than its execution.
@@ -283,13 +293,13 @@ def _decided_columns(sheet: Sheet, result: Result, *, is_published: bool, is_ran
     }
 
 
-async def _is_ranked(connection: AsyncConnection, sheet: Sheet, result: Result) -> bool:
+def _is_ranked(connection: Connection, sheet: Sheet, result: Result) -> bool:
     """Return whether a result counts on the leaderboard, as GameResult.ranked_seats says."""
     people = sorted(occupant.player_id for occupant in sheet.seats if not occupant.bot)
     is_open = sheet.access.is_public or sheet.access.is_matched
     if result.is_void or not is_open or not result.conduct or len(people) < MIN_RANKED_PLAYERS:
         return False
-    return not await standings_writer.is_pair_at_limit(connection, people, result.end_milliseconds)
+    return not standings_writer.is_pair_at_limit(connection, people, result.end_milliseconds)
 
 
 def _player_rows(sheet: Sheet, result: Result, *, is_public: bool) -> list[dict[str, Any]]:

@@ -3,10 +3,9 @@
 import asyncio
 from dataclasses import dataclass
 
-from sqlalchemy import BigInteger, String, bindparam, select, update
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import BigInteger, Connection, String, bindparam, select, update
 
-from croupier.runtime.database import transaction
+from croupier.runtime.database import Database
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
@@ -22,7 +21,7 @@ BATCH_SIZE = 50
 class Publisher:
     """Publishes results: lists of public results and the standings that all players see then have them."""
 
-    database: AsyncEngine
+    database: Database
     clock: Clock
     logger: Logger
 
@@ -41,23 +40,22 @@ class Publisher:
         table_ids = await self._due()
         while table_ids:
             for table_id in table_ids:
-                await self._publish(table_id)
+                await self.database.write(_publish, table_id)
             table_ids = await self._due()
 
     async def _due(self) -> list[str]:
-        async with transaction(self.database) as connection:
-            return list((await connection.execute(_DUE, {"now": self.clock()})).scalars())
+        now = self.clock()
+        return list(await self.database.read(lambda connection: connection.scalars(_DUE, {"now": now}).all()))
 
-    async def _publish(self, table_id: str) -> None:
-        async with transaction(self.database) as connection:
-            # The lock of the table, as reports take it. On SQLite it is that of the database.
-            visibility = (await connection.execute(_LOCK, {"locked_id": table_id})).scalar_one_or_none()
-            is_public = visibility == Visibility.PUBLIC
-            values = {"published_id": table_id, "is_public": is_public}
-            if not (await connection.execute(_PUBLISH, values)).rowcount:
-                return  # Another replica has published it.
-            await connection.execute(_PUBLISH_PLAYERS, values)
-            await standings_writer.publish_result(connection, table_id)
+
+def _publish(connection: Connection, table_id: str) -> None:
+    # The lock of the table, as reports take it. On SQLite it is that of the database.
+    visibility = connection.execute(_LOCK, {"locked_id": table_id}).scalar_one_or_none()
+    values = {"published_id": table_id, "is_public": visibility == Visibility.PUBLIC}
+    if not connection.execute(_PUBLISH, values).rowcount:
+        return  # Another replica has published it.
+    connection.execute(_PUBLISH_PLAYERS, values)
+    standings_writer.publish_result(connection, table_id)
 
 
 # The statements have their values as parameters: building one takes longer than its execution.

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
+    Connection,
     Float,
     Integer,
     Row,
@@ -20,9 +21,8 @@ from sqlalchemy import (
     tuple_,
     union_all,
 )
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.runtime.database import transaction
+from croupier.runtime.database import Database
 from croupier.runtime.steps import in_steps
 from croupier.scoring.ledger import Result, Sheet, decode_result, decode_sheet
 from croupier.scoring.schema import PLAYER_NAMES, RESULT_PLAYERS, RESULTS, SHEETS, STANDING_COUNTS, STANDINGS
@@ -47,14 +47,17 @@ class LeaderboardEntry:
 class StandingsStore:
     """Queries over a ledger's database."""
 
-    database: AsyncEngine
+    database: Database
 
     async def statistics(self, player_id: str, scope: Scope) -> tuple[Statistics, ...]:
         """Return a player's statistics of each game with results in a scope, ordered by the game's id."""
         wanted = {"player_id": player_id, "scope": scope.value}
-        async with transaction(self.database) as connection:
-            rows = (await connection.execute(_OF_PLAYER, wanted)).all()
-            counts = _counts((await connection.execute(_COUNTS_OF_PLAYER, wanted)).all())
+        rows, counts = await self.database.read(
+            lambda connection: (
+                connection.execute(_OF_PLAYER, wanted).all(),
+                _counts(connection.execute(_COUNTS_OF_PLAYER, wanted).all()),
+            )
+        )
         return tuple(_statistics(row, counts) for row in rows)
 
     async def leaderboard(self, game: str, after: LeaderboardEntry | None, limit: int) -> tuple[LeaderboardEntry, ...]:
@@ -63,11 +66,14 @@ class StandingsStore:
         They count ranked results only.
         """
         wanted = {"game": game, "max_rows": limit} | (_position(after) if after else {})
-        async with transaction(self.database) as connection:
-            rows = (await connection.execute(_leaderboard(is_first=after is None), wanted)).all()
+
+        def page(connection: Connection) -> tuple[Sequence[Row[Any]], _Counts]:
+            rows = connection.execute(_leaderboard(is_first=after is None), wanted).all()
             # The order does not depend on counts, so those of the page suffice.
             shown = {"game": game, "player_ids": [row.player_id for row in rows]}
-            counts = _counts((await connection.execute(_COUNTS_OF_PAGE, shown)).all()) if rows else {}
+            return rows, _counts(connection.execute(_COUNTS_OF_PAGE, shown).all()) if rows else {}
+
+        rows, counts = await self.database.read(page)
         return tuple(LeaderboardEntry(row.player_id, row.name, _statistics(row, counts)) for row in rows)
 
     async def results(
@@ -81,8 +87,7 @@ class StandingsStore:
         query = _results(is_of_game=bool(game), is_of_player=bool(player_id), scopes=scopes, is_first=after is None)
         end, table_id = after or (0, "")
         wanted = {"game": game, "player_id": player_id, "end": end, "table_id": table_id, "max_rows": limit}
-        async with transaction(self.database) as connection:
-            rows = (await connection.execute(query, wanted)).all()
+        rows = await self.database.read(lambda connection: connection.execute(query, wanted).all())
         return tuple([(decode_sheet(row), decode_result(row)) async for row in in_steps(rows, DECODING_STEP)])
 
 

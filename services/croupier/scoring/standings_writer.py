@@ -9,8 +9,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BigInteger, Double, Row, String, Table, bindparam, cast, func, literal, select, tuple_
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Double,
+    Row,
+    String,
+    Table,
+    bindparam,
+    cast,
+    func,
+    literal,
+    select,
+    tuple_,
+)
 
 from croupier.runtime.upsert import Upsert, insert_into
 from croupier.scoring.schema import PLAYER_NAMES, RESULT_PLAYERS, RESULTS, SEAT_COUNTS, STANDING_COUNTS, STANDINGS
@@ -24,22 +36,22 @@ PUBLISHED = (Scope.PUBLIC, Scope.RANKED)
 """The scopes that all players see."""
 
 
-async def add_result(connection: AsyncConnection, table_id: str) -> None:
+def add_result(connection: Connection, table_id: str) -> None:
     """Add the result of a table, which was recorded just now, to the standings of its players."""
-    await _add_result(connection, table_id, tuple(Scope))
+    _add_result(connection, table_id, tuple(Scope))
 
 
-async def publish_result(connection: AsyncConnection, table_id: str) -> None:
+def publish_result(connection: Connection, table_id: str) -> None:
     """Add the result of a table, which was published just now, to the standings that all players see."""
-    await _add_result(connection, table_id, PUBLISHED)
+    _add_result(connection, table_id, PUBLISHED)
 
 
-async def add_round(connection: AsyncConnection, table_id: str, counts: SeatCounts) -> None:
+def add_round(connection: Connection, table_id: str, counts: SeatCounts) -> None:
     """Add the counts of a round to the standings, if the table's result is there; otherwise the result adds them."""
-    await _add_counts(connection, await _lines(connection, table_id, tuple(Scope)), counts)
+    _add_counts(connection, _lines(connection, table_id, tuple(Scope)), counts)
 
 
-async def is_pair_at_limit(connection: AsyncConnection, player_ids: Sequence[str], end_milliseconds: int) -> bool:
+def is_pair_at_limit(connection: Connection, player_ids: Sequence[str], end_milliseconds: int) -> bool:
     """Return whether two of these players have the maximum of ranked results within a day of a time.
 
     The transaction has set the names of these players: so it has their locks, and no other one adds such a result.
@@ -51,28 +63,28 @@ async def is_pair_at_limit(connection: AsyncConnection, player_ids: Sequence[str
         # Reports may arrive in any order: a later result counts as well.
         "before": end_milliseconds + PAIR_MILLISECONDS,
     }
-    return (await connection.execute(_PAIRS_AT_LIMIT, wanted)).first() is not None
+    return connection.execute(_PAIRS_AT_LIMIT, wanted).first() is not None
 
 
-async def set_names(connection: AsyncConnection, players: Iterable[Mapping[str, Any]]) -> None:
+def set_names(connection: Connection, players: Iterable[Mapping[str, Any]]) -> None:
     """Set the names of a result's players, except those who were at a later table, and lock all these players."""
     rows = [{name: player[name] for name in PLAYER_NAMES.c.keys()} for player in players]  # noqa: SIM118 - no mapping
     statement = _set_names(connection.dialect.name)
-    await connection.execute(statement, sorted(rows, key=lambda row: str(row["player_id"])))
+    connection.execute(statement, sorted(rows, key=lambda row: str(row["player_id"])))
 
 
-async def _add_result(connection: AsyncConnection, table_id: str, scopes: Collection[Scope]) -> None:
-    lines = await _lines(connection, table_id, scopes)
+def _add_result(connection: Connection, table_id: str, scopes: Collection[Scope]) -> None:
+    lines = _lines(connection, table_id, scopes)
     if not lines:
         return
-    await _add_games(connection, lines)
-    counts = await connection.execute(select(SEAT_COUNTS).where(SEAT_COUNTS.c.table_id == table_id))
-    await _add_counts(connection, lines, {(row.seat, row.name): row.amount for row in counts})
+    _add_games(connection, lines)
+    counts = connection.execute(select(SEAT_COUNTS).where(SEAT_COUNTS.c.table_id == table_id))
+    _add_counts(connection, lines, {(row.seat, row.name): row.amount for row in counts})
 
 
-async def _lines(connection: AsyncConnection, table_id: str, scopes: Collection[Scope]) -> list[Line]:
+def _lines(connection: Connection, table_id: str, scopes: Collection[Scope]) -> list[Line]:
     """Return the players of a result by id, each with those scopes that count it; none for a void result."""
-    players = await connection.execute(_COUNTED_PLAYERS, {"table_id": table_id})
+    players = connection.execute(_COUNTED_PLAYERS, {"table_id": table_id})
     in_order = sorted(players, key=lambda row: str(row.player_id))
     return [(player, scope) for player in in_order for scope in _scopes(player) if scope in scopes]
 
@@ -83,7 +95,7 @@ def _scopes(player: Row[Any]) -> list[Scope]:
     return [scope for scope, is_in in scopes.items() if is_in]
 
 
-async def _add_games(connection: AsyncConnection, lines: Iterable[Line]) -> None:
+def _add_games(connection: Connection, lines: Iterable[Line]) -> None:
     rows = [
         {
             "player_id": player.player_id,
@@ -97,10 +109,10 @@ async def _add_games(connection: AsyncConnection, lines: Iterable[Line]) -> None
         }
         for player, scope in lines
     ]
-    await connection.execute(_add_to_standings(connection.dialect.name), rows)
+    connection.execute(_add_to_standings(connection.dialect.name), rows)
 
 
-async def _add_counts(connection: AsyncConnection, lines: Iterable[Line], counts: SeatCounts) -> None:
+def _add_counts(connection: Connection, lines: Iterable[Line], counts: SeatCounts) -> None:
     by_seat: dict[int, dict[str, int]] = defaultdict(dict)
     for (seat, name), amount in counts.items():
         by_seat[seat][name] = amount
@@ -110,7 +122,7 @@ async def _add_counts(connection: AsyncConnection, lines: Iterable[Line], counts
         for name, amount in sorted(by_seat[player.seat].items())
     ]
     if rows:
-        await connection.execute(add_amounts(connection.dialect.name, STANDING_COUNTS), rows)
+        connection.execute(add_amounts(connection.dialect.name, STANDING_COUNTS), rows)
 
 
 # The statements have their values as parameters: building one takes longer than its execution.

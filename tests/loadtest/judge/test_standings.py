@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from sqlalchemy.ext.asyncio import create_async_engine
 
+from croupier.runtime.database import open_database, sqlite_url
 from croupier.runtime.service import now_milliseconds
 from croupier.scoring import codec
 from croupier.scoring.ledger import Ledger
@@ -65,9 +65,8 @@ def standings(tmp_path_factory: pytest.TempPathFactory) -> Standings:
 
 
 async def read_standings(path: Path) -> Standings:
-    database = create_async_engine(f"sqlite+aiosqlite:///{path}")
-    async with database.begin() as connection:
-        await connection.run_sync(METADATA.create_all)
+    database = open_database(sqlite_url(path))
+    await database.write(METADATA.create_all)
     ledger, standings = Ledger(database, now_milliseconds), StandingsStore(database)
     for number, game in enumerate(GAMES):
         sheet = table(number).sheet
@@ -82,7 +81,7 @@ async def read_standings(path: Path) -> Standings:
         await ledger.record_result(*codec.decode_result(result))
     boards = {game: await standings.leaderboard(game, None, 100) for game in GAMES}
     statistics = {player: await standings.statistics(player, Scope.PUBLIC) for player in PLAYERS}
-    await database.dispose()
+    await database.close()
     return Standings(
         {
             game: [codec.encode_entry(position_in(lines, line), line) for line in lines]

@@ -103,7 +103,7 @@ async def _check(url: str, service: str) -> str:
     try:
         await check_schema(database, f"croupier.{service}")
     finally:
-        await database.dispose()
+        await database.close()
     return "is up to date"
 
 

@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.runtime.database import transaction
+from croupier.runtime.database import Database
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
@@ -56,13 +55,12 @@ class DatabaseClock:
                 self._logger.error("the time of the database cannot be measured", exc_info=error)
 
 
-def time_query(database: AsyncEngine, local: Clock) -> QueryTime:
+def time_query(database: Database, local: Clock) -> QueryTime:
     """Return the query for a database's time, which raises Unavailable; for SQLite, a file, that is the local time."""
 
     async def query() -> int:
-        if database.dialect.name == "sqlite":
+        if database.dialect == "sqlite":
             return local()
-        async with transaction(database) as connection:
-            return int((await connection.execute(_QUERY_TIME)).scalar_one())
+        return int(await database.read(lambda connection: connection.execute(_QUERY_TIME).scalar_one()))
 
     return query

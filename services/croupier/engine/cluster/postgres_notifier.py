@@ -4,10 +4,9 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
 
-from sqlalchemy.ext.asyncio import AsyncEngine
-
 from croupier.engine.cluster.notifier import NotificationListener
 from croupier.games.facts import Seat
+from croupier.runtime.database import Database
 from croupier.runtime.logs import Logger
 from croupier.runtime.notifications import Notifications
 
@@ -25,7 +24,7 @@ MAX_PAYLOAD_BYTES = 7_900
 class PostgresNotifier:
     """Sends and receives on its own connection."""
 
-    def __init__(self, database: AsyncEngine, engine_id: str, logger: Logger) -> None:
+    def __init__(self, database: Database, engine_id: str, logger: Logger) -> None:
         self._notifications = Notifications(database, logger)
         self._engine_id = engine_id
         self._listener: NotificationListener | None = None

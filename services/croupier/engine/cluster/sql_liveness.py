@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import delete, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, delete, func, select
 
 from croupier.engine.cluster.liveness import (
     DEAD_AFTER_MILLISECONDS,
@@ -22,67 +21,57 @@ _ANY_OPEN = select(DEADLINES.c.table_id).limit(1)
 class SqlLivenessStore:
     """Each engine has a row while it is alive; another that finds the row too old records the outage."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, is_alone: bool = False) -> None:
+        """`is_alone` is whether no other engine may use the database."""
         self._database = database
+        self._is_alone = is_alone
         self._report = LivenessReport(0, (), 0)
         self._omitted_at = 0
         """The time of the last heartbeat that was not needed."""
-        self._version: int | None = None
-        """The version of the database for which `_has_open_tables` holds."""
-        self._has_open_tables = True
 
     async def record_heartbeat(self, engine_id: str, now: int) -> LivenessReport:
         """Record an engine's heartbeat and the outages that it reveals; return all known outages."""
-        if await self._is_needed():
-            self._report = await self._record_heartbeat(engine_id, now)
-        else:
+        report = await self._database.write(self._record_heartbeat, engine_id, now)
+        if report is None:
             self._omitted_at = now
-            self._report = self._report._replace(certain_until=now)
+        self._report = report or self._report._replace(certain_until=now)
         return self._report
 
-    async def _is_needed(self) -> bool:
-        """Return whether a clock may run: not if the only engine of a database has no open tables.
+    def _record_heartbeat(self, connection: Connection, engine_id: str, now: int) -> LivenessReport | None:
+        """Return None if the heartbeat needs no record, because no clock runs: a single engine has no open tables.
 
         If that engine dies, the outage begins at its last recorded heartbeat, but counts for a seat only since its turn
         began. So the heartbeats before a table was opened need no record.
         """
-        version = self._database.version
-        if version is None or self._report.engines != 1:
-            return True
-        if version != self._version:
-            async with self._database.reading() as connection:
-                self._has_open_tables = (await connection.execute(_ANY_OPEN)).scalar() is not None
-            self._version = version
-        return self._has_open_tables
-
-    async def _record_heartbeat(self, engine_id: str, now: int) -> LivenessReport:
-        async with self._database.writing_heartbeats() as connection:
-            # Its own row first: engines wait for no other rows, so they never deadlock.
-            before = await _record_heartbeat(connection, engine_id, now)
-            if before is not None:
-                before = max(before, self._omitted_at)
-            dead = [(engine_id, before)] if before is not None and before < now - DEAD_AFTER_MILLISECONDS else []
-            await _record_outages(connection, [*dead, *await _remove_dead_engines(connection, engine_id, now)], now)
-            living = select(func.min(ENGINES.c.heartbeat_at), func.count())
-            earliest, engines = (await connection.execute(living)).one()
-            known = select(OUTAGES.c.began, OUTAGES.c.ended)
-            rows = await connection.execute(known.where(OUTAGES.c.ended > now - OUTAGE_RETENTION_MILLISECONDS))
-            return LivenessReport(min(now, earliest), tuple(Outage(*row) for row in rows), engines)
+        if self._is_alone and self._report.engines == 1 and connection.scalar(_ANY_OPEN) is None:
+            return None
+        # Its own row first: engines wait for no other rows, so they never deadlock.
+        before = _record_heartbeat(connection, engine_id, now)
+        if before is not None:
+            before = max(before, self._omitted_at)
+        dead = [(engine_id, before)] if before is not None and before < now - DEAD_AFTER_MILLISECONDS else []
+        _record_outages(connection, [*dead, *_remove_dead_engines(connection, engine_id, now)], now)
+        earliest, engines = connection.execute(select(func.min(ENGINES.c.heartbeat_at), func.count())).one()
+        known = select(OUTAGES.c.began, OUTAGES.c.ended).where(OUTAGES.c.ended > now - OUTAGE_RETENTION_MILLISECONDS)
+        return LivenessReport(min(now, earliest), tuple(Outage(*row) for row in connection.execute(known)), engines)
 
     async def leave(self, engine_id: str, now: int) -> None:
         """Record that an engine stops."""
-        async with self._database.writing_heartbeats() as connection:
-            left = await connection.execute(delete(ENGINES).where(ENGINES.c.engine_id == engine_id))
-            if left.rowcount:
-                await _record_outages(connection, [(engine_id, now)], now)
+        await self._database.write(_leave, engine_id, now)
 
 
-async def _record_heartbeat(connection: AsyncConnection, engine_id: str, now: int) -> int | None:
+def _leave(connection: Connection, engine_id: str, now: int) -> None:
+    left = connection.execute(delete(ENGINES).where(ENGINES.c.engine_id == engine_id))
+    if left.rowcount:
+        _record_outages(connection, [(engine_id, now)], now)
+
+
+def _record_heartbeat(connection: Connection, engine_id: str, now: int) -> int | None:
     """Record a heartbeat, and return the time of the one before."""
     query = select(ENGINES.c.heartbeat_at).where(ENGINES.c.engine_id == engine_id)
-    before = (await connection.execute(query)).scalar()
+    before: int | None = connection.scalar(query)
     heartbeat = insert_into(connection.dialect.name, ENGINES).values(engine_id=engine_id, heartbeat_at=now)
-    await connection.execute(
+    connection.execute(
         heartbeat.on_conflict_do_update(
             index_elements=["engine_id"], set_={"heartbeat_at": heartbeat.excluded.heartbeat_at}
         )
@@ -90,22 +79,22 @@ async def _record_heartbeat(connection: AsyncConnection, engine_id: str, now: in
     return before
 
 
-async def _remove_dead_engines(connection: AsyncConnection, engine_id: str, now: int) -> list[tuple[str, int]]:
+def _remove_dead_engines(connection: Connection, engine_id: str, now: int) -> list[tuple[str, int]]:
     """Remove the other engines whose heartbeats are too old; return each with the time of its last one."""
     silent = (ENGINES.c.heartbeat_at < now - DEAD_AFTER_MILLISECONDS) & (ENGINES.c.engine_id != engine_id)
     query = select(ENGINES.c.engine_id, ENGINES.c.heartbeat_at).where(silent).with_for_update(skip_locked=True)
-    dead = [(name, heartbeat_at) for name, heartbeat_at in await connection.execute(query)]
+    dead = [(name, heartbeat_at) for name, heartbeat_at in connection.execute(query)]
     if dead:
-        await connection.execute(delete(ENGINES).where(ENGINES.c.engine_id.in_([name for name, _ in dead])))
+        connection.execute(delete(ENGINES).where(ENGINES.c.engine_id.in_([name for name, _ in dead])))
     return dead
 
 
-async def _record_outages(connection: AsyncConnection, dead: Sequence[tuple[str, int]], now: int) -> None:
+def _record_outages(connection: Connection, dead: Sequence[tuple[str, int]], now: int) -> None:
     """Record an outage of each engine, from its last heartbeat until its players have reconnected."""
     if not dead:
         return
     rows = [{"engine_id": name, "began": since, "ended": now + RECONNECT_MILLISECONDS} for name, since in dead]
     outages = insert_into(connection.dialect.name, OUTAGES).values(rows)
-    await connection.execute(outages.on_conflict_do_nothing())
+    connection.execute(outages.on_conflict_do_nothing())
     old = OUTAGES.c.ended < now - OUTAGE_RETENTION_MILLISECONDS
-    await connection.execute(delete(OUTAGES).where(old))
+    connection.execute(delete(OUTAGES).where(old))

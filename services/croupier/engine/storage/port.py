@@ -45,10 +45,6 @@ class TableStore(Protocol):
     entries raise UnreadableLog if those are malformed or of an unknown format.
     """
 
-    @property
-    def version(self) -> int | None:
-        """A number that changes with each change of the tables; None if other engines change them too."""
-
     async def prepare(self, config: TableConfig, at: int, network: str = "") -> TableConfig:
         """Store a prepared table that a player of a network created, or return the one that has this id already."""
 

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from sqlalchemy.ext.asyncio import AsyncEngine
-
 from croupier.engine.storage.writer import Append, change_rows, lost_races
-from croupier.runtime.database import available, transaction
+from croupier.runtime.database import Database
 from croupier.runtime.database_drivers import ConstraintViolated, PreparedStatement
 
 COMMIT_SECONDS = 4.0
@@ -43,18 +41,17 @@ class PostgresWriter:
     It has a single connection. With a pool, commits would find out one by one that its connections are dead.
     """
 
-    def __init__(self, engine: AsyncEngine) -> None:
-        self._engine = engine
-        self._statement = PreparedStatement(engine.url, _WRITE, COMMIT_SECONDS)
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._statement = PreparedStatement(database.url, _WRITE, COMMIT_SECONDS)
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all appends durably, or none; then return the indexes of those that lost a race."""
         try:
-            with available(self._engine):
+            with self._database.available():
                 await self._statement.execute(*_values(appends))
         except ConstraintViolated as conflict:
-            async with transaction(self._engine) as connection:
-                return await connection.run_sync(lost_races, appends, conflict)
+            return await self._database.read(lost_races, appends, conflict)
         return ()
 
     async def close(self) -> None:

@@ -8,6 +8,7 @@ from sqlalchemy import (
     ARRAY,
     BigInteger,
     CompoundSelect,
+    Connection,
     Integer,
     LargeBinary,
     Row,
@@ -23,12 +24,10 @@ from sqlalchemy import (
     null,
     or_,
     select,
-    true,
     union_all,
     update,
 )
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from croupier.engine.core.history import PackedLog
 from croupier.engine.core.log import Entry, TableConfig
@@ -38,7 +37,7 @@ from croupier.engine.storage import archive
 from croupier.engine.storage.group_commit import GroupCommit
 from croupier.engine.storage.port import StoredTable, TableChange
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
-from croupier.engine.storage.work_claims import DueRows, claim
+from croupier.engine.storage.work_claims import claim
 from croupier.engine.storage.writer import Append, EntryWriter, open_table
 from croupier.runtime.database import Database
 
@@ -75,16 +74,8 @@ class SqlTableStore:
     ) -> None:
         """`on_stored` is called after each commit with the last sequences of its tables."""
         self._database = database
-        self._overdue = DueRows(database, DEADLINES.c.table_id, DEADLINES.c.at, true())
-        is_unreported = TABLES.c.reports_done < TABLES.c.reports_due
-        self._unreported = DueRows(database, TABLES.c.table_id, TABLES.c.reports_at, is_unreported)
         self.commits = GroupCommit(writer, on_stored, metrics)
         """Stores the appends while it runs."""
-
-    @property
-    def version(self) -> int | None:
-        """A number that changes with each change of the tables; None if other engines change them too."""
-        return self._database.version
 
     async def append(self, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
         """Store entries durably, all or none; raises SequenceTaken or Unavailable."""
@@ -107,8 +98,7 @@ class SqlTableStore:
         if stored := await self.find(config.table_id):
             return stored.config
         try:
-            async with self._database.writing() as connection:
-                await connection.execute(insert(TABLES).values(values))
+            await self._database.write(lambda connection: connection.execute(insert(TABLES).values(values)))
         except IntegrityError:
             stored = await self.find(config.table_id)
             return stored.config if stored else config
@@ -117,26 +107,18 @@ class SqlTableStore:
     async def open(self, config: TableConfig, entries: Sequence[Entry]) -> bool:
         """Open a prepared table with its first entries; return False if it is not prepared any more."""
         append = append_of(config.table_id, entries, None)
-        async with self._database.writing() as connection:
-            return await connection.run_sync(open_table, append, encode_config(config))
+        return await self._database.write(open_table, append, encode_config(config))
 
     # Reading
 
     async def find(self, table_id: str) -> StoredTable | None:
         """Return a table without its log, None if there is none."""
-        async with self._database.reading() as connection:
-            row = (await connection.execute(select(TABLES).where(TABLES.c.table_id == table_id))).one_or_none()
-            if row is not None:
-                return StoredTable(row.status, _config(row), row.finished_at, row.network or "")
-            archived = select(*_CONFIG_OF_ARCHIVED, ARCHIVE.c.finished_at).where(ARCHIVE.c.table_id == table_id)
-            row = (await connection.execute(archived)).one_or_none()
-            return StoredTable("finished", _config(row), row.finished_at) if row else None
+        return await self._database.read(_find, table_id)
 
     async def log_after(self, table_id: str, sequence: int, limit: int) -> LogPart:
         """Return the first rows after a sequence, at most `limit`; an archived log is one part as a whole."""
         wanted = {"table_id": table_id, "after": sequence, "max_rows": limit}
-        async with self._database.reading() as connection:
-            found = (await connection.execute(_LOG_AFTER, wanted)).all()
+        found = await self._database.read(lambda connection: connection.execute(_LOG_AFTER, wanted).all())
         return LogPart(
             packed=tuple([log for *_, log in found if log is not None]),
             rows=tuple([(sequence, at, deadline, body) for sequence, at, deadline, body, log in found if log is None]),
@@ -147,76 +129,58 @@ class SqlTableStore:
 
         At most `limit` are of tables that are not archived.
         """
-        if not heads:
-            return {}
-        found: dict[str, tuple[Entry, ...]] = {}
-        async with self._database.reading() as connection:
-            rows = (await connection.execute(_beyond(connection, heads).limit(limit))).all()
-            for table_id, mine in groupby(rows, lambda row: row.table_id):
-                found[table_id] = tuple(_entry(row) for row in mine)
-            rest = heads.keys() - found.keys()
-            if rest and len(rows) < limit:
-                archived = select(ARCHIVE.c.table_id, ARCHIVE.c.log).where(ARCHIVE.c.table_id.in_(rest))
-                for row in await connection.execute(archived):
-                    found[row.table_id] = decode_log(row.table_id, row.log)[heads[row.table_id] :]
-        return {table_id: entries for table_id, entries in found.items() if entries}
+        return await self._database.read(_entries_beyond, heads, limit) if heads else {}
 
     async def find_replay(self, table_id: str) -> bytes | None:
         """Return the stored replay of an archived table, None if there is none."""
         query = select(ARCHIVE.c.replay).where(ARCHIVE.c.table_id == table_id)
-        async with self._database.reading() as connection:
-            replay: bytes | None = (await connection.execute(query)).scalar()
-            return replay
+        return await self._database.read(lambda connection: connection.scalar(query))
 
     async def store_replay(self, table_id: str, replay: bytes) -> None:
         """Store the replay of a table if it is archived."""
         change = update(ARCHIVE).where(ARCHIVE.c.table_id == table_id).values(replay=replay)
-        async with self._database.writing() as connection:
-            await connection.execute(change)
+        await self._database.write(lambda connection: connection.execute(change))
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """Return the status of each table that exists."""
-        async with self._database.reading() as connection:
-            archived = select(ARCHIVE.c.table_id).where(ARCHIVE.c.table_id.in_(table_ids))
-            found = dict.fromkeys((await connection.execute(archived)).scalars(), "finished")
-            query = select(TABLES.c.table_id, TABLES.c.status).where(TABLES.c.table_id.in_(table_ids))
-            return found | {row.table_id: row.status for row in await connection.execute(query)}
+        return await self._database.read(_statuses, table_ids)
 
     async def ended_after(self, position: tuple[int, str], limit: int) -> list[tuple[int, str]]:
         """Return the next tables in the order of the times at which their games ended, each after this time."""
-        async with self._database.reading() as connection:
-            rows = await connection.execute(_ended_after(*position).limit(limit))
-            return [(row.finished_at, row.table_id) for row in rows]
+        query = _ended_after(*position).limit(limit)
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return [(row.finished_at, row.table_id) for row in rows]
 
     async def open_counts(self) -> dict[str, int]:
         """Return the number of open tables of each game."""
         query = (
             select(TABLES.c.game, func.count().label("open")).where(TABLES.c.status == "open").group_by(TABLES.c.game)
         )
-        async with self._database.reading() as connection:
-            return {row.game: row.open for row in await connection.execute(query)}
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return {row.game: row.open for row in rows}
 
     # Claims and reports
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         """Claim open tables whose deadlines passed before `before`, oldest first, until `until`."""
-        return await self._overdue.claim(before, until, limit)
+        is_due = DEADLINES.c.at < before
+        return await self._database.write(claim, DEADLINES.c.table_id, DEADLINES.c.at, is_due, until, limit)
 
     async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
         """Claim tables whose reports were not delivered in time, until `until`."""
-        return await self._unreported.claim(now, until, limit)
+        is_due = and_(TABLES.c.reports_done < TABLES.c.reports_due, TABLES.c.reports_at < now)
+        return await self._database.write(claim, TABLES.c.table_id, TABLES.c.reports_at, is_due, until, limit)
 
     async def reports_done(self, table_id: str) -> int:
         """Return the number of delivered reports of a table; 0 for an unknown one."""
         query = select(TABLES.c.reports_done).where(TABLES.c.table_id == table_id)
-        async with self._database.reading() as connection:
-            return int((await connection.execute(query)).scalar() or 0)
+        return await self._database.read(lambda connection: connection.scalar(query)) or 0
 
     async def set_reports_done(self, table_id: str, count: int) -> None:
         """Record the number of delivered reports; it never decreases."""
-        change = update(TABLES).where(TABLES.c.table_id == table_id, TABLES.c.reports_done < count)
-        async with self._database.writing() as connection:
-            await connection.execute(change.values(reports_done=count))
+        is_more = TABLES.c.reports_done < count
+        change = update(TABLES).where(TABLES.c.table_id == table_id, is_more).values(reports_done=count)
+        await self._database.write(lambda connection: connection.execute(change))
 
     # Archive
 
@@ -227,30 +191,55 @@ class SqlTableStore:
             TABLES.c.reports_done >= TABLES.c.reports_due,
             TABLES.c.archive_at < now,
         )
-        return await claim(self._database, TABLES.c.table_id, TABLES.c.archive_at, is_due, until, limit)
+        return await self._database.write(claim, TABLES.c.table_id, TABLES.c.archive_at, is_due, until, limit)
 
     async def archive(self, table_id: str, packed: PackedLog) -> None:
         """Move a table with its log to the archive, unless it is there; raises ValueError if its log is another."""
-        async with self._database.writing() as connection:
-            await archive.archive(connection, table_id, packed)
+        await self._database.write(archive.archive, table_id, packed)
 
     async def delete_archived(self, finished_before: int, limit: int) -> int:
         """Delete archived tables that ended before a moment; return their number."""
-        async with self._database.writing() as connection:
-            return await archive.delete_archived(connection, finished_before, limit)
+        return await self._database.write(archive.delete_archived, finished_before, limit)
 
     async def delete_prepared(self, prepared_before: int, limit: int) -> int:
         """Delete tables that were prepared before a moment and never opened; return their number."""
-        async with self._database.writing() as connection:
-            return await archive.delete_prepared(connection, prepared_before, limit)
+        return await self._database.write(archive.delete_prepared, prepared_before, limit)
 
     async def discard_prepared(self, table_ids: Sequence[str]) -> int:
         """Delete those of some tables that were never opened; return their number."""
-        async with self._database.writing() as connection:
-            return await archive.discard_prepared(connection, table_ids)
+        return await self._database.write(archive.discard_prepared, table_ids)
 
 
-def _beyond(connection: AsyncConnection, heads: Mapping[str, int]) -> Select[Any]:
+def _find(connection: Connection, table_id: str) -> StoredTable | None:
+    row = connection.execute(select(TABLES).where(TABLES.c.table_id == table_id)).one_or_none()
+    if row is not None:
+        return StoredTable(row.status, _config(row), row.finished_at, row.network or "")
+    archived = select(*_CONFIG_OF_ARCHIVED, ARCHIVE.c.finished_at).where(ARCHIVE.c.table_id == table_id)
+    row = connection.execute(archived).one_or_none()
+    return StoredTable("finished", _config(row), row.finished_at) if row else None
+
+
+def _statuses(connection: Connection, table_ids: Sequence[str]) -> dict[str, str]:
+    archived = select(ARCHIVE.c.table_id).where(ARCHIVE.c.table_id.in_(table_ids))
+    found = dict.fromkeys(connection.scalars(archived), "finished")
+    query = select(TABLES.c.table_id, TABLES.c.status).where(TABLES.c.table_id.in_(table_ids))
+    return found | {row.table_id: row.status for row in connection.execute(query)}
+
+
+def _entries_beyond(connection: Connection, heads: Mapping[str, int], limit: int) -> dict[str, tuple[Entry, ...]]:
+    found: dict[str, tuple[Entry, ...]] = {}
+    rows = connection.execute(_beyond(connection, heads).limit(limit)).all()
+    for table_id, mine in groupby(rows, lambda row: row.table_id):
+        found[table_id] = tuple(_entry(row) for row in mine)
+    rest = heads.keys() - found.keys()
+    if rest and len(rows) < limit:
+        archived = select(ARCHIVE.c.table_id, ARCHIVE.c.log).where(ARCHIVE.c.table_id.in_(rest))
+        for row in connection.execute(archived):
+            found[row.table_id] = decode_log(row.table_id, row.log)[heads[row.table_id] :]
+    return {table_id: entries for table_id, entries in found.items() if entries}
+
+
+def _beyond(connection: Connection, heads: Mapping[str, int]) -> Select[Any]:
     ordered = select(ENTRIES).order_by(ENTRIES.c.table_id, ENTRIES.c.sequence)
     if connection.dialect.name == "sqlite":
         beyond = (and_(ENTRIES.c.table_id == name, ENTRIES.c.sequence > sequence) for name, sequence in heads.items())

@@ -27,11 +27,8 @@ async def ended_tables(
     """Yield tables that end at or after a time, until the engine stops; raises Unavailable."""
     sent: dict[str, int] = {}
     position, quiet = (resume_at - OVERLAP_MILLISECONDS, ""), 0
-    seen: int | None = None
     while not is_stopping():
-        version = store.version
-        is_known = version is not None and version == seen
-        page = [] if is_known else await store.ended_after(position, MAX_TABLES)
+        page = await store.ended_after(position, MAX_TABLES)
         new = {table_id: ended for ended, table_id in page if table_id not in sent}
         sent |= new
         if page:
@@ -43,7 +40,6 @@ async def ended_tables(
         if len(page) == MAX_TABLES:
             position = page[-1]
             continue
-        seen = version
         position = (resume_at - OVERLAP_MILLISECONDS, "")
         sent = {table_id: ended for table_id, ended in sent.items() if ended >= position[0]}
         await asyncio.sleep(POLL_SECONDS)

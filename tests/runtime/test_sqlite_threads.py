@@ -1,0 +1,182 @@
+"""The threads of SQLite: one writes and others read, each call in its turn, and none outlives its database."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import IntegrityError
+
+from croupier.runtime.database import TRANSACTION_SECONDS, Database, open_database, sqlite_url
+from croupier.runtime.errors import Unavailable
+from croupier.runtime.program import SettingsError
+from croupier.runtime.schema_versions import migrate
+from tests.databases import copy_database, execute
+from tests.waiting import TIMEOUT_SECONDS, SettlingLoop, settled
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    database = open_database(sqlite_url(tmp_path / "x.db"))
+    await execute(database, "CREATE TABLE moves (number INTEGER PRIMARY KEY)")
+    yield database
+    await database.close()
+
+
+async def moves(database: Database) -> list[int]:
+    rows = await database.read(lambda connection: connection.execute(text("SELECT number FROM moves")).all())
+    return [number for (number,) in rows]
+
+
+def insert(number: int, connection: Connection) -> None:
+    connection.execute(text("INSERT INTO moves VALUES (:number)"), {"number": number})
+
+
+class HeldWrite:
+    """A write that has begun, and waits until it may end."""
+
+    def __init__(self) -> None:
+        self.has_begun, self.may_end = asyncio.Event(), threading.Event()
+        self._loop = asyncio.get_running_loop()
+
+    def __call__(self, connection: Connection) -> None:
+        insert(1, connection)
+        self._loop.call_soon_threadsafe(self.has_begun.set)
+        assert self.may_end.wait(TIMEOUT_SECONDS)
+
+    async def begin(self, database: Database) -> asyncio.Task[None]:
+        writing = asyncio.create_task(database.write(self))
+        await self.has_begun.wait()
+        return writing
+
+
+async def test_writes_are_done_in_the_order_of_their_calls_while_others_read(database: Database) -> None:
+    held, done = HeldWrite(), list[int]()
+
+    async def write(number: int) -> None:
+        await database.write(partial(insert, number))
+        done.append(number)
+
+    writing = await held.begin(database)
+    later = [asyncio.create_task(write(number)) for number in range(2, 10)]
+    assert [await moves(database) for _ in range(10)] == [[]] * 10
+    held.may_end.set()
+    await asyncio.gather(writing, *later)
+    assert done == [*range(2, 10)]
+    assert await moves(database) == [*range(1, 10)]
+
+
+async def test_a_read_cannot_write(database: Database) -> None:
+    with pytest.raises(Unavailable) as refused:
+        await database.read(partial(insert, 1))
+    assert "attempt to write a readonly database" in str(refused.value.__cause__)
+    assert await moves(database) == []
+
+
+@pytest.mark.parametrize("verb", ["read", "write"])
+async def test_the_exception_of_a_function_is_raised_and_its_changes_are_rolled_back(
+    database: Database, verb: str
+) -> None:
+    def fail(connection: Connection) -> None:
+        if verb == "write":
+            insert(1, connection)
+        raise KeyError(verb)
+
+    with pytest.raises(KeyError, match=verb):
+        await getattr(database, verb)(fail)
+    await database.write(partial(insert, 2))
+    with pytest.raises(IntegrityError):
+        await execute(database, "INSERT INTO moves VALUES (3), (2)")
+    assert await moves(database) == [2]
+
+
+async def test_a_write_that_is_cancelled_before_its_turn_is_left_out(database: Database) -> None:
+    held = HeldWrite()
+    writing = await held.begin(database)
+    waiting = [asyncio.create_task(database.write(partial(insert, number))) for number in (2, 3)]
+    await settled()
+    for cancelled in (writing, waiting[0]):
+        cancelled.cancel()
+    await asyncio.wait([writing, waiting[0]])
+    held.may_end.set()
+    await waiting[1]
+    # The first had begun.
+    assert await moves(database) == [1, 3]
+
+
+async def test_a_write_that_waits_for_too_long_is_unavailable(database: Database) -> None:
+    held, loop, now = HeldWrite(), asyncio.get_running_loop(), [0.0]
+    assert isinstance(loop, SettlingLoop)
+    writing = await held.begin(database)
+    loop.follow(lambda: now[0])
+    waiting = asyncio.create_task(database.write(partial(insert, 2)))
+    await settled()
+    now[0] = TRANSACTION_SECONDS
+    with pytest.raises(Unavailable):
+        await waiting
+    held.may_end.set()
+    await asyncio.wait([writing])
+    assert await moves(database) == [1]
+
+
+async def test_a_file_that_was_replaced_is_opened_again_after_a_failure(database: Database, tmp_path: Path) -> None:
+    other = open_database(sqlite_url(tmp_path / "other.db"))
+    await execute(other, "CREATE TABLE cards (number INTEGER)")
+    await other.close()
+    assert await moves(database) == []
+    copy_database(tmp_path / "other.db", tmp_path / "new.db").replace(tmp_path / "x.db")
+    for rest in ("x.db-wal", "x.db-shm"):
+        (tmp_path / rest).unlink()
+    cards = "SELECT count(*) FROM cards"
+    with pytest.raises(Unavailable):
+        await execute(database, cards)
+    assert await execute(database, cards) == [(0,)]
+
+
+async def test_the_end_waits_for_the_writes_and_leaves_the_file_alone(tmp_path: Path) -> None:
+    before, database = set(threading.enumerate()), open_database(sqlite_url(tmp_path / "x.db"))
+    await execute(database, "CREATE TABLE moves (number INTEGER PRIMARY KEY)")
+    held = HeldWrite()
+    writing = [await held.begin(database), asyncio.create_task(database.write(partial(insert, 2)))]
+    await settled()
+    closing = asyncio.create_task(database.close())
+    await settled()
+    assert not closing.done()
+    held.may_end.set()
+    await asyncio.gather(closing, *writing)
+    assert set(threading.enumerate()) <= before
+    assert [file.name for file in tmp_path.iterdir()] == ["x.db"]  # noqa: ASYNC240
+    assert (tmp_path / "x.db").stat().st_mode & 0o777 == 0o600
+    # A database that is used after its end is opened again.
+    assert await moves(database) == [1, 2]
+    await database.close()
+
+
+async def read_missing_folder(file: Path) -> None:
+    database = open_database(sqlite_url(file.parent / "missing" / file.name))
+    with pytest.raises(SettingsError, match=r"missing.x\.db cannot be used, unable to open database file"):
+        await migrate(database, "croupier.scoring")
+    await database.close()
+
+
+async def cancel_connection(file: Path) -> None:
+    database = open_database(sqlite_url(file))
+    reading = asyncio.create_task(database.is_reachable())
+    await asyncio.sleep(0)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    await database.close()
+
+
+@pytest.mark.parametrize("connect", [read_missing_folder, cancel_connection])
+def test_a_failed_connection_leaves_no_thread_behind(
+    tmp_path: Path, connect: Callable[[Path], Coroutine[Any, Any, None]]
+) -> None:
+    before = set(threading.enumerate())
+    asyncio.run(connect(tmp_path / "x.db"))
+    assert set(threading.enumerate()) <= before
