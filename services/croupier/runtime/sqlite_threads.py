@@ -11,6 +11,7 @@ from threading import Thread
 from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event
+from sqlalchemy.exc import SQLAlchemyError
 
 from croupier.runtime.database_faults import driver_error
 from croupier.runtime.permissions import open_private
@@ -115,14 +116,13 @@ class _Threads:
                 with connection.begin():
                     result = job.work(connection)
             except Exception as fault:  # noqa: BLE001 - the caller receives it
-                if connection is not None and _spoils(fault):
-                    _discard(connection)
+                if _spoils(fault):
+                    _close(connection)
                     connection = None
                 job.settle(None, fault)
             else:
                 job.settle(result, None)
-        if connection is not None:
-            connection.close()
+        _close(connection)
         job.settle(None, None)
 
 
@@ -132,9 +132,11 @@ def _spoils(fault: Exception) -> bool:
     return isinstance(error, sqlite3.Error) and not isinstance(error, sqlite3.IntegrityError)
 
 
-def _discard(connection: Connection) -> None:
-    connection.invalidate()
-    connection.close()
+def _close(connection: Connection | None) -> None:
+    if connection is not None:
+        # A fault of the rollback before the end changes nothing.
+        with suppress(SQLAlchemyError, sqlite3.Error):
+            connection.close()
 
 
 def _engine(url: URL, *, is_writer: bool) -> Engine:
