@@ -1,22 +1,31 @@
 """An unusable database is reported in one line with its fault."""
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
-from sqlalchemy import URL
+from sqlalchemy import URL, Connection, make_url
 
 from croupier.runtime.database import (
+    TRANSACTION_SECONDS,
+    Database,
     check_permissions,
     database_name,
     open_database,
     sqlite_url,
 )
+from croupier.runtime.errors import Unavailable
+from croupier.runtime.outage_log import OutageLog
 from croupier.runtime.permissions import make_private_folder
 from croupier.runtime.program import SettingsError
 from croupier.runtime.schema_versions import check_schema, migrate, migrate_database
 from loadtest.postgres import PostgresServer
 from tests.databases import execute
+from tests.engine.fakes import RecordingLogger
+from tests.waiting import SettlingLoop, settled
 
 
 @pytest.mark.parametrize(
@@ -91,3 +100,35 @@ async def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None
     with pytest.raises(SettingsError, match=r"text\.db cannot be used, file is not a database"):
         await migrate(database, "croupier.scoring")
     await database.close()
+
+
+class HangingConnections:
+    """The connections to a server that never answers."""
+
+    url = make_url("postgresql://host/name")
+
+    async def read(self, query: Callable[[Connection], Any]) -> Any:
+        await asyncio.Event().wait()
+
+    write = read
+
+    async def close(self) -> None: ...
+
+
+@pytest.mark.parametrize("call", ["read", "write", "is_reachable"])
+async def test_a_call_to_a_server_that_hangs_ends_and_the_outage_is_logged(call: str) -> None:
+    logger, now, loop = RecordingLogger(), [0.0], asyncio.get_running_loop()
+    database = Database(HangingConnections(), OutageLog("the database", logger, lambda: 0))
+    assert isinstance(loop, SettlingLoop)
+    loop.follow(lambda: now[0])
+    calling = asyncio.create_task(database.is_reachable() if call == "is_reachable" else getattr(database, call)(print))
+    await settled()
+    now[0] = 2.0 if call == "is_reachable" else TRANSACTION_SECONDS
+    await asyncio.wait([calling])
+    if call == "is_reachable":
+        assert not calling.result()
+    else:
+        assert isinstance(calling.exception(), Unavailable)
+    ((level, event, fields),) = logger.lines
+    assert (level, event) == ("warning", "calls to the database fail")
+    assert fields["reason"].startswith("its server does not answer in time")

@@ -125,9 +125,10 @@ class Database:
     async def is_reachable(self, timeout_seconds: float = 2.0) -> bool:
         """Return whether the database answers in time and accepts writes."""
         try:
-            # Not wait_for: in Python 3.11 that can swallow a cancellation.
-            async with asyncio.timeout(timeout_seconds):
-                await self.read(lambda connection: connection.execute(text("SELECT 1")).all())
+            with self.available():
+                # Not wait_for: in Python 3.11 that can swallow a cancellation.
+                async with asyncio.timeout(timeout_seconds):
+                    await self.connections.read(lambda connection: connection.execute(text("SELECT 1")).all())
         except Exception:  # noqa: BLE001 - after any error it cannot be used now
             return False
         return True
