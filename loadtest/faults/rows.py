@@ -3,7 +3,6 @@
 import asyncio
 import json
 import time
-import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from croupier_api.v1 import scoring_pb2
+from loadtest.judge.rows import archived_entries
 from loadtest.judge.violations import Invariant
 from loadtest.record import Ledger, Outage, ReportedViolation, StoredEntry, StoredTable, TableRecord
 
@@ -80,11 +80,7 @@ def stored_table(snapshot: Connection, table_id: str) -> StoredTable | None:
         *_rows(snapshot, _ARCHIVE, table_id),
     ):
         # A table is in one place only: the judge reports entries in both as repeated.
-        for packed in log:
-            content = json.loads(zlib.decompress(packed))
-            if content["v"] != 1:
-                raise ValueError(f"unknown version {content['v']!r} of an archived log: expected 1")
-            entries += [StoredEntry(*entry) for entry in content["entries"]]
+        entries += [entry for packed in log for entry in archived_entries(packed)]
         entries.sort(key=lambda entry: entry.sequence)
         return StoredTable(status, game, rules_version, config, bytes(seed), tuple(entries))
     return None

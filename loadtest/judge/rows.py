@@ -4,7 +4,7 @@
 before a bot acts, and from version 3 until a table ends whose people are all away), "seats" (each a list of player id,
 name, and kind of bot or "") and "client_seeds" (hexadecimal, by seat). The `body` of a row is one of these JSON
 objects, of which "t" is the type and "v" the version. Requests of players have a "request" id, actions of the engine
-for a seat have "by": 1 for a time-out, 2 for a bot.
+for a seat have "by": 1 for a time-out, 2 for a bot. In the archive a "request_hash" replaces the request id.
 
     {"t": "act", "v": 1, "seat": 0, "action": {"type": "play", "card": "QH"}, "by": 1}
     {"t": "shuffle", "v": 1, "cards": "2C 9H ...", "drawn": [3]}            in the order of the cards
@@ -15,10 +15,13 @@ for a seat have "by": 1 for a time-out, 2 for a bot.
     {"t": "end", "v": 1, "limit": "entries"}                                the end; or with "rounds", "abandoned"
 """
 
+import hashlib
 import json
+import zlib
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 from loadtest.judge.clock import ClockSettings
@@ -26,24 +29,27 @@ from loadtest.judge.deals import commitment_of
 from loadtest.judge.notation import AUTO, cards_put
 from loadtest.judge.replay import PublicEntry, Replay, ReplayEntry
 from loadtest.judge.rules.interface import ABANDONED
-from loadtest.record import StoredTable
+from loadtest.record import StoredEntry, StoredTable
 
+_ARCHIVE_VERSION = 2
+_HASH_BYTES = 5
 _CLOCK_PARTS = {1: 3, 2: 3, 3: 4}
 """The number of times in the clock, by the version of the configuration."""
 _WATCH_POLICIES = {"public": ("anyone", "link", "nobody"), "link": ("link", "nobody"), "seated": ("nobody",)}
 """The watch policies of each visibility."""
 _MAX_DELAY_SECONDS = 300
+_REQUEST = {"request": str, "request_hash": str}
 _BODIES: Mapping[tuple[str, int], Mapping[str, type]] = {
-    ("act", 1): {"seat": int, "action": dict, "by": int, "request": str},
+    ("act", 1): {"seat": int, "action": dict, "by": int, **_REQUEST},
     ("shuffle", 1): {"cards": str, "drawn": list},
     ("agree", 1): {"proposal": str},
-    ("propose", 1): {"seat": int, "proposal": str, "expires_at": int, "request": str},
-    ("vote", 1): {"seat": int, "proposal_sequence": int, "agree": bool, "request": str},
+    ("propose", 1): {"seat": int, "proposal": str, "expires_at": int, **_REQUEST},
+    ("vote", 1): {"seat": int, "proposal_sequence": int, "agree": bool, **_REQUEST},
     ("compensate", 1): {"milliseconds": int},
     ("end", 1): {"limit": str},
 }
 """By type and version the other keys of a body, with the types of their values."""
-_OPTIONAL = frozenset({"by", "request"})
+_OPTIONAL = frozenset({"by", *_REQUEST})
 _EVENTS = frozenset({"act", "shuffle", "agree", "end"})
 """The types of entries that are in a replay."""
 _AGREED = {"restart_same": "same", "restart_new": "new"}
@@ -77,6 +83,11 @@ class Row(NamedTuple):
     def actor(self) -> int | None:
         """The seat of an action; else None."""
         return self.body["seat"] if self.tag == "act" else None
+
+    @property
+    def request_hash(self) -> str | None:
+        """The hash of the id of a player's request; None for an entry of the engine."""
+        return archived_body(self.body).get("request_hash")
 
     @property
     def compensation(self) -> int:
@@ -164,6 +175,43 @@ class Rows:
             "client_seeds": {str(seat): added for seat, added in enumerate(config["client_seeds"]) if added},
         }
         return Replay(header, [ReplayEntry(row.at, row.line, []) for row in self.events], None)
+
+
+def request_hash(request_id: str) -> str:
+    """Return the hash that the archive keeps of a request id, in hexadecimal."""
+    return hashlib.blake2s(request_id.encode(), digest_size=_HASH_BYTES).hexdigest()
+
+
+def archived_body(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the body that the archive keeps of a body: with the hash of a request id in place of the id."""
+    kept = dict(body)
+    if "request" in kept:
+        kept["request_hash"] = request_hash(kept.pop("request"))
+    return kept
+
+
+def archived_entries(log: bytes) -> Iterator[StoredEntry]:
+    """Yield the entries of a log in the archive.
+
+    It is compressed; each line is a JSON object with a version and columns of some entries, sequences and times as
+    differences. `requests` has the hashes of their request ids in a row, zeros for entries without one.
+    """
+    for line in zlib.decompress(log).splitlines():
+        columns = json.loads(line)
+        if columns["v"] != _ARCHIVE_VERSION:
+            raise ValueError(f"unknown version {columns['v']!r} of an archived log: expected {_ARCHIVE_VERSION}")
+        numbers = (accumulate(columns["sequences"]), accumulate(columns["times"]), columns["deadlines"])
+        for sequence, at, remaining, body, hashed in zip(
+            *numbers, columns["bodies"], _hashes(columns["requests"]), strict=True
+        ):
+            request = f',"request_hash":"{hashed.hex()}"' if any(hashed) else ""
+            yield StoredEntry(sequence, at, 0 if remaining is None else at + remaining, f"{body[:-1]}{request}}}")
+
+
+def _hashes(requests: str) -> Iterator[bytes]:
+    hashes = b64decode(requests)
+    for start in range(0, len(hashes), _HASH_BYTES):
+        yield hashes[start : start + _HASH_BYTES]
 
 
 def read_rows(stored: StoredTable) -> Rows:

@@ -10,7 +10,7 @@ from loadtest.judge.answers import UNJUDGED_CODES
 from loadtest.judge.log import Log, replay_numbers
 from loadtest.judge.notation import Deck, act_sent, canonical, reason_text
 from loadtest.judge.replay import InvalidReplay, Replay, ReplayEntry, cards_shown
-from loadtest.judge.rows import Row, Rows, UnreadableRow, read_rows
+from loadtest.judge.rows import Row, Rows, UnreadableRow, read_rows, request_hash
 from loadtest.judge.streams import ViewerHistory
 from loadtest.judge.verification import Position, Verification, verify
 from loadtest.judge.violations import Found, Invariant
@@ -113,10 +113,14 @@ def check_rows(rows: Rows, verification: Verification | None) -> Iterator[Found]
         if row.committed is not None and row.at > row.committed + MAX_CLOCK_OFFSET_MILLISECONDS:
             yield Invariant.LOG_BROKEN, number, f"stored at {row.at}, after the commit at {row.committed}"
         at = row.at
-    requests = Counter((row.body["seat"], row.body["request"]) for row in rows.entries if "request" in row.body)
-    for (seat, request_id), count in requests.items():
+    requests = Counter((row.body["seat"], row.request_hash) for row in rows.entries if row.request_hash is not None)
+    for (seat, hashed), count in requests.items():
         if count > 1:
-            yield Invariant.ACTION_DUPLICATED, 0, f"request {request_id} of seat {seat} is stored {count} times"
+            yield (
+                Invariant.ACTION_DUPLICATED,
+                0,
+                f"the request with the hash {hashed} of seat {seat} is stored {count} times",
+            )
     if (
         verification is not None
         and not verification.faults
@@ -212,17 +216,13 @@ def check_stored_answers(history: ViewerHistory, rows: Rows) -> Iterator[Found]:
     A copy that the network delivers after the refusal may come at a time when the request is allowed.
     """
     sent = _bodies_sent(history)
-    stored = {
-        row.body["request"]: row
-        for row in rows.entries
-        if row.body.get("seat") == history.seat and "request" in row.body
-    }
+    stored = {row.request_hash: row for row in rows.entries if row.body.get("seat") == history.seat}
     for answer in history.record.answered:
         bodies = sent.get(answer.request_id, [])
         if answer.sequence is not None:
             yield from _acknowledged(history, answer, bodies, rows.by_sequence.get(answer.sequence))
             continue
-        row, is_final = stored.get(answer.request_id), answer.code not in UNJUDGED_CODES
+        row, is_final = stored.get(request_hash(answer.request_id)), answer.code not in UNJUDGED_CODES
         stored_at = 0 if row is None else row.at if row.committed is None else row.committed
         if row is not None and is_final and bodies == [_body_of(row)] and stored_at <= answer.at_milliseconds:
             reason = reason_text(answer.reason)
@@ -232,7 +232,8 @@ def check_stored_answers(history: ViewerHistory, rows: Rows) -> Iterator[Found]:
 
 def _acknowledged(history: ViewerHistory, answer: Answered, bodies: list[object], row: Row | None) -> Iterator[Found]:
     sequence = answer.sequence or 0
-    is_there = row is not None and (row.body.get("seat"), row.body.get("request")) == (history.seat, answer.request_id)
+    expected = (history.seat, request_hash(answer.request_id))
+    is_there = row is not None and (row.body.get("seat"), row.request_hash) == expected
     if row is None or not is_there or (bodies and _body_of(row) not in bodies):
         stored = "nothing" if row is None else dict(row.body)
         detail = f"{bodies} as {answer.request_id} was acknowledged to {history.name}, stored is {stored}"

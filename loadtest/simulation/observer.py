@@ -1,7 +1,6 @@
 """Writes the record of each table, from all messages between clients and services and all commits of the engines."""
 
 import json
-import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ import grpc
 from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
 from croupier_client import CroupierError, from_rpc_error, from_status
+from loadtest.judge.rows import archived_body, archived_entries
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.record import (
     Answered,
@@ -130,7 +130,8 @@ class Observer:
 
     def _archived(self, table_id: str, log: bytes) -> None:
         self._trace.write("archived", table_id)
-        if json.loads(zlib.decompress(log))["entries"] != [list(row[:4]) for row in self._rows[table_id]]:
+        stored = [(*row[:3], archived_body(json.loads(row.body))) for row in self._rows[table_id]]
+        if [(*entry[:3], json.loads(entry.body)) for entry in archived_entries(log)] != stored:
             self._findings.add(Invariant.LOG_BROKEN, "the archive does not hold the whole log", table_id)
         self.archived.add(table_id)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from croupier.engine.core.fold import Transition, new_table, transitions_from
 from croupier.engine.core.folded_table import FoldedTable
-from croupier.engine.core.log import Entry, TableConfig
+from croupier.engine.core.log import Entry, TableConfig, request_hash
 from croupier.engine.core.log_codec import row_of
 from croupier.engine.core.replay import ReplayFold, replay_parts
 
@@ -12,6 +12,16 @@ from croupier.engine.core.replay import ReplayFold, replay_parts
 def transitions_of(config: TableConfig, entries: Iterable[Entry]) -> Iterator[Transition]:
     """Yield the transition of each entry."""
     return transitions_from(config, new_table(config), entries)
+
+
+def as_archived(entries: Iterable[Entry]) -> list[Entry]:
+    """Return entries as packed logs keep them, with hashes of request ids."""
+    return [
+        entry._replace(request_id=request_hash(entry.request_id))
+        if isinstance(entry.request_id, str) and entry.request_id
+        else entry
+        for entry in entries
+    ]
 
 
 def folded_table(config: TableConfig, entries: Iterable[Entry]) -> FoldedTable:

@@ -16,6 +16,7 @@ from croupier.runtime.database import Database
 from tests.databases import execute
 from tests.engine.databases import LoadedTable, archive_finished, entries_of, entry, loaded, opened
 from tests.engine.fakes import START, EngineHarness
+from tests.engine.folds import as_archived
 from tests.engine.play import ROUNDS, make_config, whole_log
 
 ENDED = START + 2
@@ -39,9 +40,8 @@ async def answers(store: SqlTableStore, last: int) -> list[Any]:
     """Return the answers to all queries about table t1."""
     return [
         await store.find("t1"),
-        await loaded(store),
-        *[await entries_of(store, "t1", sequence) for sequence in (0, 1, last, last + 5)],
-        await store.entries_beyond({"t1": last - 1, "nowhere": 0}, 10),
+        [as_archived(await entries_of(store, "t1", sequence)) for sequence in (0, 1, last, last + 5)],
+        as_archived((await store.entries_beyond({"t1": last - 1, "nowhere": 0}, 10))["t1"]),
         await store.statuses(["t1", "nowhere"]),
         await store.statuses([]),
         await store.open_counts(),
@@ -67,7 +67,7 @@ async def test_an_archived_table_has_the_same_answers(
     assert await archive_finished(store, log[-1].at + 1) == 1
     assert await rows(database) == [0, 0, 0, 1]
     assert await answers(store, len(log)) == before
-    assert await loaded(store) == LoadedTable("finished", config, tuple(log))
+    assert await loaded(store) == LoadedTable("finished", config, tuple(as_archived(log)))
 
 
 async def test_only_old_tables_without_due_reports_are_archived(store: SqlTableStore, database: Database) -> None:

@@ -1,7 +1,5 @@
 """Folds of a log row by row, with the results of a direct fold of its entries."""
 
-import json
-import zlib
 from collections.abc import Sequence
 from random import Random
 
@@ -9,31 +7,53 @@ import pytest
 
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.history import PackedLog, PackingFold
-from croupier.engine.core.log import Entry, TableConfig
-from croupier.engine.core.log_codec import LOG_VERSION, UnreadableLog, encode_log, row_of
+from croupier.engine.core.log import Entry, TableConfig, request_hash
+from croupier.engine.core.log_codec import UnreadableLog, decode_log, decode_rows, encode_log, row_of
 from croupier.engine.core.replay import ReplayFold
-from tests.engine.folds import folded_table
+from croupier.games.interface import SeatActed
+from tests.engine.folds import as_archived, folded_table
 from tests.engine.play import ROUNDS, every_game, make_config, whole_log
 from tests.engine.recorded_logs import names, read
 
 
 def content(table: FoldedTable) -> tuple[object, ...]:
+    entries = as_archived(table.entries)
     recent = [list(table.transitions_after(max(0, table.state.sequence - missed)) or ()) for missed in (0, 1, 9, 256)]
-    return table.config, table.state, list(table.entries), table.reports, table.answers, recent
+    shown = [[each._replace(entry=entries[each.entry.sequence - 1]) for each in transitions] for transitions in recent]
+    return table.config, table.state, entries, table.reports, shown
+
+
+def answers(table: FoldedTable, entries: Sequence[Entry]) -> list[int | None]:
+    """Return the answers of a table to repeated requests, and to requests with the hashes of their ids."""
+    return [
+        table.answer_to(request, request_id)
+        for entry, request in requests_of(entries)
+        for request_id in (str(entry.request_id), request_hash(str(entry.request_id)).hex())
+    ]
+
+
+def requests_of(entries: Sequence[Entry]) -> list[tuple[Entry, SeatActed]]:
+    return [(entry, entry.event) for entry in entries if entry.request_id and isinstance(entry.event, SeatActed)]
 
 
 def check_folds(config: TableConfig, entries: Sequence[Entry]) -> None:
-    """Check the folds of a log into a table and into a packed log, and the rows of both."""
+    """Check the folds of a log into a table and into a packed log, and of that into a table."""
     rows = [row_of(entry) for entry in entries]
-    table, packing = FoldedTable(config), PackingFold(config.table_id)
+    direct = folded_table(config, entries)
+    table, packing, archived = FoldedTable(config), PackingFold(config.table_id), FoldedTable(config)
     for row in rows:
         table.add(row)
         packing.add(row)
-    assert content(table) == content(folded_table(config, entries))
-    assert list(table.entries.rows()) == rows
     packed = packing.result()
-    assert packed.entries == len(rows)
-    assert json.loads(zlib.decompress(packed.log)) == {"v": LOG_VERSION, "entries": [list(row) for row in rows]}
+    assert (packed.log, packed.entries) == (encode_log(rows), len(rows))
+    assert list(decode_log(config.table_id, packed.log)) == as_archived(entries)
+    for row in decode_rows(config.table_id, packed.log):
+        archived.add(row)
+    answered = answers(direct, entries)
+    assert None in answered
+    assert answered[::2] == [entry.sequence for entry, _ in requests_of(entries)]
+    for folded in (table, archived):
+        assert (content(folded), answers(folded, entries)) == (content(direct), answered)
 
 
 @every_game

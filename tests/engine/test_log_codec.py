@@ -3,6 +3,8 @@
 import json
 import re
 import zlib
+from base64 import b64decode
+from random import Random
 from typing import Any, get_args
 
 import pytest
@@ -26,13 +28,16 @@ from croupier.engine.core.log_codec import (
     encode_body,
     encode_config,
     encode_log,
+    row_of,
 )
 from croupier.games.actions import Declare, Lay, Pass, Play
 from croupier.games.interface import CardsShuffled, ProposalAgreed, SeatActed
 from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
+from tests.engine.folds import as_archived
 from tests.engine.play import make_config
 from tests.engine.samples import ACTIONS
 
+HASH_OF_R = bytes.fromhex("9a59d82ab6")
 PLAYED = '{"t":"act","v":1,"seat":1,"action":{"type":"play","card":"QH"}'
 BODIES: dict[str, Entry] = {
     PLAYED + ',"request":"r\\u00e9"}': Entry(2, 5, 9, SeatActed(1, Play(36)), request_id="ré"),
@@ -115,25 +120,77 @@ def test_a_malformed_body_is_refused_with_its_place(body: str) -> None:
     assert refusal.value.table_id == "t1"
 
 
-def test_an_archived_log_names_its_version() -> None:
-    rows = [(entry.sequence, entry.at, entry.deadline, body) for body, entry in BODIES.items()]
-    log = encode_log(rows)
-    assert json.loads(zlib.decompress(log)) == {"v": 1, "entries": [list(row) for row in rows]}
-    assert decode_log("t1", log) == tuple(BODIES.values())
+def test_an_archived_log_has_columns_and_hashes_of_request_ids() -> None:
+    kept = tuple(as_archived(ENTRIES))
+    log = encode_log(map(row_of, ENTRIES))
+    assert decode_log("t1", log) == kept
+    assert encode_log(map(row_of, kept)) == log
+
+
+def test_an_archived_log_has_a_line_for_each_block() -> None:
+    played = Entry(1, 1_790_000_000_000, 1_790_000_005_000, SeatActed(1, Play(36)), request_id="r")
+    log = [played, Entry(2, played.at + 7, 0, ClockCompensated(5)), *(played._replace(sequence=n) for n in (3, 502))]
+    first, second = zlib.decompress(encode_log(map(row_of, [*log, *[log[1]] * 497]))).decode().split("\n")
+    body, compensated = PLAYED + "}", '{"t":"compensate","v":1,"milliseconds":5}'
+    assert json.loads(second) == {
+        "v": 2,
+        "sequences": [2],
+        "times": [played.at + 7],
+        "deadlines": [None],
+        "bodies": [compensated],
+        "requests": "AAAAAAA=",
+    }
+    columns = json.loads(first)
+    assert [columns[name][:4] for name in ("sequences", "times", "deadlines", "bodies")] == [
+        [1, 1, 1, 499],
+        [played.at, 7, -7, 0],
+        [5_000, None, 5_000, 5_000],
+        [body, compensated, body, body],
+    ]
+    assert b64decode(columns["requests"])[:15] == b"".join((HASH_OF_R, bytes(5), HASH_OF_R))
+
+
+@pytest.mark.parametrize("request_id", ['","request":"', ',"request_hash":"00"}', '\\"', "}", "é\n"])
+def test_a_request_id_of_any_characters_becomes_its_hash(request_id: str) -> None:
+    entry = Entry(7, 1, 5, Proposed(2, ',"request":', 7), request_id=request_id)
+    assert decode_log("t1", encode_log([row_of(entry)])) == tuple(as_archived([entry]))
+
+
+def test_an_archived_entry_is_bounded_whatever_request_ids_clients_choose(seed: int) -> None:
+    random = Random(seed)
+    log = [Entry(number, 0, 0, SeatActed(1, Pass()), request_id=text_of(random)) for number in range(1, 1_000)]
+    assert len(encode_log(map(row_of, log))) < 8 * len(log)
+
+
+def text_of(random: Random) -> str:
+    return "".join(chr(random.randrange(33, 127)) for _ in range(64))
+
+
+def test_an_archived_log_of_version_1_is_readable() -> None:
+    rows = [[entry.sequence, entry.at, entry.deadline, body] for body, entry in BODIES.items()]
+    assert decode_log("t1", archived({"v": 1, "entries": rows})) == tuple(BODIES.values())
 
 
 def archived(content: Any) -> bytes:
     return zlib.compress(json.dumps(content).encode())
 
 
-@pytest.mark.parametrize("log", [archived({"v": 2}), archived({"entries": []})])
+@pytest.mark.parametrize("log", [archived({"v": 3}), archived({"entries": []})])
 def test_an_archived_log_of_another_version_is_refused(log: bytes) -> None:
-    expected = "archived log of table t1: unknown version (2|None): this engine reads version 1"
+    expected = "archived log of table t1: unknown version (3|None): this engine reads version 1 and 2"
     with pytest.raises(UnreadableLog, match=expected):
         decode_log("t1", log)
 
 
-@pytest.mark.parametrize("log", [b"", b"x", archived([]), archived({"v": 1}), archived({"v": 1, "entries": [[1]]})])
+COLUMNS = {"v": 2, "sequences": [1], "times": [5], "deadlines": [4], "bodies": ["{}"], "requests": "AAAAAAA="}
+CHANGES: tuple[dict[str, Any], ...] = ({"times": []}, {"requests": "AA"}, {"bodies": [7]}, {"times": ["5"]})
+MALFORMED_LOGS = (
+    *(b"", b"x", archived([]), archived({"v": 1}), archived({"v": 1, "entries": [[1]]}), archived({"v": 2})),
+    *(archived(COLUMNS | changes) for changes in CHANGES),
+)
+
+
+@pytest.mark.parametrize("log", MALFORMED_LOGS)
 def test_a_malformed_archived_log_is_refused(log: bytes) -> None:
     with pytest.raises(UnreadableLog, match=r"^archived log of table t1: malformed \([\w.]+\)$"):
         decode_log("t1", log)

@@ -1,7 +1,5 @@
 """The rows that a fault run adds to a record: one snapshot, from the log or the archive."""
 
-import json
-import zlib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +9,7 @@ import pytest
 from sqlalchemy import Connection as SnapshotConnection
 from sqlalchemy import create_engine
 
+from croupier.engine.core.log_codec import encode_log
 from croupier.engine.storage.schema import METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
 from loadtest.faults.rows import Databases, add_rows, in_snapshot, stored_table
@@ -45,7 +44,7 @@ def end_the_game(connection: Connection) -> None:
 
 
 def archive(connection: Connection) -> None:
-    log = zlib.compress(json.dumps({"v": 1, "entries": [row[1:] for row in ENTRIES]}).encode())
+    log = encode_log([row[1:] for row in ENTRIES])
     columns = "(table_id, game, rules_version, config, seed, finished_at, log)"
     values = ("t", "solo", 1, "{}", b"seed", 40, log)
     connection.execute(f"INSERT INTO archive {columns} VALUES (?, ?, ?, ?, ?, ?, ?)", values)  # noqa: S608 - a constant

@@ -49,7 +49,7 @@ def after(transitions: Sequence[Transition]) -> TableState:
 
 def found(transitions: Sequence[Transition]) -> Found:
     """Return the events with their origins and requests."""
-    return [(made.entry.event, made.entry.acted_by, made.entry.request_id) for made in transitions]
+    return [(made.entry.event, made.entry.acted_by, str(made.entry.request_id)) for made in transitions]
 
 
 def some_action(table: TableState) -> SeatActed:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from croupier.engine.core.decide import MAX_PROPOSALS
 from croupier.engine.core.fold import Transition, new_table, transition_of, transitions_from
 from croupier.engine.core.history import History
-from croupier.engine.core.log import Proposed, TableConfig, Voted
+from croupier.engine.core.log import Proposed, TableConfig, Voted, request_hash
 from croupier.engine.core.log_codec import Row, decode_entry
 from croupier.engine.core.reports import Report, reports_of_transition
 from croupier.games.facts import Seat
@@ -39,8 +39,8 @@ class FoldedTable:
         self.state = new_table(config)
         self.entries = History(config.table_id)
         self.reports: list[Report] = []
-        self.answers: defaultdict[Seat, dict[str, int]] = defaultdict(dict)
-        """The sequences of stored requests, by seat and request id."""
+        self.answers: defaultdict[Seat, dict[str | bytes, int]] = defaultdict(dict)
+        """The sequences of stored requests, by seat and request id, or its hash if the log was archived."""
         self.proposed_at: defaultdict[Seat, deque[int]] = defaultdict(partial(deque, maxlen=MAX_PROPOSALS))
         """The times of the last MAX_PROPOSALS proposals, by seat."""
         self._checkpoints = [self.state]
@@ -71,7 +71,8 @@ class FoldedTable:
 
     def answer_to(self, request: Request, request_id: str) -> int | None:
         """Return the sequence of a stored request, None for a new one; raises AlreadyExists for the id of another."""
-        sequence = self.answers[request.seat].get(request_id)
+        answers = self.answers[request.seat]
+        sequence = answers.get(request_id, answers.get(request_hash(request_id)))
         if sequence is None:
             return None
         stored = self.entries[sequence - 1].event

@@ -1,5 +1,6 @@
 """A table's log: the configuration, which is fixed when the table opens, and the entries."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -12,6 +13,8 @@ from croupier.runtime.table_access import SEATED, TableAccess
 
 MAX_BOT_DELAY_MILLISECONDS = 10_000
 """No table may have a longer bot delay."""
+REQUEST_HASH_BYTES = 5
+"""Two of ten thousand requests have the same hash in one log of 20,000; one of them has no answer any more."""
 
 
 class ActedBy(IntEnum):
@@ -109,4 +112,10 @@ class Entry(NamedTuple):
     deadline: int
     event: LoggedEvent
     acted_by: ActedBy = ActedBy.PLAYER
-    request_id: str = ""
+    request_id: str | bytes = ""
+    """The id that the player's client chose; bytes are its hash, which a packed log keeps instead."""
+
+
+def request_hash(request_id: str) -> bytes:
+    """Return the hash of a request id in packed logs, of REQUEST_HASH_BYTES."""
+    return hashlib.blake2s(request_id.encode(), digest_size=REQUEST_HASH_BYTES).digest()
