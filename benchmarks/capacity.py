@@ -44,7 +44,7 @@ EVICTED_VIEW, EVICTED_ACTION, CACHED_VIEW = (
     "SubmitAction at an evicted table",
     "GetView of the same table in memory",
 )
-LOBBY_FLAGS = (f"--max-hosted-tables={TABLES_PER_HOST}",)
+LOBBY_FLAGS = (f"--max-player-tables={TABLES_PER_HOST}",)
 IDLE_FLAGS = ("--max-open-tables=1000000", "--max-streams=4000000", "--idle-seconds=86400")
 
 

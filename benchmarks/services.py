@@ -16,7 +16,7 @@ NO_LIMITS = ("--player-calls-per-second=0", "--network-units-per-second=0", "--l
 FLAGS = {
     "lobby": (
         *NO_LIMITS,
-        "--max-hosted-tables=10000",
+        "--max-player-tables=10000",
         "--sign-ins-per-second=0",
         "--max-network-tables=10000",
     ),

@@ -20,6 +20,7 @@ import structlog
 from sqlalchemy import Engine, event, select
 
 from benchmarks.stored_results import FIRST_END, HEAVY_PLAYER, fill
+from croupier.lobby.seat_store import TableLimits
 from croupier.lobby.store import Store
 from croupier.lobby.table_service import FORMING
 from croupier.lobby.table_store import TableStore
@@ -66,7 +67,10 @@ class StatementTimer:
 
 async def pages_of(database: Database, results: int, random: Random) -> Mapping[str, Call]:
     """Return calls that read a page each, or store a result."""
-    standings, tables = StandingsStore(database), TableStore(Store(database, structlog.get_logger()))
+    standings, tables = (
+        StandingsStore(database),
+        TableStore(Store(database, structlog.get_logger()), TableLimits(20, 500)),
+    )
     ledger = Ledger(database, now_milliseconds)
     middle = await _middle_of_board(database)
     half = (FIRST_END + results // 2 * 1000, "")

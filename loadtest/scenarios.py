@@ -246,7 +246,7 @@ _ALL = (
             ),
             "lobby": (
                 "--sign-in-burst=15",
-                "--max-hosted-tables=12",
+                "--max-player-tables=12",
                 "--max-network-tables=14",
                 "--max-network-streams=60",
             ),

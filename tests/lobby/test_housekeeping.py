@@ -129,7 +129,7 @@ async def test_closed_tables_are_discarded_at_the_engine_even_if_that_fails_at_f
 async def test_tables_beyond_the_limit_of_their_host_leave_nothing_at_the_engine(
     deployment: LobbyDeployment, engine: FakeEngine
 ) -> None:
-    async with deployment.lobby(max_hosted_tables=2) as lobby:
+    async with deployment.lobby(max_player_tables=2) as lobby:
         created = await asyncio.gather(*(lobby.tables.create(ADA, ALONE) for _ in range(5)), return_exceptions=True)
         assert sum(isinstance(each, LimitReached) for each in created) == 3
         await lobby.housekeeper.updater.discards.send()

@@ -102,7 +102,7 @@ async def test_running_tables_of_a_network_are_limited(
         first = (await lobby.servicer.CreateTable(CREATE, call_as(1))).table
         await lobby.servicer.CreateTable(CREATE, call_as(2))
         engine.calls.clear()
-        assert await limit_of(lobby.servicer.CreateTable(CREATE, call_as(2))) == "network_tables"
+        assert await limit_of(lobby.servicer.CreateTable(CREATE, call_as(2))) == "tables"
         assert engine.calls == []
         for network in (FAR, ""):
             await lobby.servicer.CreateTable(CREATE, call_as(2, network))

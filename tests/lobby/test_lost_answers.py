@@ -7,6 +7,7 @@ import pytest
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.matchmaker import MatchProgress
+from croupier.lobby.seat_store import TableLimits
 from croupier.lobby.store import Store
 from croupier.lobby.tables import Table, TableState
 from croupier.lobby.ticket_store import TicketStore
@@ -155,7 +156,7 @@ async def test_delivered_tickets_are_deleted_in_time(lobby: Lobby, clock: FakeCl
 async def test_a_table_that_is_delivered_at_the_moment_of_a_new_request_does_not_answer_it(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tickets, reconnect = TicketStore(store), TicketStore.reconnect
+    tickets, reconnect = TicketStore(store, TableLimits(20, 500)), TicketStore.reconnect
 
     def ticket(number: int, ticket_id: str, name: str) -> Ticket:
         return Ticket(ticket_id, player(number).player_id, "", TWO, b"", START, request_id=name)

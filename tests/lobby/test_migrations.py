@@ -8,6 +8,7 @@ from sqlalchemy import text
 from croupier.lobby.migrations import METADATA, VERSION_TABLE
 from croupier.lobby.player_store import PlayerStore
 from croupier.lobby.players import Player
+from croupier.lobby.seat_store import TableLimits
 from croupier.lobby.store import Store
 from croupier.lobby.table_store import TableStore
 from croupier.runtime.table_access import OPEN, SEATED
@@ -41,7 +42,7 @@ async def test_private_tables_become_those_of_their_players_and_others_stay_publ
     ]
     async with migrated_from(empty_url, "croupier.lobby", "0001", TABLES_OF_0001, rows) as database:
         tables = [
-            await TableStore(Store(database, structlog.get_logger())).get(table_id)
+            await TableStore(Store(database, structlog.get_logger()), TableLimits(20, 500)).get(table_id)
             for table_id in ("private", "public")
         ]
     assert [(table.access, table.invite_code) for table in tables if table] == [(SEATED, "ABCD2345"), (OPEN, "")]

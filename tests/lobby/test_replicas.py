@@ -67,7 +67,7 @@ def count_types(outcomes: Sequence[object]) -> Counter[str]:
 
 @on_both_databases
 async def test_tables_of_a_host_are_limited(deployment: LobbyDeployment, engine: FakeEngine) -> None:
-    async with lobbies(deployment, max_hosted_tables=4) as replicas:
+    async with lobbies(deployment, max_player_tables=4) as replicas:
         found = await outcomes(*(lobby.tables.create(ADA, PAIRS) for _ in range(5) for lobby in replicas))
         engine.calls.clear()
         with pytest.raises(LimitReached) as refusal:

@@ -12,30 +12,32 @@ from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.codec import encode_table
 from croupier.lobby.schema import METADATA
+from croupier.lobby.seat_store import TableLimits
 from croupier.lobby.store import Store
-from croupier.lobby.table_store import InviteCodeTaken, RunningTables, TableStore
+from croupier.lobby.table_store import InviteCodeTaken, TableStore
 from croupier.lobby.tables import Seat, Table, TableState, closed
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import MatchCriteria, Ticket, matched_table
 from croupier.runtime.database import Database
+from croupier.runtime.errors import LimitReached
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from tests.databases import on_both_databases
 from tests.lobby.fakes import START, forming_table, player
 from tests.query_plans import plan_of, scanned
 
 TWO = MatchCriteria("pairs", 2)
-MANY = RunningTables(20, 20)
+LIMITS = TableLimits(of_player=2, of_network=2)
 
 
 @pytest.fixture
 def tables(store: Store) -> TableStore:
-    return TableStore(store)
+    return TableStore(store, LIMITS)
 
 
 @pytest.fixture
 async def tickets(store: Store) -> TicketStore:
     """Return a store with two waiting players."""
-    tickets = TicketStore(store)
+    tickets = TicketStore(store, LIMITS)
     for number in (1, 2):
         ticket = Ticket(f"t{number}", player(number).player_id, "", TWO, b"", START + number)
         await tickets.get_or_create(ticket, f"s{number}", START)
@@ -55,7 +57,7 @@ async def test_a_table_is_read_as_it_was_stored(tables: TableStore) -> None:
     table = forming_table(4, access=access, invite_code="ABCD2345", rules_version=3, teams=((0, 2), (1, 3)))
     table = replace(table, options={"rounds": 3, "open": True, "scoring": "short"})
     table = replace(table, seats=(table.seats[0], bot, table.seats[2], person))
-    assert await tables.add(table, MANY) is None
+    await tables.add(table)
     assert await tables.get(table.table_id) == table
     assert await tables.get_by_invite_code("ABCD2345") == table
     assert await tables.get("unknown") is None
@@ -71,47 +73,55 @@ async def test_no_page_of_public_tables_scans_the_table(database: Database, tabl
 
 @on_both_databases
 async def test_a_change_of_an_older_version_is_refused(tables: TableStore) -> None:
-    await tables.add(forming_table(), MANY)
+    await tables.add(before := forming_table())
     first = forming_table(version=2, seed_commitment="first")
-    assert await tables.update(first)
-    assert not await tables.update(forming_table(version=2, seed_commitment="second"))
-    assert not await tables.update(forming_table(number=2, version=2))
+    assert await tables.update(before, first)
+    assert not await tables.update(before, forming_table(version=2, seed_commitment="second"))
+    assert not await tables.update(before, forming_table(number=2, version=2))
     assert await tables.get(first.table_id) == first
 
 
 @on_both_databases
-async def test_the_store_limits_the_tables_of_a_host(tables: TableStore) -> None:
-    limits = RunningTables(2, 20)
-    added = [await tables.add(forming_table(number=number), limits) for number in (1, 2, 3)]
-    assert added == [None, None, RunningTables(2, 0)]
-    await tables.update(replace(closed(forming_table()), version=2))
-    assert await tables.add(forming_table(number=3), limits) is None
+@pytest.mark.parametrize("network", ["", "n"])
+async def test_the_store_limits_the_tables_of_a_player_and_a_network(tables: TableStore, network: str) -> None:
+    """Without a network all are of one player, else each is of another."""
+    found = [
+        table_of(number if network else 1, replace(forming_table(number=number), network=network))
+        for number in (1, 2, 3)
+    ]
+    for table in found[:2]:
+        await tables.add(table)
+    for check in (tables.add(found[2]), tables.check_limits(found[2].host_player_id, network)):
+        with pytest.raises(LimitReached) as refusal:
+            await check
+        assert refusal.value.limit == "tables"
+    assert await tables.get(found[2].table_id) is None
+    await tables.add(table_of(4, replace(forming_table(number=4), network="m")))
+    await tables.update(found[0], replace(closed(found[0]), version=2))
+    await tables.check_limits(found[2].host_player_id, network)
+    await tables.add(found[2])
 
 
-@on_both_databases
-async def test_the_store_limits_the_tables_of_a_network(tables: TableStore) -> None:
-    limits = RunningTables(20, 2)
-    added = [await tables.add(forming_table(number=number, network="n"), limits) for number in (1, 2, 3)]
-    assert added == [None, None, RunningTables(2, 2)]
-    assert await tables.add(forming_table(number=3, network="m"), limits) is None
-    await tables.update(replace(closed(forming_table(network="n")), version=2))
-    assert await tables.add(forming_table(number=4, network="n"), limits) is None
+def table_of(number: int, table: Table) -> Table:
+    """Return a table with another host."""
+    host = player(number)
+    return replace(table, host_player_id=host.player_id, seats=(Seat(host.player_id, host.name), *table.seats[1:]))
 
 
 @on_both_databases
 async def test_an_invite_code_belongs_to_one_table(tables: TableStore) -> None:
-    await tables.add(forming_table(access=SEATED, invite_code="ABCD2345"), MANY)
+    await tables.add(forming_table(access=SEATED, invite_code="ABCD2345"))
     with pytest.raises(InviteCodeTaken):
-        await tables.add(forming_table(number=2, access=SEATED, invite_code="ABCD2345"), MANY)
-    await tables.add(forming_table(number=2, access=SEATED, invite_code="EFGH2345"), MANY)
+        await tables.add(forming_table(number=2, access=SEATED, invite_code="ABCD2345"))
+    await tables.add(before := forming_table(number=2, access=SEATED, invite_code="EFGH2345"))
     with pytest.raises(InviteCodeTaken):
-        await tables.update(forming_table(number=2, version=2, access=SEATED, invite_code="ABCD2345"))
+        await tables.update(before, forming_table(number=2, version=2, access=SEATED, invite_code="ABCD2345"))
 
 
 @on_both_databases
 async def test_a_match_that_cannot_be_stored_seats_no_player(tables: TableStore, tickets: TicketStore) -> None:
     taken = forming_table()
-    await tables.add(taken, MANY)
+    await tables.add(taken)
     with pytest.raises(IntegrityError):
         await tickets.match(TWO, START, with_table_id(taken.table_id))
     assert await tickets.count_waiting(START) == {TWO: 2}

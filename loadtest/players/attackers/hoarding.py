@@ -84,6 +84,19 @@ async def left_tables(attacker: Attacker) -> None:
             await attacker.call(client, lobby_pb2.LeaveTableRequest(table_id=table_id))
 
 
+async def table_changes(attacker: Attacker) -> None:
+    """Change a forming table again and again; it is not public, so that no other player loses time there."""
+    access = tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_SEATED)
+    request, table_id = lobby_pb2.CreateTableRequest(game=GAME, seat_count=2, access=access), ""
+    turns = [(host, is_ready) for host in await attacker.sign_in(1) for is_ready in (True, False)]
+    async for host, is_ready in attacker.turns(turns):
+        if not table_id:
+            created = await attacker.call(host, request)
+            table_id = created.message.table.table_id if created.message is not None else ""
+        if table_id:
+            await attacker.call(host, lobby_pb2.SetReadyRequest(table_id=table_id, is_ready=is_ready))
+
+
 async def bot_tables(attacker: Attacker) -> None:
     """Open table after table with bots that act without delay, and leave them to the bots; one host after the other."""
     async for host in attacker.turns(await attacker.sign_in(HOSTS)):

@@ -26,7 +26,8 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "table_streams": Attack(hoarding.table_streams, frozenset({"streams"}), 2),
         "tickets": Attack(hoarding.tickets, frozenset({"streams"}), 2),
         "left_tables": Attack(hoarding.left_tables, frozenset({"player_calls", "network_calls"}), 1.5),
-        "bot_tables": Attack(hoarding.bot_tables, frozenset({"hosted_tables", "network_tables"}), 1),
+        "table_changes": Attack(hoarding.table_changes, frozenset({"table_changes"}), 6),
+        "bot_tables": Attack(hoarding.bot_tables, frozenset({"tables"}), 1),
         "endless_games": Attack(playing.endless_games, frozenset({"table_changes"}), 3),
         "private_tables": Attack(snooping.private_tables, frozenset({"UNKNOWN_TABLE", "INVALID_LINK"}), 0.5),
     }

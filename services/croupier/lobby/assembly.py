@@ -21,13 +21,14 @@ from croupier.lobby.names import load_prototypes
 from croupier.lobby.player_store import PlayerStore
 from croupier.lobby.presence import Presence
 from croupier.lobby.presence_store import PresenceStore
+from croupier.lobby.seat_store import TableLimits
 from croupier.lobby.servicer import LobbyServicer
 from croupier.lobby.settings import LobbySettings
 from croupier.lobby.store import Store
 from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_opener import TableOpener
 from croupier.lobby.table_service import TableService
-from croupier.lobby.table_store import RunningTables, TableStore
+from croupier.lobby.table_store import TableStore
 from croupier.lobby.table_updater import Discards, TableUpdater
 from croupier.lobby.tables import TimeControl
 from croupier.lobby.ticket_store import TicketStore
@@ -94,10 +95,10 @@ def assemble(
     # So that no call waits for it.
     load_prototypes()
     store, feed, metrics = Store(database, logger), TableFeed(), LobbyMetrics(registry)
-    players, tables, tickets = PlayerStore(store), TableStore(store), TicketStore(store)
+    table_limits = TableLimits(settings.max_player_tables, settings.max_network_tables)
+    players, tables, tickets = PlayerStore(store), TableStore(store, table_limits), TicketStore(store, table_limits)
     updater, games = TableUpdater(tables, feed, Discards(engine), clock), GameRegistry(engine, clock)
     opener = TableOpener(updater, players, engine, logger)
-    running = RunningTables(settings.max_hosted_tables, settings.max_network_tables)
     time_control = TimeControl(settings.action_seconds, settings.reserve_seconds, 0)
     issuer = TokenIssuer(key, PLAYER_AUDIENCE, settings.access_token_seconds, clock)
     retention = RetentionPolicy(
@@ -111,7 +112,7 @@ def assemble(
     )
     auth = AuthService(players, issuer, settings.refresh_token_seconds, source, clock)
     presence = Presence(PresenceStore(store), tables, updater, feed, clock, logger)
-    service = TableService(tables, updater, feed, engine, opener, games, presence, running, source, clock)
+    service = TableService(tables, updater, feed, engine, opener, games, presence, source, clock)
     matchmaker = Matchmaker(tickets, opener, games, time_control, source, clock, metrics, logger)
     catch_up = CatchUp(tables, feed, clock, logger)
     housekeeper = Housekeeper(tables, tickets, players, updater, opener, engine, metrics, retention, clock, logger)

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
+from functools import partial
 
 from croupier.lobby.engine_port import MAX_TABLE_IDS, EnginePort
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.player_store import MAX_DELETED, PlayerStore
+from croupier.lobby.table_changes import without_idle_players
 from croupier.lobby.table_opener import MAX_CONCURRENT_OPENINGS, TableOpener
 from croupier.lobby.table_store import TableStore
 from croupier.lobby.table_updater import TableUpdater
@@ -20,7 +22,6 @@ BATCH_SIZE = 200
 REPAIR_MILLISECONDS = 60_000
 DELETION_MILLISECONDS = 30_000
 """The time between two deletions of old rows: each of them is a transaction that writes, also if it finds none."""
-UNOPENED = frozenset({TableState.PREPARING, TableState.FORMING, TableState.OPENING})
 OPENING_GRACE_MILLISECONDS = 2_000
 """The call that updated a table just now probably still opens it. Replicas whose clocks differ come sooner or later
 by as much; sooner does no harm, because opening is idempotent."""
@@ -78,6 +79,7 @@ class Housekeeper:
             "open_tables": self.open_tables,
             "finish_tables": self.repair_finished,
             "close_idle_tables": self.close_idle_tables,
+            "free_idle_seats": self.free_idle_seats,
             "discard_tables": self.updater.discards.send,
             "count_tables": self.count_tables,
         }
@@ -135,6 +137,12 @@ class Housekeeper:
         for table in await self._next_batch({TableState.FORMING}, BATCH_SIZE, updated_before, created_before):
             await self.updater.update(table.table_id, close_if_idle)
 
+    async def free_idle_seats(self) -> None:
+        """Free the seats of players who are not ready for too long."""
+        now = self.clock()
+        for table in await self.tables.list_with_idle_players(now, BATCH_SIZE):
+            await self.updater.update(table.table_id, partial(without_idle_players, now=now))
+
     async def delete_expired(self) -> None:
         """Delete expired sign-ins, abandoned tickets and ended tables."""
         now = self.clock()
@@ -146,18 +154,15 @@ class Housekeeper:
     async def delete_unplayed_guests(self) -> None:
         """Delete guests who have never played and were not seen for the retention time.
 
-        Without a token they can have a seat only at tables from before its expiry: none is deleted while one of these
-        is still not open.
+        Without a token they can take no seat.
         """
         if not self.retention.unplayed_guest:
             return
         seen_before = self.clock() - max(self.retention.unplayed_guest, self.retention.access_token)
-        created_before = seen_before + self.retention.access_token
-        if not await self.tables.list_in_states(UNOPENED, "", 1, created_before=created_before):
-            deleted = MAX_DELETED
-            while deleted == MAX_DELETED:
-                deleted = await self.players.delete_unplayed(seen_before)
-                self.metrics.guests_deleted.inc(deleted)
+        deleted = MAX_DELETED
+        while deleted == MAX_DELETED:
+            deleted = await self.players.delete_unplayed(seen_before)
+            self.metrics.guests_deleted.inc(deleted)
 
     async def count_tables(self) -> None:
         """Set the metric of running tables."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import Connection, String, bindparam, delete, exists, insert, select, update
+from sqlalchemy import Connection, String, bindparam, delete, exists, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.players import Player
-from croupier.lobby.schema import PLAYERS, SIGN_INS, TICKETS
-from croupier.lobby.store import Store, acquire_advisory_lock, select_unlocked
+from croupier.lobby.schema import PLAYERS, SEATS, SIGN_INS, TICKETS
+from croupier.lobby.store import Store, acquire_advisory_locks, select_unlocked
 
 MAX_DELETED = 500
 MAX_SIGN_INS = 10
@@ -62,7 +62,7 @@ class PlayerStore:
         }
 
         def add(connection: Connection) -> bool:
-            acquire_advisory_lock(connection, "sign in", player_id)
+            acquire_advisory_locks(connection, ("sign in", player_id))
             if connection.execute(_SEEN, {"seen_player": player_id, "seen_milliseconds": now}).rowcount == 0:
                 return False
             connection.execute(_DELETE_OLDEST_SIGN_INS, {"of_player": player_id})
@@ -104,15 +104,15 @@ class PlayerStore:
         await self._store.write(lambda connection: connection.execute(played))
 
     async def delete_unplayed(self, seen_before: int) -> int:
-        """Delete guests who have not played, were not seen since a time and have no ticket, with their sign-ins.
+        """Delete guests who have not played, were not seen since a time, and have neither ticket nor seat.
 
-        Returns their number, at most MAX_DELETED.
+        Their sign-ins are deleted too. Returns the number of guests, at most MAX_DELETED.
         """
         is_unplayed = PLAYERS.c.played_milliseconds.is_(None) & (PLAYERS.c.seen_milliseconds < seen_before)
         # A lobby of an earlier version that still runs records no times but this one.
         is_old = PLAYERS.c.created_milliseconds < seen_before
-        has_ticket = exists().where(TICKETS.c.player_id == PLAYERS.c.player_id)
-        unlocked = select_unlocked(PLAYERS.c.player_id, is_unplayed, is_old, ~has_ticket).limit(MAX_DELETED)
+        waits = or_(*(exists().where(of.c.player_id == PLAYERS.c.player_id) for of in (TICKETS, SEATS)))
+        unlocked = select_unlocked(PLAYERS.c.player_id, is_unplayed, is_old, ~waits).limit(MAX_DELETED)
 
         def delete_them(connection: Connection) -> int:
             player_ids = connection.scalars(unlocked).all()

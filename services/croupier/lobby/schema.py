@@ -44,6 +44,7 @@ SIGN_INS = Table(
     Index("lobby_sign_ins_by_expiry", "expires_milliseconds"),
 )
 
+_FREES = text("frees_milliseconds IS NOT NULL")
 # `version` counts the changes of a row: an update is conditional on the version that it has read.
 TABLES = Table(
     "lobby_tables",
@@ -69,12 +70,26 @@ TABLES = Table(
     Column("seed_commitment", String(128), nullable=False),
     Column("created_milliseconds", BigInteger, nullable=False),
     Column("updated_milliseconds", BigInteger, nullable=False),
+    # The rates of changes, and when a seat falls free whose player is not ready: see table_changes.py.
+    Column("changes", JSON, nullable=False, server_default="{}"),
+    Column("frees_milliseconds", BigInteger),
     Index("lobby_tables_by_game", "visibility", "game", "state", "created_milliseconds", "table_id"),
     Index("lobby_tables_by_creation", "visibility", "state", "created_milliseconds", "table_id"),
     Index("lobby_tables_by_state", "state", "table_id"),
-    Index("lobby_tables_by_host", "host_player_id", "state"),
-    Index("lobby_tables_by_network", "network"),
     Index("lobby_tables_by_update", "updated_milliseconds"),
+    Index("lobby_tables_by_idle_seats", "frees_milliseconds", sqlite_where=_FREES, postgresql_where=_FREES),
+)
+
+# The seats of players at tables that have not ended. `network` is that from which the player took the seat; null if it
+# is not known.
+SEATS = Table(
+    "lobby_seats",
+    METADATA,
+    Column("table_id", String(32), primary_key=True),
+    Column("player_id", String(32), primary_key=True),
+    Column("network", String(24)),
+    Index("lobby_seats_by_player", "player_id"),
+    Index("lobby_seats_by_network", "network", "table_id"),
 )
 
 # When the players of forming tables were last seen. The row of a player who is away is deleted.

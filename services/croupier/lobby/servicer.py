@@ -139,7 +139,8 @@ class LobbyServicer:
         player = _player(call)
         match request.WhichOneof("target"):
             case "table_id":
-                table = await self._tables.join(player, codec.decode_id("table_id", request.table_id))
+                table_id = codec.decode_id("table_id", request.table_id)
+                table = await self._tables.join(player, table_id, call.caller.network)
             case "invite_code":
                 table = await self._join_by_invite_code(call, codec.decode_id("invite_code", request.invite_code))
             case _:
@@ -152,7 +153,7 @@ class LobbyServicer:
         self._sign_ins.pay(key, WRONG_CODE_COST)
         is_wrong = False
         try:
-            return await self._tables.join_by_invite_code(_player(call), invite_code)
+            return await self._tables.join_by_invite_code(_player(call), invite_code, call.caller.network)
         except NotFound:
             is_wrong = True
             raise

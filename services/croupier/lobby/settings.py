@@ -51,7 +51,7 @@ class LobbySettings(ServiceSettings):
     """Sign-ins a second of one network (IPv4 /24, IPv6 /56) in the long run; 0 for no limit. A wrong code is ten."""
     sign_in_burst: PositiveInt = 1000
     """Sign-ins of one network at once."""
-    max_hosted_tables: NonNegativeInt = 20
-    """The maximum number of tables of one host that are forming or being played."""
+    max_player_tables: NonNegativeInt = 20
+    """The maximum number of tables that are forming or being played, at which one player has a seat."""
     max_network_tables: NonNegativeInt = 500
-    """The maximum number of tables that players of one network created and that are forming or being played."""
+    """The maximum number of tables that are forming or being played, at which players of one network have seats."""

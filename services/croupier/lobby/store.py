@@ -38,16 +38,20 @@ class Store:
         return literal(now, BigInteger)
 
 
-def acquire_advisory_lock(connection: Connection, *key: str | int) -> None:
-    """Wait for a lock and hold it until the transaction ends.
+def acquire_advisory_locks(connection: Connection, *keys: tuple[str | int, ...]) -> None:
+    """Wait for locks, in one order, and hold them until the transaction ends.
 
     At READ COMMITTED concurrent transactions would not see each other's rows. A transaction acquires such locks before
-    anything else, and those of several kinds in one order.
+    anything else. Only a match locks networks after tickets: no transaction that has a network waits for a ticket.
     """
     if connection.dialect.name == "postgresql":
-        digest = hashlib.sha256("\0".join(map(str, ("croupier lobby", *key))).encode()).digest()
-        number = int.from_bytes(digest[:8], signed=True)
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": number})
+        for number in sorted(map(_lock_number, keys)):
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": number})
+
+
+def _lock_number(key: tuple[str | int, ...]) -> int:
+    digest = hashlib.sha256("\0".join(map(str, ("croupier lobby", *key))).encode()).digest()
+    return int.from_bytes(digest[:8], signed=True)
 
 
 def select_unlocked(key: Column[str], *conditions: ColumnElement[bool]) -> Select[str]:

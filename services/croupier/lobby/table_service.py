@@ -14,7 +14,7 @@ from croupier.lobby.presence import Presence
 from croupier.lobby.presence_store import Seen
 from croupier.lobby.subscriptions import TableFeed
 from croupier.lobby.table_opener import TableOpener
-from croupier.lobby.table_store import InviteCodeTaken, RunningTables, TableStore
+from croupier.lobby.table_store import InviteCodeTaken, TableStore
 from croupier.lobby.table_updater import TableUpdater
 from croupier.lobby.tables import ENDED, FREE_SEAT, OptionValue, Table, TableState, TimeControl
 from croupier.runtime.errors import LimitReached, Unavailable
@@ -29,7 +29,6 @@ FORMING = (TableState.FORMING, TableState.OPENING)
 PAGE_SIZE = 200
 MAX_PAGE_READS = 4
 """Of all streams at a time, so that calls find free connections however many streams begin at once."""
-HOSTED_RETRY_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +64,13 @@ class TableService:
     opener: TableOpener
     games: GameRegistry
     presence: Presence
-    running_limits: RunningTables
     source: random.Random
     clock: Callable[[], int]
     page_reads: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PAGE_READS))
 
     async def create(self, host: Player, spec: TableSpec, network: str = "") -> Table:
         """Create a table and seat its host, who calls from a network."""
-        self._check_running(await self.store.count_running_of(host.player_id, network))
+        await self.store.check_limits(host.player_id, network)
         table_id = new_id(self.source)
         preparation = await self.engine.prepare_table(
             table_id, spec.game, spec.seat_count, spec.options, spec.time_control, network
@@ -106,8 +104,7 @@ class TableService:
 
         async def add() -> Table:
             table = created if spec.access.is_public else replace(created, invite_code=self._invite_code())
-            while running := await self.store.add(table, self.running_limits):
-                self._check_running(running)
+            await self.store.add(table)
             return table
 
         table = await _with_free_invite_code(add)
@@ -139,16 +136,21 @@ class TableService:
             await self.games.find(game)
         return await self.store.list_public(game, states, before, limit)
 
-    async def join(self, player: Player, table_id: str) -> Table:
-        """Take a seat of a table that the player may see."""
-        return await self._update(player.player_id, table_id, lambda table: tables.join(table, player))
+    async def join(self, player: Player, table_id: str, network: str = "") -> Table:
+        """Take a seat of a table that the player, who calls from a network, may see."""
+        player_id = player.player_id
+        return await self._change(
+            player_id, table_id, lambda table: tables.join(_shown(table, player_id), player), network
+        )
 
-    async def join_by_invite_code(self, player: Player, invite_code: str) -> Table:
+    async def join_by_invite_code(self, player: Player, invite_code: str, network: str = "") -> Table:
         """Take a seat by invite code, in upper or lower case; those of ended tables are unknown."""
         table = await self.store.get_by_invite_code(invite_code.strip().upper())
         if table is None or table.state in ENDED:
             raise unknown_table()
-        return await self._change(player.player_id, table.table_id, lambda current: tables.join(current, player))
+        return await self._change(
+            player.player_id, table.table_id, lambda current: tables.join(current, player), network
+        )
 
     async def leave(self, player_id: str, table_id: str) -> None:
         """Give up a seat."""
@@ -217,7 +219,9 @@ class TableService:
     async def _update(self, player_id: str, table_id: str, change: Callable[[Table], Table]) -> Table:
         return await self._change(player_id, table_id, lambda table: change(_shown(table, player_id)))
 
-    async def _change(self, player_id: str, table_id: str, change: Callable[[Table], Table]) -> Table:
+    async def _change(
+        self, player_id: str, table_id: str, change: Callable[[Table], Table], network: str = ""
+    ) -> Table:
         """Update a table for a player who calls, and who is therefore there; a host who is away is none any more."""
         seen, is_changed = await self._seen(table_id), False
 
@@ -231,7 +235,7 @@ class TableService:
             is_changed = changed != table
             return changed
 
-        table = await self.updater.update(table_id, marked_change, player_id)
+        table = await self.updater.update(table_id, marked_change, player_id, network)
         if is_changed:
             # The update has recorded the player.
             self.presence.store.mark_recorded([(table_id, player_id)], self.clock())
@@ -248,18 +252,6 @@ class TableService:
 
     def _invite_code(self) -> str:
         return "".join(self.source.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
-
-    def _check_running(self, running: RunningTables) -> None:
-        """Raise LimitReached unless a host and a network may have one more running table."""
-        names = {"host": "hosted_tables", "network": "network_tables"}
-        for count, limit, (whose, name) in zip(running, self.running_limits, names.items(), strict=True):
-            if count >= limit:
-                raise LimitReached(
-                    errors_pb2.ERROR_REASON_TOO_MANY_TABLES,
-                    f"too many tables: expected at most {limit} of one {whose}",
-                    retry_after_seconds=HOSTED_RETRY_SECONDS,
-                    metadata={"limit": name},
-                )
 
 
 def _shown(table: Table, viewer_id: str) -> Table:

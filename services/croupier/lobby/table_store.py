@@ -3,15 +3,14 @@
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from functools import cache
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     Connection,
     Integer,
     Row,
-    ScalarSelect,
     Select,
     String,
     bindparam,
@@ -25,12 +24,13 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.sql.dml import Insert
 
 from croupier.lobby.presence_store import record_seen
 from croupier.lobby.schema import TABLES
-from croupier.lobby.store import Store, acquire_advisory_lock, select_unlocked
-from croupier.lobby.tables import FREE_SEAT, RUNNING, Seat, Table, TableState, TimeControl
+from croupier.lobby.seat_store import TableLimits, add_seats, check_limits, free_seats
+from croupier.lobby.store import Store, acquire_advisory_locks, select_unlocked
+from croupier.lobby.table_changes import frees_at
+from croupier.lobby.tables import FREE_SEAT, RUNNING, Seat, Table, TableState, TimeControl, players_of
 from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
 
@@ -40,13 +40,6 @@ MAX_LISTED = 2000
 """Of about 4 KiB each."""
 
 
-class RunningTables(NamedTuple):
-    """Numbers of tables that have not ended: those of one host, and those that players of one network created."""
-
-    of_host: int
-    of_network: int
-
-
 class InviteCodeTaken(Exception):
     """The invite code belongs to another table."""
 
@@ -54,50 +47,56 @@ class InviteCodeTaken(Exception):
 class TableStore:
     """Tables by id; an update is conditional on the version that it has read, so of two at once one is refused."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, limits: TableLimits) -> None:
         self._store = store
+        self._limits = limits
         self._listed: OrderedDict[str, Table] = OrderedDict()
         """The tables that were listed last: decoding one costs more than the rest of its place in a list."""
 
-    async def add(self, table: Table, limits: RunningTables) -> RunningTables | None:
-        """Store a new table; returns the numbers of running tables instead if one of them has reached its limit.
+    async def add(self, table: Table) -> None:
+        """Store a new table, whose host was seen.
 
-        Its host was seen. Raises InviteCodeTaken if another table has the code.
+        Raises LimitReached if host or network have as many tables as allowed, and InviteCodeTaken if another table has
+        the code.
         """
 
-        def insert_within(connection: Connection) -> RunningTables | None:
-            acquire_advisory_lock(connection, "host", table.host_player_id)
-            if table.network:
-                acquire_advisory_lock(connection, "network", table.network)
-            if connection.execute(_INSERT_WITHIN, _row_within(table, limits)).rowcount == 0:
-                return _running_of(connection, table.host_player_id, table.network)
+        def insert_table(connection: Connection) -> None:
+            _acquire_seat_locks(connection, table.host_player_id, table.network)
+            connection.execute(_INSERT, to_row(table))
+            self._take_seat(connection, table, table.host_player_id, table.network)
             record_seen(connection, [(table.table_id, table.host_player_id)], table.created_milliseconds)
-            return None
 
         try:
-            running = await self._store.write(insert_within)
+            await self._store.write(insert_table)
         except IntegrityError:
             raise InviteCodeTaken from None
-        if running is None:
-            self._store.notify(table.table_id)
-        return running
+        self._store.notify(table.table_id)
 
-    async def count_running_of(self, host_player_id: str, network: str) -> RunningTables:
-        """Return the numbers of running tables of a host and a network."""
-        return await self._store.read(_running_of, host_player_id, network)
+    async def check_limits(self, player_id: str, network: str) -> None:
+        """Raise LimitReached unless a player and their network may have one more table."""
+        await self._store.read(partial(check_limits, more=1), self._limits, player_id, network, network)
 
-    async def update(self, table: Table, player_id: str = "") -> bool:
+    async def update(self, before: Table, table: Table, player_id: str = "", network: str = "") -> bool:
         """Store the next version of a table; returns False if the stored one is not the version before.
 
-        A player who made the change at a forming table was seen. Raises InviteCodeTaken if another table has its code.
+        A player of a network who made the change at a forming table was seen. Raises LimitReached if they take a seat
+        and have as many as allowed, and InviteCodeTaken if another table has the code.
         """
-        row = {"id_before": table.table_id, "version_before": table.version - 1, **to_row(table)}
+        row = {"id_before": table.table_id, "version_before": before.version, **to_row(table)}
+        takes_seat = bool(player_id) and before.seat_of(player_id) is None and table.seat_of(player_id) is not None
 
         def store(connection: Connection) -> bool:
-            is_stored = connection.execute(_UPDATE, row).rowcount == 1
-            if is_stored and player_id and table.state is TableState.FORMING:
+            if takes_seat:
+                _acquire_seat_locks(connection, player_id, network)
+            if connection.execute(_UPDATE, row).rowcount == 0:
+                return False
+            if takes_seat:
+                self._take_seat(connection, table, player_id, network)
+            if not table.is_running or players_of(before) - players_of(table):
+                free_seats(connection, table)
+            if player_id and table.state is TableState.FORMING:
                 record_seen(connection, [(table.table_id, player_id)], table.updated_milliseconds)
-            return is_stored
+            return True
 
         try:
             is_stored = await self._store.write(store)
@@ -106,6 +105,10 @@ class TableStore:
         if is_stored:
             self._store.notify(table.table_id)
         return is_stored
+
+    def _take_seat(self, connection: Connection, table: Table, player_id: str, network: str) -> None:
+        add_seats(connection, table.table_id, {player_id: network})
+        check_limits(connection, self._limits, player_id, network, table.network)
 
     async def get(self, table_id: str) -> Table | None:
         """Return a table, or None."""
@@ -149,6 +152,11 @@ class TableStore:
         if old := [column < before for column, before in times if before is not None]:
             conditions.append(or_(*old))
         return await self._many(select(TABLES).where(*conditions).order_by(TABLES.c.table_id).limit(limit))
+
+    async def list_with_idle_players(self, now: int, limit: int) -> list[Table]:
+        """Return tables with seats that have fallen free, those first that have had them longest."""
+        frees = TABLES.c.frees_milliseconds
+        return await self._many(select(TABLES).where(frees <= now).order_by(frees).limit(limit))
 
     async def list_by_ids(self, table_ids: Collection[str]) -> list[Table]:
         """Return those of some tables that exist."""
@@ -209,41 +217,15 @@ def _newest_public(states: tuple[TableState, ...], *, is_of_game: bool, is_first
     return select(keys).order_by(keys.c.created_milliseconds.desc(), keys.c.table_id.desc()).limit(limit)
 
 
-def _counts() -> tuple[ScalarSelect[int], ScalarSelect[int]]:
-    """Return the queries of the numbers of RunningTables; ended tables have no network."""
-    is_hosted = (TABLES.c.host_player_id == bindparam("of_host", type_=String)) & TABLES.c.state.in_(RUNNING)
-    return (
-        select(func.count()).where(is_hosted).scalar_subquery(),
-        select(func.count()).where(TABLES.c.network == bindparam("of_network", type_=String)).scalar_subquery(),
-    )
-
-
-def _running_of(connection: Connection, host_player_id: str, network: str) -> RunningTables:
-    counts = connection.execute(_COUNTS, {"of_host": host_player_id, "of_network": network})
-    return RunningTables(*counts.one())
-
-
-def _insert_within() -> Insert:
-    values = [bindparam(column.name, type_=column.type) for column in TABLES.c]
-    limits = (bindparam("max_of_host", type_=Integer), bindparam("max_of_network", type_=Integer))
-    is_within = [count < limit for count, limit in zip(_counts(), limits, strict=True)]
-    return insert(TABLES).from_select(list(TABLES.c), select(*values).where(*is_within))
-
-
-def _row_within(table: Table, limits: RunningTables) -> dict[str, Any]:
-    return to_row(table) | {
-        "of_host": table.host_player_id,
-        "of_network": table.network,
-        "max_of_host": limits.of_host,
-        "max_of_network": limits.of_network,
-    }
+def _acquire_seat_locks(connection: Connection, player_id: str, network: str) -> None:
+    networks = [("network", network)] if network else []
+    acquire_advisory_locks(connection, ("player", player_id), *networks)
 
 
 # The statements have their values as parameters: building one takes longer than its execution.
 _BY_ID = select(TABLES).where(TABLES.c.table_id == bindparam("table_id", type_=String))
 _BY_INVITE_CODE = select(TABLES).where(TABLES.c.invite_code == bindparam("invite_code", type_=String))
-_COUNTS = select(*_counts())
-_INSERT_WITHIN = _insert_within()
+_INSERT = insert(TABLES)
 _UPDATE = update(TABLES).where(
     TABLES.c.table_id == bindparam("id_before", type_=String),
     TABLES.c.version == bindparam("version_before", type_=Integer),
@@ -269,10 +251,12 @@ def to_row(table: Table) -> dict[str, Any]:
         "removed_players": table.access.removed_players,
         "is_matched": table.access.is_matched,
         "invite_code": table.invite_code or None,
-        "network": table.network if table.network and table.state in RUNNING else None,
+        "network": table.network if table.network and table.is_running else None,
         "seed_commitment": table.seed_commitment,
         "created_milliseconds": table.created_milliseconds,
         "updated_milliseconds": table.updated_milliseconds,
+        "changes": dict(table.changes),
+        "frees_milliseconds": frees_at(table),
     }
 
 
@@ -280,6 +264,7 @@ def from_row(row: Row[Any]) -> Table:
     """Return the table of a row, which may have further columns."""
     stored = row._mapping
     columns = {name: stored[name] for name in TABLES.c.keys()}  # noqa: SIM118 - a column collection is no mapping
+    del columns["frees_milliseconds"]
     access = TableAccess(
         Visibility(columns.pop("visibility")),
         WatchPolicy(columns.pop("watch_policy")),

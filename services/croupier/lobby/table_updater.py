@@ -1,11 +1,12 @@
 """Optimistic updates of stored tables: read, change, store if the version is still the same, publish."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 
 from croupier.lobby.engine_port import MAX_TABLE_IDS, EnginePort
 from croupier.lobby.subscriptions import TableFeed
+from croupier.lobby.table_changes import next_version
 from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import Table, TableState
 from croupier.runtime.errors import Unavailable
@@ -47,11 +48,14 @@ class TableUpdater:
     discards: Discards
     clock: Callable[[], int]
 
-    async def update(self, table_id: str, change: Callable[[Table], Table], player_id: str = "") -> Table:
+    async def update(
+        self, table_id: str, change: Callable[[Table], Table], player_id: str = "", network: str = ""
+    ) -> Table:
         """Store and return what `change` returns for a table; it is called again after each conflict.
 
-        A player who makes the change is recorded as seen. Raises NotFound, the errors of `change`, InviteCodeTaken, and
-        Unavailable after too many conflicts.
+        A player of a network who makes the change is recorded as seen. Raises NotFound, the errors of `change`,
+        LimitReached if they have too many tables or change this one too often, InviteCodeTaken, and Unavailable after
+        too many conflicts.
         """
         for _ in range(MAX_ATTEMPTS):
             table = await self.store.get(table_id)
@@ -60,10 +64,8 @@ class TableUpdater:
             changed = change(table)
             if changed == table:
                 return table
-            # Replicas' clocks may differ: the time of a table's update never decreases.
-            updated = max(self.clock(), table.updated_milliseconds)
-            changed = replace(changed, version=table.version + 1, updated_milliseconds=updated)
-            if await self.store.update(changed, player_id):
+            changed = next_version(table, changed, self.clock(), player_id)
+            if await self.store.update(table, changed, player_id, network):
                 self.feed.publish(changed)
                 if changed.state is TableState.CLOSED:
                     self.discards.add(table_id)

@@ -5,7 +5,7 @@ game with those whom they see at the table: a change of its seats resets the rea
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from croupier.lobby.names import bot_name, distinct_name
@@ -45,7 +45,11 @@ class TimeControl:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A seat: free, taken by a player, or by a bot of kind `bot`."""
+    """A seat: free, taken by a player, or by a bot of kind `bot`.
+
+    A player is not ready since `unready_since` (milliseconds since 1970 UTC), and was not before, for
+    `unready_milliseconds`.
+    """
 
     player_id: str = ""
     name: str = ""
@@ -53,6 +57,8 @@ class Seat:
     is_ready: bool = False
     client_seed: bytes = b""
     is_away: bool = False
+    unready_since: int = 0
+    unready_milliseconds: int = 0
 
     @property
     def is_free(self) -> bool:
@@ -67,7 +73,8 @@ FREE_SEAT = Seat()
 class Table:
     """A table; times are milliseconds since 1970 UTC, teams are groups of seats, `version` counts the changes.
 
-    `network` is that of the player who created it; empty if it is not known, or after the end.
+    `network` is that of the player who created it; empty if it is not known, or after the end. `changes` has the rates
+    of changes: when a player, or all of them, may make as many at once as ever.
     """
 
     table_id: str
@@ -86,6 +93,12 @@ class Table:
     teams: tuple[tuple[int, ...], ...] = ()
     network: str = ""
     version: int = 1
+    changes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the table has not ended."""
+        return self.state in RUNNING
 
     def seat_of(self, player_id: str) -> int | None:
         """Return the number of a player's seat, or None."""
@@ -96,6 +109,11 @@ class Table:
         if self.state is TableState.PREPARING or self.access.is_removed(player_id):
             return False
         return self.access.is_public or self.seat_of(player_id) is not None
+
+
+def players_of(table: Table) -> set[str]:
+    """Return the ids of the players at a table."""
+    return {seat.player_id for seat in table.seats if seat.player_id}
 
 
 def seat_of_player(seats: Sequence[Seat], player: Player) -> Seat:

@@ -1,13 +1,15 @@
 """The store of tickets."""
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.schema import TABLES, TICKETS
-from croupier.lobby.store import Store, acquire_advisory_lock, select_unlocked
+from croupier.lobby.seat_store import TableLimits, add_seats, check_limits, tables_by_network
+from croupier.lobby.store import Store, acquire_advisory_locks, select_unlocked
 from croupier.lobby.table_store import DECODING_STEP, from_row, to_row
 from croupier.lobby.tables import RUNNING, Table, TableState
 from croupier.lobby.tickets import HEARTBEAT_TIMEOUT_SECONDS, MatchCriteria, Ticket, choose
@@ -29,18 +31,22 @@ class _TicketChanged(Exception):
 class TicketStore:
     """At most one ticket for each player."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, limits: TableLimits) -> None:
         self._store = store
+        self._limits = limits
 
     async def get_or_create(self, requested: Ticket, stream_id: str, now: int) -> Ticket:
         """Return the player's ticket and connect it with a stream, and with no other.
 
         An unmatched ticket with the same criteria is kept, and so is a matched one. One that was delivered, or whose
         table has ended, is kept for a call with the same request_id only. Otherwise the requested ticket is stored.
-        Raises Unavailable if concurrent calls keep changing the ticket.
+        Raises LimitReached if the player or their network have as many tables as allowed and the ticket is not matched,
+        and Unavailable if concurrent calls keep changing the ticket.
         """
         for _ in range(MAX_ATTEMPTS):
             stored = await self._get_by_player(requested.player_id)
+            if stored is None or not stored.table_id:
+                await self._check_limits(requested)
             if stored is None:
                 if await self._add(requested, stream_id, now):
                     return requested
@@ -110,17 +116,22 @@ class TicketStore:
         )
 
         def seat(connection: Connection) -> Table | None:
-            acquire_advisory_lock(connection, "match", criteria.game, criteria.seat_count)
+            acquire_advisory_locks(connection, ("match", criteria.game, criteria.seat_count))
             waiting = [_from_row(row) for row in connection.execute(oldest)]
+            full = self._full_networks(connection, waiting)
+            waiting = [ticket for ticket in waiting if ticket.network not in full]
             if len(waiting) < criteria.seat_count:
                 return None
             tickets = choose(waiting, criteria.seat_count)
             table = make_table(tickets)
+            acquire_advisory_locks(connection, *{("network", ticket.network) for ticket in tickets if ticket.network})
             connection.execute(insert(TABLES).values(to_row(table)))
+            add_seats(connection, table.table_id, {ticket.player_id: ticket.network for ticket in tickets})
             chosen = TICKETS.c.ticket_id.in_([ticket.ticket_id for ticket in tickets])
             seated = update(TICKETS).where(chosen, *_matchable(now)).values(table_id=table.table_id)
-            if connection.execute(seated).rowcount != criteria.seat_count:
-                # SQLite locks no rows: another process has changed one of them in between.
+            is_seated = connection.execute(seated).rowcount == criteria.seat_count
+            # SQLite locks no rows: another process may have changed one of them in between.
+            if not is_seated or self._full_networks(connection, tickets, more=0):
                 raise _TicketChanged
             return table
 
@@ -131,6 +142,15 @@ class TicketStore:
         if table is not None:
             self._store.notify(table.table_id)
         return table
+
+    def _full_networks(self, connection: Connection, tickets: Sequence[Ticket], more: int = 1) -> set[str]:
+        """Return the networks of tickets that have too many tables, or would have with `more`."""
+        counts = tables_by_network(connection, {ticket.network for ticket in tickets if ticket.network})
+        return {network for network, count in counts.items() if count + more > self._limits.of_network}
+
+    async def _check_limits(self, ticket: Ticket) -> None:
+        count = partial(check_limits, more=1)
+        await self._store.read(count, self._limits, ticket.player_id, ticket.network, ticket.network)
 
     async def outcomes(self, stream_ids: Collection[str]) -> dict[str, Table | None]:
         """Return the streams whose wait is over: with a table that plays or has ended, or None without a ticket."""

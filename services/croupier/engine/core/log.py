@@ -14,7 +14,7 @@ from croupier.runtime.table_access import SEATED, TableAccess
 MAX_BOT_DELAY_MILLISECONDS = 10_000
 """No table may have a longer bot delay."""
 REQUEST_HASH_BYTES = 5
-"""Two of ten thousand requests have the same hash in one log of 20,000; one of them has no answer any more."""
+"""Two of 10,000 requests have the same hash in one table of 20,000; a repeat of the first is then refused."""
 
 
 class ActedBy(IntEnum):
