@@ -207,6 +207,10 @@ class MemoryTableStore:
     async def open_counts(self) -> dict[str, int]:
         return dict(Counter(kept.config.game for kept in self.tables.values() if kept.status == "open"))
 
+    async def acted_players(self, table_ids: Sequence[str]) -> dict[str, list[str]]:
+        over = [table_id for table_id in table_ids if self.tables[table_id].status == "finished"]
+        return {table_id: [one.player_id for one in self.tables[table_id].config.seats] for table_id in over}
+
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         return {table_id: self.tables[table_id].status for table_id in table_ids if table_id in self.tables}
 

@@ -9,7 +9,7 @@ from typing import Any
 from google.protobuf.json_format import MessageToDict
 
 from croupier.lobby import codec
-from croupier.lobby.engine_port import EndedTables, GameDescription, Preparation
+from croupier.lobby.engine_port import EndedTables, GameDescription, Preparation, TableStatus
 from croupier.lobby.players import Player
 from croupier.lobby.table_service import TableSpec
 from croupier.lobby.tables import FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
@@ -73,6 +73,8 @@ class FakeEngine:
         self.opened: dict[str, tuple[Seat, ...]] = {}
         self.accesses: dict[str, TableAccess] = {}
         self.finished: set[str] = set()
+        self.idle: set[str] = set()
+        """The players who have not acted."""
         self.failure: ServiceError | None = None
         self.calls: list[str] = []
         self.ended: asyncio.Queue[EndedTables | None] = asyncio.Queue()
@@ -123,9 +125,18 @@ class FakeEngine:
             if table_id not in self.opened:
                 self.prepared.pop(table_id, None)
 
-    async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, bool]:
+    async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, TableStatus]:
         self._begin("table_statuses")
-        return {table_id: table_id in self.finished for table_id in table_ids if table_id in self.opened}
+        return {
+            table_id: TableStatus(True, [seat.player_id for seat in self.opened[table_id] if self._has_acted(seat)])
+            if table_id in self.finished
+            else TableStatus(False)
+            for table_id in table_ids
+            if table_id in self.opened
+        }
+
+    def _has_acted(self, seat: Seat) -> bool:
+        return bool(seat.player_id) and seat.player_id not in self.idle
 
     async def watch_ended_tables(self, resume_at: int) -> AsyncGenerator[EndedTables, None]:
         self._begin("watch_ended_tables")
@@ -188,7 +199,10 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
     async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, context: Any) -> pb.GetTableStatusesResponse:
         statuses = await self._engine.table_statuses(request.table_ids)
         return pb.GetTableStatusesResponse(
-            statuses=[pb.TableStatus(table_id=table_id, is_finished=over) for table_id, over in statuses.items()]
+            statuses=[
+                pb.TableStatus(table_id=table_id, is_finished=it.is_finished, acted_player_ids=it.acted_players)
+                for table_id, it in statuses.items()
+            ]
         )
 
     async def WatchEndedTables(

@@ -114,7 +114,8 @@ async def test_a_matched_table_counts_for_the_networks_of_all_its_players(
         for network in (NEAR, FAR):
             assert "of one network" in await refusal_of(lobby.tables.create(EVE, PAIRS, network))
             await refusal_of(anext(lobby.matchmaker.find_match(EVE, TWO, b"", "", network)))
-        await lobby.tables.opener.finish(table.table_id)
+        engine.finished.add(table.table_id)
+        await lobby.housekeeper.finish_tables()
         assert await seats_in(database) == []
         await lobby.tables.create(EVE, PAIRS, NEAR)
 

@@ -1,4 +1,4 @@
-"""Guests who never played are deleted a day after they were last seen, and no other player is."""
+"""Guests who never acted in a game are deleted a day after they were last seen, and no other player is."""
 
 from dataclasses import replace
 
@@ -53,11 +53,19 @@ async def test_a_guest_is_deleted_a_day_after_the_last_sign_in_or_refresh(
 
 
 @on_both_databases
-async def test_a_player_of_an_opened_table_is_kept(lobby: Lobby, clock: FakeClock, database: Database) -> None:
+@pytest.mark.parametrize("has_acted", [True, False])
+async def test_a_player_is_kept_while_a_game_is_played_and_after_it_only_one_who_has_acted(
+    lobby: Lobby, clock: FakeClock, database: Database, engine: FakeEngine, has_acted: bool
+) -> None:
     player, _, _ = await lobby.auth.sign_in(SECRET, "Ada")
     table = await lobby.tables.create(player, ALONE)
     await lobby.tables.set_ready(player.player_id, table.table_id, True, b"")
     assert await guests_after(lobby, clock, 2 * DAY, database) == [1, 1]
+    if not has_acted:
+        engine.idle.add(player.player_id)
+    engine.finished.add(table.table_id)
+    await lobby.housekeeper.finish_tables()
+    assert await guests_after(lobby, clock, 0, database) == ([1, 1] if has_acted else [0, 0])
 
 
 @on_both_databases
@@ -88,7 +96,7 @@ async def test_a_guest_with_a_seat_at_a_table_that_is_not_open_is_kept(
     await lobby.housekeeper.close_idle_tables()
     (seen,) = await lobby.housekeeper.tables.list_by_ids([table.table_id])
     assert seen.state is (TableState.PLAYING if is_ready else TableState.CLOSED)
-    assert await guests_after(lobby, clock, 2 * DAY, database) == ([1, 1] if is_ready else [0, 0])
+    assert await guests_after(lobby, clock, 0, database) == ([1, 1] if is_ready else [0, 0])
 
 
 async def test_a_guest_of_a_lobby_of_the_version_before_is_kept_as_long(

@@ -370,19 +370,25 @@ class TableStatus(_message.Message):
 
     TABLE_ID_FIELD_NUMBER: _builtins.int
     IS_FINISHED_FIELD_NUMBER: _builtins.int
+    ACTED_PLAYER_IDS_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table."""
     is_finished: _builtins.bool
     """True if its game is over."""
+    @_builtins.property
+    def acted_player_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The players who have acted, once the game is over; all of its players once the table is archived."""
+
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
         is_finished: _builtins.bool = ...,
+        acted_player_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["is_finished", b"is_finished", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acted_player_ids", b"acted_player_ids", "is_finished", b"is_finished", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

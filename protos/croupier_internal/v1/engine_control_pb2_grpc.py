@@ -108,7 +108,7 @@ class EngineControlServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetTableStatuses(self, request, context):
-        """Returns whether tables are finished.
+        """Returns whether tables are finished, and who has acted there.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -46,7 +46,7 @@ class EngineControlServiceStub:
     tables comes every 10 s, and the stream ends when the engine stops: then the lobby resumes it at another.
     """
     GetTableStatuses: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.GetTableStatusesRequest, _engine_control_pb2.GetTableStatusesResponse]
-    """Returns whether tables are finished."""
+    """Returns whether tables are finished, and who has acted there."""
 
 @_typing.type_check_only
 class EngineControlServiceAsyncStub(EngineControlServiceStub):
@@ -66,7 +66,7 @@ class EngineControlServiceAsyncStub(EngineControlServiceStub):
     tables comes every 10 s, and the stream ends when the engine stops: then the lobby resumes it at another.
     """
     GetTableStatuses: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.GetTableStatusesRequest, _engine_control_pb2.GetTableStatusesResponse]  # type: ignore[assignment]
-    """Returns whether tables are finished."""
+    """Returns whether tables are finished, and who has acted there."""
 
 class EngineControlServiceServicer(metaclass=_abc_1.ABCMeta):
     """The engine, for the lobby only, on a port of its own. Every call needs the lobby's token."""
@@ -119,6 +119,6 @@ class EngineControlServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _engine_control_pb2.GetTableStatusesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_engine_control_pb2.GetTableStatusesResponse, _abc.Awaitable[_engine_control_pb2.GetTableStatusesResponse]]:
-        """Returns whether tables are finished."""
+        """Returns whether tables are finished, and who has acted there."""
 
 def add_EngineControlServiceServicer_to_server(servicer: EngineControlServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -115,7 +115,7 @@ def assemble(
     service = TableService(tables, updater, feed, engine, opener, games, presence, source, clock)
     matchmaker = Matchmaker(tickets, opener, games, time_control, source, clock, metrics, logger)
     catch_up = CatchUp(tables, feed, clock, logger)
-    housekeeper = Housekeeper(tables, tickets, players, updater, opener, engine, metrics, retention, clock, logger)
+    housekeeper = Housekeeper(tables, tickets, players, updater, opener, metrics, retention, clock, logger)
     follower = EndFollower(engine, opener, clock, logger)
     servicer = LobbyServicer(auth, service, matchmaker, games, time_control, sign_ins, metrics, clock)
     return Lobby(

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from croupier.lobby.engine_port import EnginePort
 from croupier.lobby.table_opener import TableOpener
-from croupier.runtime.errors import NotFound, Unavailable
+from croupier.runtime.errors import Unavailable
 from croupier.runtime.logs import Logger
 
 RESUME_SECONDS = 0.1
@@ -31,10 +31,8 @@ class EndFollower:
             try:
                 async with aclosing(self.engine.watch_ended_tables(resume_at)) as stream:
                     async for ended in stream:
-                        for table_id in ended.table_ids:
-                            # A table of the engine may be deleted here, and comes with every resumption.
-                            with suppress(NotFound):
-                                await self.opener.finish(table_id)
+                        if ended.table_ids:
+                            await self.opener.finish(ended.table_ids)
                         resume_at = ended.resume_at
                 seconds = RESUME_SECONDS
             except Exception as error:

@@ -9,7 +9,7 @@ import structlog
 from grpc_status import rpc_status
 
 from croupier.lobby import codec
-from croupier.lobby.engine_port import EndedTables, GameDescription, Preparation
+from croupier.lobby.engine_port import EndedTables, GameDescription, Preparation, TableStatus
 from croupier.lobby.tables import OptionValue, Seat, TimeControl
 from croupier.runtime.errors import (
     AlreadyExists,
@@ -96,11 +96,11 @@ class EngineChannel:
         """Delete those of at most 500 tables that are prepared and not open; idempotent."""
         await self._call(self._stub.DiscardTables, pb.DiscardTablesRequest(table_ids=table_ids))
 
-    async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, bool]:
-        """Return whether the game is over, for each of at most 500 tables that the engine knows."""
+    async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, TableStatus]:
+        """Return the status of each of at most 500 tables that the engine knows."""
         request = pb.GetTableStatusesRequest(table_ids=table_ids)
         response = await self._call(self._stub.GetTableStatuses, request)
-        return {status.table_id: status.is_finished for status in response.statuses}
+        return {one.table_id: TableStatus(one.is_finished, one.acted_player_ids) for one in response.statuses}
 
     async def watch_ended_tables(self, resume_at: int) -> AsyncGenerator[EndedTables, None]:
         """Yield tables whose games end at or after a time; ends or raises when the stream has to be resumed."""

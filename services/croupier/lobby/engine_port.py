@@ -39,6 +39,13 @@ class EndedTables(NamedTuple):
     resume_at: int
 
 
+class TableStatus(NamedTuple):
+    """Whether the game of a table is over, and the players who have acted in it, known only then."""
+
+    is_finished: bool
+    acted_players: Sequence[str] = ()
+
+
 class EnginePort(Protocol):
     """The engine's control service.
 
@@ -65,8 +72,8 @@ class EnginePort(Protocol):
     async def discard_tables(self, table_ids: Sequence[str]) -> None:
         """Delete those of at most 500 tables that are prepared and not open; idempotent."""
 
-    async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, bool]:
-        """Return whether the game is over, for each of at most 500 tables that the engine knows."""
+    async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, TableStatus]:
+        """Return the status of each of at most 500 tables that the engine knows."""
 
     def watch_ended_tables(self, resume_at: int) -> AsyncGenerator[EndedTables, None]:
         """Yield tables whose games end at or after a time; ends or raises when the stream has to be resumed."""

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
 
-from croupier.lobby.engine_port import MAX_TABLE_IDS, EnginePort
+from croupier.lobby.engine_port import MAX_TABLE_IDS
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.player_store import MAX_DELETED, PlayerStore
 from croupier.lobby.table_changes import without_idle_players
@@ -52,7 +52,6 @@ class Housekeeper:
     players: PlayerStore
     updater: TableUpdater
     opener: TableOpener
-    engine: EnginePort
     metrics: LobbyMetrics
     retention: RetentionPolicy
     clock: Callable[[], int]
@@ -117,9 +116,7 @@ class Housekeeper:
         batch = await self._next_batch({TableState.PLAYING}, MAX_TABLE_IDS)
         if not batch:
             return 0
-        for table_id, is_finished in (await self.engine.table_statuses([table.table_id for table in batch])).items():
-            if is_finished:
-                await self.opener.finish(table_id)
+        await self.opener.finish([table.table_id for table in batch])
         return len(batch)
 
     async def close_idle_tables(self) -> None:
@@ -152,7 +149,7 @@ class Housekeeper:
         await self.tables.delete_ended(TableState.FINISHED, now - self.retention.ended_table)
 
     async def delete_unplayed_guests(self) -> None:
-        """Delete guests who have never played and were not seen for the retention time.
+        """Delete guests who never acted in a game and were not seen for the retention time.
 
         Without a token they can take no seat.
         """

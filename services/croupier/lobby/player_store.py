@@ -96,7 +96,7 @@ class PlayerStore:
         return await self._store.write(rotate)
 
     async def mark_played(self, player_ids: Collection[str], now: int) -> None:
-        """Record that players have played; they are kept."""
+        """Record that players have acted in a game; they are kept."""
         unplayed = PLAYERS.c.player_id.in_(player_ids), PLAYERS.c.played_milliseconds.is_(None)
         # In one order, so that two transactions never wait for each other.
         locked = select(PLAYERS.c.player_id).where(*unplayed).order_by(PLAYERS.c.player_id).with_for_update()

@@ -41,9 +41,9 @@ class LobbySettings(ServiceSettings):
     ended_table_seconds: NonNegativeInt = 30 * 86_400
     """The time for which the table of a finished game is kept, in seconds."""
     unplayed_guest_hours: NonNegativeInt = 24
-    """The hours after which a guest is deleted who has never played and did not sign in or refresh; 0: never.
+    """The hours after which a guest is deleted who never acted in a game and did not sign in or refresh; 0: never.
 
-    They are kept as long as their access token is valid.
+    They are kept as long as their access token is valid, or they have a seat at a table that has not ended.
     """
     ticket_grace_seconds: NonNegativeInt = 30
     """The time for which the ticket of a disconnected player is kept, in seconds."""

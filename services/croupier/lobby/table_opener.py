@@ -1,6 +1,7 @@
 """Opening a table at the engine. Every step is stored and idempotent, so any replica can continue it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from croupier.lobby.engine_port import EnginePort
@@ -62,17 +63,25 @@ class TableOpener:
 
     async def _open(self, table: Table) -> Table:
         await self.engine.open_table(table.table_id, table.seats, table.access)
-        # Before the table plays: a replica that continues after a crash records it again.
-        await self.players.mark_played([seat.player_id for seat in table.seats if seat.player_id], self.updater.clock())
         return await self.updater.update(
             table.table_id, _if_state(TableState.OPENING, lambda current: replace(current, state=TableState.PLAYING))
         )
 
-    async def finish(self, table_id: str) -> None:
-        """Store that the game of a table is over."""
-        await self.updater.update(
-            table_id, lambda table: table if table.state in ENDED else replace(table, state=TableState.FINISHED)
-        )
+    async def finish(self, table_ids: Sequence[str]) -> None:
+        """Store which of at most 500 games are over, and who has acted in them."""
+        statuses = await self.engine.table_statuses(table_ids)
+        finished = {table_id: status for table_id, status in statuses.items() if status.is_finished}
+        # Before the tables are finished, whose players are kept until then.
+        acted = {player for status in finished.values() for player in status.acted_players}
+        await self.players.mark_played(acted, self.updater.clock())
+        for table_id in finished:
+            # The engine keeps tables that the lobby has deleted.
+            with suppress(NotFound):
+                await self.updater.update(table_id, _finished)
+
+
+def _finished(table: Table) -> Table:
+    return table if table.state in ENDED else replace(table, state=TableState.FINISHED)
 
 
 def _if_state(state: TableState, change: Callable[[Table], Table]) -> Callable[[Table], Table]:

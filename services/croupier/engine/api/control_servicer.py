@@ -93,13 +93,15 @@ class EngineControlServicer:
             yield pb.WatchEndedTablesResponse(table_ids=ended.table_ids, resume_unix_ms=ended.resume_at)
 
     async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, call: Call) -> pb.GetTableStatusesResponse:
-        """Return whether tables are finished."""
+        """Return whether tables are finished, and the players who have acted there."""
         _only_the_lobby(call)
         statuses = await self._tables.statuses(_decode_table_ids(request))
+        finished = [table_id for table_id, status in statuses.items() if status == "finished"]
+        acted = await self._tables.acted_players(finished)
         return pb.GetTableStatusesResponse(
             statuses=[
-                pb.TableStatus(table_id=table_id, is_finished=status == "finished")
-                for table_id, status in statuses.items()
+                pb.TableStatus(table_id=table_id, is_finished=table_id in acted, acted_player_ids=acted.get(table_id))
+                for table_id in statuses
             ]
         )
 

@@ -78,6 +78,9 @@ class TableStore(Protocol):
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """Return the status of each table that exists."""
 
+    async def acted_players(self, table_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Return the players of each table that is over who have acted; of an archived one all players."""
+
     async def ended_after(self, position: tuple[int, str], limit: int) -> list[tuple[int, str]]:
         """Return the next tables in the order of the times at which their games ended, each after this time."""
 

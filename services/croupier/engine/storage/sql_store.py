@@ -34,6 +34,7 @@ from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, decode_config, decode_entry, decode_log, encode_config, row_of
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage import archive
+from croupier.engine.storage.acted_players import acted_players
 from croupier.engine.storage.group_commit import GroupCommit
 from croupier.engine.storage.port import StoredTable, TableChange
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
@@ -144,6 +145,10 @@ class SqlTableStore:
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """Return the status of each table that exists."""
         return await self._database.read(_statuses, table_ids)
+
+    async def acted_players(self, table_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Return the players of each table that is over who have acted; of an archived one all players."""
+        return await self._database.read(acted_players, table_ids)
 
     async def ended_after(self, position: tuple[int, str], limit: int) -> list[tuple[int, str]]:
         """Return the next tables in the order of the times at which their games ended, each after this time."""

@@ -302,6 +302,10 @@ class Tables:
         """Return the status of each of these tables that exists: "prepared", "open" or "finished"."""
         return await self._store.statuses(table_ids)
 
+    async def acted_players(self, table_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Return the players of each of these tables that is over who have acted."""
+        return await self._store.acted_players(table_ids)
+
     async def evict(self, idle_milliseconds: int) -> None:
         """Evict tables that were not used for so long; finished ones sooner."""
         await self._memory.evict(idle_milliseconds)
