@@ -3,15 +3,17 @@
 import json
 
 import structlog
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from croupier.lobby.migrations import METADATA, VERSION_TABLE
 from croupier.lobby.player_store import PlayerStore
 from croupier.lobby.players import Player
+from croupier.lobby.schema import SEATS
 from croupier.lobby.seat_store import TableLimits
 from croupier.lobby.store import Store
 from croupier.lobby.table_store import TableStore
 from croupier.runtime.table_access import OPEN, SEATED
+from tests.databases import execute
 from tests.migrations import differences, migrated_from, up_to_date
 
 TABLES_OF_0001 = text(
@@ -46,3 +48,16 @@ async def test_private_tables_become_those_of_their_players_and_others_stay_publ
             for table_id in ("private", "public")
         ]
     assert [(table.access, table.invite_code) for table in tables if table] == [(SEATED, "ABCD2345"), (OPEN, "")]
+
+
+async def test_the_seats_of_running_tables_are_known_with_the_networks_of_their_hosts(empty_url: str) -> None:
+    statement = text(
+        "INSERT INTO lobby_tables (table_id, version, state, game, rules_version, options, time_control, seats, teams,"
+        " host_player_id, network, seed_commitment, created_milliseconds, updated_milliseconds)"
+        " VALUES (:table_id, 1, :state, 'solo', 1, '{}', '{}', :seats, '[]', 'host', 'n', '', 1, 1)"
+    )
+    seats = json.dumps([{"player_id": "host"}, {}, {"bot": "random"}, {"player_id": "guest"}])
+    rows = [{"table_id": state[0], "state": state, "seats": seats} for state in ("PLAYING", "FINISHED")]
+    async with migrated_from(empty_url, "croupier.lobby", "0006", statement, rows) as database:
+        stored = await execute(database, select(SEATS).order_by(SEATS.c.player_id))
+    assert [tuple(row) for row in stored] == [("P", "guest", None), ("P", "host", "n")]

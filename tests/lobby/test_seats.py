@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from sqlalchemy import select
@@ -13,12 +14,16 @@ from croupier.lobby import seat_store
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.players import Player
 from croupier.lobby.schema import SEATS
+from croupier.lobby.seat_store import TableLimits
+from croupier.lobby.store import Store
 from croupier.lobby.table_service import WatchedTable
 from croupier.lobby.tables import Table, TableState
+from croupier.lobby.ticket_store import TicketStore
+from croupier.lobby.tickets import MatchCriteria, Ticket, matched_table
 from croupier.runtime.errors import LimitReached
 from tests.databases import on_both_databases
 from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, FakeClock, FakeEngine, player
+from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, START, TIME_CONTROL, FakeClock, FakeEngine, player
 from tests.lobby.matches import ADA, BOB, EVE, TWO, match_all, next_message
 from tests.lobby.test_replicas import count_types, lobbies, outcomes
 from tests.waiting import TIMEOUT_SECONDS
@@ -130,6 +135,29 @@ async def test_a_network_is_matched_no_further_than_its_limit(deployment: LobbyD
         # Those who wait keep no others from their matches.
         (table,) = [one for one in await match_on(stack, lobby, *far) if one not in tables]
     assert {seat.player_id for seat in table.seats} == {one.player_id for one, _ in far}
+
+
+@on_both_databases
+async def test_matches_at_once_keep_the_limit_of_a_network_together(store: Store) -> None:
+    tickets = TicketStore(store, TableLimits(of_player=20, of_network=1))
+    counts = range(2, 6)
+    for seats in counts:
+        for number in range(seats):
+            name = f"{seats}{number}"
+            ticket = Ticket(name, name, name, MatchCriteria("pairs", seats), b"", START, network=NEAR)
+            await tickets.get_or_create(ticket, name, START)
+    matches = (
+        tickets.match(MatchCriteria("pairs", seats), START, partial(matched_table, f"m{seats}", TIME_CONTROL, START))
+        for seats in counts
+    )
+    found = await outcomes(*matches)
+    assert sum(isinstance(table, Table) for table in found) == 1
+    assert sum((await tickets.count_waiting(START)).values()) == sum(counts) - len(players_of_matches(found))
+
+
+def players_of_matches(found: Sequence[object]) -> set[str]:
+    """Return the players of the tables that were matched."""
+    return {seat.player_id for table in found if isinstance(table, Table) for seat in table.seats}
 
 
 @on_both_databases
