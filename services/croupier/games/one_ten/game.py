@@ -74,8 +74,8 @@ class OneTen(interface.Rules[OneTenState]):
 
     def awaiting(self, state: OneTenState) -> interface.Awaiting:
         """Return all seats that still have to act, a shuffle, or the end."""
-        if state.to_act:
-            return interface.SeatsToAct(state.to_act)
+        if to_act := state.to_act:
+            return interface.ONE_TO_ACT[to_act[0]] if len(to_act) == 1 else interface.SeatsToAct(to_act)
         progress = state.progress
         match state.phase:
             case "deal":
