@@ -12,8 +12,8 @@ from typing import Any
 
 import grpc
 
-from croupier.runtime.server import run, wait_for_stop
-from croupier.runtime.tuning import tune_process
+from croupier.runtime.server.grpc_server import run, wait_for_stop
+from croupier.runtime.server.tuning import tune_process
 
 METHOD = "/benchmark.Bare/Play"
 Context = grpc.aio.ServicerContext[Any, Any]

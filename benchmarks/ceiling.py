@@ -19,7 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from croupier.runtime.schema_versions import migrate_database
+from croupier.runtime.database.schema_versions import migrate_database
 from loadtest.measures import ACKNOWLEDGED
 from loadtest.mix import ALL_GAMES
 from loadtest.postgres import PostgresServer, postgres_server

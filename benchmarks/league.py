@@ -21,7 +21,7 @@ from croupier.cli.terminal.safe_console import SafeConsole
 from croupier.games.interface import Bot, Game, resolve_options
 from croupier.games.registry import GAMES, bots_of
 from croupier.games.search import SearchBot
-from croupier.runtime.child_process import end_with_parent
+from croupier.runtime.server.child_process import end_with_parent
 
 EVERY_GAME = "all"
 USUAL_SEATS = 4

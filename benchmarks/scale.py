@@ -18,10 +18,10 @@ from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.schema import TABLES
 from croupier.engine.storage.writer import Append
 from croupier.games.facts import Seat
-from croupier.runtime.database import Database, open_database
-from croupier.runtime.schema_versions import migrate_database
-from croupier.runtime.tasks import end_tasks
-from croupier.runtime.tuning import tune_process
+from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.schema_versions import migrate_database
+from croupier.runtime.server.tasks import end_tasks
+from croupier.runtime.server.tuning import tune_process
 from loadtest.postgres import postgres_server
 
 WRITERS = (1, 4, 16)

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 
 from croupier.cli.launcher.background import BackgroundServices, started_services
-from croupier.runtime.schema_versions import migrate_database
+from croupier.runtime.database.schema_versions import migrate_database
 from loadtest.postgres import postgres_server
 
 NO_LIMITS = ("--player-calls-per-second=0", "--network-units-per-second=0", "--log-level=error")

@@ -20,14 +20,14 @@ import structlog
 from sqlalchemy import Engine, event, select
 
 from benchmarks.stored_results import FIRST_END, HEAVY_PLAYER, fill
-from croupier.lobby.seat_store import TableLimits
-from croupier.lobby.store import Store
-from croupier.lobby.table_service import FORMING
-from croupier.lobby.table_store import TableStore
-from croupier.lobby.tables import TableState
-from croupier.runtime.database import Database, open_database, sqlite_url
-from croupier.runtime.schema_versions import MIGRATION_SECONDS, migrate_database
-from croupier.runtime.service import now_milliseconds
+from croupier.lobby.storage.seat_store import TableLimits
+from croupier.lobby.storage.store import Store
+from croupier.lobby.storage.table_store import TableStore
+from croupier.lobby.tables.forming_table import TableState
+from croupier.lobby.tables.table_service import FORMING
+from croupier.runtime.database.database import Database, open_database, sqlite_url
+from croupier.runtime.database.schema_versions import MIGRATION_SECONDS, migrate_database
+from croupier.runtime.server.service import now_milliseconds
 from croupier.runtime.table_access import OPEN
 from croupier.scoring.ledger import Ledger, Result, Seat, SeatConduct, Sheet
 from croupier.scoring.schema import STANDINGS

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection, text
 
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from croupier.scoring.schema import PLAYER_NAMES, STANDING_COUNTS, STANDINGS
 
 FIRST_END = 1_790_000_000_000

@@ -7,8 +7,8 @@ from croupier.runtime.admission.admission import Admission
 from croupier.runtime.admission.budget import SECOND, Budget
 from croupier.runtime.admission.capacity_limiter import Capacity, CapacityLimiter
 from croupier.runtime.admission.limits import Limits
-from croupier.runtime.call import Call
-from croupier.runtime.identity import Caller
+from croupier.runtime.identity.tokens import Caller
+from croupier.runtime.server.call import Call
 
 PLENTY = 1_000_000_000
 FREE = Budget("free", 0, 1, lambda: SECOND)

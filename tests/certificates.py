@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from croupier.runtime.certificates import CertificateAndKey, new_authority, new_certificate
-from croupier.runtime.tls import TlsFiles
+from croupier.runtime.tls.certificates import CertificateAndKey, new_authority, new_certificate
+from croupier.runtime.tls.tls import TlsFiles
 
 DAYS = 10
 NOW = datetime.now(UTC)

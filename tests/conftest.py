@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from croupier.runtime.schema_versions import migrate_database
+from croupier.runtime.database.schema_versions import migrate_database
 from loadtest.postgres import PostgresServer, postgres_server
 from tests.waiting import SettlingLoop
 

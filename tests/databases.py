@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Connection, Executable, NullPool, Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from loadtest.postgres import PostgresServer
 
 POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.postgres)

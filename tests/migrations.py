@@ -9,9 +9,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, MetaData, TextClause
 
-from croupier.runtime.alembic_migrations import alembic_config
-from croupier.runtime.database import Database, open_database
-from croupier.runtime.schema_versions import check_schema, migrate
+from croupier.runtime.database.alembic_migrations import alembic_config
+from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.schema_versions import check_schema, migrate
 from tests.databases import execute
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, event
 
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from croupier.runtime.span_export import AllowListExporter, new_provider
+from croupier.runtime.observation.span_export import AllowListExporter, new_provider
 
 
 class _Recorder(SpanProcessor):

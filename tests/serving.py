@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import structlog
 from prometheus_client import CollectorRegistry
 
-from croupier.runtime.identity import TokenVerifier
-from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.server import AddServices, listen
+from croupier.runtime.identity.tokens import TokenVerifier
+from croupier.runtime.observation.metrics import RpcMetrics
+from croupier.runtime.server.grpc_server import AddServices, listen
+from croupier.runtime.server.interceptor import Authenticator, CallInterceptor
 from tests import refusals
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from croupier.cli.launcher.replicas import GATEWAY, ONE_OF_EACH, Replicas, service_of
 from croupier.cli.launcher.supervisor import Services, SupervisorSettings, running_services
-from croupier.runtime.schema_versions import migrate_database
+from croupier.runtime.database.schema_versions import migrate_database
 from croupier_client import Endpoints
 from loadtest.faults.network import NamespaceNetwork, NetworkUnavailable, network_to
 from loadtest.faults.proxy import Proxy

@@ -12,7 +12,7 @@ import sys
 from contextlib import suppress
 from typing import Any, Self
 
-from croupier.runtime.notifications import APPLICATION_NAME
+from croupier.runtime.database.notifications import APPLICATION_NAME
 
 CHUNK_BYTES = 64 * 1024
 HEAD_BYTES = 5

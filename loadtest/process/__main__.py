@@ -14,7 +14,7 @@ from contextlib import suppress
 from random import Random
 from typing import Any, NoReturn
 
-from croupier.runtime.child_process import end_with_parent
+from croupier.runtime.server.child_process import end_with_parent
 from croupier_client import CroupierError
 from loadtest.measures import Measures
 from loadtest.players.client import Connections, new_clients

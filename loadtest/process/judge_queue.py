@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from google.protobuf.json_format import MessageToDict
 
-from croupier.runtime.child_process import end_with_parent
+from croupier.runtime.server.child_process import end_with_parent
 from croupier_api.v1 import actions_pb2, engine_pb2
 from loadtest.judge.notation import reason_text
 from loadtest.judge.verdict import Verdict, judge

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from croupier.games.registry import GAMES
-from croupier.runtime.addresses import is_address
+from croupier.runtime.server.addresses import is_address
 from croupier_client import Endpoints, Tls
 from loadtest.mix import ALL_GAMES, read_mix
 from loadtest.process.plan import LoadPlan

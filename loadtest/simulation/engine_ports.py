@@ -10,7 +10,7 @@ from croupier.engine.storage.sqlite_writer import SqliteWriter
 from croupier.engine.storage.writer import Append
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.loop import PROCESS

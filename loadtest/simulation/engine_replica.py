@@ -15,16 +15,16 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
 from croupier.runtime.admission.budget import MILLISECOND
 from croupier.runtime.admission.limits import Limits, limits_of
-from croupier.runtime.identity import (
+from croupier.runtime.identity.links import links_by
+from croupier.runtime.identity.tokens import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
     SCORING_CONTROL_AUDIENCE,
     SERVICE_TOKEN_SECONDS,
     TokenIssuer,
 )
-from croupier.runtime.links import links_by
-from croupier.runtime.outage_log import OutageLog
-from croupier.runtime.tasks import end_tasks
+from croupier.runtime.observation.outage_log import OutageLog
+from croupier.runtime.server.tasks import end_tasks
 from loadtest.simulation.engine_ports import SimulatedBotWorkers, SimulatedLogger, SimulatedWriter
 from loadtest.simulation.environment import Environment
 from loadtest.simulation.notifications import SimulatedNotifier

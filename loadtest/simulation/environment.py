@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from random import Random
 
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import Change, Schema, SimulatedConnections, SimulatedDatabase
 from loadtest.simulation.faults import Faults, seeded_random

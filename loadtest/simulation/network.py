@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import grpc
 
-from croupier.runtime.interceptor import CallInterceptor
+from croupier.runtime.server.interceptor import CallInterceptor
 from loadtest.simulation import calls
 from loadtest.simulation.calls import ClientStream, Metadata, SimulatedCall, SimulatedContext, Status
 from loadtest.simulation.faults import Faults

@@ -8,7 +8,7 @@ from random import Random
 
 from croupier.engine.cluster.notifier import NotificationListener
 from croupier.games.facts import Seat
-from croupier.runtime.notifications import CHECK_SECONDS
+from croupier.runtime.database.notifications import CHECK_SECONDS
 from loadtest.simulation.calls import Pipe
 from loadtest.simulation.faults import Faults
 from loadtest.simulation.loop import PROCESS, Process

@@ -11,10 +11,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from croupier.runtime.admission.limits import Limits
 from croupier.runtime.errors import ServiceError
-from croupier.runtime.identity import Clock, TokenVerifier
-from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.server import CLOSE_SECONDS
+from croupier.runtime.identity.tokens import Clock, TokenVerifier
+from croupier.runtime.observation.metrics import RpcMetrics
+from croupier.runtime.server.grpc_server import CLOSE_SECONDS
+from croupier.runtime.server.interceptor import Authenticator, CallInterceptor
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.engine_ports import SimulatedLogger

@@ -6,20 +6,20 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
+from croupier.lobby.api.engine_channel import EngineChannel
+from croupier.lobby.api.servicer import OPEN_METHODS
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.assembly import assemble as assemble_lobby
-from croupier.lobby.engine_channel import EngineChannel
-from croupier.lobby.servicer import OPEN_METHODS
 from croupier.lobby.settings import LobbySettings
 from croupier.runtime.admission.budget import MILLISECOND, Budget
-from croupier.runtime.identity import (
+from croupier.runtime.identity.tokens import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
     SCORING_CONTROL_AUDIENCE,
     SERVICE_TOKEN_SECONDS,
     TokenIssuer,
 )
-from croupier.runtime.outage_log import OutageLog
+from croupier.runtime.observation.outage_log import OutageLog
 from croupier.scoring.__main__ import servicers
 from loadtest.simulation.engine_ports import SimulatedLogger
 from loadtest.simulation.replica import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from croupier.engine.storage.schema import METADATA as ENGINE_METADATA
-from croupier.lobby.schema import METADATA as LOBBY_METADATA
+from croupier.lobby.storage.schema import METADATA as LOBBY_METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
 from croupier_api.v1 import engine_pb2
 from loadtest.judge.rules.interface import ABANDONED

@@ -15,7 +15,7 @@ import threading
 import time
 from pathlib import Path
 
-from croupier.runtime.child_process import end_with_parent
+from croupier.runtime.server.child_process import end_with_parent
 
 
 def main() -> int:

@@ -17,8 +17,8 @@ from croupier.cli.launcher.data_folder import prepare_data_folder
 from croupier.cli.launcher.replicas import START_ORDER
 from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
 from croupier.games.registry import GAMES
-from croupier.runtime.identity import write_new_key_pair
-from croupier.runtime.schema_versions import migrate_database
+from croupier.runtime.database.schema_versions import migrate_database
+from croupier.runtime.identity.tokens import write_new_key_pair
 from loadtest.postgres import PostgresServer
 from tests.cli.conftest import Command
 

@@ -9,8 +9,14 @@ import pytest
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.data_folder import prepare_data_folder
 from croupier.cli.launcher.keys import CERTIFIED, certificate_files, make_missing
-from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, TokenVerifier, load_private_key, load_public_key
-from croupier.runtime.tls import TlsFiles
+from croupier.runtime.identity.tokens import (
+    PLAYER_AUDIENCE,
+    TokenIssuer,
+    TokenVerifier,
+    load_private_key,
+    load_public_key,
+)
+from croupier.runtime.tls.tls import TlsFiles
 from tests.cli.conftest import Command
 
 NOW = datetime.now(UTC)

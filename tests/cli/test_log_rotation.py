@@ -10,7 +10,7 @@ from croupier.cli.launcher import log_rotation
 from croupier.cli.launcher.log_rotation import MAX_LOG_BYTES, rotate
 from croupier.cli.launcher.service_process import last_lines
 from croupier.cli.launcher.supervisor import running_services
-from croupier.runtime.permissions import open_private
+from croupier.runtime.identity.permissions import open_private
 from tests.cli.conftest import fake_services
 from tests.waiting import until
 

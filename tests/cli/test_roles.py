@@ -14,9 +14,9 @@ from croupier.cli.commands.migrate import migrate_shared
 from croupier.cli.commands.serve import SERVICES
 from croupier.cli.launcher.background import started_services
 from croupier.cli.services import endpoints_of
-from croupier.runtime.database import Database, open_database
-from croupier.runtime.program import SettingsError
-from croupier.runtime.schema_versions import check_schema
+from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.schema_versions import check_schema
+from croupier.runtime.server.program import SettingsError
 from croupier_client.aio import Client
 from loadtest.demo.players import play_seat
 from loadtest.postgres import PostgresServer, postgres_server

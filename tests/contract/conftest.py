@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from croupier.runtime.schema_versions import migrate_database
+from croupier.runtime.database.schema_versions import migrate_database
 from tests.contract.deployment import EngineClient, EngineProcess, connected
 
 

@@ -18,15 +18,15 @@ import grpc
 from google.protobuf.duration_pb2 import Duration
 
 from croupier.cli.launcher.addresses import UNPACED
-from croupier.runtime.identity import (
+from croupier.runtime.database.schema_versions import migrate_database
+from croupier.runtime.identity.tokens import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
     TokenIssuer,
     load_private_key,
     write_new_key_pair,
 )
-from croupier.runtime.schema_versions import migrate_database
-from croupier.runtime.service import now_milliseconds
+from croupier.runtime.server.service import now_milliseconds
 from croupier_api.v1 import actions_pb2, engine_pb2_grpc, tables_pb2
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2 as control_pb

@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
 
 from croupier.runtime.errors import IllegalNow, from_status
-from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE
+from croupier.runtime.identity.tokens import ENGINE_CONTROL_AUDIENCE
 from croupier_api.v1 import actions_pb2, cards_pb2
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2 as control_pb

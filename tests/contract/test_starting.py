@@ -12,7 +12,7 @@ import grpc
 import pytest
 
 from croupier.engine.__main__ import main, seed_source
-from croupier.runtime.identity import write_new_key_pair
+from croupier.runtime.identity.tokens import write_new_key_pair
 from tests.databases import copy_database
 
 pytestmark = pytest.mark.usefixtures("logs_as_before")
@@ -138,7 +138,7 @@ def test_a_fixed_seed_gives_the_same_deals() -> None:
 
 TUNED = """
 import gc, os
-from croupier.runtime.tuning import tune_process
+from croupier.runtime.server.tuning import tune_process
 tune_process(gc_thresholds="11,12,13", scheduling=SCHEDULING)
 print(gc.get_threshold(), os.sched_getscheduler(0) == os.SCHED_BATCH)
 """

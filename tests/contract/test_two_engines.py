@@ -8,7 +8,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from croupier.runtime.schema_versions import migrate_database
+from croupier.runtime.database.schema_versions import migrate_database
 from loadtest.postgres import postgres_server
 from tests.contract.deployment import CALL_SECONDS, EngineProcess, Stream, connected, rest_of
 from tests.refusals import refusal

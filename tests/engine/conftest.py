@@ -9,8 +9,8 @@ from prometheus_client import CollectorRegistry
 
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.sql_store import SqlTableStore
-from croupier.runtime.database import Database, open_database
-from croupier.runtime.schema_versions import migrate_database
+from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.schema_versions import migrate_database
 from tests.databases import copy_database
 from tests.engine.databases import running, store_on
 from tests.engine.fakes import EngineHarness, FakeClock, FakeScoring, MemoryTableStore

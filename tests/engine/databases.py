@@ -17,7 +17,7 @@ from croupier.engine.storage.sqlite_writer import SqliteWriter
 from croupier.engine.storage.writer import EntryWriter
 from croupier.games.actions import Pass
 from croupier.games.interface import SeatActed
-from croupier.runtime.database import Database, open_database
+from croupier.runtime.database.database import Database, open_database
 from tests.databases import execute
 from tests.engine.fakes import START
 from tests.engine.play import make_config, within_timeout

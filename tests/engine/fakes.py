@@ -40,7 +40,7 @@ from croupier.engine.tasks import Background
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.fair_queue import SendingLoop
-from croupier.runtime.links import Links, links_by
+from croupier.runtime.identity.links import Links, links_by
 from croupier_api.v1 import errors_pb2
 from tests.calls import FREE
 from tests.waiting import SettlingLoop

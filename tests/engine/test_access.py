@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from croupier.engine.tables.registry import Tables
 from croupier.runtime.errors import NotFound, ServiceError, Unauthenticated
-from croupier.runtime.identity import PLAYER_AUDIENCE, Caller, TokenIssuer, TokenVerifier
-from croupier.runtime.links import links_by
+from croupier.runtime.identity.links import links_by
+from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, Caller, TokenIssuer, TokenVerifier
 from croupier.runtime.table_access import OPEN, SEATED, LinkPurpose, TableAccess, Visibility, WatchPolicy
 from croupier_api.v1 import engine_pb2
 from tests.calls import call_of

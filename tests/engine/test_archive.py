@@ -12,7 +12,7 @@ from croupier.engine.storage.archive import archive
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, log_rows
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from tests.databases import execute
 from tests.engine.databases import LoadedTable, archive_finished, entries_of, entry, loaded, opened
 from tests.engine.fakes import START, EngineHarness

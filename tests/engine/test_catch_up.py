@@ -12,7 +12,7 @@ from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table import Table
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.tasks import end_tasks
+from croupier.runtime.server.tasks import end_tasks
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
     act_once,

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from croupier.engine.cluster.database_clock import MEASURE_SECONDS, DatabaseClock, time_query
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from tests.engine.fakes import START, FakeClock, RecordingLogger, StoreDown
 from tests.waiting import settled
 

@@ -14,9 +14,9 @@ from croupier.engine.settings import EngineSettings
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table import Table
 from croupier.games.facts import SPECTATOR
-from croupier.runtime.database import open_database
+from croupier.runtime.database.database import open_database
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.tasks import end_tasks
+from croupier.runtime.server.tasks import end_tasks
 from croupier_api.v1 import engine_pb2
 from tests.calls import FREE, call_of
 from tests.engine.databases import loaded

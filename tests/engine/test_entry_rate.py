@@ -11,7 +11,7 @@ from croupier.engine.core.log import ActedBy, SeatConfig, TableEnded
 from croupier.engine.settings import EngineSettings
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.table import Table
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached
 from tests.calls import FREE
 from tests.engine.databases import running

@@ -21,7 +21,7 @@ from croupier.engine.core.compensation import Outage
 from croupier.engine.settings import EngineSettings
 from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import ENGINES, OUTAGES
-from croupier.runtime.database import Database, open_database
+from croupier.runtime.database.database import Database, open_database
 from tests.calls import FREE
 from tests.databases import execute
 from tests.engine.databases import entry, opened, running

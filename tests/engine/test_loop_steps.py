@@ -27,7 +27,7 @@ from croupier.engine.storage.schema import ARCHIVE
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.games.facts import SPECTATOR, Viewer
 from croupier.games.interface import SeatActed
-from croupier.runtime.database import Database, open_database
+from croupier.runtime.database.database import Database, open_database
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import tables_pb2
 from croupier_internal.v1 import engine_control_pb2 as control_pb

@@ -4,8 +4,8 @@ from alembic import command
 from sqlalchemy import Connection, inspect
 
 from croupier.engine.storage.schema import METADATA
-from croupier.runtime.alembic_migrations import alembic_config
-from croupier.runtime.schema_versions import migrate
+from croupier.runtime.database.alembic_migrations import alembic_config
+from croupier.runtime.database.schema_versions import migrate
 from tests.migrations import differences, up_to_date
 
 PACKAGE = "croupier.engine"

@@ -11,8 +11,8 @@ import pytest
 from croupier.engine.cluster.postgres_notifier import MAX_PAYLOAD_BYTES, PostgresNotifier, encode_heads
 from croupier.engine.storage.port import SequenceTaken
 from croupier.games.facts import Seat
-from croupier.runtime.database import Database, open_database
-from croupier.runtime.notifications import MAX_WAITING, Notifications
+from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.notifications import MAX_WAITING, Notifications
 from loadtest.postgres import PostgresServer
 from tests.engine.databases import entry, opened, running, store_on
 from tests.engine.fakes import RecordingLogger
@@ -122,7 +122,7 @@ def test_payloads_use_the_maximum_length(count: int, name: str) -> None:
 async def test_notifications_wait_for_a_connection(
     database: Database, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("croupier.runtime.notifications.MIN_BACKOFF_SECONDS", 0.5)
+    monkeypatch.setattr("croupier.runtime.database.notifications.MIN_BACKOFF_SECONDS", 0.5)
     async with connected(database, "e1") as one:
         await asyncio.to_thread(postgres.run_sql, database.url.database or "", TERMINATE_OTHERS)
         async with connected(database, "e2") as other:
@@ -143,7 +143,7 @@ async def test_after_a_lost_connection_an_engine_reconnects_and_reports_missed_n
 
 
 async def test_notifications_may_always_have_been_lost(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.runtime.notifications.CHECK_SECONDS", 0.05)
+    monkeypatch.setattr("croupier.runtime.database.notifications.CHECK_SECONDS", 0.05)
     async with connected(database, "e1") as one:
         for _ in range(3):
             await within_timeout(one.listener.missed.get())

@@ -19,8 +19,8 @@ from croupier.engine.tables.table import Table
 from croupier.runtime.admission.budget import SECOND, Budget
 from croupier.runtime.admission.limits import Limits
 from croupier.runtime.errors import LimitReached, MalformedRequest, to_status
-from croupier.runtime.identity import Caller
-from croupier.runtime.interceptor import REQUEST_SECONDS
+from croupier.runtime.identity.tokens import Caller
+from croupier.runtime.server.interceptor import REQUEST_SECONDS
 from croupier_api.v1 import actions_pb2, engine_pb2
 from tests.calls import call_of, limits
 from tests.engine.fakes import EngineHarness

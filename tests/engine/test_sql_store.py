@@ -17,7 +17,7 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, TableChange
 from croupier.engine.storage.schema import ENTRIES
 from croupier.engine.storage.sql_store import SqlTableStore
-from croupier.runtime.database import Database, open_database
+from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.errors import Unavailable
 from tests.databases import execute
 from tests.engine.databases import (

@@ -13,7 +13,7 @@ from croupier.engine.storage.port import SequenceTaken, TableChange
 from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore, append_of
 from croupier.engine.storage.writer import lost_races
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from croupier.runtime.errors import Unavailable
 from loadtest.postgres import PostgresServer
 from tests.databases import held_transaction

@@ -18,9 +18,9 @@ from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.table import Table
 from croupier.engine.tasks import Background
 from croupier.games.actions import Pass
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from croupier.runtime.errors import IllegalNow
-from croupier.runtime.tracing import start_span
+from croupier.runtime.observation.tracing import start_span
 from tests.engine.databases import loaded, running, store_on
 from tests.engine.fakes import START, EngineHarness, RecordingLogger
 from tests.engine.folds import folded_table

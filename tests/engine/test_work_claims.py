@@ -12,7 +12,7 @@ from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import DEADLINES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.writer import REPORT_MILLISECONDS
-from croupier.runtime.database import open_database
+from croupier.runtime.database.database import open_database
 from tests.databases import held_transaction
 from tests.engine.databases import another_store, entry, opened, store_on
 from tests.engine.fakes import START

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from croupier.engine.storage.sql_store import SqlTableStore
-from croupier.runtime.database import open_database
+from croupier.runtime.database.database import open_database
+from croupier.runtime.database.schema_versions import migrate_database
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.outage_log import OutageLog
-from croupier.runtime.schema_versions import migrate_database
+from croupier.runtime.observation.outage_log import OutageLog
 from loadtest.postgres import PostgresServer, postgres_server
 from tests.databases import copy_database, failed_over
 from tests.engine.databases import entry, loaded, opened, running, sequences, store_on

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from croupier.runtime.notifications import APPLICATION_NAME
+from croupier.runtime.database.notifications import APPLICATION_NAME
 from loadtest.faults.proxy import Proxy
 
 TIMEOUT_SECONDS = 60.0

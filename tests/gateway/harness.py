@@ -23,7 +23,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from croupier.cli.launcher.background import BackgroundServices
 from croupier.runtime.errors import DOMAIN
-from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, load_private_key, write_new_key_pair
+from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, TokenIssuer, load_private_key, write_new_key_pair
 from tests.processes import wait_for_file
 from tests.waiting import TIMEOUT_SECONDS
 

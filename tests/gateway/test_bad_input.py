@@ -14,7 +14,7 @@ import pytest
 from grpc_status import rpc_status
 
 from croupier.gateway.admin import Admin
-from croupier.runtime.identity import (
+from croupier.runtime.identity.tokens import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
     SCORING_CONTROL_AUDIENCE,

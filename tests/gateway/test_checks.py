@@ -15,7 +15,7 @@ from croupier.cli.__main__ import app
 from croupier.gateway.__main__ import main
 from croupier.gateway.checks import now_utc
 from croupier.gateway.local_certificate import DevelopmentCertificate
-from croupier.runtime.identity import write_new_key_pair
+from croupier.runtime.identity.tokens import write_new_key_pair
 
 UPSTREAM = ("--upstream-certificate=F/gateway.certificate.pem", "--upstream-key=F/gateway.private.pem")
 

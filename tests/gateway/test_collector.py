@@ -11,7 +11,7 @@ import yaml
 from croupier.cli.__main__ import app
 from croupier.gateway.configuration import collector_configuration, configuration_files
 from croupier.gateway.settings import GatewaySettings, RunSettings
-from croupier.runtime.identity import write_new_key_pair
+from croupier.runtime.identity.tokens import write_new_key_pair
 from tests.collector import OF_ENVOY
 
 ALLOWED = {"http.response.status_code", "rpc.response.status_code", "envoy.response_flags"}

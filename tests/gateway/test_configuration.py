@@ -18,10 +18,10 @@ from croupier.gateway.envoy import find_envoy, validate
 from croupier.gateway.local_certificate import DevelopmentCertificate
 from croupier.gateway.refusals import REFUSALS
 from croupier.gateway.settings import GatewaySettings
-from croupier.lobby.servicer import OPEN_METHODS
+from croupier.lobby.api.servicer import OPEN_METHODS
 from croupier.runtime.errors import REASON_PREFIX
-from croupier.runtime.identity import write_new_key_pair
-from croupier.runtime.program import SettingsError
+from croupier.runtime.identity.tokens import write_new_key_pair
+from croupier.runtime.server.program import SettingsError
 from croupier_api.v1.errors_pb2 import ErrorReason
 from openapi_document import bindings
 

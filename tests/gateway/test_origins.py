@@ -6,7 +6,7 @@ import grpc
 import pytest
 
 from croupier.gateway.bindings import call_path
-from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE
+from croupier.runtime.identity.tokens import ENGINE_CONTROL_AUDIENCE
 from croupier_api.v1 import lobby_pb2
 from tests.gateway.conftest import ORIGIN, GatewayDeployment
 from tests.gateway.harness import opened_gateway, refused, refused_over_grpc, reveals_no_gateway

@@ -9,7 +9,7 @@ import grpc
 import pytest
 
 from croupier.cli.launcher.background import BackgroundServices, started_services
-from croupier.runtime.identity import (
+from croupier.runtime.identity.tokens import (
     ENGINE_CONTROL_AUDIENCE,
     SCORING_CONTROL_AUDIENCE,
     TokenIssuer,

@@ -16,8 +16,8 @@ from croupier.engine.settings import EngineSettings
 from croupier.gateway.configuration import COLLECTOR_FILE, collector_configuration
 from croupier.gateway.settings import GatewaySettings
 from croupier.lobby.settings import LobbySettings
-from croupier.runtime.addresses import is_loopback
-from croupier.runtime.program import SettingsError
+from croupier.runtime.server.addresses import is_loopback
+from croupier.runtime.server.program import SettingsError
 from croupier.runtime.settings import ENVIRONMENT_PREFIX, Settings
 from croupier.scoring.settings import ScoringSettings
 from loadtest.process.plan import drain_seconds

@@ -9,9 +9,9 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 
 from croupier.engine.metrics import EngineMetrics
 from croupier.lobby.metrics import LobbyMetrics
-from croupier.runtime.loop_monitor import LoopMonitor
-from croupier.runtime.metrics import RpcMetrics, export_expiry
-from croupier.runtime.tls import Tls
+from croupier.runtime.observation.loop_monitor import LoopMonitor
+from croupier.runtime.observation.metrics import RpcMetrics, export_expiry
+from croupier.runtime.tls.tls import Tls
 from croupier.scoring.metrics import LedgerMetrics
 
 TARGET_LABELS = frozenset({"namespace", "job", "pod", "container", "instance"})

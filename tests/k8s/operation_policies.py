@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from croupier.gateway.settings import GatewaySettings
-from croupier.runtime.database_drivers import POOL_SIZE
-from croupier.runtime.schema_versions import MIGRATION_SECONDS
+from croupier.runtime.database.drivers import POOL_SIZE
+from croupier.runtime.database.schema_versions import MIGRATION_SECONDS
 from tests.k8s.building import Object
 from tests.k8s.exported import exported
 from tests.k8s.expressions import faults

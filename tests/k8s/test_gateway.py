@@ -12,7 +12,7 @@ from croupier.cli.launcher.keys import make_missing
 from croupier.gateway.configuration import configuration_files, write_files
 from croupier.gateway.envoy import Envoy, find_envoy, validate
 from croupier.gateway.settings import GatewaySettings
-from croupier.runtime.program import SettingsError
+from croupier.runtime.server.program import SettingsError
 from tests.k8s.building import build, every_folder
 from tests.k8s.exported import ENVOY, ON_FIRST_REQUEST
 from tests.k8s.mounts import mounted

@@ -11,9 +11,9 @@ import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.store import Store
-from croupier.runtime.database import Database, open_database
-from croupier.runtime.schema_versions import migrate_database
+from croupier.lobby.storage.store import Store
+from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.schema_versions import migrate_database
 from tests.databases import copy_database
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import FakeClock, FakeEngine

@@ -12,11 +12,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import CollectorRegistry
 
 from croupier.lobby.assembly import Lobby, assemble
-from croupier.lobby.engine_port import EnginePort
 from croupier.lobby.settings import LobbySettings
+from croupier.lobby.tables.engine_port import EnginePort
 from croupier.runtime.admission.budget import MILLISECOND, Budget
-from croupier.runtime.database import open_database
-from croupier.runtime.identity import Clock
+from croupier.runtime.database.database import open_database
+from croupier.runtime.identity.tokens import Clock
 from tests.lobby.fakes import FakeClock
 
 

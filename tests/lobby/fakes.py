@@ -8,11 +8,11 @@ from typing import Any
 
 from google.protobuf.json_format import MessageToDict
 
-from croupier.lobby import codec
-from croupier.lobby.engine_port import EndedTables, GameDescription, Preparation, TableStatus
-from croupier.lobby.players import Player
-from croupier.lobby.table_service import TableSpec
-from croupier.lobby.tables import FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
+from croupier.lobby.accounts.players import Player
+from croupier.lobby.api import codec
+from croupier.lobby.tables.engine_port import EndedTables, GameDescription, Preparation, TableStatus
+from croupier.lobby.tables.forming_table import FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
+from croupier.lobby.tables.table_service import TableSpec
 from croupier.runtime.errors import MalformedRequest, NotFound, ServiceError, Unavailable, invalid_field
 from croupier.runtime.table_access import OPEN, SEATED, TableAccess, Visibility
 from croupier.runtime.table_access_codec import decode_access

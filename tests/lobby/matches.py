@@ -5,11 +5,11 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import TypeAlias, TypeVar
 
+from croupier.lobby.accounts.players import Player
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.matchmaker import MatchProgress
-from croupier.lobby.players import Player
-from croupier.lobby.tables import Table
-from croupier.lobby.tickets import MatchCriteria
+from croupier.lobby.matchmaking.matchmaker import MatchProgress
+from croupier.lobby.matchmaking.tickets import MatchCriteria
+from croupier.lobby.tables.forming_table import Table
 from tests.lobby.fakes import player
 from tests.waiting import TIMEOUT_SECONDS, until
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from croupier.lobby.__main__ import main as lobby
-from croupier.runtime.schema_versions import migrate_database
+from croupier.runtime.database.schema_versions import migrate_database
 from croupier.scoring.__main__ import main as scoring
 from tests.scoring.deployment import Keys
 

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from croupier.lobby import ended_tables
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.engine_port import EndedTables
 from croupier.lobby.housekeeping import REPAIR_MILLISECONDS
-from croupier.lobby.tables import TableState
+from croupier.lobby.tables import ended_tables
+from croupier.lobby.tables.engine_port import EndedTables
+from croupier.lobby.tables.forming_table import TableState
 from tests.databases import on_both_databases
 from tests.lobby.fakes import ENGINE_UNAVAILABLE, START, FakeClock, FakeEngine
 from tests.lobby.test_housekeeping import playing, state_of

@@ -7,11 +7,11 @@ import grpc
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from croupier.lobby.ended_tables import EndFollower
-from croupier.lobby.engine_channel import EngineChannel
+from croupier.lobby.api.engine_channel import EngineChannel
+from croupier.lobby.tables.ended_tables import EndFollower
 from croupier.runtime.errors import NotFound, Unavailable
-from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, TokenIssuer, TokenVerifier
-from croupier.runtime.outage_log import QUIET_NANOSECONDS, OutageLog
+from croupier.runtime.identity.tokens import ENGINE_CONTROL_AUDIENCE, TokenIssuer, TokenVerifier
+from croupier.runtime.observation.outage_log import QUIET_NANOSECONDS, OutageLog
 from croupier_api.v1 import errors_pb2
 from croupier_internal.v1.engine_control_pb2_grpc import add_EngineControlServiceServicer_to_server
 from tests.engine.fakes import RecordingLogger
@@ -44,7 +44,7 @@ class Lobby:
 
 
 async def test_an_outage_of_the_engine_is_logged_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.lobby.ended_tables.RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("croupier.lobby.tables.ended_tables.RETRY_SECONDS", 0.01)
     verifier = TokenVerifier(KEY.public_key(), ENGINE_CONTROL_AUDIENCE, FakeClock())
     add = partial(add_EngineControlServiceServicer_to_server, FakeEngineServicer(FakeEngine()))
     with reserved_port() as port:

@@ -13,9 +13,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from croupier.lobby import __main__ as lobby
 from croupier.lobby.__main__ import check_keys
 from croupier.lobby.settings import LobbySettings
-from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, TokenIssuer, TokenVerifier
-from croupier.runtime.outage_log import OutageLog
-from croupier.runtime.program import SettingsError
+from croupier.runtime.identity.tokens import ENGINE_CONTROL_AUDIENCE, TokenIssuer, TokenVerifier
+from croupier.runtime.observation.outage_log import OutageLog
+from croupier.runtime.server.program import SettingsError
 from croupier_internal.v1.engine_control_pb2_grpc import add_EngineControlServiceServicer_to_server
 from tests.lobby.fakes import FakeClock, FakeEngine, FakeEngineServicer
 from tests.ports import reserved_port

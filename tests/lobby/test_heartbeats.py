@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
-from croupier.lobby.heartbeats import with_heartbeats
+from croupier.lobby.feed.heartbeats import with_heartbeats
 from tests.lobby.matches import next_message
 
 NEVER = 1e6

@@ -7,10 +7,10 @@ import pytest
 
 from croupier.lobby import housekeeping
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.player_store import PlayerStore
-from croupier.lobby.table_store import TableStore
-from croupier.lobby.tables import TableState
-from croupier.runtime.database import Database
+from croupier.lobby.storage.player_store import PlayerStore
+from croupier.lobby.storage.table_store import TableStore
+from croupier.lobby.tables.forming_table import TableState
+from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached, ServiceError, Unauthenticated, Unavailable
 from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment

@@ -11,17 +11,17 @@ from typing import Any, TypeAlias
 import pytest
 from sqlalchemy import select
 
-from croupier.lobby import servicer as lobby_servicer
-from croupier.lobby import table_service
+from croupier.lobby.api import servicer as lobby_servicer
+from croupier.lobby.api.servicer import WRONG_CODE_COST
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.schema import TABLES
-from croupier.lobby.servicer import WRONG_CODE_COST
+from croupier.lobby.storage.schema import TABLES
+from croupier.lobby.tables import table_service
 from croupier.runtime.admission.budget import SECOND, Budget, TooManyCalls
 from croupier.runtime.admission.costs import CREATE_TABLE_COST, TABLES_PAGE_COST
-from croupier.runtime.call import Call
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached, NotFound
-from croupier.runtime.identity import Caller
+from croupier.runtime.identity.tokens import Caller
+from croupier.runtime.server.call import Call
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of, limits
 from tests.databases import execute, on_both_databases

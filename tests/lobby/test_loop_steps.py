@@ -9,11 +9,11 @@ from google.protobuf.message import Message
 from sqlalchemy import insert
 
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.schema import TABLES
-from croupier.lobby.subscriptions import TableFeed
-from croupier.lobby.table_store import to_row
-from croupier.lobby.tables import FREE_SEAT, Seat, Table, TableState
-from croupier.runtime.database import Database
+from croupier.lobby.feed.subscriptions import TableFeed
+from croupier.lobby.storage.schema import TABLES
+from croupier.lobby.storage.table_store import to_row
+from croupier.lobby.tables.forming_table import FREE_SEAT, Seat, Table, TableState
+from croupier.runtime.database.database import Database
 from croupier.runtime.table_access import OPEN
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of

@@ -6,13 +6,13 @@ from collections.abc import Collection
 import pytest
 
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.matchmaker import MatchProgress
-from croupier.lobby.seat_store import TableLimits
-from croupier.lobby.store import Store
-from croupier.lobby.tables import Table, TableState
-from croupier.lobby.ticket_store import TicketStore
-from croupier.lobby.tickets import MATCHED_RETENTION_SECONDS, Ticket
-from croupier.runtime.database import Database
+from croupier.lobby.matchmaking.matchmaker import MatchProgress
+from croupier.lobby.matchmaking.tickets import MATCHED_RETENTION_SECONDS, Ticket
+from croupier.lobby.storage.seat_store import TableLimits
+from croupier.lobby.storage.store import Store
+from croupier.lobby.storage.ticket_store import TicketStore
+from croupier.lobby.tables.forming_table import Table, TableState
+from croupier.runtime.database.database import Database
 from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import START, FakeClock, FakeEngine, forming_table, player

@@ -8,7 +8,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from croupier.runtime.identity import write_new_key_pair
+from croupier.runtime.identity.tokens import write_new_key_pair
 from croupier_api.v1 import lobby_pb2, lobby_pb2_grpc
 from tests.waiting import TIMEOUT_SECONDS, until
 

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.matchmaker import Matchmaker
-from croupier.lobby.table_service import FORMING
-from croupier.lobby.tables import TableState
-from croupier.lobby.ticket_store import TicketStore
-from croupier.lobby.tickets import HEARTBEAT_TIMEOUT_SECONDS, MatchCriteria
+from croupier.lobby.matchmaking.matchmaker import Matchmaker
+from croupier.lobby.matchmaking.tickets import HEARTBEAT_TIMEOUT_SECONDS, MatchCriteria
+from croupier.lobby.storage.ticket_store import TicketStore
+from croupier.lobby.tables.forming_table import TableState
+from croupier.lobby.tables.table_service import FORMING
 from croupier.runtime.errors import IllegalNow, StaleSequence, Unavailable
 from croupier_api.v1 import errors_pb2
 from tests.databases import on_both_databases

@@ -5,13 +5,13 @@ import json
 import structlog
 from sqlalchemy import select, text
 
+from croupier.lobby.accounts.players import Player
 from croupier.lobby.migrations import METADATA, VERSION_TABLE
-from croupier.lobby.player_store import PlayerStore
-from croupier.lobby.players import Player
-from croupier.lobby.schema import SEATS
-from croupier.lobby.seat_store import TableLimits
-from croupier.lobby.store import Store
-from croupier.lobby.table_store import TableStore
+from croupier.lobby.storage.player_store import PlayerStore
+from croupier.lobby.storage.schema import SEATS
+from croupier.lobby.storage.seat_store import TableLimits
+from croupier.lobby.storage.store import Store
+from croupier.lobby.storage.table_store import TableStore
 from croupier.runtime.table_access import OPEN, SEATED
 from tests.databases import execute
 from tests.migrations import differences, migrated_from, up_to_date

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from croupier.lobby.names import bot_name, distinct_name, looks_of, normalize_name
+from croupier.lobby.accounts.names import bot_name, distinct_name, looks_of, normalize_name
 from croupier.runtime.errors import MalformedRequest
 
 BLANK = ("\u3164", "\u2800\u2800", "\u115f", "\u1160", "\uffa0", "\ufe0f", "\u034f", "\u17b4", "\u180b", "\u0301\u0302")
@@ -152,7 +152,7 @@ def test_names_are_judged_by_the_tables_of_a_library_alone() -> None:
     program = (
         "import sys, unicodedata\n"
         "unicodedata.category = unicodedata.name = None\n"
-        "from croupier.lobby.names import normalize_name\n"
+        "from croupier.lobby.accounts.names import normalize_name\n"
         "print(normalize_name(sys.argv[1]) == sys.argv[1])"
     )
     done = subprocess.run(

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from croupier.lobby.accounts.players import hash_device_secret
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.player_store import MAX_SIGN_INS
-from croupier.lobby.players import hash_device_secret
-from croupier.runtime.database import Database
+from croupier.lobby.storage.player_store import MAX_SIGN_INS
+from croupier.runtime.database.database import Database
 from croupier.runtime.errors import MalformedRequest, Unauthenticated
-from croupier.runtime.identity import PLAYER_AUDIENCE, Caller, TokenVerifier
+from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, Caller, TokenVerifier
 from tests.databases import execute
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import FakeClock

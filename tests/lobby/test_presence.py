@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.presence import AWAY_MILLISECONDS
-from croupier.lobby.presence_store import PresenceStore
-from croupier.lobby.store import Store
-from croupier.lobby.table_service import WatchedTable
-from croupier.lobby.tables import Seat, Table, TableState, with_presence
+from croupier.lobby.storage.presence_store import PresenceStore
+from croupier.lobby.storage.store import Store
+from croupier.lobby.tables.forming_table import Seat, Table, TableState, with_presence
+from croupier.lobby.tables.presence import AWAY_MILLISECONDS
+from croupier.lobby.tables.table_service import WatchedTable
 from croupier.runtime.errors import NotPermitted
 from tests.databases import on_both_databases
 from tests.lobby.deployment import LobbyDeployment

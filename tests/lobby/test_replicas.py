@@ -13,12 +13,12 @@ import asyncpg
 import pytest
 
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.table_service import WatchedTable
-from croupier.lobby.tables import Table
-from croupier.lobby.tickets import MatchCriteria
-from croupier.runtime.database import Database
+from croupier.lobby.matchmaking.tickets import MatchCriteria
+from croupier.lobby.tables.forming_table import Table
+from croupier.lobby.tables.table_service import WatchedTable
+from croupier.runtime.database.database import Database
 from croupier.runtime.errors import IllegalNow, LimitReached, Unauthenticated, Unavailable
-from croupier.runtime.service import now_milliseconds
+from croupier.runtime.server.service import now_milliseconds
 from croupier_api.v1 import errors_pb2
 from tests.databases import execute, on_both_databases, on_postgresql
 from tests.lobby.deployment import LobbyDeployment

@@ -10,16 +10,16 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.lobby import seat_store
+from croupier.lobby.accounts.players import Player
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.players import Player
-from croupier.lobby.schema import SEATS
-from croupier.lobby.seat_store import TableLimits
-from croupier.lobby.store import Store
-from croupier.lobby.table_service import WatchedTable
-from croupier.lobby.tables import Table, TableState
-from croupier.lobby.ticket_store import TicketStore
-from croupier.lobby.tickets import MatchCriteria, Ticket, matched_table
+from croupier.lobby.matchmaking.tickets import MatchCriteria, Ticket, matched_table
+from croupier.lobby.storage import seat_store
+from croupier.lobby.storage.schema import SEATS
+from croupier.lobby.storage.seat_store import TableLimits
+from croupier.lobby.storage.store import Store
+from croupier.lobby.storage.ticket_store import TicketStore
+from croupier.lobby.tables.forming_table import Table, TableState
+from croupier.lobby.tables.table_service import WatchedTable
 from croupier.runtime.errors import LimitReached
 from tests.databases import on_both_databases
 from tests.lobby.deployment import LobbyDeployment

@@ -15,13 +15,13 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.struct_pb2 import Struct
 
+from croupier.lobby.api.engine_channel import EngineChannel
+from croupier.lobby.api.servicer import OPEN_METHODS
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.engine_channel import EngineChannel
-from croupier.lobby.servicer import OPEN_METHODS
 from croupier.runtime.errors import LimitReached, ServiceError, Unavailable
-from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, TokenIssuer, TokenVerifier
-from croupier.runtime.outage_log import OutageLog
-from croupier.runtime.server import AddServices
+from croupier.runtime.identity.tokens import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, TokenIssuer, TokenVerifier
+from croupier.runtime.observation.outage_log import OutageLog
+from croupier.runtime.server.grpc_server import AddServices
 from croupier_api.v1 import errors_pb2, lobby_pb2_grpc, tables_pb2
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_internal.v1.engine_control_pb2_grpc import add_EngineControlServiceServicer_to_server

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from croupier.lobby.codec import encode_table
-from croupier.lobby.schema import METADATA
-from croupier.lobby.seat_store import TableLimits
-from croupier.lobby.store import Store
-from croupier.lobby.table_store import InviteCodeTaken, TableStore
-from croupier.lobby.tables import Seat, Table, TableState, closed
-from croupier.lobby.ticket_store import TicketStore
-from croupier.lobby.tickets import MatchCriteria, Ticket, matched_table
-from croupier.runtime.database import Database
+from croupier.lobby.api.codec import encode_table
+from croupier.lobby.matchmaking.tickets import MatchCriteria, Ticket, matched_table
+from croupier.lobby.storage.schema import METADATA
+from croupier.lobby.storage.seat_store import TableLimits
+from croupier.lobby.storage.store import Store
+from croupier.lobby.storage.table_store import InviteCodeTaken, TableStore
+from croupier.lobby.storage.ticket_store import TicketStore
+from croupier.lobby.tables.forming_table import Seat, Table, TableState, closed
+from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from tests.databases import on_both_databases

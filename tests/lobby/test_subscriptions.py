@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.subscriptions import MESSAGES_PER_TICK
-from croupier.lobby.table_service import MAX_PAGE_READS, WatchedTable
-from croupier.lobby.tables import Table, TableState
-from croupier.runtime.database_drivers import POOL_SIZE
+from croupier.lobby.feed.subscriptions import MESSAGES_PER_TICK
+from croupier.lobby.tables.forming_table import Table, TableState
+from croupier.lobby.tables.table_service import MAX_PAGE_READS, WatchedTable
+from croupier.runtime.database.drivers import POOL_SIZE
 from croupier.runtime.errors import NotFound, Unavailable
 from croupier.runtime.fair_queue import TICK_SECONDS
 from tests.lobby.deployment import LobbyDeployment

@@ -5,8 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from croupier.lobby.table_changes import IDLE_MILLISECONDS, frees_at, next_version, without_idle_players
-from croupier.lobby.tables import FREE_SEAT, Table, TableState, add_bot, join, leave, set_ready, with_presence
+from croupier.lobby.tables.forming_table import (
+    FREE_SEAT,
+    Table,
+    TableState,
+    add_bot,
+    join,
+    leave,
+    set_ready,
+    with_presence,
+)
+from croupier.lobby.tables.table_changes import IDLE_MILLISECONDS, frees_at, next_version, without_idle_players
 from croupier.runtime.errors import LimitReached
 from croupier.runtime.table_access import SEATED
 from tests.lobby.fakes import START, forming_table, player

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from croupier.lobby.codec import EncodedTables
-from croupier.lobby.subscriptions import INTERVAL_SECONDS, MAX_PENDING, MESSAGES_PER_TICK, Subscription, TableFeed
-from croupier.lobby.tables import Seat, Table, TableState
+from croupier.lobby.api.codec import EncodedTables
+from croupier.lobby.feed.subscriptions import INTERVAL_SECONDS, MAX_PENDING, MESSAGES_PER_TICK, Subscription, TableFeed
+from croupier.lobby.tables.forming_table import Seat, Table, TableState
 from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.fair_queue import TICK_SECONDS
 from croupier.runtime.table_access import SEATED

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from croupier.lobby.players import Player
-from croupier.lobby.tables import (
+from croupier.lobby.accounts.players import Player
+from croupier.lobby.matchmaking.tickets import MatchCriteria, Ticket, matched_table
+from croupier.lobby.tables.forming_table import (
     FREE_SEAT,
     Table,
     TableState,
@@ -17,7 +18,6 @@ from croupier.lobby.tables import (
     seat_of_player,
     set_ready,
 )
-from croupier.lobby.tickets import MatchCriteria, Ticket, matched_table
 from croupier.runtime.errors import IllegalNow, MalformedRequest, NotFound, NotPermitted, ServiceError
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, OPEN, SEATED
 from tests.lobby.fakes import TIME_CONTROL, forming_table, player

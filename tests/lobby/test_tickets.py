@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.tickets import MatchCriteria, Ticket, choose
-from croupier.runtime.identity import Caller
+from croupier.lobby.matchmaking.tickets import MatchCriteria, Ticket, choose
+from croupier.runtime.identity.tokens import Caller
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of
 from tests.databases import on_both_databases

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from croupier.lobby import housekeeping, player_store
+from croupier.lobby import housekeeping
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.player_store import PlayerStore
-from croupier.lobby.store import Store
-from croupier.lobby.tables import TableState
-from croupier.runtime.database import Database
+from croupier.lobby.storage import player_store
+from croupier.lobby.storage.player_store import PlayerStore
+from croupier.lobby.storage.store import Store
+from croupier.lobby.tables.forming_table import TableState
+from croupier.runtime.database.database import Database
 from croupier.runtime.errors import Unauthenticated
 from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from structlog.testing import CapturingLogger
 
-from croupier.runtime.tls import Tls, TlsFiles
+from croupier.runtime.tls.tls import Tls, TlsFiles
 from tests.certificates import NOW
 
 

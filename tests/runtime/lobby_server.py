@@ -12,12 +12,12 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import CapturingLogger
 
 from croupier.runtime.admission.limits import Limits
-from croupier.runtime.call import Call
-from croupier.runtime.identity import PLAYER_AUDIENCE, Caller, TokenIssuer, TokenVerifier
-from croupier.runtime.interceptor import REQUEST_SECONDS, Authenticator, CallInterceptor
-from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.server import Listener, listen
-from croupier.runtime.tls import Tls
+from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, Caller, TokenIssuer, TokenVerifier
+from croupier.runtime.observation.metrics import RpcMetrics
+from croupier.runtime.server.call import Call
+from croupier.runtime.server.grpc_server import Listener, listen
+from croupier.runtime.server.interceptor import REQUEST_SECONDS, Authenticator, CallInterceptor
+from croupier.runtime.tls.tls import Tls
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc
 from croupier_api.v1.tables_pb2 import Table

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from croupier.runtime.addresses import (
+from croupier.runtime.server.addresses import (
     addresses_of,
     host_and_port,
     is_address,

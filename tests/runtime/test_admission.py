@@ -8,7 +8,7 @@ from croupier.runtime.admission.admission import Admission
 from croupier.runtime.admission.budget import PRUNE_SIZE, SECOND, Budget, TooManyCalls
 from croupier.runtime.admission.costs import LOOKUP_COST
 from croupier.runtime.admission.limits import Limits
-from croupier.runtime.identity import Caller
+from croupier.runtime.identity.tokens import Caller
 from tests.calls import limits
 
 RATE, BURST = 10, 5

@@ -7,7 +7,7 @@ import pytest
 
 from croupier.runtime.admission.capacity_limiter import Capacity, CapacityLimiter
 from croupier.runtime.errors import LimitReached, ServiceError
-from croupier.runtime.identity import Caller
+from croupier.runtime.identity.tokens import Caller
 
 ANN, BEN, EVE = Caller("a", "Ann"), Caller("b", "Ben"), Caller("c", "Eve")
 

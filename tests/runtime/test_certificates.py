@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import ExtendedKeyUsageOID
 from cryptography.x509.verification import PolicyBuilder, Store, VerificationError
 
-from croupier.runtime.certificates import CertificateAndKey, new_authority, new_certificate
+from croupier.runtime.tls.certificates import CertificateAndKey, new_authority, new_certificate
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 AUTHORITY = new_authority("an authority", 100, NOW)

@@ -11,7 +11,7 @@ import grpc
 import pytest
 from google.protobuf.descriptor_pb2 import MethodOptions
 
-from croupier.runtime.channels import open_channel, target_of
+from croupier.runtime.server.channels import open_channel, target_of
 from croupier_internal.v1 import engine_control_pb2, scoring_control_pb2
 from tests.ports import reserved_port
 from tests.runtime.resolver import resolving

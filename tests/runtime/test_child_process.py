@@ -6,20 +6,20 @@ import sys
 
 import pytest
 
-from croupier.runtime.child_process import ending_with_parent
+from croupier.runtime.server.child_process import ending_with_parent
 from tests.processes import is_alive
 from tests.waiting import TIMEOUT_SECONDS, until
 
 PROGRAM = """
 import time
-from croupier.runtime.child_process import end_with_parent
+from croupier.runtime.server.child_process import end_with_parent
 end_with_parent()
 print("ready", flush=True)
 time.sleep(3600)
 """
 STUBBORN = """
 import signal
-from croupier.runtime import child_process
+from croupier.runtime.server.grpc_server import child_process
 child_process.GRACE_SECONDS = 0.1
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 """
@@ -31,7 +31,7 @@ child.wait()
 """
 STARTS_ANOTHER = """
 import subprocess, sys
-from croupier.runtime.child_process import ending_with_parent
+from croupier.runtime.server.child_process import ending_with_parent
 child = subprocess.Popen(ending_with_parent(sys.argv[1:]), stdin=subprocess.PIPE)
 print(child.pid, flush=True)
 child.wait()
@@ -40,7 +40,7 @@ STARTS_POOL = """
 import os, time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from croupier.runtime.child_process import end_with_parent
+from croupier.runtime.server.child_process import end_with_parent
 pool = ProcessPoolExecutor(1, get_context("spawn"), end_with_parent)
 print(pool.submit(os.getpid).result(), flush=True)
 print("ready", flush=True)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy import URL, Connection, make_url
 
-from croupier.runtime.database import (
+from croupier.runtime.database.database import (
     TRANSACTION_SECONDS,
     Database,
     check_permissions,
@@ -17,11 +17,11 @@ from croupier.runtime.database import (
     open_database,
     sqlite_url,
 )
+from croupier.runtime.database.schema_versions import check_schema, migrate, migrate_database
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.outage_log import OutageLog
-from croupier.runtime.permissions import make_private_folder
-from croupier.runtime.program import SettingsError
-from croupier.runtime.schema_versions import check_schema, migrate, migrate_database
+from croupier.runtime.identity.permissions import make_private_folder
+from croupier.runtime.observation.outage_log import OutageLog
+from croupier.runtime.server.program import SettingsError
 from loadtest.postgres import PostgresServer
 from tests.databases import execute
 from tests.engine.fakes import RecordingLogger

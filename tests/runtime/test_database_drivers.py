@@ -11,7 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from sqlalchemy import make_url
 
-from croupier.runtime.database_drivers import connect_postgresql
+from croupier.runtime.database.drivers import connect_postgresql
 from tests.waiting import until
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"

@@ -3,7 +3,7 @@
 import asyncpg
 import pytest
 
-from croupier.runtime.database_faults import describe, ends_session, is_transient, is_unreachable
+from croupier.runtime.database.faults import describe, ends_session, is_transient, is_unreachable
 
 OF_THE_SESSION = ["08006", "25006", "25P02", "25P03", "26000", "57P01", "57P02", "57P03", "57P05", "58030"]
 OF_THE_STATEMENT = ["40001", "40P01", "53100", "55P03", "57014"]

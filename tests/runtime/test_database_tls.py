@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from croupier.runtime.certificates import CertificateAndKey, new_authority, new_certificate
-from croupier.runtime.database import open_database
+from croupier.runtime.database.database import open_database
+from croupier.runtime.tls.certificates import CertificateAndKey, new_authority, new_certificate
 
 DAYS = 2
 SSL_REQUEST_BYTES = 8

@@ -13,13 +13,13 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from prometheus_client import CollectorRegistry
 from sqlalchemy import Connection, text
 
-from croupier.runtime.database import Database, open_database
+from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.notifications import Notifications
+from croupier.runtime.database.schema_versions import migrate_database
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.notifications import Notifications
-from croupier.runtime.outage_log import OutageLog
-from croupier.runtime.schema_versions import migrate_database
-from croupier.runtime.service import Resources, Service, serve
+from croupier.runtime.observation.metrics import RpcMetrics
+from croupier.runtime.observation.outage_log import OutageLog
+from croupier.runtime.server.service import Resources, Service, serve
 from croupier.runtime.settings import ServiceSettings
 from loadtest.postgres import PostgresServer, postgres_server
 from tests.databases import execute, failed_over
@@ -144,7 +144,7 @@ async def test_a_database_without_primary_cannot_be_used_until_there_is_one(
 async def test_after_a_failover_notifications_arrive_from_the_new_primary(
     own_server: PostgresServer, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("croupier.runtime.notifications.CHECK_SECONDS", 0.05)
+    monkeypatch.setattr("croupier.runtime.database.notifications.CHECK_SECONDS", 0.05)
     checked = asyncio.Event()
     running = asyncio.create_task(Notifications(database, RecordingLogger()).run({"news": print}, checked.set))
 
@@ -192,7 +192,7 @@ async def test_of_several_hosts_the_first_that_accepts_writes_is_used(
 async def test_a_service_is_ready_only_while_its_database_accepts_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_server: PostgresServer, fault: str
 ) -> None:
-    monkeypatch.setattr("croupier.runtime.server.READINESS_POLL_SECONDS", 0.05)
+    monkeypatch.setattr("croupier.runtime.server.grpc_server.READINESS_POLL_SECONDS", 0.05)
     url, ready = own_server.create_database(f"of_{fault}"), tmp_path / "ready"
     await migrate_database(url, ["croupier.scoring"])
     local = "127.0.0.1:0"

@@ -11,8 +11,8 @@ from croupier.runtime.admission.budget import Budget
 from croupier.runtime.admission.capacity_limiter import Capacity, CapacityLimiter
 from croupier.runtime.admission.costs import ANSWER_BYTES_PER_UNIT
 from croupier.runtime.admission.network import ADDRESS_HEADER
-from croupier.runtime.call import Call
-from croupier.runtime.interceptor import SMALL_ANSWER_BYTES
+from croupier.runtime.server.call import Call
+from croupier.runtime.server.interceptor import SMALL_ANSWER_BYTES
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1.errors_pb2 import ERROR_REASON_TOO_MANY_REQUESTS
 from croupier_api.v1.tables_pb2 import Table

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from croupier.runtime.errors import Unauthenticated
-from croupier.runtime.identity import (
+from croupier.runtime.identity.tokens import (
     ENGINE_CONTROL_AUDIENCE,
     ISSUER,
     MAX_TOKEN_CHARACTERS,
@@ -24,7 +24,7 @@ from croupier.runtime.identity import (
     load_public_key,
     write_new_key_pair,
 )
-from croupier.runtime.program import SettingsError
+from croupier.runtime.server.program import SettingsError
 
 NOW = 1_700_000_000_000
 KEY = Ed25519PrivateKey.generate()

@@ -3,7 +3,7 @@
 import errno
 import io
 
-from croupier.runtime.logs import BestEffortStream
+from croupier.runtime.observation.logs import BestEffortStream
 
 
 class FullDisk(io.StringIO):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from prometheus_client import CollectorRegistry
 
-from croupier.runtime.loop_monitor import (
+from croupier.runtime.observation.loop_monitor import (
     LONG_STEP_SECONDS,
     MAX_PROBE_SECONDS,
     PROBE_SECONDS,

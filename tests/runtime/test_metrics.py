@@ -8,7 +8,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
-from croupier.runtime.metrics import RpcMetrics, serve_metrics
+from croupier.runtime.observation.metrics import RpcMetrics, serve_metrics
 
 OPENED, OTHERS = 200, 50
 SECONDS = 60.0

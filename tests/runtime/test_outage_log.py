@@ -1,6 +1,6 @@
 """An outage is one line for each of its reasons, and one for its end."""
 
-from croupier.runtime.outage_log import MAX_REASONS, QUIET_NANOSECONDS, OutageLog
+from croupier.runtime.observation.outage_log import MAX_REASONS, QUIET_NANOSECONDS, OutageLog
 from tests.engine.fakes import RecordingLogger
 
 

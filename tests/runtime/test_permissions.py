@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from croupier.runtime.database import check_permissions, open_database
-from croupier.runtime.identity import load_private_key, write_new_key_pair
-from croupier.runtime.permissions import check_secret
-from croupier.runtime.program import SettingsError
+from croupier.runtime.database.database import check_permissions, open_database
+from croupier.runtime.identity.permissions import check_secret
+from croupier.runtime.identity.tokens import load_private_key, write_new_key_pair
+from croupier.runtime.server.program import SettingsError
 from tests.certificates import Authority
 
 OTHERS_MAY = [0o604, 0o602, 0o620, 0o610]

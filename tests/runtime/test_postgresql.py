@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from croupier.runtime.database import Database, open_database
-from croupier.runtime.database_drivers import PostgresPool
+from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.drivers import PostgresPool
 from croupier.runtime.errors import Unavailable
 from loadtest.postgres import PostgresServer, postgres_server
 from tests.databases import execute

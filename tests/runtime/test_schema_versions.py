@@ -11,15 +11,15 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import inspect
 from structlog.testing import CapturingLogger
 
-from croupier.runtime.alembic_migrations import alembic_config
-from croupier.runtime.database import Database, open_database
-from croupier.runtime.program import DatabaseUnreachable, SettingsError
-from croupier.runtime.schema_versions import (
+from croupier.runtime.database.alembic_migrations import alembic_config
+from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.schema_versions import (
     check_durability,
     check_schema,
     known_revisions,
     migrate_database,
 )
+from croupier.runtime.server.program import DatabaseUnreachable, SettingsError
 from loadtest.postgres import PostgresServer
 from tests.databases import execute
 

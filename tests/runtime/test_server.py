@@ -13,8 +13,15 @@ from prometheus_client import CollectorRegistry
 
 from croupier.runtime import errors
 from croupier.runtime.admission.budget import SECOND, Budget
-from croupier.runtime.program import SettingsError
-from croupier.runtime.server import LIVE, MAX_HEALTH_REQUEST_BYTES, drain, health_listener, listen, write_ready_file
+from croupier.runtime.server.grpc_server import (
+    LIVE,
+    MAX_HEALTH_REQUEST_BYTES,
+    drain,
+    health_listener,
+    listen,
+    write_ready_file,
+)
+from croupier.runtime.server.program import SettingsError
 from croupier_api.v1 import errors_pb2, lobby_pb2_grpc
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import limits

@@ -14,10 +14,10 @@ import grpc
 import pytest
 from prometheus_client import CollectorRegistry
 
-from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.program import SettingsError
-from croupier.runtime.schema_versions import migrate_database
-from croupier.runtime.service import Port, Resources, Service, serve
+from croupier.runtime.database.schema_versions import migrate_database
+from croupier.runtime.observation.metrics import RpcMetrics
+from croupier.runtime.server.program import SettingsError
+from croupier.runtime.server.service import Port, Resources, Service, serve
 from croupier.runtime.settings import ServiceSettings
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc, tables_pb2
@@ -162,7 +162,7 @@ async def test_a_key_that_is_refused_at_once_opens_no_port(harness: ServiceHarne
 async def test_a_key_that_is_refused_later_ends_the_service_drained(
     harness: ServiceHarness, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("croupier.runtime.service.ACCESS_CHECK_SECONDS", 0.01)
+    monkeypatch.setattr("croupier.runtime.server.service.ACCESS_CHECK_SECONDS", 0.01)
     harness.fault, harness.changes = SettingsError("another key"), {"check_access": harness.fail}
     with pytest.raises(SettingsError, match="another key"):
         await harness.serve_until(harness.failing.set)

@@ -6,7 +6,7 @@ from typing import Annotated
 import pytest
 from pydantic import Field, NonNegativeInt, ValidationError
 
-from croupier.runtime.program import DatabaseUnreachable, SettingsError, run_program
+from croupier.runtime.server.program import DatabaseUnreachable, SettingsError, run_program
 from croupier.runtime.settings import (
     Addresses,
     ListenAddress,

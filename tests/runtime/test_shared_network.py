@@ -22,7 +22,7 @@ from croupier.runtime.admission.costs import (
     sheet_cost,
 )
 from croupier.runtime.admission.limits import limits_of
-from croupier.runtime.identity import Caller
+from croupier.runtime.identity.tokens import Caller
 from croupier.runtime.settings import ServiceSettings
 from croupier.scoring.settings import ScoringSettings
 

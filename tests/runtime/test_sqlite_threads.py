@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError
 
-from croupier.runtime.database import TRANSACTION_SECONDS, Database, open_database, sqlite_url
+from croupier.runtime.database.database import TRANSACTION_SECONDS, Database, open_database, sqlite_url
+from croupier.runtime.database.schema_versions import migrate
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.program import SettingsError
-from croupier.runtime.schema_versions import migrate
+from croupier.runtime.server.program import SettingsError
 from tests.databases import copy_database, execute
 from tests.waiting import TIMEOUT_SECONDS, SettlingLoop, settled
 

@@ -10,7 +10,7 @@ from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
 from croupier.runtime.errors import StaleSequence
-from croupier.runtime.streamed_answer import JSON_HEADER, StreamedAnswer
+from croupier.runtime.server.streamed_answer import JSON_HEADER, StreamedAnswer
 from croupier_api.v1 import errors_pb2
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.runtime.lobby_server import LobbyServer, bearer
@@ -62,7 +62,7 @@ async def test_a_call_that_is_refused_before_its_first_message_has_no_message(lo
 
 
 async def test_a_caller_who_does_not_read_the_last_message_is_reset(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.runtime.streamed_answer.LAST_MESSAGE_SECONDS", 0.0)
+    monkeypatch.setattr("croupier.runtime.server.streamed_answer.LAST_MESSAGE_SECONDS", 0.0)
     context: Any = FullCall()
     answer = StreamedAnswer(context)
     await answer.write(b"first")

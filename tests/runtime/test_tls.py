@@ -17,10 +17,10 @@ from cryptography.hazmat.primitives.serialization import (
 from prometheus_client import CollectorRegistry
 from structlog.testing import CapturingLogger
 
-from croupier.runtime.certificates import new_certificate
-from croupier.runtime.metrics import export_expiry
-from croupier.runtime.program import SettingsError
-from croupier.runtime.tls import TlsFiles
+from croupier.runtime.observation.metrics import export_expiry
+from croupier.runtime.server.program import SettingsError
+from croupier.runtime.tls.certificates import new_certificate
+from croupier.runtime.tls.tls import TlsFiles
 from tests.certificates import FUTURE, NOW, PAST, UNSUPPORTED, Authority, replace
 from tests.runtime.loaded_tls import load, poll
 from tests.waiting import until
@@ -140,7 +140,7 @@ def test_unusable_new_files_change_nothing_and_are_logged_once(files: TlsFiles, 
 
 
 async def test_the_files_are_polled(files: TlsFiles, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.runtime.tls.POLL_SECONDS", 0.001)
+    monkeypatch.setattr("croupier.runtime.tls.tls.POLL_SECONDS", 0.001)
     tls, new = load(files), AUTHORITY.issue("engine")
     watching = asyncio.create_task(tls.watch())
     replace(files, new)

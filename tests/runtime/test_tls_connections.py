@@ -13,10 +13,10 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from croupier.runtime.certificates import CertificateAndKey
-from croupier.runtime.channels import open_channel
-from croupier.runtime.server import Listener
-from croupier.runtime.tls import Tls, TlsFiles
+from croupier.runtime.server.channels import open_channel
+from croupier.runtime.server.grpc_server import Listener
+from croupier.runtime.tls.certificates import CertificateAndKey
+from croupier.runtime.tls.tls import Tls, TlsFiles
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.certificates import FUTURE, NOW, PAST, Authority, der, replace
 from tests.runtime.loaded_tls import load, poll

@@ -17,13 +17,19 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.trace import SpanKind, StatusCode
 
-from croupier.runtime import span_export
-from croupier.runtime.channels import open_channel
 from croupier.runtime.errors import IllegalNow
-from croupier.runtime.program import SettingsError
-from croupier.runtime.span_export import ALLOWED_ATTRIBUTES, MAX_QUEUED_SPANS, batch_processor, new_provider, shut_down
-from croupier.runtime.traced_calls import TracingInterceptor, tracing_interceptors
-from croupier.runtime.tracing import TRACER, TracesSettings, add_span_ids, exported_spans, open_span
+from croupier.runtime.observation import span_export
+from croupier.runtime.observation.span_export import (
+    ALLOWED_ATTRIBUTES,
+    MAX_QUEUED_SPANS,
+    batch_processor,
+    new_provider,
+    shut_down,
+)
+from croupier.runtime.observation.traced_calls import TracingInterceptor, tracing_interceptors
+from croupier.runtime.observation.tracing import TRACER, TracesSettings, add_span_ids, exported_spans, open_span
+from croupier.runtime.server.channels import open_channel
+from croupier.runtime.server.program import SettingsError
 from croupier_api.v1 import errors_pb2, lobby_pb2_grpc
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.collector import ALLOWED, PARENT, SAMPLED, TRACE, collecting
@@ -230,7 +236,7 @@ def run_in_new_process(script: str) -> None:
 def span_script(endpoint: str, is_recording: bool) -> str:
     """Return a program that makes a span with this endpoint of a collector."""
     return (
-        "from croupier.runtime.tracing import TracesSettings, exported_spans, start_span\n"
+        "from croupier.runtime.observation.tracing import TracesSettings, exported_spans, start_span\n"
         f"with exported_spans(TracesSettings({endpoint!r}), 'lobby'), start_span('one') as span:\n"
         f"    assert span.is_recording() is {is_recording}"
     )
@@ -264,7 +270,7 @@ def test_services_do_not_import_the_sdk_by_default() -> None:
 
 
 def test_without_the_sdk_the_fault_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "croupier.runtime.span_export", raising=False)
+    monkeypatch.delitem(sys.modules, "croupier.runtime.observation.span_export", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
     with (
         pytest.raises(SettingsError, match="which the extra `traces` of this project installs"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from croupier.runtime.schema_versions import migrate_database
+from croupier.runtime.database.schema_versions import migrate_database
 from tests.databases import copy_database
 from tests.scoring.deployment import Keys, ScoringHarness, open_harness
 

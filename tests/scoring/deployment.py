@@ -12,16 +12,16 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.timestamp_pb2 import Timestamp
 from prometheus_client import CollectorRegistry
 
-from croupier.runtime.database import open_database
-from croupier.runtime.identity import (
+from croupier.runtime.database.database import open_database
+from croupier.runtime.identity.tokens import (
     PLAYER_AUDIENCE,
     SCORING_CONTROL_AUDIENCE,
     TokenIssuer,
     load_private_key,
     write_new_key_pair,
 )
-from croupier.runtime.service import Resources, now_milliseconds
-from croupier.runtime.tracing import TracesSettings
+from croupier.runtime.observation.tracing import TracesSettings
+from croupier.runtime.server.service import Resources, now_milliseconds
 from croupier.scoring.__main__ import build
 from croupier.scoring.ledger import Ledger, ScoreSheet
 from croupier.scoring.settings import ScoringSettings

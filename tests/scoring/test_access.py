@@ -4,8 +4,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.duration_pb2 import Duration
 
-from croupier.runtime.links import links_by
-from croupier.runtime.service import now_milliseconds
+from croupier.runtime.identity.links import links_by
+from croupier.runtime.server.service import now_milliseconds
 from croupier.runtime.table_access import LinkPurpose
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1 import tables_pb2

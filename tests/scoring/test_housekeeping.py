@@ -11,7 +11,7 @@ import pytest
 import structlog
 from sqlalchemy import func, select, update
 
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from croupier.runtime.table_access import SEATED
 from croupier.scoring.housekeeping import BATCH_SIZE, DAY_MILLISECONDS, Housekeeper
 from croupier.scoring.ledger import Ledger

@@ -4,8 +4,8 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, SCORING_CONTROL_AUDIENCE
-from croupier.runtime.service import now_milliseconds
+from croupier.runtime.identity.tokens import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, SCORING_CONTROL_AUDIENCE
+from croupier.runtime.server.service import now_milliseconds
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1.scoring_pb2_grpc import ScoringServiceStub
 from croupier_internal.v1 import scoring_control_pb2 as control_pb

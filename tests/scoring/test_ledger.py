@@ -13,11 +13,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.admission.costs import sheet_cost
-from croupier.runtime.database import open_database
+from croupier.runtime.database.database import open_database
 from croupier.runtime.errors import AlreadyExists, Unavailable
-from croupier.runtime.identity import Clock
-from croupier.runtime.links import LinkVerifier
-from croupier.runtime.service import now_milliseconds
+from croupier.runtime.identity.links import LinkVerifier
+from croupier.runtime.identity.tokens import Clock
+from croupier.runtime.server.service import now_milliseconds
 from croupier.runtime.table_access import OPEN, SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
 from croupier.scoring.servicer import ScoringServicer

@@ -11,9 +11,9 @@ from google.protobuf.message import Message
 from prometheus_client import CollectorRegistry
 from sqlalchemy import insert, select
 
-from croupier.runtime.database import open_database
-from croupier.runtime.links import LinkVerifier
-from croupier.runtime.service import now_milliseconds
+from croupier.runtime.database.database import open_database
+from croupier.runtime.identity.links import LinkVerifier
+from croupier.runtime.server.service import now_milliseconds
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.metrics import LedgerMetrics
 from croupier.scoring.schema import ROUNDS

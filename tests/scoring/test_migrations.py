@@ -6,9 +6,9 @@ from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import IntegrityError
 from structlog import get_logger
 
-from croupier.runtime.alembic_migrations import alembic_config
-from croupier.runtime.database import open_database
-from croupier.runtime.service import now_milliseconds
+from croupier.runtime.database.alembic_migrations import alembic_config
+from croupier.runtime.database.database import open_database
+from croupier.runtime.server.service import now_milliseconds
 from croupier.runtime.table_access import SEATED
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
 from croupier.scoring.publication import Publisher

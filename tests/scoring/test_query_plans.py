@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from croupier.runtime.database import Database, open_database
-from croupier.runtime.service import now_milliseconds
+from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.server.service import now_milliseconds
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.schema import METADATA
 from croupier.scoring.standings import Scope, Statistics

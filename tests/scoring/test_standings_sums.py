@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from random import Random
 
-from croupier.runtime.database import Database, open_database
-from croupier.runtime.service import now_milliseconds
+from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.server.service import now_milliseconds
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.scoring.ledger import Ledger, Result, Round, ScoreSheet, Seat, SeatConduct, SeatCount, Sheet
 from croupier.scoring.standings import Scope, Statistics

@@ -9,7 +9,7 @@ import pytest
 
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier.cli.services import endpoints_of
-from croupier.runtime.schema_versions import migrate_database
+from croupier.runtime.database.schema_versions import migrate_database
 from croupier_client.aio import Client
 from loadtest.postgres import postgres_server
 from tests.tables import QUICK_BOTS, opened_table

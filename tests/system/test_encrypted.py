@@ -17,8 +17,8 @@ from croupier.cli.launcher.data_folder import DataFolder
 from croupier.cli.launcher.gateway import GatewayChoice
 from croupier.cli.launcher.supervisor import Services, SupervisorSettings, running_services
 from croupier.cli.services import endpoints_of
-from croupier.runtime.certificates import CertificateAndKey, new_certificate
-from croupier.runtime.tls import TlsFiles
+from croupier.runtime.tls.certificates import CertificateAndKey, new_certificate
+from croupier.runtime.tls.tls import TlsFiles
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
 from croupier_client.bots import choose_random_action, play_game

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from croupier.cli.faults import CommandFault, misused
-from croupier.runtime.permissions import check_private, make_private_folder, open_private, replace_private
-from croupier.runtime.program import SettingsError
+from croupier.runtime.identity.permissions import check_private, make_private_folder, open_private, replace_private
+from croupier.runtime.server.program import SettingsError
 
 MAX_TABLES = 50
 """Of the newest; a lobby lets a player host 20 at a time."""

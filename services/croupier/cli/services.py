@@ -14,7 +14,7 @@ from croupier.cli.launcher.addresses import joined
 from croupier.cli.launcher.data_folder import running_in
 from croupier.cli.launcher.supervisor import Note, SupervisorSettings, running_services
 from croupier.cli.printed_command import printed_command
-from croupier.runtime.addresses import host_and_port, is_address, is_loopback
+from croupier.runtime.server.addresses import host_and_port, is_address, is_loopback
 from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints, Tls
 from croupier_client.errors import CroupierError, Unavailable

@@ -13,7 +13,8 @@ from croupier.engine.api.servicer import SERVICE_NAME, EngineServicer
 from croupier.engine.assembly import assemble
 from croupier.engine.settings import EngineSettings
 from croupier.runtime.admission.limits import limits_of
-from croupier.runtime.identity import (
+from croupier.runtime.identity.links import links_by
+from croupier.runtime.identity.tokens import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
     SCORING_CONTROL_AUDIENCE,
@@ -23,8 +24,7 @@ from croupier.runtime.identity import (
     load_private_key,
     load_public_key,
 )
-from croupier.runtime.links import links_by
-from croupier.runtime.service import Port, Resources, Service, now_milliseconds, run_service
+from croupier.runtime.server.service import Port, Resources, Service, now_milliseconds, run_service
 
 
 def seed_source(shuffle_seed: str) -> Callable[[int], bytes]:

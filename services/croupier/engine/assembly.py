@@ -43,11 +43,11 @@ from croupier.engine.tables.turn_scheduler import TurnScheduler
 from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
 from croupier.runtime.admission.budget import Budget
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from croupier.runtime.fair_queue import SendingLoop
-from croupier.runtime.identity import Clock
-from croupier.runtime.logs import Logger
-from croupier.runtime.tasks import TaskFactory, end_tasks
+from croupier.runtime.identity.tokens import Clock
+from croupier.runtime.observation.logs import Logger
+from croupier.runtime.server.tasks import TaskFactory, end_tasks
 
 HOUR_MILLISECONDS = 3_600_000
 DAY_MILLISECONDS = 24 * HOUR_MILLISECONDS

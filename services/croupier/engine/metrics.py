@@ -4,7 +4,7 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from croupier.runtime.metrics import LATENCY_BUCKETS_SECONDS, RpcMetrics
+from croupier.runtime.observation.metrics import LATENCY_BUCKETS_SECONDS, RpcMetrics
 
 
 class EngineMetrics:

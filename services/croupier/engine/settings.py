@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, ValidationInfo
 
 from croupier.engine.core.log import MAX_BOT_DELAY_MILLISECONDS
-from croupier.runtime.addresses import is_loopback
+from croupier.runtime.server.addresses import is_loopback
 from croupier.runtime.settings import ListenAddress, Replicas, ServiceSettings
 
 MAX_ROUNDS = 10_000

@@ -5,9 +5,9 @@ from collections.abc import Coroutine
 from typing import Any
 
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.logs import Logger
-from croupier.runtime.tasks import end_tasks
-from croupier.runtime.tracing import context_without_span
+from croupier.runtime.observation.logs import Logger
+from croupier.runtime.observation.tracing import context_without_span
+from croupier.runtime.server.tasks import end_tasks
 
 
 class Background:

@@ -10,8 +10,8 @@ from croupier.gateway.checks import check, exposure, now_utc
 from croupier.gateway.configuration import configuration_files, write_files
 from croupier.gateway.envoy import Envoy, find_envoy, validate
 from croupier.gateway.settings import RunSettings
-from croupier.runtime.program import run_program
-from croupier.runtime.server import wait_for_stop, write_ready_file
+from croupier.runtime.server.grpc_server import wait_for_stop, write_ready_file
+from croupier.runtime.server.program import run_program
 from croupier.runtime.settings import read_settings
 
 PROGRAM = "croupier serve gateway"

@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from croupier.runtime.addresses import with_port
+from croupier.runtime.server.addresses import with_port
 
 TIMEOUT_SECONDS = 5.0
 POLL_SECONDS = 0.05

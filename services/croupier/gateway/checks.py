@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from croupier.gateway.settings import GatewaySettings
-from croupier.runtime.addresses import is_loopback, listen_fault
-from croupier.runtime.program import SettingsError
-from croupier.runtime.tls import checked_pair, content
+from croupier.runtime.server.addresses import is_loopback, listen_fault
+from croupier.runtime.server.program import SettingsError
+from croupier.runtime.tls.tls import checked_pair, content
 
 
 def check(settings: GatewaySettings, now: datetime) -> None:

@@ -15,11 +15,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from croupier.gateway.bindings import SERVICES, ambiguous_queries, calls, descriptor_set, open_paths
 from croupier.gateway.refusals import MAX_HEADER_KIBIBYTES, MAX_HEADERS, REFUSALS
 from croupier.gateway.settings import GatewaySettings
-from croupier.runtime.addresses import addresses_of, host_and_port, ip_of, listening_host
 from croupier.runtime.admission.network import ADDRESS_HEADER, IPV4_BITS, IPV6_BITS
-from croupier.runtime.identity import ISSUER, PLAYER_AUDIENCE, load_public_key
-from croupier.runtime.program import SettingsError
-from croupier.runtime.server import MAX_REQUEST_BYTES
+from croupier.runtime.identity.tokens import ISSUER, PLAYER_AUDIENCE, load_public_key
+from croupier.runtime.server.addresses import addresses_of, host_and_port, ip_of, listening_host
+from croupier.runtime.server.grpc_server import MAX_REQUEST_BYTES
+from croupier.runtime.server.program import SettingsError
 
 READ_SECONDS = 10
 """Maximum seconds of a unary call that changes nothing, and of a silence in a stream of parts."""

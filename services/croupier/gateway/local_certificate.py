@@ -9,8 +9,8 @@ from pathlib import Path
 from cryptography import x509
 
 from croupier.gateway.checks import check_pair
-from croupier.runtime.certificates import new_authority, new_certificate
-from croupier.runtime.program import SettingsError
+from croupier.runtime.server.program import SettingsError
+from croupier.runtime.tls.certificates import new_authority, new_certificate
 
 DAYS = 365
 

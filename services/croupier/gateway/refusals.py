@@ -16,7 +16,7 @@ from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
 from croupier.runtime.errors import DOMAIN, REASON_PREFIX
-from croupier.runtime.server import MAX_REQUEST_BYTES
+from croupier.runtime.server.grpc_server import MAX_REQUEST_BYTES
 from croupier_api.v1 import errors_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
 

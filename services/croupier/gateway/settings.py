@@ -6,7 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, NonNegativeInt, PositiveInt, model_validator
 
-from croupier.runtime.program import SettingsError, check_together
+from croupier.runtime.server.program import SettingsError, check_together
 from croupier.runtime.settings import (
     Addresses,
     ListenAddress,
@@ -16,7 +16,7 @@ from croupier.runtime.settings import (
     Ratio,
     Settings,
 )
-from croupier.runtime.tls import TlsFiles, tls_files
+from croupier.runtime.tls.tls import TlsFiles, tls_files
 
 
 def _checked_origins(text: str) -> str:

@@ -9,16 +9,14 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry
 
+from croupier.lobby.api.engine_channel import EngineChannel, KeyRefused
+from croupier.lobby.api.servicer import OPEN_METHODS, SERVICE_NAME
 from croupier.lobby.assembly import assemble
-from croupier.lobby.engine_channel import EngineChannel, KeyRefused
-from croupier.lobby.servicer import OPEN_METHODS, SERVICE_NAME
 from croupier.lobby.settings import LobbySettings
-from croupier.runtime.addresses import addresses_of
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.admission.limits import limits_of
-from croupier.runtime.channels import open_channel
 from croupier.runtime.errors import ServiceError
-from croupier.runtime.identity import (
+from croupier.runtime.identity.tokens import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
     SERVICE_TOKEN_SECONDS,
@@ -26,11 +24,13 @@ from croupier.runtime.identity import (
     TokenVerifier,
     load_private_key,
 )
-from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.outage_log import OutageLog
-from croupier.runtime.program import SettingsError
-from croupier.runtime.service import Port, Resources, Service, now_milliseconds, run_service
-from croupier.runtime.tls import Tls
+from croupier.runtime.observation.metrics import RpcMetrics
+from croupier.runtime.observation.outage_log import OutageLog
+from croupier.runtime.server.addresses import addresses_of
+from croupier.runtime.server.channels import open_channel
+from croupier.runtime.server.program import SettingsError
+from croupier.runtime.server.service import Port, Resources, Service, now_milliseconds, run_service
+from croupier.runtime.tls.tls import Tls
 
 KEY_RETRY_SECONDS = 1.0
 

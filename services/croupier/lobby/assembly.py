@@ -9,35 +9,35 @@ import grpc
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import CollectorRegistry
 
-from croupier.lobby.auth import AuthService
-from croupier.lobby.change_feed import CatchUp
-from croupier.lobby.ended_tables import EndFollower
-from croupier.lobby.engine_port import EnginePort
-from croupier.lobby.games import GameRegistry
+from croupier.lobby.accounts.auth import AuthService
+from croupier.lobby.accounts.names import load_prototypes
+from croupier.lobby.api.servicer import LobbyServicer
+from croupier.lobby.feed.change_feed import CatchUp
+from croupier.lobby.feed.subscriptions import TableFeed
 from croupier.lobby.housekeeping import Housekeeper, RetentionPolicy
-from croupier.lobby.matchmaker import Matchmaker
+from croupier.lobby.matchmaking.matchmaker import Matchmaker
 from croupier.lobby.metrics import LobbyMetrics
-from croupier.lobby.names import load_prototypes
-from croupier.lobby.player_store import PlayerStore
-from croupier.lobby.presence import Presence
-from croupier.lobby.presence_store import PresenceStore
-from croupier.lobby.seat_store import TableLimits
-from croupier.lobby.servicer import LobbyServicer
 from croupier.lobby.settings import LobbySettings
-from croupier.lobby.store import Store
-from croupier.lobby.subscriptions import TableFeed
-from croupier.lobby.table_opener import TableOpener
-from croupier.lobby.table_service import TableService
-from croupier.lobby.table_store import TableStore
-from croupier.lobby.table_updater import Discards, TableUpdater
-from croupier.lobby.tables import TimeControl
-from croupier.lobby.ticket_store import TicketStore
+from croupier.lobby.storage.player_store import PlayerStore
+from croupier.lobby.storage.presence_store import PresenceStore
+from croupier.lobby.storage.seat_store import TableLimits
+from croupier.lobby.storage.store import Store
+from croupier.lobby.storage.table_store import TableStore
+from croupier.lobby.storage.ticket_store import TicketStore
+from croupier.lobby.tables.ended_tables import EndFollower
+from croupier.lobby.tables.engine_port import EnginePort
+from croupier.lobby.tables.forming_table import TimeControl
+from croupier.lobby.tables.games import GameRegistry
+from croupier.lobby.tables.presence import Presence
+from croupier.lobby.tables.table_opener import TableOpener
+from croupier.lobby.tables.table_service import TableService
+from croupier.lobby.tables.table_updater import Discards, TableUpdater
 from croupier.runtime.admission.budget import Budget
-from croupier.runtime.database import Database
-from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer
-from croupier.runtime.logs import Logger
-from croupier.runtime.notifications import Notifications
-from croupier.runtime.tasks import TaskFactory
+from croupier.runtime.database.database import Database
+from croupier.runtime.database.notifications import Notifications
+from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, TokenIssuer
+from croupier.runtime.observation.logs import Logger
+from croupier.runtime.server.tasks import TaskFactory
 
 
 @dataclass(frozen=True, slots=True)

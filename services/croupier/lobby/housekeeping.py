@@ -5,18 +5,18 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
 
-from croupier.lobby.engine_port import MAX_TABLE_IDS
+from croupier.lobby.matchmaking.tickets import MATCHED_RETENTION_SECONDS
 from croupier.lobby.metrics import LobbyMetrics
-from croupier.lobby.player_store import MAX_DELETED, PlayerStore
-from croupier.lobby.table_changes import without_idle_players
-from croupier.lobby.table_opener import MAX_CONCURRENT_OPENINGS, TableOpener
-from croupier.lobby.table_store import TableStore
-from croupier.lobby.table_updater import TableUpdater
-from croupier.lobby.tables import Table, TableState, closed
-from croupier.lobby.ticket_store import TicketStore
-from croupier.lobby.tickets import MATCHED_RETENTION_SECONDS
+from croupier.lobby.storage.player_store import MAX_DELETED, PlayerStore
+from croupier.lobby.storage.table_store import TableStore
+from croupier.lobby.storage.ticket_store import TicketStore
+from croupier.lobby.tables.engine_port import MAX_TABLE_IDS
+from croupier.lobby.tables.forming_table import Table, TableState, closed
+from croupier.lobby.tables.table_changes import without_idle_players
+from croupier.lobby.tables.table_opener import MAX_CONCURRENT_OPENINGS, TableOpener
+from croupier.lobby.tables.table_updater import TableUpdater
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.logs import Logger
+from croupier.runtime.observation.logs import Logger
 
 BATCH_SIZE = 200
 REPAIR_MILLISECONDS = 60_000

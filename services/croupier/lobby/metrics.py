@@ -5,8 +5,8 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from croupier.lobby.tables import TableState
-from croupier.lobby.tickets import MatchCriteria
+from croupier.lobby.matchmaking.tickets import MatchCriteria
+from croupier.lobby.tables.forming_table import TableState
 
 
 class LobbyMetrics:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from croupier.lobby.tickets import MATCHED_RETENTION_SECONDS
+from croupier.lobby.matchmaking.tickets import MATCHED_RETENTION_SECONDS
 from croupier.runtime.settings import ListenAddress, Replicas, ServiceSettings
 
 

@@ -12,11 +12,11 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, PositiveInt, ValidationError
 from pydantic_settings import BaseSettings, CliSettingsSource, EnvSettingsSource, SettingsConfigDict
 
-from croupier.runtime.addresses import EXPECTED, addresses_of, is_address
-from croupier.runtime.channels import target_of
-from croupier.runtime.program import SettingsError
-from croupier.runtime.tls import TlsFiles, tls_files
-from croupier.runtime.tracing import TracesSettings
+from croupier.runtime.observation.tracing import TracesSettings
+from croupier.runtime.server.addresses import EXPECTED, addresses_of, is_address
+from croupier.runtime.server.channels import target_of
+from croupier.runtime.server.program import SettingsError
+from croupier.runtime.tls.tls import TlsFiles, tls_files
 
 ENVIRONMENT_PREFIX = "CROUPIER_"
 AnySettings = TypeVar("AnySettings", bound="Settings")

@@ -7,18 +7,18 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from prometheus_client import CollectorRegistry
 
 from croupier.runtime.admission.limits import limits_of
-from croupier.runtime.database import Database
-from croupier.runtime.identity import (
+from croupier.runtime.database.database import Database
+from croupier.runtime.identity.links import LinkVerifier
+from croupier.runtime.identity.tokens import (
     PLAYER_AUDIENCE,
     SCORING_CONTROL_AUDIENCE,
     Clock,
     TokenVerifier,
     load_public_key,
 )
-from croupier.runtime.links import LinkVerifier
-from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.server import AddServices
-from croupier.runtime.service import Port, Resources, Service, now_milliseconds, run_service
+from croupier.runtime.observation.metrics import RpcMetrics
+from croupier.runtime.server.grpc_server import AddServices
+from croupier.runtime.server.service import Port, Resources, Service, now_milliseconds, run_service
 from croupier.scoring.housekeeping import Housekeeper
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.metrics import LedgerMetrics

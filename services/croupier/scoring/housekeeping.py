@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Select, delete, exists, literal, select
 
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.identity import Clock
-from croupier.runtime.logs import Logger
+from croupier.runtime.identity.tokens import Clock
+from croupier.runtime.observation.logs import Logger
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
 
 PAUSE_SECONDS = 60.0

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, RowMapping, String, Table, bindparam, select
 from sqlalchemy.sql.dml import ReturningInsert
 
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
+from croupier.runtime.database.upsert import Upsert, insert_into
 from croupier.runtime.errors import AlreadyExists, NotFound
-from croupier.runtime.identity import Clock
+from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
-from croupier.runtime.upsert import Upsert, insert_into
 from croupier.scoring import standings_writer
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
 from croupier.scoring.standings import MIN_RANKED_PLAYERS, places

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from sqlalchemy import BigInteger, Connection, String, bindparam, select, update
 
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.identity import Clock
-from croupier.runtime.logs import Logger
+from croupier.runtime.identity.tokens import Clock
+from croupier.runtime.observation.logs import Logger
 from croupier.runtime.table_access import Visibility
 from croupier.scoring import standings_writer
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, SHEETS

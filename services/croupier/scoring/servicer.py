@@ -7,10 +7,9 @@ from typing import Any, Literal, cast
 import grpc
 
 from croupier.runtime.admission.costs import sheet_cost
-from croupier.runtime.call import Call
 from croupier.runtime.errors import AlreadyExists
-from croupier.runtime.identity import Clock
-from croupier.runtime.links import LinkVerifier
+from croupier.runtime.identity.links import LinkVerifier
+from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.paging import (
     decode_page_size,
     decode_page_token,
@@ -18,6 +17,7 @@ from croupier.runtime.paging import (
     invalid_page_token,
     read_shown,
 )
+from croupier.runtime.server.call import Call
 from croupier.runtime.steps import in_steps
 from croupier.scoring import codec
 from croupier.scoring.access import is_result_shown, is_sheet_shown

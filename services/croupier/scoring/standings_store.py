@@ -22,7 +22,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from croupier.runtime.steps import in_steps
 from croupier.scoring.ledger import Result, Sheet, decode_result, decode_sheet
 from croupier.scoring.schema import PLAYER_NAMES, RESULT_PLAYERS, RESULTS, SHEETS, STANDING_COUNTS, STANDINGS

@@ -24,7 +24,7 @@ from sqlalchemy import (
     tuple_,
 )
 
-from croupier.runtime.upsert import Upsert, insert_into
+from croupier.runtime.database.upsert import Upsert, insert_into
 from croupier.scoring.schema import PLAYER_NAMES, RESULT_PLAYERS, RESULTS, SEAT_COUNTS, STANDING_COUNTS, STANDINGS
 from croupier.scoring.standings import MAX_RANKED_GAMES_OF_A_PAIR, PAIR_MILLISECONDS, Scope
 

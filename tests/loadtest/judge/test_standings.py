@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from croupier.runtime.database import open_database, sqlite_url
-from croupier.runtime.service import now_milliseconds
+from croupier.runtime.database.database import open_database, sqlite_url
+from croupier.runtime.server.service import now_milliseconds
 from croupier.scoring import codec
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.schema import METADATA

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from croupier.cli.faults import CommandFault, misused
-from croupier.runtime.program import SettingsError
+from croupier.runtime.server.program import SettingsError
 
 PROGRAM = "croupier gateway config"
 

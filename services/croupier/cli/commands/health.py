@@ -4,8 +4,8 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from croupier.cli.faults import CommandFault, misused
-from croupier.runtime.addresses import check_address
-from croupier.runtime.channels import NO_PROXY
+from croupier.runtime.server.addresses import check_address
+from croupier.runtime.server.channels import NO_PROXY
 
 ANSWER_SECONDS = 5.0
 

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from croupier.cli.commands.serve import SERVICES
 from croupier.cli.faults import FAILED, MISUSED, CommandFault, misused
 from croupier.cli.launcher.data_folder import prepare_data_folder, sole_use
-from croupier.runtime.database import open_database
-from croupier.runtime.program import DatabaseUnreachable, SettingsError
-from croupier.runtime.schema_versions import SchemaOutdated, check_schema, migrate_database
+from croupier.runtime.database.database import open_database
+from croupier.runtime.database.schema_versions import SchemaOutdated, check_schema, migrate_database
+from croupier.runtime.server.program import DatabaseUnreachable, SettingsError
 
 Say = Callable[[str], None]
 Task = Callable[[str], Awaitable[str]]

@@ -8,7 +8,7 @@ from pathlib import Path
 from croupier.cli.launcher.gateway import MISSING, GatewayChoice, is_installed
 from croupier.cli.launcher.replicas import GATEWAY
 from croupier.cli.launcher.supervisor import Note, Services, SupervisorSettings, running_services
-from croupier.runtime.addresses import host_and_port, with_port
+from croupier.runtime.server.addresses import host_and_port, with_port
 
 
 async def up(folder: Path, port: int, settings: SupervisorSettings, gateway: GatewayChoice | None) -> None:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.data_folder import DataFolder
 from croupier.cli.launcher.replicas import GATEWAY, ONE_OF_EACH, START_ORDER, Replicas, number_of, service_of
-from croupier.runtime.addresses import listen_fault, with_port
+from croupier.runtime.server.addresses import listen_fault, with_port
 
 HOST = "127.0.0.1"
 USUAL_PORT = 7700

@@ -20,7 +20,7 @@ from croupier.cli.launcher.environment import DATABASE_VARIABLE
 from croupier.cli.launcher.replicas import ONE_OF_EACH, START_ORDER, Replicas
 from croupier.cli.launcher.service_process import last_lines
 from croupier.cli.launcher.supervisor import GRACE_SECONDS, START_SECONDS
-from croupier.runtime.permissions import open_private
+from croupier.runtime.identity.permissions import open_private
 
 POLL_SECONDS = 0.05
 STOP_SECONDS = GRACE_SECONDS * len(START_ORDER) + 5.0

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from croupier.cli.commands.serve import run_service
-from croupier.runtime.child_process import end_with_parent
+from croupier.runtime.server.child_process import end_with_parent
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -13,8 +13,8 @@ from typing import Any
 
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.keys import AUTHORITY_DAYS, certificate_files, make_missing
-from croupier.runtime.permissions import check_private, make_private_folder
-from croupier.runtime.program import SettingsError
+from croupier.runtime.identity.permissions import check_private, make_private_folder
+from croupier.runtime.server.program import SettingsError
 
 SECRET_FOLDERS = ("keys", "logs")
 PUBLIC = (".public.pem", ".crt", ".certificate.pem", ".authority.pem")
@@ -54,7 +54,7 @@ class DataFolder:
 
     def database_url(self, service: str) -> str:
         # Imported here: commands that need no database do not wait for SQLAlchemy.
-        from croupier.runtime.database import sqlite_url
+        from croupier.runtime.database.database import sqlite_url
 
         return sqlite_url(self.path / f"{service}.db")
 

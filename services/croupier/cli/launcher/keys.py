@@ -10,10 +10,10 @@ from itertools import chain
 from pathlib import Path
 
 from croupier.cli.faults import CommandFault
-from croupier.runtime.certificates import CertificateAndKey, new_authority, new_certificate
-from croupier.runtime.identity import write_new_key_pair
-from croupier.runtime.permissions import make_private_folder
-from croupier.runtime.program import SettingsError
+from croupier.runtime.identity.permissions import make_private_folder
+from croupier.runtime.identity.tokens import write_new_key_pair
+from croupier.runtime.server.program import SettingsError
+from croupier.runtime.tls.certificates import CertificateAndKey, new_authority, new_certificate
 
 SIGNERS = ("lobby", "engine")
 CERTIFIED = ("lobby", "engine", "scoring", "gateway")

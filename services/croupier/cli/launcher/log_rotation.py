@@ -9,7 +9,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from croupier.runtime.permissions import open_private
+from croupier.runtime.identity.permissions import open_private
 
 MAX_LOG_BYTES = 16 * 1024 * 1024
 CHECK_SECONDS = 1.0

@@ -12,7 +12,7 @@ from croupier.cli.faults import FAILED, MISUSED, CommandFault
 from croupier.cli.launcher.addresses import Addresses
 from croupier.cli.launcher.data_folder import DataFolder
 from croupier.cli.launcher.replicas import service_of
-from croupier.runtime.permissions import open_private
+from croupier.runtime.identity.permissions import open_private
 
 READY_POLL_SECONDS = 0.02
 SHOWN_LOG_LINES = 12

@@ -19,8 +19,8 @@ from croupier.cli.launcher.environment import child_environment
 from croupier.cli.launcher.log_rotation import keep_rotated
 from croupier.cli.launcher.replicas import GATEWAY, ONE_OF_EACH, START_ORDER, Replicas, service_of
 from croupier.cli.launcher.service_process import ending, start_service, stop_process
-from croupier.runtime.permissions import replace_private
-from croupier.runtime.program import DatabaseUnreachable, SettingsError
+from croupier.runtime.identity.permissions import replace_private
+from croupier.runtime.server.program import DatabaseUnreachable, SettingsError
 
 START_SECONDS = 60.0
 GRACE_SECONDS = 15.0
@@ -252,7 +252,7 @@ async def running_services(
 
 async def _migrate(folder: DataFolder) -> None:
     # Imported here: it imports SQLAlchemy, for which commands should not wait whose services run already.
-    from croupier.runtime.schema_versions import migrate_database
+    from croupier.runtime.database.schema_versions import migrate_database
 
     try:
         for service in START_ORDER:

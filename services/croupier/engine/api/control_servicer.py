@@ -16,8 +16,8 @@ from croupier.engine.api.table_codec import (
 )
 from croupier.engine.tables.registry import Tables
 from croupier.games.registry import GAMES, rules_of
-from croupier.runtime.call import Call
 from croupier.runtime.errors import NotPermitted, invalid_field
+from croupier.runtime.server.call import Call
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, Visibility
 from croupier.runtime.table_access_codec import decode_access
 from croupier_api.v1 import errors_pb2

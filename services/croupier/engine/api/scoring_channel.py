@@ -12,9 +12,9 @@ from croupier.engine.api.table_codec import encode_seat
 from croupier.engine.core.reports import Report, ResultReport, RoundReport
 from croupier.engine.settings import EngineSettings
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.identity import TokenIssuer
-from croupier.runtime.outage_log import OutageLog
-from croupier.runtime.program import SettingsError
+from croupier.runtime.identity.tokens import TokenIssuer
+from croupier.runtime.observation.outage_log import OutageLog
+from croupier.runtime.server.program import SettingsError
 from croupier.runtime.table_access_codec import encode_access
 from croupier_api.v1 import errors_pb2, scoring_pb2
 from croupier_internal.v1 import scoring_control_pb2, scoring_control_pb2_grpc

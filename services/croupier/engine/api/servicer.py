@@ -22,11 +22,11 @@ from croupier.engine.tables.table import Table
 from croupier.engine.tables.table_checks import MAX_ID_CHARACTERS, check_text
 from croupier.games.facts import Seat, Viewer
 from croupier.runtime.admission.costs import MESSAGE_COST, load_cost, replay_cost, resume_cost
-from croupier.runtime.call import Call
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, invalid_field
-from croupier.runtime.identity import Caller, Clock
-from croupier.runtime.interceptor import REQUEST_SECONDS
-from croupier.runtime.links import Links
+from croupier.runtime.identity.links import Links
+from croupier.runtime.identity.tokens import Caller, Clock
+from croupier.runtime.server.call import Call
+from croupier.runtime.server.interceptor import REQUEST_SECONDS
 from croupier.runtime.table_access import LinkPurpose
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import engine_pb2_grpc, errors_pb2

@@ -11,7 +11,7 @@ from croupier.games.actions import Action
 from croupier.games.interface import Bot, Game, Observation
 from croupier.games.registry import bots_of, rules_of
 from croupier.games.search import Clock, SearchBot
-from croupier.runtime.child_process import end_with_parent
+from croupier.runtime.server.child_process import end_with_parent
 
 NICENESS = 5
 """Gives an engine precedence over its bot workers on shared cores."""

@@ -13,7 +13,7 @@ from croupier.engine.bots.worker import BotRequest, Decide, Failed, answer, deci
 from croupier.engine.metrics import EngineMetrics
 from croupier.games.actions import Action
 from croupier.runtime.fair_queue import FairQueue
-from croupier.runtime.logs import Logger
+from croupier.runtime.observation.logs import Logger
 
 MAX_WAITING = 128
 """The maximum of requests that wait for a process."""

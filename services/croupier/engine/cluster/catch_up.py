@@ -12,7 +12,7 @@ from croupier.engine.tables.table import Table
 from croupier.engine.tasks import Background
 from croupier.games.facts import Seat
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.logs import Logger
+from croupier.runtime.observation.logs import Logger
 
 RETRY_SECONDS = 0.5
 LOADING_SECONDS = 0.05

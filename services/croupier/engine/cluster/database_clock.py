@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 from sqlalchemy import text
 
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.identity import Clock
-from croupier.runtime.logs import Logger
+from croupier.runtime.identity.tokens import Clock
+from croupier.runtime.observation.logs import Logger
 
 MEASURE_SECONDS = 5.0
 SAMPLES = 3

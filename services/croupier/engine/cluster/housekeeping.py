@@ -12,8 +12,8 @@ from croupier.engine.tables.ports import Liveness
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import ServiceError, Unavailable
-from croupier.runtime.identity import Clock
-from croupier.runtime.logs import Logger
+from croupier.runtime.identity.tokens import Clock
+from croupier.runtime.observation.logs import Logger
 from croupier.runtime.steps import in_steps
 from croupier_api.v1 import errors_pb2
 

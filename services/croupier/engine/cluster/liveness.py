@@ -11,8 +11,8 @@ from typing import NamedTuple, Protocol
 
 from croupier.engine.core.compensation import Outage
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.identity import Clock
-from croupier.runtime.logs import Logger
+from croupier.runtime.identity.tokens import Clock
+from croupier.runtime.observation.logs import Logger
 
 HEARTBEAT_SECONDS = 1.0
 DEAD_AFTER_MILLISECONDS = 3_000

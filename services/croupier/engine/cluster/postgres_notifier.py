@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 from croupier.engine.cluster.notifier import NotificationListener
 from croupier.games.facts import Seat
-from croupier.runtime.database import Database
-from croupier.runtime.logs import Logger
-from croupier.runtime.notifications import Notifications
+from croupier.runtime.database.database import Database
+from croupier.runtime.database.notifications import Notifications
+from croupier.runtime.observation.logs import Logger
 
 LOG_CHANNEL = "croupier_log"
 REACTION_CHANNEL = "croupier_reaction"

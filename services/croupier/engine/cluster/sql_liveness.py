@@ -12,8 +12,8 @@ from croupier.engine.cluster.liveness import (
 )
 from croupier.engine.core.compensation import Outage
 from croupier.engine.storage.schema import DEADLINES, ENGINES, OUTAGES
-from croupier.runtime.database import Database
-from croupier.runtime.upsert import insert_into
+from croupier.runtime.database.database import Database
+from croupier.runtime.database.upsert import insert_into
 
 _ANY_OPEN = select(DEADLINES.c.table_id).limit(1)
 

@@ -1,6 +1,6 @@
 """Alembic's entry into the migrations."""
 
 from croupier.engine.migrations import METADATA, VERSION_TABLE
-from croupier.runtime.alembic_migrations import run_migrations
+from croupier.runtime.database.alembic_migrations import run_migrations
 
 run_migrations(METADATA, VERSION_TABLE)

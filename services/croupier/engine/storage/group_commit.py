@@ -10,7 +10,7 @@ from opentelemetry.trace import Span
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken
 from croupier.engine.storage.writer import Append, EntryWriter
-from croupier.runtime.tracing import SEQUENCE, TABLE_ID, open_shared_span, open_span
+from croupier.runtime.observation.tracing import SEQUENCE, TABLE_ID, open_shared_span, open_span
 
 MAX_COMMIT_APPENDS = 500
 STUCK_SECONDS = 1.0

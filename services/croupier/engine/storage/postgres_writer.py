@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from croupier.engine.storage.writer import Append, change_rows, lost_races
-from croupier.runtime.database import Database
-from croupier.runtime.database_drivers import ConstraintViolated, PreparedStatement
+from croupier.runtime.database.database import Database
+from croupier.runtime.database.drivers import ConstraintViolated, PreparedStatement
 
 COMMIT_SECONDS = 4.0
 """An engine gives up a commit that takes longer."""

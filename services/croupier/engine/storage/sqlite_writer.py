@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from croupier.engine.storage.writer import Append, change_rows, lost_races
-from croupier.runtime.database import Database
+from croupier.runtime.database.database import Database
 
 # Text for the driver: SQLAlchemy needs as long for its part of a small transaction as SQLite for all of it.
 _INSERT = "INSERT INTO entries (table_id, sequence, at, deadline, body) VALUES (?, ?, ?, ?, ?)"

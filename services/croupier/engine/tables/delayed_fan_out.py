@@ -10,7 +10,7 @@ from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.tables.subscription import Encoder, Subscription, fan_out
 from croupier.engine.tables.turn_scheduler import TurnTimer
-from croupier.runtime.identity import Clock
+from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.steps import in_steps
 
 ENTRIES_PER_STEP = 32

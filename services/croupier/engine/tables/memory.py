@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 
 from croupier.engine.tables.table import Table
-from croupier.runtime.identity import Clock
+from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.steps import in_steps
 
 MAX_FINISHED_IN_MEMORY = 200

@@ -32,8 +32,8 @@ from croupier.engine.tables.table_checks import (
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import OptionValue
 from croupier.runtime.errors import AlreadyExists, LimitReached, Unavailable
-from croupier.runtime.identity import Clock
-from croupier.runtime.logs import Logger
+from croupier.runtime.identity.tokens import Clock
+from croupier.runtime.observation.logs import Logger
 from croupier.runtime.single_flight import SingleFlight
 from croupier.runtime.table_access import SEATED, TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2

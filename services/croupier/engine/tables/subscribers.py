@@ -12,7 +12,7 @@ from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES, Encoder, Sub
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.runtime.errors import LimitReached, MalformedRequest, ServiceError, StaleSequence, Unavailable
 from croupier.runtime.fair_queue import SendingLoop
-from croupier.runtime.identity import Clock
+from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.single_flight import SingleFlight
 from croupier_api.v1 import errors_pb2
 

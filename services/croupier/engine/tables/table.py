@@ -25,10 +25,10 @@ from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import SeatActed
 from croupier.runtime.errors import IllegalNow, StaleSequence, Unavailable
-from croupier.runtime.identity import Clock
-from croupier.runtime.logs import Logger
+from croupier.runtime.identity.tokens import Clock
+from croupier.runtime.observation.logs import Logger
+from croupier.runtime.observation.tracing import GAME, SEQUENCE, TABLE_ID, open_span
 from croupier.runtime.single_flight import PacedFlight
-from croupier.runtime.tracing import GAME, SEQUENCE, TABLE_ID, open_span
 from croupier_api.v1 import errors_pb2
 
 MAX_ATTEMPTS = 3

@@ -20,7 +20,7 @@ from croupier.games.actions import Action
 from croupier.games.facts import Seat
 from croupier.games.interface import Observation, RandomSource, SeatActed
 from croupier.runtime.admission.budget import Budget
-from croupier.runtime.identity import Clock
+from croupier.runtime.identity.tokens import Clock
 
 RETRY_MILLISECONDS = 1_000
 STANDBY_MILLISECONDS = 500

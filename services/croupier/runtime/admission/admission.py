@@ -6,7 +6,7 @@ from typing import TypeAlias
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.admission.costs import LOOKUP_COST
 from croupier.runtime.admission.limits import Limits
-from croupier.runtime.identity import Caller
+from croupier.runtime.identity.tokens import Caller
 
 Buckets: TypeAlias = Sequence[tuple[Budget, str]]
 """Budgets, each with the key of a bucket."""

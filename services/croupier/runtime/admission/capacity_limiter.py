@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from croupier.runtime.errors import LimitReached
-from croupier.runtime.identity import Caller
+from croupier.runtime.identity.tokens import Caller
 from croupier_api.v1.errors_pb2 import ERROR_REASON_TOO_MANY_STREAMS, ErrorReason
 
 RETRY_SECONDS = 5

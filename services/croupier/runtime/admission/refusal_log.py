@@ -4,7 +4,7 @@ from collections import Counter
 
 from croupier.runtime.admission.budget import Budget, MonotonicClock
 from croupier.runtime.errors import ServiceError
-from croupier.runtime.logs import Logger
+from croupier.runtime.observation.logs import Logger
 
 LINES_PER_SECOND, MAX_LINES_AT_ONCE = 1, 10
 

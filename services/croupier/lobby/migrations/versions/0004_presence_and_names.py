@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from croupier.runtime.alembic_migrations import alter_length
+from croupier.runtime.database.alembic_migrations import alter_length
 
 revision = "0004"
 down_revision = "0003"

@@ -1,0 +1,1 @@
+"""Players: sign-in, tokens and names."""

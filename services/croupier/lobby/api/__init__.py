@@ -1,0 +1,1 @@
+"""The lobby's gRPC: servicer, codec, and the channel to the engine."""

@@ -1,0 +1,246 @@
+"""Translation between the contract's messages and the lobby's values, with the checks that need no state."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.struct_pb2 import Struct, Value
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from croupier.lobby.accounts.auth import Tokens
+from croupier.lobby.accounts.players import Player
+from croupier.lobby.matchmaking.matchmaker import MatchProgress
+from croupier.lobby.matchmaking.tickets import MatchCriteria
+from croupier.lobby.tables.engine_port import GameDescription, Preparation
+from croupier.lobby.tables.forming_table import OptionValue, Seat, Table, TableState, TimeControl
+from croupier.lobby.tables.table_service import TableSpec
+from croupier.runtime.errors import MalformedRequest, invalid_field
+from croupier.runtime.table_access import Visibility
+from croupier.runtime.table_access_codec import decode_access, encode_access
+from croupier_api.v1 import errors_pb2, games_pb2, lobby_pb2, tables_pb2
+from croupier_internal.v1 import engine_control_pb2
+
+MAX_ID_CHARACTERS = 64
+MAX_CLIENT_SEED_BYTES = 64
+MAX_OPTIONS = 64
+MAX_MESSAGES = 4000
+"""The encoded messages of WatchTables to keep, of about 500 bytes each."""
+MILLISECOND = 1_000_000
+SECOND = 1_000_000_000
+"""In nanoseconds, like MILLISECOND."""
+MAX_DURATION_SECONDS = 315_576_000_000
+"""Ten thousand years, beyond which a Duration is not valid."""
+ZERO_TIME_CONTROL = TimeControl(0, 0, 0)
+TimeName = Literal["action_time", "reserve_time", "bot_delay"]
+CONTRACT_STATES = {
+    TableState.FORMING: tables_pb2.TABLE_STATE_FORMING,
+    TableState.OPENING: tables_pb2.TABLE_STATE_FORMING,
+    TableState.PLAYING: tables_pb2.TABLE_STATE_PLAYING,
+    TableState.FINISHED: tables_pb2.TABLE_STATE_FINISHED,
+    TableState.CLOSED: tables_pb2.TABLE_STATE_CLOSED,
+}
+
+
+def decode_id(field: str, text: str) -> str:
+    """Return an id; raises MalformedRequest unless it has 1 to 64 printable ASCII characters."""
+    if not 1 <= len(text) <= MAX_ID_CHARACTERS or not (text.isascii() and text.isprintable()):
+        raise invalid_field(field, f"invalid {field}: expected 1 to {MAX_ID_CHARACTERS} printable ASCII characters")
+    return text
+
+
+def decode_optional_id(field: str, text: str) -> str:
+    """Return an id, or an empty text; raises MalformedRequest as `decode_id` does."""
+    return decode_id(field, text) if text else ""
+
+
+def decode_client_seed(seed: bytes) -> bytes:
+    """Return the bytes that a player adds to the shuffles; raises MalformedRequest beyond 64 bytes."""
+    if len(seed) > MAX_CLIENT_SEED_BYTES:
+        raise invalid_field(
+            "client_seed", f"invalid client_seed of {len(seed)} bytes: expected at most {MAX_CLIENT_SEED_BYTES}"
+        )
+    return seed
+
+
+def decode_table_spec(request: lobby_pb2.CreateTableRequest, default: TimeControl) -> TableSpec:
+    """Return the table to create; unset fields of the time control have their defaults. Raises MalformedRequest."""
+    return TableSpec(
+        decode_id("game", request.game),
+        request.seat_count,
+        _decode_options(request.options),
+        _decode_time_control(request.time_control, default),
+        decode_access(request.access, Visibility.PUBLIC),
+    )
+
+
+def _decode_options(options: Struct) -> Mapping[str, OptionValue]:
+    if len(options.fields) > MAX_OPTIONS:
+        raise MalformedRequest(
+            errors_pb2.ERROR_REASON_INVALID_OPTION,
+            f"invalid options: expected at most {MAX_OPTIONS}, not {len(options.fields)}",
+            field="options",
+        )
+    return {name: _decode_option(name, value) for name, value in options.fields.items()}
+
+
+def _decode_option(name: str, value: Value) -> OptionValue:
+    match value.WhichOneof("kind"):
+        case "bool_value":
+            return value.bool_value
+        case "string_value":
+            return value.string_value
+        case "number_value" if value.number_value.is_integer():
+            return int(value.number_value)
+    shown = name[:MAX_ID_CHARACTERS]
+    raise MalformedRequest(
+        errors_pb2.ERROR_REASON_INVALID_OPTION,
+        f"invalid option {shown!r}: expected a boolean, an integer or a string",
+        field=f"options.{shown}",
+    )
+
+
+def _decode_time_control(given: tables_pb2.TimeControl, default: TimeControl) -> TimeControl:
+    return TimeControl(
+        _decode_duration(given, "action_time", SECOND, "seconds", default.action_seconds),
+        _decode_duration(given, "reserve_time", SECOND, "seconds", default.reserve_seconds),
+        _decode_duration(given, "bot_delay", MILLISECOND, "milliseconds", default.bot_delay_milliseconds),
+    )
+
+
+def _decode_duration(given: tables_pb2.TimeControl, name: TimeName, unit: int, units: str, default: int) -> int:
+    if not given.HasField(name):
+        return default
+    duration: Duration = getattr(given, name)
+    count, rest = divmod(duration.seconds * SECOND + duration.nanos, unit)
+    if rest or abs(duration.seconds) > MAX_DURATION_SECONDS:
+        raise invalid_field(f"time_control.{name}", f"invalid time_control.{name}: expected whole {units}")
+    return count
+
+
+def decode_criteria(request: lobby_pb2.FindMatchRequest) -> MatchCriteria:
+    """Return the criteria of the match; raises MalformedRequest."""
+    return MatchCriteria(decode_id("game", request.game), request.seat_count)
+
+
+def decode_states(state: int) -> tuple[TableState, ...]:
+    """Return the states that a filter includes; raises MalformedRequest for an unknown one."""
+    if state == tables_pb2.TABLE_STATE_UNSPECIFIED:
+        return tuple(CONTRACT_STATES)
+    states = tuple(inner for inner, shown in CONTRACT_STATES.items() if shown == state)
+    if not states:
+        raise invalid_field("state", f"invalid state {state}: expected a value of TableState")
+    return states
+
+
+def encode_player(player: Player) -> lobby_pb2.Player:
+    """Return the message of a player."""
+    return lobby_pb2.Player(player_id=player.player_id, name=player.name)
+
+
+def encode_tokens(tokens: Tokens) -> lobby_pb2.Tokens:
+    """Return the message of tokens."""
+    return lobby_pb2.Tokens(
+        access_token=tokens.access_token,
+        access_lifetime=Duration(seconds=tokens.access_seconds),
+        refresh_token=tokens.refresh_token,
+        refresh_lifetime=Duration(seconds=tokens.refresh_seconds),
+    )
+
+
+def _encode_time(milliseconds: int) -> Timestamp:
+    time = Timestamp()
+    time.FromMilliseconds(milliseconds)
+    return time
+
+
+def encode_table(table: Table, viewer_id: str) -> tables_pb2.Table:
+    """Return the message of a table for a viewer: only its players get the invite code."""
+    return tables_pb2.Table(
+        table_id=table.table_id,
+        game=table.game,
+        rules_version=table.rules_version,
+        options=encode_options(table.options),
+        time_control=encode_time_control(table.time_control),
+        seats=map(encode_seat, table.seats),
+        teams=[games_pb2.Team(seats=team) for team in table.teams],
+        seed_commitment=table.seed_commitment,
+        state=CONTRACT_STATES[table.state],
+        host_player_id=table.host_player_id,
+        access=encode_access(table.access),
+        invite_code=table.invite_code if table.seat_of(viewer_id) is not None else "",
+        create_time=_encode_time(table.created_milliseconds),
+    )
+
+
+class EncodedTables:
+    """The messages of WatchTables, encoded once for all streams and lists that send the same version of a table."""
+
+    def __init__(self) -> None:
+        self._messages: OrderedDict[tuple[str, int, bool], bytes] = OrderedDict()
+
+    def message(self, table: Table, viewer_id: str) -> bytes:
+        """Return the encoded WatchTablesResponse for a viewer; only a player of the table gets the invite code."""
+        shows_invite_code = bool(table.invite_code) and table.seat_of(viewer_id) is not None
+        key = (table.table_id, table.version, shows_invite_code)
+        message = self._messages.get(key)
+        if message is None:
+            message = lobby_pb2.WatchTablesResponse(table=encode_table(table, viewer_id)).SerializeToString()
+            self._messages[key] = message
+            if len(self._messages) > MAX_MESSAGES:
+                self._messages.popitem(last=False)
+        return message
+
+
+def encode_progress(progress: MatchProgress, viewer_id: str) -> lobby_pb2.FindMatchResponse:
+    """Return the message of a match's progress."""
+    table = encode_table(progress.table, viewer_id) if progress.table else None
+    return lobby_pb2.FindMatchResponse(ticket_id=progress.ticket_id, waiting_count=progress.waiting_count, table=table)
+
+
+def encode_seat(seat: Seat) -> tables_pb2.Seat:
+    """Return the message of a seat, also for the engine."""
+    return tables_pb2.Seat(
+        player_id=seat.player_id, name=seat.name, bot=seat.bot, is_ready=seat.is_ready, is_away=seat.is_away
+    )
+
+
+def encode_options(options: Mapping[str, OptionValue]) -> Struct:
+    """Return the message of options."""
+    struct = Struct()
+    struct.update(options)
+    return struct
+
+
+def encode_time_control(control: TimeControl) -> tables_pb2.TimeControl:
+    """Return the message of a time control, every field set."""
+    delay_seconds, delay_milliseconds = divmod(control.bot_delay_milliseconds, 1000)
+    return tables_pb2.TimeControl(
+        action_time=Duration(seconds=control.action_seconds),
+        reserve_time=Duration(seconds=control.reserve_seconds),
+        bot_delay=Duration(seconds=delay_seconds, nanos=delay_milliseconds * MILLISECOND),
+    )
+
+
+def decode_preparation(response: engine_control_pb2.PrepareTableResponse) -> Preparation:
+    """Return a table as the engine prepared it."""
+    return Preparation(
+        _decode_options(response.options),
+        _decode_time_control(response.time_control, ZERO_TIME_CONTROL),
+        response.seed_commitment,
+        response.rules_version,
+        tuple(tuple(team.seats) for team in response.teams),
+    )
+
+
+def decode_games(games: Sequence[games_pb2.GameDescription]) -> tuple[GameDescription, ...]:
+    """Return the games as the engine describes them."""
+    return tuple(
+        GameDescription(game.game, game.min_seats, game.max_seats, tuple(game.bots), game.SerializeToString())
+        for game in games
+    )
+
+
+def encode_game(game: GameDescription) -> games_pb2.GameDescription:
+    """Return the engine's message of a game."""
+    return games_pb2.GameDescription.FromString(game.description)

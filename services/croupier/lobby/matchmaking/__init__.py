@@ -1,0 +1,1 @@
+"""Quick match: tickets, and players with the same criteria."""

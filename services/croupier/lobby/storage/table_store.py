@@ -1,0 +1,294 @@
+"""The store of tables."""
+
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from functools import cache, partial
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Integer,
+    Row,
+    Select,
+    String,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    tuple_,
+    union_all,
+    update,
+)
+from sqlalchemy.exc import IntegrityError
+
+from croupier.lobby.storage.presence_store import record_seen
+from croupier.lobby.storage.schema import TABLES
+from croupier.lobby.storage.seat_store import TableLimits, add_seats, check_limits, free_seats
+from croupier.lobby.storage.store import Store, acquire_advisory_locks, select_unlocked
+from croupier.lobby.tables.forming_table import FREE_SEAT, RUNNING, Seat, Table, TableState, TimeControl, players_of
+from croupier.lobby.tables.table_changes import frees_at
+from croupier.runtime.steps import in_steps
+from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
+
+DECODING_STEP = 25
+MAX_DELETED = 1000
+MAX_LISTED = 2000
+"""Of about 4 KiB each."""
+
+
+class InviteCodeTaken(Exception):
+    """The invite code belongs to another table."""
+
+
+class TableStore:
+    """Tables by id; an update is conditional on the version that it has read, so of two at once one is refused."""
+
+    def __init__(self, store: Store, limits: TableLimits) -> None:
+        self._store = store
+        self._limits = limits
+        self._listed: OrderedDict[str, Table] = OrderedDict()
+        """The tables that were listed last: decoding one costs more than the rest of its place in a list."""
+
+    async def add(self, table: Table) -> None:
+        """Store a new table, whose host was seen.
+
+        Raises LimitReached if host or network have as many tables as allowed, and InviteCodeTaken if another table has
+        the code.
+        """
+
+        def insert_table(connection: Connection) -> None:
+            _acquire_seat_locks(connection, table.host_player_id, table.network)
+            connection.execute(_INSERT, to_row(table))
+            self._take_seat(connection, table, table.host_player_id, table.network)
+            record_seen(connection, [(table.table_id, table.host_player_id)], table.created_milliseconds)
+
+        try:
+            await self._store.write(insert_table)
+        except IntegrityError:
+            raise InviteCodeTaken from None
+        self._store.notify(table.table_id)
+
+    async def check_limits(self, player_id: str, network: str) -> None:
+        """Raise LimitReached unless a player and their network may have one more table."""
+        await self._store.read(partial(check_limits, more=1), self._limits, player_id, network, network)
+
+    async def update(self, before: Table, table: Table, player_id: str = "", network: str = "") -> bool:
+        """Store the next version of a table; returns False if the stored one is not the version before.
+
+        A player of a network who made the change at a forming table was seen. Raises LimitReached if they take a seat
+        and have as many as allowed, and InviteCodeTaken if another table has the code.
+        """
+        row = {"id_before": table.table_id, "version_before": before.version, **to_row(table)}
+        takes_seat = bool(player_id) and before.seat_of(player_id) is None and table.seat_of(player_id) is not None
+
+        def store(connection: Connection) -> bool:
+            if takes_seat:
+                _acquire_seat_locks(connection, player_id, network)
+            if connection.execute(_UPDATE, row).rowcount == 0:
+                return False
+            if takes_seat:
+                self._take_seat(connection, table, player_id, network)
+            if not table.is_running or players_of(before) - players_of(table):
+                free_seats(connection, table)
+            if player_id and table.state is TableState.FORMING:
+                record_seen(connection, [(table.table_id, player_id)], table.updated_milliseconds)
+            return True
+
+        try:
+            is_stored = await self._store.write(store)
+        except IntegrityError:
+            raise InviteCodeTaken from None
+        if is_stored:
+            self._store.notify(table.table_id)
+        return is_stored
+
+    def _take_seat(self, connection: Connection, table: Table, player_id: str, network: str) -> None:
+        add_seats(connection, table.table_id, {player_id: network})
+        check_limits(connection, self._limits, player_id, network, table.network)
+
+    async def get(self, table_id: str) -> Table | None:
+        """Return a table, or None."""
+        return await self._one(_BY_ID, table_id=table_id)
+
+    async def get_by_invite_code(self, invite_code: str) -> Table | None:
+        """Return the table with an invite code, or None."""
+        return await self._one(_BY_INVITE_CODE, invite_code=invite_code)
+
+    async def list_public(
+        self, game: str, states: Collection[TableState], before: tuple[int, str] | None, limit: int
+    ) -> list[Table]:
+        """Return public tables, newest first, after (created, table_id) of the page before; `game` empty for all."""
+        query = _newest_public(tuple(sorted(states)), is_of_game=bool(game), is_first=before is None)
+        created, table_id = before or (0, "")
+        wanted = {"game": game, "created": created, "table_id": table_id, "max_rows": limit}
+        page = await self._store.read(lambda connection: connection.execute(query, wanted).all())
+        tables = {row.table_id: self._listed.get(row.table_id) for row in page}
+        changed = [
+            row.table_id for row in page if (known := tables[row.table_id]) is None or known.version != row.version
+        ]
+        for table in await self.list_by_ids(changed) if changed else ():
+            tables[table.table_id] = table
+            self._remember(table)
+        return [table for table in tables.values() if table is not None]
+
+    async def list_in_states(
+        self,
+        states: Collection[TableState],
+        after: str,
+        limit: int,
+        updated_before: int | None = None,
+        created_before: int | None = None,
+    ) -> list[Table]:
+        """Return tables in some states, ordered by id, with ids greater than `after`.
+
+        With times, those that were updated before the one or created before the other.
+        """
+        conditions = [TABLES.c.state.in_(states), TABLES.c.table_id > after]
+        times = ((TABLES.c.updated_milliseconds, updated_before), (TABLES.c.created_milliseconds, created_before))
+        if old := [column < before for column, before in times if before is not None]:
+            conditions.append(or_(*old))
+        return await self._many(select(TABLES).where(*conditions).order_by(TABLES.c.table_id).limit(limit))
+
+    async def list_with_idle_players(self, now: int, limit: int) -> list[Table]:
+        """Return tables with seats that have fallen free, those first that have had them longest."""
+        frees = TABLES.c.frees_milliseconds
+        return await self._many(select(TABLES).where(frees <= now).order_by(frees).limit(limit))
+
+    async def list_by_ids(self, table_ids: Collection[str]) -> list[Table]:
+        """Return those of some tables that exist."""
+        return await self._many(select(TABLES).where(TABLES.c.table_id.in_(table_ids)))
+
+    async def list_updated_since(self, milliseconds: int, limit: int) -> list[Table]:
+        """Return tables that were updated at or after a time, in the order of their updates."""
+        updated = TABLES.c.updated_milliseconds
+        return await self._many(select(TABLES).where(updated >= milliseconds).order_by(updated).limit(limit))
+
+    async def count_running(self) -> dict[tuple[str, TableState], int]:
+        """Return the number of running tables, by game and state."""
+        query = (
+            select(TABLES.c.game, TABLES.c.state, func.count())
+            .where(TABLES.c.state.in_(RUNNING))
+            .group_by(TABLES.c.game, TABLES.c.state)
+        )
+        rows = await self._store.read(lambda connection: connection.execute(query).all())
+        return {(game, TableState(state)): count for game, state, count in rows}
+
+    async def delete_ended(self, state: TableState, updated_before: int) -> None:
+        """Delete tables that came to this state, FINISHED or CLOSED, before a time; at most MAX_DELETED."""
+        is_old = TABLES.c.updated_milliseconds < updated_before
+        keys = select_unlocked(TABLES.c.table_id, TABLES.c.state == state, is_old).limit(MAX_DELETED)
+        deleted = delete(TABLES).where(TABLES.c.table_id.in_(keys))
+        await self._store.write(lambda connection: connection.execute(deleted))
+
+    def _remember(self, table: Table) -> None:
+        self._listed[table.table_id] = table
+        self._listed.move_to_end(table.table_id)
+        if len(self._listed) > MAX_LISTED:
+            self._listed.popitem(last=False)
+
+    async def _one(self, query: Select[Any], **wanted: str) -> Table | None:
+        found = await self._many(query, wanted)
+        return found[0] if found else None
+
+    async def _many(self, query: Select[Any], wanted: Mapping[str, str] | None = None) -> list[Table]:
+        rows = await self._store.read(lambda connection: connection.execute(query, wanted).all())
+        return [from_row(row) async for row in in_steps(rows, DECODING_STEP)]
+
+
+@cache
+def _newest_public(states: tuple[TableState, ...], *, is_of_game: bool, is_first: bool) -> Select[tuple[int, str, int]]:
+    """Return the query of a page, with the values as parameters: building it takes longer than its execution."""
+    created, table_id = TABLES.c.created_milliseconds, TABLES.c.table_id
+    limit = bindparam("max_rows", type_=Integer)
+    page = select(created, table_id, TABLES.c.version).where(TABLES.c.visibility == Visibility.PUBLIC)
+    if is_of_game:
+        page = page.where(TABLES.c.game == bindparam("game", type_=String))
+    if not is_first:
+        before = tuple_(bindparam("created", type_=BigInteger), bindparam("table_id", type_=String))
+        page = page.where(tuple_(created, table_id) < before)
+    page = page.order_by(created.desc(), table_id.desc()).limit(limit)
+    # A page of each state is one range of an index; of all states at once it would be a search.
+    pages = (page.where(TABLES.c.state == state).subquery() for state in states)
+    keys = union_all(*(select(one) for one in pages)).subquery()
+    return select(keys).order_by(keys.c.created_milliseconds.desc(), keys.c.table_id.desc()).limit(limit)
+
+
+def _acquire_seat_locks(connection: Connection, player_id: str, network: str) -> None:
+    networks = [("network", network)] if network else []
+    acquire_advisory_locks(connection, ("player", player_id), *networks)
+
+
+# The statements have their values as parameters: building one takes longer than its execution.
+_BY_ID = select(TABLES).where(TABLES.c.table_id == bindparam("table_id", type_=String))
+_BY_INVITE_CODE = select(TABLES).where(TABLES.c.invite_code == bindparam("invite_code", type_=String))
+_INSERT = insert(TABLES)
+_UPDATE = update(TABLES).where(
+    TABLES.c.table_id == bindparam("id_before", type_=String),
+    TABLES.c.version == bindparam("version_before", type_=Integer),
+)
+
+
+def to_row(table: Table) -> dict[str, Any]:
+    """Return the columns of a table."""
+    return {
+        "table_id": table.table_id,
+        "version": table.version,
+        "state": table.state.value,
+        "game": table.game,
+        "rules_version": table.rules_version,
+        "options": dict(table.options),
+        "time_control": asdict(table.time_control),
+        "seats": _encode_seats(table.seats),
+        "teams": table.teams,
+        "host_player_id": table.host_player_id,
+        "visibility": table.access.visibility.value,
+        "watch_policy": table.access.watch_policy.value,
+        "watch_delay_seconds": table.access.watch_delay_seconds,
+        "removed_players": table.access.removed_players,
+        "is_matched": table.access.is_matched,
+        "invite_code": table.invite_code or None,
+        "network": table.network if table.network and table.is_running else None,
+        "seed_commitment": table.seed_commitment,
+        "created_milliseconds": table.created_milliseconds,
+        "updated_milliseconds": table.updated_milliseconds,
+        "changes": dict(table.changes),
+        "frees_milliseconds": frees_at(table),
+    }
+
+
+def from_row(row: Row[Any]) -> Table:
+    """Return the table of a row, which may have further columns."""
+    stored = row._mapping
+    columns = {name: stored[name] for name in TABLES.c.keys()}  # noqa: SIM118 - a column collection is no mapping
+    del columns["frees_milliseconds"]
+    access = TableAccess(
+        Visibility(columns.pop("visibility")),
+        WatchPolicy(columns.pop("watch_policy")),
+        columns.pop("watch_delay_seconds"),
+        tuple(columns.pop("removed_players")),
+        columns.pop("is_matched"),
+    )
+    return Table(
+        access=access,
+        **columns
+        | {
+            "state": TableState(columns["state"]),
+            "time_control": TimeControl(**columns["time_control"]),
+            "teams": tuple(map(tuple, columns["teams"])),
+            "seats": tuple(_decode_seat(seat) for seat in columns["seats"]),
+            "invite_code": columns["invite_code"] or "",
+            "network": columns["network"] or "",
+        },
+    )
+
+
+def _encode_seats(seats: Sequence[Seat]) -> list[dict[str, Any]]:
+    return [{} if seat.is_free else asdict(seat) | {"client_seed": seat.client_seed.hex()} for seat in seats]
+
+
+def _decode_seat(stored: Mapping[str, Any]) -> Seat:
+    return Seat(**{**stored, "client_seed": bytes.fromhex(stored["client_seed"])}) if stored else FREE_SEAT

@@ -1,0 +1,1 @@
+"""Tables from the first seat to the first deal: changes, presence, opening."""

@@ -1,0 +1,79 @@
+"""The port to the engine's control service, with plain values."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from croupier.lobby.tables.forming_table import OptionValue, Seat, TimeControl
+from croupier.runtime.table_access import TableAccess
+
+MAX_TABLE_IDS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class GameDescription:
+    """A game: the parts that the lobby checks, bots from the strongest on, and `description`, the encoded message."""
+
+    game: str
+    min_seats: int
+    max_seats: int
+    bots: tuple[str, ...]
+    description: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """A table as the engine will play it; options and time control are complete, teams are seats."""
+
+    options: Mapping[str, OptionValue]
+    time_control: TimeControl
+    seed_commitment: str
+    rules_version: int
+    teams: tuple[tuple[int, ...], ...] = ()
+
+
+class EndedTables(NamedTuple):
+    """Tables whose games are over, and the time at which the stream resumes, in milliseconds since 1970 UTC."""
+
+    table_ids: Sequence[str]
+    resume_at: int
+
+
+class TableStatus(NamedTuple):
+    """Whether the game of a table is over, and the players who have acted in it, known only then."""
+
+    is_finished: bool
+    acted_players: Sequence[str] = ()
+
+
+class EnginePort(Protocol):
+    """The engine's control service.
+
+    Every call raises the ServiceError of a refusal, and Unavailable if the engine does not answer in time.
+    """
+
+    async def describe_games(self) -> tuple[GameDescription, ...]:
+        """Return the games in the order to show them."""
+
+    async def prepare_table(
+        self,
+        table_id: str,
+        game: str,
+        seats: int,
+        options: Mapping[str, OptionValue],
+        time_control: TimeControl,
+        network: str = "",
+    ) -> Preparation:
+        """Check a table, which a player of a network created, and commit to its secret seed; idempotent by table."""
+
+    async def open_table(self, table_id: str, seats: Sequence[Seat], access: TableAccess) -> None:
+        """Open a prepared table and deal; idempotent by table."""
+
+    async def discard_tables(self, table_ids: Sequence[str]) -> None:
+        """Delete those of at most 500 tables that are prepared and not open; idempotent."""
+
+    async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, TableStatus]:
+        """Return the status of each of at most 500 tables that the engine knows."""
+
+    def watch_ended_tables(self, resume_at: int) -> AsyncGenerator[EndedTables, None]:
+        """Yield tables whose games end at or after a time; ends or raises when the stream has to be resumed."""

@@ -1,0 +1,274 @@
+"""A table of the lobby as a frozen value, and the rules for changing it.
+
+Each change returns a new value, or the same one if it has no effect, or raises a ServiceError. Players are ready for a
+game with those whom they see at the table: a change of its seats resets the readiness of all other players.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from croupier.lobby.accounts.names import bot_name, distinct_name
+from croupier.lobby.accounts.players import Player
+from croupier.runtime.errors import IllegalNow, NotPermitted, invalid_field
+from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, TableAccess, unknown_table
+from croupier_api.v1 import errors_pb2
+
+OptionValue = bool | int | str
+
+
+class TableState(StrEnum):
+    """The stages of a table."""
+
+    PREPARING = "PREPARING"
+    """Matched, but not yet prepared by the engine; invisible."""
+    FORMING = "FORMING"
+    OPENING = "OPENING"
+    """Complete, but not yet open at the engine; shown as FORMING."""
+    PLAYING = "PLAYING"
+    FINISHED = "FINISHED"
+    CLOSED = "CLOSED"
+
+
+RUNNING = frozenset({TableState.PREPARING, TableState.FORMING, TableState.OPENING, TableState.PLAYING})
+ENDED = frozenset({TableState.FINISHED, TableState.CLOSED})
+
+
+@dataclass(frozen=True, slots=True)
+class TimeControl:
+    """The time of the seats for their actions."""
+
+    action_seconds: int
+    reserve_seconds: int
+    bot_delay_milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A seat: free, taken by a player, or by a bot of kind `bot`.
+
+    A player is not ready since `unready_since` (milliseconds since 1970 UTC), and was not before, for
+    `unready_milliseconds`.
+    """
+
+    player_id: str = ""
+    name: str = ""
+    bot: str = ""
+    is_ready: bool = False
+    client_seed: bytes = b""
+    is_away: bool = False
+    unready_since: int = 0
+    unready_milliseconds: int = 0
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the seat has neither player nor bot."""
+        return not (self.player_id or self.bot)
+
+
+FREE_SEAT = Seat()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; times are milliseconds since 1970 UTC, teams are groups of seats, `version` counts the changes.
+
+    `network` is that of the player who created it; empty if it is not known, or after the end. `changes` has the rates
+    of changes: when a player, or all of them, may make as many at once as ever.
+    """
+
+    table_id: str
+    state: TableState
+    game: str
+    options: Mapping[str, OptionValue]
+    time_control: TimeControl
+    seats: tuple[Seat, ...]
+    host_player_id: str
+    access: TableAccess
+    invite_code: str
+    seed_commitment: str
+    created_milliseconds: int
+    updated_milliseconds: int
+    rules_version: int = 0
+    teams: tuple[tuple[int, ...], ...] = ()
+    network: str = ""
+    version: int = 1
+    changes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the table has not ended."""
+        return self.state in RUNNING
+
+    def seat_of(self, player_id: str) -> int | None:
+        """Return the number of a player's seat, or None."""
+        return next((number for number, seat in enumerate(self.seats) if seat.player_id == player_id), None)
+
+    def is_shown_to(self, player_id: str) -> bool:
+        """Return whether a player may see the table by its id."""
+        if self.state is TableState.PREPARING or self.access.is_removed(player_id):
+            return False
+        return self.access.is_public or self.seat_of(player_id) is not None
+
+
+def players_of(table: Table) -> set[str]:
+    """Return the ids of the players at a table."""
+    return {seat.player_id for seat in table.seats if seat.player_id}
+
+
+def seat_of_player(seats: Sequence[Seat], player: Player) -> Seat:
+    """Return a seat for a player, whose name looks like that of no other seat, and of no bot that may follow."""
+    others = [*(seat.name for seat in seats if not seat.is_free), *map(bot_name, range(len(seats)))]
+    return Seat(player.player_id, distinct_name(player.name, others))
+
+
+def join(table: Table, player: Player) -> Table:
+    """Take the first free seat; has no effect for a player who has a seat. Refuses players whom the host removed."""
+    if table.access.is_removed(player.player_id):
+        raise unknown_table()
+    if table.seat_of(player.player_id) is not None and table.state not in ENDED:
+        return table
+    _check_forming(table)
+    return _reseated(table, _first_free(table), seat_of_player(table.seats, player), player.player_id)
+
+
+def leave(table: Table, player_id: str) -> Table:
+    """Give up a seat: the next player becomes host, and a table without players closes."""
+    number = table.seat_of(player_id)
+    if number is None or table.state is TableState.CLOSED:
+        return table
+    _check_forming(table)
+    left = _reseated(table, number, FREE_SEAT, player_id)
+    seats = [seat for seat in (*left.seats[number:], *left.seats[:number]) if seat.player_id]
+    if not seats:
+        return closed(left)
+    next_host = next((seat for seat in seats if not seat.is_away), seats[0])
+    return replace(left, host_player_id=next_host.player_id) if table.host_player_id == player_id else left
+
+
+def set_ready(table: Table, player_id: str, is_ready: bool, client_seed: bytes) -> Table:
+    """Set whether a player is ready; the last one makes the table OPENING."""
+    number = table.seat_of(player_id)
+    if number is None:
+        raise NotPermitted(errors_pb2.ERROR_REASON_NOT_SEATED, "no seat at this table: join it first")
+    if is_ready and table.state in (TableState.OPENING, TableState.PLAYING):
+        return table
+    _check_forming(table)
+    seed = client_seed if is_ready else b""
+    return _opening_if_complete(
+        _with_seat(table, number, replace(table.seats[number], is_ready=is_ready, client_seed=seed))
+    )
+
+
+def add_bot(table: Table, player_id: str, bot: str, number: int | None = None) -> Table:
+    """Fill a seat, by default the first free one, with a bot, which is always ready.
+
+    Has no effect if the given seat has such a bot: the host repeats a call whose answer was lost.
+    """
+    _check_host(table, player_id)
+    if number is not None:
+        _check_seat(table, number)
+        if table.seats[number].bot == bot and table.state not in ENDED:
+            return table
+    _check_forming(table)
+    number = _first_free(table) if number is None else number
+    if not table.seats[number].is_free:
+        raise IllegalNow(errors_pb2.ERROR_REASON_SEAT_TAKEN, f"seat {number} is taken: choose another seat")
+    seat = Seat(name=bot_name(number), bot=bot, is_ready=True)
+    return _opening_if_complete(_reseated(table, number, seat, player_id))
+
+
+def clear_seat(table: Table, player_id: str, number: int, invite_code: str) -> Table:
+    """Free a seat other than the host's own; has no effect if it is free.
+
+    A player who had it loses access, and the given invite code replaces the one that they know.
+    """
+    _check_host(table, player_id)
+    _check_forming(table)
+    _check_seat(table, number)
+    if table.seats[number].player_id == player_id:
+        raise IllegalNow(errors_pb2.ERROR_REASON_HOST_SEAT, "the host's own seat cannot be cleared: leave the table")
+    if table.seats[number].is_free:
+        return table
+    freed = _reseated(table, number, FREE_SEAT, player_id)
+    if not (removed := table.seats[number].player_id):
+        return freed
+    access = replace(table.access, removed_players=(*table.access.removed_players, removed)[-MAX_REMOVED_PLAYERS:])
+    return replace(freed, access=access, invite_code=invite_code if table.invite_code else "")
+
+
+def with_presence(table: Table, seen: Mapping[str, int], since: int) -> Table:
+    """Mark the players of a forming table who were not seen since a time; `seen` has a time for each player.
+
+    They are not ready. The host is then the player who was seen last, unless the host is there. A table where nobody is
+    stays as it is.
+    """
+    if table.state is not TableState.FORMING:
+        return table
+    present = {player: time for player, time in seen.items() if time >= since and table.seat_of(player) is not None}
+    if not present:
+        return table
+    seats = tuple(
+        _marked(seat, is_away=seat.player_id not in present) if seat.player_id else seat for seat in table.seats
+    )
+    is_host_there = table.host_player_id in present
+    host = table.host_player_id if is_host_there else max(present, key=lambda player: (present[player], player))
+    return replace(table, seats=seats, host_player_id=host)
+
+
+def _marked(seat: Seat, *, is_away: bool) -> Seat:
+    if is_away:
+        return replace(seat, is_away=True, is_ready=False, client_seed=b"")
+    return replace(seat, is_away=False)
+
+
+def closed(table: Table) -> Table:
+    """Return the table as CLOSED."""
+    return replace(table, state=TableState.CLOSED)
+
+
+def _opening_if_complete(table: Table) -> Table:
+    is_complete = all(seat.is_ready and not seat.is_free for seat in table.seats)
+    return replace(table, state=TableState.OPENING) if is_complete else table
+
+
+def _reseated(table: Table, number: int, seat: Seat, actor_id: str) -> Table:
+    """Return the table with another occupant of a seat, for which all players but the actor have to get ready again."""
+    kept = (
+        other if other.bot or other.player_id == actor_id else replace(other, is_ready=False, client_seed=b"")
+        for other in table.seats
+    )
+    return _with_seat(replace(table, seats=tuple(kept)), number, seat)
+
+
+def _with_seat(table: Table, number: int, seat: Seat) -> Table:
+    return replace(table, seats=(*table.seats[:number], seat, *table.seats[number + 1 :]))
+
+
+def _first_free(table: Table) -> int:
+    for number, seat in enumerate(table.seats):
+        if seat.is_free:
+            return number
+    raise IllegalNow(errors_pb2.ERROR_REASON_TABLE_FULL, "every seat is taken: choose another table")
+
+
+def _check_seat(table: Table, number: int) -> None:
+    if number >= len(table.seats):
+        raise invalid_field("seat", f"invalid seat {number}: expected 0 to {len(table.seats) - 1}")
+
+
+def _check_host(table: Table, player_id: str) -> None:
+    if table.host_player_id != player_id:
+        raise NotPermitted(errors_pb2.ERROR_REASON_NOT_HOST, "only the host of the table may do this")
+
+
+def _check_forming(table: Table) -> None:
+    match table.state:
+        case TableState.FORMING:
+            return
+        case TableState.FINISHED:
+            raise IllegalNow(errors_pb2.ERROR_REASON_TABLE_FINISHED, "the game is over: choose another table")
+        case TableState.CLOSED:
+            raise IllegalNow(errors_pb2.ERROR_REASON_TABLE_CLOSED, "the table is closed: choose another table")
+        case _:
+            raise IllegalNow(errors_pb2.ERROR_REASON_TABLE_STARTED, "the game has begun: its seats no longer change")

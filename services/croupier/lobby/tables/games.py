@@ -1,0 +1,59 @@
+"""The games that the engine offers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from croupier.lobby.tables.engine_port import EnginePort, GameDescription
+from croupier.runtime.errors import MalformedRequest, Unavailable, invalid_field
+from croupier_api.v1 import errors_pb2
+
+MAX_AGE_MILLISECONDS = 60_000
+
+
+@dataclass(slots=True)
+class GameRegistry:
+    """A cache of the engine's games, at most a minute old except while the engine is unavailable."""
+
+    engine: EnginePort
+    clock: Callable[[], int]
+    _games: tuple[GameDescription, ...] = ()
+    _refreshed_milliseconds: int | None = None
+
+    async def list_games(self) -> tuple[GameDescription, ...]:
+        """Return the games in the order to show them; raises Unavailable if the engine has never described them."""
+        now = self.clock()
+        # An age below zero is that of a clock that was set back.
+        if self._refreshed_milliseconds is None or not 0 <= now - self._refreshed_milliseconds < MAX_AGE_MILLISECONDS:
+            try:
+                self._games = await self.engine.describe_games()
+                self._refreshed_milliseconds = now
+            except Unavailable:
+                if self._refreshed_milliseconds is None:
+                    raise
+        return self._games
+
+    async def find(self, game: str) -> GameDescription:
+        """Return a game by id; raises MalformedRequest if there is none."""
+        games = await self.list_games()
+        for description in games:
+            if description.game == game:
+                return description
+        known = ", ".join(description.game for description in games)
+        raise MalformedRequest(
+            errors_pb2.ERROR_REASON_UNKNOWN_GAME, f"invalid game {game!r}: expected one of {known}", field="game"
+        )
+
+    async def check_seat_count(self, game: str, seat_count: int) -> None:
+        """Raise MalformedRequest for an unknown game, or a number of seats that it does not have."""
+        description = await self.find(game)
+        if not description.min_seats <= seat_count <= description.max_seats:
+            expected = f"{description.min_seats} to {description.max_seats}"
+            raise invalid_field("seat_count", f"invalid seat_count {seat_count}: expected {expected} for {game}")
+
+    async def choose_bot(self, game: str, bot: str) -> str:
+        """Return a kind of bot, by default the strongest; raises MalformedRequest if the game does not have it."""
+        kinds = (await self.find(game)).bots
+        if kinds and bot in ("", *kinds):
+            return bot or kinds[0]
+        expected = f"expected one of {', '.join(kinds)}" if kinds else f"{game} has no bots"
+        raise MalformedRequest(errors_pb2.ERROR_REASON_UNKNOWN_BOT, f"invalid bot {bot!r}: {expected}", field="bot")

@@ -1,0 +1,99 @@
+"""What each stored change adds to a table: its version, the rate of its changes, and since when players are not ready.
+
+A player who has a seat at a forming table keeps it from others. So a seat at a public table falls free if its player
+is not ready for two minutes in all, not counting the time before another player's change made them get ready again.
+The host keeps the seat.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from croupier.lobby.tables.forming_table import FREE_SEAT, Seat, Table, TableState
+from croupier.runtime.errors import LimitReached
+from croupier_api.v1 import errors_pb2
+
+IDLE_MILLISECONDS = 120_000
+
+
+class ChangeRate(NamedTuple):
+    """So many changes at once, and one in `milliseconds` in the long run."""
+
+    burst: int
+    milliseconds: int
+
+
+OF_PLAYER, OF_TABLE = ChangeRate(20, 500), ChangeRate(60, 200)
+"""Eight players who join at once, and get ready again after each, make 44 changes. The limit of the table does not bind
+its host, so that others cannot keep them from freeing a seat."""
+_TABLE = ""
+"""The key of the table among the ids of players."""
+
+
+def next_version(table: Table, changed: Table, now: int, player_id: str) -> Table:
+    """Return a changed table as it is to be stored at a time; `player_id` is empty for a change by no player.
+
+    Raises LimitReached if the player, or all players together, change the table too often.
+    """
+    # Replicas' clocks may differ: the time of a table's update never decreases.
+    now = max(now, table.updated_milliseconds)
+    was = {seat.player_id: seat for seat in table.seats if seat.player_id}
+    return replace(
+        changed,
+        version=table.version + 1,
+        updated_milliseconds=now,
+        seats=tuple(_timed(was.get(seat.player_id), seat, now, player_id) for seat in changed.seats),
+        changes=_counted(table, now, player_id) if player_id else table.changes,
+    )
+
+
+def frees_at(table: Table) -> int | None:
+    """Return the time at which a seat falls free, in milliseconds since 1970 UTC; None if all players are ready."""
+    if table.state is not TableState.FORMING or not table.access.is_public:
+        return None
+    times = (_idle_at(seat) for seat in table.seats if seat.player_id != table.host_player_id)
+    return min((time for time in times if time), default=None)
+
+
+def without_idle_players(table: Table, now: int) -> Table:
+    """Return a table without the players whose seats have fallen free; the others stay ready."""
+    if (frees := frees_at(table)) is None or frees > now:
+        return table
+    is_idle = (0 < _idle_at(seat) <= now and seat.player_id != table.host_player_id for seat in table.seats)
+    seats = (FREE_SEAT if idle else seat for idle, seat in zip(is_idle, table.seats, strict=True))
+    return replace(table, seats=tuple(seats))
+
+
+def _idle_at(seat: Seat) -> int:
+    """Return the time at which a seat falls free, 0 if its player is ready or it has none."""
+    return seat.unready_since + IDLE_MILLISECONDS - seat.unready_milliseconds if seat.unready_since else 0
+
+
+def _timed(was: Seat | None, seat: Seat, now: int, player_id: str) -> Seat:
+    """Return a seat with the times of its player, who had the seat `was` before."""
+    if not seat.player_id or (was is not None and was.is_ready == seat.is_ready):
+        return seat
+    if not seat.is_ready:
+        spent = seat.unready_milliseconds if seat.player_id == player_id else 0
+        return replace(seat, unready_since=now, unready_milliseconds=spent)
+    spent = now - seat.unready_since if seat.unready_since else 0
+    return replace(seat, unready_since=0, unready_milliseconds=seat.unready_milliseconds + spent)
+
+
+def _counted(table: Table, now: int, player_id: str) -> Mapping[str, int]:
+    """Return the times at which each bucket is full, with one more change of a player; raises LimitReached."""
+    full_at = {key: time for key, time in table.changes.items() if time > now}
+    for key, rate, is_bound in (
+        (player_id, OF_PLAYER, True),
+        (_TABLE, OF_TABLE, player_id != table.host_player_id),
+    ):
+        wait = full_at.get(key, now) - now - (rate.burst - 1) * rate.milliseconds
+        if is_bound and wait > 0:
+            raise LimitReached(
+                errors_pb2.ERROR_REASON_TOO_MANY_REQUESTS,
+                f"too many changes: expected at most {1000 // rate.milliseconds} per second at one table",
+                retry_after_seconds=wait / 1000,
+                metadata={"limit": "table_changes"},
+            )
+        full_at[key] = full_at.get(key, now) + rate.milliseconds
+    return full_at

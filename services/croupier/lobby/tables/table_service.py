@@ -1,0 +1,273 @@
+"""Forming tables: the calls of players from the first seat to the first deal."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from croupier.lobby.accounts.players import Player, new_id
+from croupier.lobby.feed.subscriptions import TableFeed
+from croupier.lobby.storage.presence_store import Seen
+from croupier.lobby.storage.table_store import InviteCodeTaken, TableStore
+from croupier.lobby.tables import forming_table
+from croupier.lobby.tables.engine_port import EnginePort, Preparation
+from croupier.lobby.tables.forming_table import ENDED, FREE_SEAT, OptionValue, Table, TableState, TimeControl
+from croupier.lobby.tables.games import GameRegistry
+from croupier.lobby.tables.presence import Presence
+from croupier.lobby.tables.table_opener import TableOpener
+from croupier.lobby.tables.table_updater import TableUpdater
+from croupier.runtime.errors import LimitReached, Unavailable
+from croupier.runtime.table_access import TableAccess, unknown_table
+from croupier_api.v1 import errors_pb2
+
+CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+"""Without 0, O, 1 and I, which people mistake for each other."""
+CODE_LENGTH = 8
+CODE_ATTEMPTS = 5
+FORMING = (TableState.FORMING, TableState.OPENING)
+PAGE_SIZE = 200
+MAX_PAGE_READS = 4
+"""Of all streams at a time, so that calls find free connections however many streams begin at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """A table to create; the time control is complete, the options are those that differ from the defaults."""
+
+    game: str
+    seat_count: int
+    options: Mapping[str, OptionValue]
+    time_control: TimeControl
+    access: TableAccess
+
+
+class WatchedTable(NamedTuple):
+    """A table of a stream, or None, and whether the stream has sent all tables with which it begins."""
+
+    table: Table | None
+    is_list_complete: bool
+
+    def without_table(self) -> "WatchedTable":
+        """Return the same without table, which shows that the stream is alive."""
+        return self._replace(table=None)
+
+
+@dataclass(frozen=True, slots=True)
+class TableService:
+    """The tables of the lobby. Every method raises ServiceError for a refusal, and then changes nothing."""
+
+    store: TableStore
+    updater: TableUpdater
+    feed: TableFeed
+    engine: EnginePort
+    opener: TableOpener
+    games: GameRegistry
+    presence: Presence
+    source: random.Random
+    clock: Callable[[], int]
+    page_reads: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PAGE_READS))
+
+    async def create(self, host: Player, spec: TableSpec, network: str = "") -> Table:
+        """Create a table and seat its host, who calls from a network."""
+        await self.store.check_limits(host.player_id, network)
+        table_id = new_id(self.source)
+        preparation = await self.engine.prepare_table(
+            table_id, spec.game, spec.seat_count, spec.options, spec.time_control, network
+        )
+        try:
+            return await self._add(host, spec, table_id, preparation, network)
+        except LimitReached:
+            # After any other failure the table may be stored; the engine then deletes the prepared one by age.
+            self.updater.discards.add(table_id)
+            raise
+
+    async def _add(self, host: Player, spec: TableSpec, table_id: str, preparation: Preparation, network: str) -> Table:
+        now, free = self.clock(), [FREE_SEAT] * spec.seat_count
+        created = Table(
+            table_id=table_id,
+            state=TableState.FORMING,
+            game=spec.game,
+            options=preparation.options,
+            time_control=preparation.time_control,
+            seats=(forming_table.seat_of_player(free, host), *free[1:]),
+            host_player_id=host.player_id,
+            access=spec.access,
+            invite_code="",
+            seed_commitment=preparation.seed_commitment,
+            created_milliseconds=now,
+            updated_milliseconds=now,
+            rules_version=preparation.rules_version,
+            teams=preparation.teams,
+            network=network,
+        )
+
+        async def add() -> Table:
+            table = created if spec.access.is_public else replace(created, invite_code=self._invite_code())
+            await self.store.add(table)
+            return table
+
+        table = await _with_free_invite_code(add)
+        self.presence.store.mark_recorded([(table_id, host.player_id)], now)
+        self.feed.publish(table)
+        return table
+
+    async def get(self, viewer_id: str, table_id: str) -> Table:
+        """Return a table that a player may see; one who has a seat while it forms is there."""
+        table = await self.store.get(table_id)
+        if table is None:
+            raise unknown_table()
+        if _shown(table, viewer_id).state is not TableState.FORMING or table.seat_of(viewer_id) is None:
+            return table
+        seen = await self._seen(table_id)
+        if self.presence.marked(table, seen, viewer_id) != table:
+            return await self._update(viewer_id, table_id, lambda current: current)
+        await self.presence.store.record([(table_id, viewer_id)], self.clock())
+        return table
+
+    async def list_public(
+        self, game: str, states: Collection[TableState], before: tuple[int, str] | None, limit: int
+    ) -> list[Table]:
+        """Return public tables, newest first, after (created, table_id) of the page before; `game` empty for all.
+
+        Raises MalformedRequest for an unknown game.
+        """
+        if game:
+            await self.games.find(game)
+        return await self.store.list_public(game, states, before, limit)
+
+    async def join(self, player: Player, table_id: str, network: str = "") -> Table:
+        """Take a seat of a table that the player, who calls from a network, may see."""
+        player_id = player.player_id
+        return await self._change(
+            player_id, table_id, lambda table: forming_table.join(_shown(table, player_id), player), network
+        )
+
+    async def join_by_invite_code(self, player: Player, invite_code: str, network: str = "") -> Table:
+        """Take a seat by invite code, in upper or lower case; those of ended tables are unknown."""
+        table = await self.store.get_by_invite_code(invite_code.strip().upper())
+        if table is None or table.state in ENDED:
+            raise unknown_table()
+        return await self._change(
+            player.player_id, table.table_id, lambda current: forming_table.join(current, player), network
+        )
+
+    async def leave(self, player_id: str, table_id: str) -> None:
+        """Give up a seat."""
+        await self._update(player_id, table_id, lambda table: forming_table.leave(table, player_id))
+
+    async def set_ready(self, player_id: str, table_id: str, is_ready: bool, client_seed: bytes) -> Table:
+        """Set whether a player is ready; the last one opens the table."""
+        return await self.opener.advance(
+            await self._update(
+                player_id, table_id, lambda table: forming_table.set_ready(table, player_id, is_ready, client_seed)
+            )
+        )
+
+    async def add_bot(self, player_id: str, table_id: str, bot: str, seat: int | None = None) -> Table:
+        """Fill a seat with a bot, which opens the table if only its ready host plays; idempotent by seat if given."""
+        kind = await self.games.choose_bot((await self.get(player_id, table_id)).game, bot)
+        return await self.opener.advance(
+            await self._update(player_id, table_id, lambda table: forming_table.add_bot(table, player_id, kind, seat))
+        )
+
+    async def clear_seat(self, player_id: str, table_id: str, seat: int) -> Table:
+        """Free a seat; a player who had it loses access to the table."""
+
+        async def clear() -> Table:
+            code = self._invite_code()
+            return await self._update(
+                player_id, table_id, lambda table: forming_table.clear_seat(table, player_id, seat, code)
+            )
+
+        return await _with_free_invite_code(clear)
+
+    async def watch_table(self, viewer_id: str, table_id: str, network: str = "") -> AsyncGenerator[WatchedTable, None]:
+        """Yield a table and its changes until it ends; raises NotFound once the viewer may not see it any more."""
+        with self.feed.subscribe_table(table_id, viewer_id, network) as subscription:
+            table = await self.get(viewer_id, table_id)
+            subscription.mark_delivered(table)
+            yield WatchedTable(table, False)
+            yield WatchedTable(None, True)
+            if table.state in ENDED:
+                return
+            async for changed in subscription.changes():
+                yield WatchedTable(_shown(changed, viewer_id), True)
+                if changed.state in ENDED:
+                    return
+
+    async def watch_public(self, viewer_id: str, game: str, network: str = "") -> AsyncGenerator[WatchedTable, None]:
+        """Yield the public tables that are forming, newest first, and then changes of public tables.
+
+        Raises MalformedRequest for an unknown game: such a stream would never get a message.
+        """
+        if game:
+            await self.games.find(game)
+        with self.feed.subscribe_public(game, viewer_id, network) as subscription:
+            before = None
+            while page := await self._read_page(game, before):
+                for table in page:
+                    if table.is_shown_to(viewer_id):
+                        await subscription.turn_for(table)
+                        yield WatchedTable(table, False)
+                before = (page[-1].created_milliseconds, page[-1].table_id)
+            yield WatchedTable(None, True)
+            async for changed in subscription.changes():
+                if changed.is_shown_to(viewer_id):
+                    yield WatchedTable(changed, True)
+
+    async def _update(self, player_id: str, table_id: str, change: Callable[[Table], Table]) -> Table:
+        return await self._change(player_id, table_id, lambda table: change(_shown(table, player_id)))
+
+    async def _change(
+        self, player_id: str, table_id: str, change: Callable[[Table], Table], network: str = ""
+    ) -> Table:
+        """Update a table for a player who calls, and who is therefore there; a host who is away is none any more."""
+        seen, is_changed = await self._seen(table_id), False
+
+        def mark(table: Table) -> Table:
+            return self.presence.marked(table, seen, player_id)
+
+        def marked_change(table: Table) -> Table:
+            nonlocal is_changed
+            # Marked again after the change: a player who joins is there too.
+            changed = mark(change(mark(table)))
+            is_changed = changed != table
+            return changed
+
+        table = await self.updater.update(table_id, marked_change, player_id, network)
+        if is_changed:
+            # The update has recorded the player.
+            self.presence.store.mark_recorded([(table_id, player_id)], self.clock())
+        elif table.state is TableState.FORMING and table.seat_of(player_id) is not None:
+            await self.presence.store.record([(table_id, player_id)], self.clock())
+        return table
+
+    async def _seen(self, table_id: str) -> Seen:
+        return (await self.presence.store.seen([table_id]))[table_id]
+
+    async def _read_page(self, game: str, before: tuple[int, str] | None) -> list[Table]:
+        async with self.page_reads:
+            return await self.store.list_public(game, FORMING, before, PAGE_SIZE)
+
+    def _invite_code(self) -> str:
+        return "".join(self.source.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
+
+
+def _shown(table: Table, viewer_id: str) -> Table:
+    """Return a table; raises NotFound unless a player may see it."""
+    if not table.is_shown_to(viewer_id):
+        raise unknown_table()
+    return table
+
+
+async def _with_free_invite_code(store: Callable[[], Awaitable[Table]]) -> Table:
+    """Return what `store` returns, which draws an invite code and is called again while the code is in use."""
+    for _ in range(CODE_ATTEMPTS):
+        try:
+            return await store()
+        except InviteCodeTaken:
+            continue
+    raise Unavailable(
+        errors_pb2.ERROR_REASON_NO_INVITE_CODE, "no free invite code was found: try again", retry_after_seconds=0
+    )

@@ -1,0 +1,77 @@
+"""Optimistic updates of stored tables: read, change, store if the version is still the same, publish."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import islice
+
+from croupier.lobby.feed.subscriptions import TableFeed
+from croupier.lobby.storage.table_store import TableStore
+from croupier.lobby.tables.engine_port import MAX_TABLE_IDS, EnginePort
+from croupier.lobby.tables.forming_table import Table, TableState
+from croupier.lobby.tables.table_changes import next_version
+from croupier.runtime.errors import Unavailable
+from croupier.runtime.table_access import unknown_table
+from croupier_api.v1 import errors_pb2
+
+MAX_ATTEMPTS = 50
+MAX_DISCARDS = 10_000
+"""Tables beyond it are left to the engine, which deletes prepared tables by age."""
+
+
+@dataclass(slots=True)
+class Discards:
+    """Closed tables that the engine may delete, in memory: after a crash the engine deletes them by age."""
+
+    engine: EnginePort
+    # A dict keeps their order, unlike a set.
+    _waiting: dict[str, None] = field(default_factory=dict)
+
+    def add(self, table_id: str) -> None:
+        """Discard a table with the next call to the engine."""
+        if len(self._waiting) < MAX_DISCARDS:
+            self._waiting[table_id] = None
+
+    async def send(self) -> None:
+        """Discard all tables that were added; raises ServiceError, and keeps them for the next time."""
+        while batch := list(islice(self._waiting, MAX_TABLE_IDS)):
+            await self.engine.discard_tables(batch)
+            for table_id in batch:
+                self._waiting.pop(table_id, None)
+
+
+@dataclass(frozen=True, slots=True)
+class TableUpdater:
+    """Updates stored tables, publishes them to the streams, and discards those that were closed at the engine."""
+
+    store: TableStore
+    feed: TableFeed
+    discards: Discards
+    clock: Callable[[], int]
+
+    async def update(
+        self, table_id: str, change: Callable[[Table], Table], player_id: str = "", network: str = ""
+    ) -> Table:
+        """Store and return what `change` returns for a table; it is called again after each conflict.
+
+        A player of a network who makes the change is recorded as seen. Raises NotFound, the errors of `change`,
+        LimitReached if they have too many tables or change this one too often, InviteCodeTaken, and Unavailable after
+        too many conflicts.
+        """
+        for _ in range(MAX_ATTEMPTS):
+            table = await self.store.get(table_id)
+            if table is None:
+                raise unknown_table()
+            changed = change(table)
+            if changed == table:
+                return table
+            changed = next_version(table, changed, self.clock(), player_id)
+            if await self.store.update(table, changed, player_id, network):
+                self.feed.publish(changed)
+                if changed.state is TableState.CLOSED:
+                    self.discards.add(table_id)
+                return changed
+        raise Unavailable(
+            errors_pb2.ERROR_REASON_TABLE_BUSY,
+            "too many calls change this table at once: try again",
+            retry_after_seconds=0.5,
+        )

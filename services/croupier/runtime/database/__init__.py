@@ -1,0 +1,1 @@
+"""Databases: SQLite and PostgreSQL by two verbs, their schemas and their faults."""

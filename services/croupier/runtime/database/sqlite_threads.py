@@ -1,0 +1,176 @@
+"""SQLite on threads of its own: a few that read, and one that writes."""
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, NamedTuple, TypeVar
+
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event
+from sqlalchemy.exc import SQLAlchemyError
+
+from croupier.runtime.database.faults import driver_error
+from croupier.runtime.identity.permissions import open_private
+
+Result = TypeVar("Result")
+READERS = 3
+BUSY_TIMEOUT_MILLISECONDS = 10_000
+CHECKPOINT_PAGES = 10_000
+"""Pages of the write-ahead log (40 MB) before a checkpoint, which copies a page of many commits once."""
+CACHE_KIBIBYTES = 512
+"""The page cache of each connection; the operating system caches the file once for all."""
+
+
+class SqliteThreads:
+    """The connections to a file of SQLite, each in a thread of its own.
+
+    A transaction is one job of a thread, since each change of threads costs more than most statements. SQLite has one
+    writer at a time: here it is one thread, whose jobs are done in the order in which they came.
+    """
+
+    def __init__(self, url: URL) -> None:
+        """No thread starts, and no connection is made yet."""
+        self.url = url
+        self._readers = _Threads(_engine(url, is_writer=False), "sqlite-reader", READERS)
+        self._writer = _Threads(_engine(url, is_writer=True), "sqlite-writer", 1)
+
+    async def read(self, query: Callable[[Connection], Result]) -> Result:
+        """Call a function in a thread, with a connection that cannot write."""
+        return await self._readers.run(query)
+
+    async def write(self, change: Callable[[Connection], Result]) -> Result:
+        """Call a function in the thread that writes, in a transaction."""
+        return await self._writer.run(change)
+
+    async def close(self) -> None:
+        """End the threads after the jobs that were sent to them, and close their connections."""
+        await self._readers.close()
+        # The last connection of a file writes its log back.
+        await self._writer.close()
+
+
+class _Job(NamedTuple):
+    """A function to call, None to end the thread; and where its result goes."""
+
+    work: Callable[[Connection], Any] | None
+    result: asyncio.Future[Any]
+
+    def settle(self, result: Any, fault: Exception | None) -> None:
+        # The loop is closed if its program did not wait.
+        with suppress(RuntimeError):
+            self.result.get_loop().call_soon_threadsafe(self._settle, result, fault)
+
+    def _settle(self, result: Any, fault: Exception | None) -> None:
+        if self.result.done():
+            return
+        if fault is None:
+            self.result.set_result(result)
+        else:
+            self.result.set_exception(fault)
+
+
+class _Threads:
+    """Threads that do jobs, the first that came first; they start with the first job."""
+
+    def __init__(self, engine: Engine, name: str, count: int) -> None:
+        self._engine = engine
+        self._name = name
+        self._count = count
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._threads: list[Thread] = []
+
+    async def run(self, work: Callable[[Connection], Result]) -> Result:
+        """Return what a function returns in a thread; if the caller is cancelled before it began, it is not called."""
+        if not self._threads:
+            # Daemons, so that no statement keeps the process from ending.
+            self._threads = [Thread(target=self._work, name=self._name, daemon=True) for _ in range(self._count)]
+            for thread in self._threads:
+                thread.start()
+        return await self._send(work)
+
+    def _send(self, work: Callable[[Connection], Result] | None) -> asyncio.Future[Result]:
+        result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._jobs.put(_Job(work, result))
+        return result
+
+    async def close(self) -> None:
+        """End the threads after the jobs that were sent to them."""
+        threads, self._threads = self._threads, []
+        ended: list[asyncio.Future[None]] = [self._send(None) for _ in threads]
+        await asyncio.gather(*ended)
+        for thread in threads:
+            # It has done its last job.
+            thread.join()
+
+    def _work(self) -> None:
+        connection: Connection | None = None
+        while (job := self._jobs.get()).work is not None:
+            if job.result.cancelled():
+                continue
+            try:
+                connection = connection or self._engine.connect()
+                with connection.begin():
+                    result = job.work(connection)
+            except Exception as fault:  # noqa: BLE001 - the caller receives it
+                if _spoils(fault):
+                    _close(connection)
+                    connection = None
+                job.settle(None, fault)
+            else:
+                job.settle(result, None)
+        _close(connection)
+        job.settle(None, None)
+
+
+def _spoils(fault: Exception) -> bool:
+    """Return whether a connection is opened again after an error: its file may be another by then, or writable."""
+    error = driver_error(fault)
+    return isinstance(error, sqlite3.Error) and not isinstance(error, sqlite3.IntegrityError)
+
+
+def _close(connection: Connection | None) -> None:
+    if connection is not None:
+        # A fault of the rollback before the end changes nothing.
+        with suppress(SQLAlchemyError, sqlite3.Error):
+            connection.close()
+
+
+def _engine(url: URL, *, is_writer: bool) -> Engine:
+    # Errors must not quote parameters: cards, seeds, tokens.
+    engine = create_engine(url, hide_parameters=True, poolclass=NullPool)
+    event.listen(engine, "do_connect", _make_private)
+    event.listen(engine, "connect", _set_pragmas)
+    if not is_writer:
+        event.listen(engine, "connect", _forbid_writing)
+    return engine
+
+
+def _make_private(_dialect: object, _record: object, arguments: Any, _named: object) -> None:
+    """Make a missing file, with the mode 0600."""
+    # SQLite gives a new file the mode 0644, and its write-ahead log the mode of the file. An existing file must not be
+    # closed here: that would release the locks of all connections of this process. Only ":memory:" is not absolute.
+    file = Path(arguments[0])
+    if file.is_absolute():
+        with suppress(OSError):
+            open_private(file, os.O_EXCL).close()
+
+
+def _set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
+    # WAL lets readers continue during a commit; with FULL a commit survives a loss of power.
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        f"busy_timeout={BUSY_TIMEOUT_MILLISECONDS}",
+        f"wal_autocheckpoint={CHECKPOINT_PAGES}",
+        f"cache_size=-{CACHE_KIBIBYTES}",
+    ):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _forbid_writing(connection: sqlite3.Connection, _record: object) -> None:
+    connection.execute("PRAGMA query_only=ON").close()

@@ -1,0 +1,1 @@
+"""Who calls: tokens, links to tables, and the permissions of secret files."""

@@ -1,0 +1,94 @@
+"""Spans of calls across services, by the OpenTelemetry API.
+
+Nothing is recorded unless `exported_spans` has configured the SDK, for a collector.
+"""
+
+import contextvars
+from collections.abc import Iterator, MutableMapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, NamedTuple
+
+from opentelemetry import trace
+from opentelemetry.context import Context, attach
+from opentelemetry.trace import Link, Span
+from opentelemetry.util.types import Attributes
+
+from croupier.runtime.server.program import SettingsError
+
+TRACER = trace.get_tracer("croupier")
+TABLE_ID, GAME, SEQUENCE = "croupier.table_id", "croupier.game", "croupier.sequence"
+"""Attributes of spans; runtime/observation/span_export.py lists the exported ones."""
+_NOT_RECORDED: AbstractContextManager[Span] = nullcontext(trace.INVALID_SPAN)
+
+
+class TracesSettings(NamedTuple):
+    """The collector of traces, host:port or empty, and the recorded share of traces."""
+
+    endpoint: str = ""
+    ratio: float = 1.0
+
+
+def start_span(name: str, **options: Any) -> AbstractContextManager[Span]:
+    """Make a span of the body, without exceptions, whose texts may name a card."""
+    return TRACER.start_as_current_span(name, record_exception=False, set_status_on_exception=False, **options)
+
+
+def open_span(name: str, attributes: Attributes = None) -> AbstractContextManager[Span]:
+    """Make a child span of the body, INVALID_SPAN if the current span is not recorded.
+
+    The check makes an unrecorded span of an action cost half a microsecond; the API alone takes five.
+    """
+    if not trace.get_current_span().is_recording():
+        return _NOT_RECORDED
+    return start_span(name, attributes=attributes)
+
+
+def open_shared_span(name: str, waiting: Sequence[Span]) -> AbstractContextManager[Span]:
+    """Make a span of the body for all waiting ones: a child of the first, with links to and from each."""
+    recorded = [span for span in waiting if span.is_recording()]
+    return _shared_span(name, recorded) if recorded else _NOT_RECORDED
+
+
+@contextmanager
+def _shared_span(name: str, recorded: Sequence[Span]) -> Iterator[Span]:
+    parent = trace.set_span_in_context(recorded[0], Context())
+    with start_span(name, context=parent, links=[Link(span.get_span_context()) for span in recorded]) as shared:
+        for span in recorded:
+            span.add_link(shared.get_span_context())
+        yield shared
+
+
+def context_without_span() -> contextvars.Context:
+    """Return a context without the current span, for a task that outlives the call that started it."""
+    context = contextvars.copy_context()
+    context.run(attach, Context())
+    return context
+
+
+def add_span_ids(_logger: object, _method: str, fields: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Add trace_id and span_id of the current span to a log line, if it is recorded: a processor of structlog."""
+    span = trace.get_current_span()
+    if span.is_recording():
+        context = span.get_span_context()
+        fields["trace_id"] = trace.format_trace_id(context.trace_id)
+        fields["span_id"] = trace.format_span_id(context.span_id)
+    return fields
+
+
+@contextmanager
+def exported_spans(settings: TracesSettings, service: str) -> Iterator[None]:
+    """Export the spans of this process while the body runs, if a collector is named; works once in a process.
+
+    Raises SettingsError if the SDK is not installed.
+    """
+    if not settings.endpoint:
+        yield
+        return
+    try:
+        from croupier.runtime.observation.span_export import exporting
+    except ModuleNotFoundError as missing:
+        raise SettingsError(
+            f"--traces-endpoint needs {missing.name}, which the extra `traces` of this project installs"
+        ) from None
+    with exporting(settings.endpoint, settings.ratio, service):
+        yield

@@ -1,0 +1,339 @@
+"""The interceptor of all calls: authentication, budgets, log context, metrics, and errors as gRPC status."""
+
+import asyncio
+import re
+import time
+import uuid
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeAlias
+
+import grpc
+import structlog
+from google.protobuf.message import DecodeError
+from grpc_status import rpc_status
+from opentelemetry import trace
+
+from croupier.runtime.admission.admission import Admission
+from croupier.runtime.admission.budget import TooManyCalls
+from croupier.runtime.admission.costs import answer_cost, cost_of
+from croupier.runtime.admission.limits import Limits
+from croupier.runtime.admission.network import ADDRESS_HEADER, network_of
+from croupier.runtime.admission.refusal_log import RefusalLog
+from croupier.runtime.errors import (
+    InternalFault,
+    MalformedRequest,
+    NotImplementedHere,
+    ServiceError,
+    TimedOut,
+    to_status,
+)
+from croupier.runtime.identity.tokens import Caller, TokenVerifier, bearer_token
+from croupier.runtime.observation.logs import Logger
+from croupier.runtime.observation.metrics import RpcMetrics
+from croupier.runtime.observation.traced_calls import ServicerContext as Context
+from croupier.runtime.observation.traced_calls import set_code, traced_handler
+from croupier.runtime.observation.tracing import TABLE_ID
+from croupier.runtime.server.call import Call
+from croupier.runtime.server.streamed_answer import StreamedAnswer
+from croupier_api.v1 import errors_pb2
+
+REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+"""The request ids that are taken from outside: gRPC refuses to send any text on, and logs should not contain it."""
+BOUND_TABLE_ID = re.compile(r"[!-~]{1,64}")
+"""The table ids that are added to lines of the log and to spans."""
+UNKNOWN_METHOD = "unknown"
+"""The name of all unknown methods in logs and metrics."""
+OPEN_SERVICES = ("/grpc.health.v1.", "/grpc.reflection.")
+
+REQUEST_SECONDS = 5.0
+"""The time in which a request has to arrive after its headers."""
+SMALL_ANSWER_BYTES = 16 * 1024
+"""Answers up to this size are in their call's cost, and do not count among those under way."""
+
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+Decode: TypeAlias = Callable[[bytes], Any]
+Encode: TypeAlias = Callable[[Any], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Authenticator:
+    """Authenticates callers; `open_methods` need no token, nor do unknown methods."""
+
+    verifier: TokenVerifier
+    open_methods: frozenset[str] = frozenset()
+
+    def authenticate(self, method: str, metadata: Mapping[str, str]) -> Caller:
+        """Return the caller, an anonymous one for open methods; raises Unauthenticated."""
+        network = network_of(metadata.get(ADDRESS_HEADER, ""))
+        if method == UNKNOWN_METHOD or method in self.open_methods or method.startswith(OPEN_SERVICES):
+            return Caller("", "", network)
+        return self.verifier.verify(bearer_token(dict(metadata)), network)
+
+
+class CallInterceptor(grpc.aio.ServerInterceptor):
+    """Wraps every handler of a server; without `limits` anyone may call as often as they like.
+
+    A request has to arrive within `request_seconds` after its headers.
+    """
+
+    def __init__(
+        self,
+        authenticator: Authenticator,
+        metrics: RpcMetrics,
+        logger: Logger,
+        limits: Limits | None = None,
+        request_seconds: float = REQUEST_SECONDS,
+    ) -> None:
+        self._authenticator = authenticator
+        self._metrics = metrics
+        self._logger = logger
+        self._limits = limits
+        self._request_seconds = request_seconds
+        self._refusals = RefusalLog(logger, time.monotonic_ns)
+        self._wrapped: dict[str, Handler] = {}
+        """The wrapped handlers by method, made once: those of each call would stay in memory as long as its stream."""
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable["Handler | None"]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler:
+        """Return the wrapped handler of a method, or one that refuses an unknown method."""
+        method = handler_call_details.method
+        if (known := self._wrapped.get(method)) is not None:
+            return known
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            # A stream handler refuses unary calls and streams alike, before it reads a message.
+            refuse = self._wrap_stream(UNKNOWN_METHOD, _refuse_unknown, None, bytes)
+            return grpc.stream_stream_rpc_method_handler(refuse)
+        self._wrapped[method] = wrapped = self._wrap(method, handler)
+        return wrapped
+
+    # The stubs describe handlers of the threaded server; those here are coroutines and asynchronous iterators.
+    def _wrap(self, method: str, handler: Any) -> Handler:
+        """Return a handler that is called with the headers, before the request has arrived, and sends bytes."""
+        if method.startswith(OPEN_SERVICES):
+            open_handler: Handler = handler
+            return open_handler
+        decode, encode = handler.request_deserializer or bytes, handler.response_serializer or bytes
+        if handler.stream_stream:
+            # The handler reads and decodes its requests itself, message by message.
+            return grpc.stream_stream_rpc_method_handler(self._wrap_stream(method, handler.stream_stream, None, encode))
+        if handler.unary_stream:
+            return grpc.stream_stream_rpc_method_handler(
+                self._wrap_stream(method, handler.unary_stream, decode, encode)
+            )
+        return grpc.stream_unary_rpc_method_handler(self._wrap_unary(method, handler.unary_unary, decode, encode))
+
+    def _wrap_unary(
+        self, method: str, handler: Callable[[Any, Call], Awaitable[Any]], decode: Decode, encode: Encode
+    ) -> Callable[[Any, Context], Awaitable[Any]]:
+        async def serve(_requests: object, context: Context) -> Any:
+            started = 0.0
+            code, failure = "CANCELLED", None
+            try:
+                call = self._begin(method, context)
+                with self._arriving(call):
+                    request = await self._request(decode, context)
+                started = time.perf_counter()
+                answer = encode(await handler(request, call))
+                if len(answer) > SMALL_ANSWER_BYTES:
+                    end = self._begin_answer(call, answer)
+                    # The stub has a class in place of a protocol.
+                    context.add_done_callback(lambda _context: end())  # type: ignore[arg-type]
+                code = "OK"
+                return answer
+            except Exception as error:  # noqa: BLE001 - every fault becomes a status
+                failure = self._error_of(error, method, context)
+                code = _code_name(failure, context)
+            finally:
+                self._record_end(method, code)
+                if started:
+                    self._metrics.seconds.labels(method).observe(time.perf_counter() - started)
+            # It is counted before the answer is sent: a caller with an answer finds it in the metrics.
+            return await _abort(failure, context)
+
+        return traced_handler(method, serve)
+
+    def _wrap_stream(
+        self, method: str, handler: Callable[[Any, Call], Any], decode: Decode | None, encode: Encode
+    ) -> Callable[[Any, Context], Awaitable[None]]:
+        async def serve(requests: Any, context: Context) -> None:
+            code, failure = "CANCELLED", None
+            answer = StreamedAnswer(context)
+            self._metrics.open_calls.labels(method).inc()
+            try:
+                call = self._begin(method, context)
+                async with self._limits.streams.held(call.caller) if self._limits else nullcontext():
+                    request = await self._request(decode, context) if decode else requests
+                    await self._run_stream(handler(request, call), call, encode, answer)
+                code = "OK"
+            except Exception as error:  # noqa: BLE001 - every fault becomes a status
+                failure = self._error_of(error, method, context)
+                code = _code_name(failure, context)
+            finally:
+                self._metrics.open_calls.labels(method).dec()
+                self._record_end(method, code)
+            if failure is not None and not context.done():
+                await answer.refuse(failure)
+
+        return traced_handler(method, serve)
+
+    @contextmanager
+    def _arriving(self, call: Call) -> Iterator[None]:
+        """Hold a place of the caller's network while a request arrives; raises LimitReached if there is none."""
+        if self._limits is None:
+            yield
+            return
+        streams = self._limits.streams
+        place = streams.acquire(replace(call.caller, id=""))
+        try:
+            yield
+        finally:
+            streams.release(place)
+
+    async def _request(self, decode: Decode, context: Context) -> Any:
+        """Return the one request of a call; raises TimedOut if it does not arrive in time."""
+        try:
+            async with asyncio.timeout(self._request_seconds):
+                raw = await context.read()
+        except TimeoutError:
+            raise TimedOut(
+                errors_pb2.ERROR_REASON_SERVICE_TIMEOUT,
+                f"the request did not arrive: expected it within {self._request_seconds:g} s after its headers",
+            ) from None
+        request = _decoded(decode, raw)
+        _bind_table_of(request)
+        return request
+
+    def _begin_answer(self, call: Call, answer: bytes) -> Callable[[], None]:
+        """Let a call pay for a large answer, and count it as under way until the returned function is called."""
+        call.admission.owe(answer_cost(len(answer)))
+        if self._limits is None:
+            return _nothing
+        answers = self._limits.answers
+        return partial(answers.release, answers.acquire(call.caller, len(answer)))
+
+    async def _run_stream(
+        self, responses: AsyncGenerator[Any, None] | Awaitable[None], call: Call, encode: Encode, answer: StreamedAnswer
+    ) -> None:
+        if not isinstance(responses, AsyncGenerator):
+            await responses
+            return
+        # Close the generator of a call that ends early now, instead of by the garbage collector.
+        async with aclosing(responses):
+            async for response in responses:
+                message = encode(response)
+                if len(message) <= SMALL_ANSWER_BYTES:
+                    await answer.write(message)
+                    continue
+                end = self._begin_answer(call, message)
+                try:
+                    await answer.write(message)
+                finally:
+                    end()
+
+    def _record_end(self, method: str, code: str) -> None:
+        self._metrics.calls.labels(method, code).inc()
+        set_code(trace.get_current_span(), code)
+
+    def _begin(self, method: str, context: Context) -> Call:
+        """Return the call of an authenticated caller who has paid for it; raises Unauthenticated, TooManyCalls."""
+        metadata = _text_metadata(context)
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(method=method, request_id=_request_id(metadata))
+        if table_id := metadata.get("x-table-id", ""):
+            _bind_table(table_id)
+        caller = self._authenticator.authenticate(method, metadata)
+        if caller.id:
+            structlog.contextvars.bind_contextvars(player_id=caller.id)
+        if self._limits is not None and not caller.network:
+            self._metrics.without_network.inc()
+        admission = Admission(caller, self._limits, cost_of(method))
+        admission.pay()
+        return Call(caller, admission, context)
+
+    def _error_of(self, error: Exception, method: str, context: Context) -> ServiceError | None:
+        """Return the error to answer with, or None if the call was aborted already; logs it."""
+        if isinstance(error, ServiceError):
+            if error.limit:
+                self._metrics.refusals.labels(error.limit).inc()
+            if isinstance(error, TooManyCalls):
+                self._metrics.limited.labels(method).inc()
+            self._refusals.add(error, network_of(_text_metadata(context).get(ADDRESS_HEADER, "")))
+            return _without_traceback(error)
+        if isinstance(error, grpc.aio.AbortError) or context.done():
+            return None
+        self._logger.error("call failed", exc_info=error)
+        return InternalFault(errors_pb2.ERROR_REASON_INTERNAL_FAULT, "internal fault: the server's log has the details")
+
+
+def _without_traceback(error: ServiceError) -> ServiceError:
+    """Return the error without its traceback and causes.
+
+    Their frames refer to the error and perhaps to a whole table: reference cycles, which only the garbage collector
+    would free, and it runs seldom here.
+    """
+    error.__traceback__ = error.__context__ = error.__cause__ = None
+    return error
+
+
+def _text_metadata(context: Context) -> dict[str, str]:
+    return {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+def _decoded(decode: Decode, raw: Any) -> Any:
+    if raw is not grpc.aio.EOF:
+        try:
+            return decode(raw)
+        except DecodeError:
+            pass
+    raise MalformedRequest(
+        errors_pb2.ERROR_REASON_MALFORMED_REQUEST,
+        "invalid message: expected the protobuf message of this method, with all strings in UTF-8",
+    )
+
+
+def _request_id(metadata: Mapping[str, str]) -> str:
+    """Return the caller's id of a call, or a new one if there is none or it has other characters."""
+    named = metadata.get("x-request-id", "")
+    return named if REQUEST_ID.fullmatch(named) else uuid.uuid4().hex
+
+
+def _bind_table_of(request: Any) -> None:
+    table_id = getattr(request, "table_id", "")
+    if isinstance(table_id, str) and table_id:
+        _bind_table(table_id)
+
+
+def _bind_table(table_id: str) -> None:
+    if BOUND_TABLE_ID.fullmatch(table_id):
+        structlog.contextvars.bind_contextvars(table_id=table_id)
+        trace.get_current_span().set_attribute(TABLE_ID, table_id)
+
+
+async def _refuse_unknown(_requests: object, _call: Call) -> None:
+    raise NotImplementedHere(
+        errors_pb2.ERROR_REASON_UNKNOWN_METHOD,
+        "unknown method: see the reflection service for the methods",
+    )
+
+
+async def _abort(failure: ServiceError | None, context: Context) -> None:
+    if failure is not None and not context.done():
+        await context.abort_with_status(rpc_status.to_status(to_status(failure)))
+
+
+def _code_name(failure: ServiceError | None, context: Context) -> str:
+    if failure is not None:
+        return failure.code.name
+    code = context.code()
+    return code.name if isinstance(code, grpc.StatusCode) else "CANCELLED"
