@@ -368,6 +368,7 @@ class EngineHarness:
                 sending=self.spectator_sending,
                 clock=self.clock,
                 metrics=self.metrics,
+                max_queue_messages=self.max_queue_messages,
             ),
             new_scheduler=partial(
                 TurnScheduler,

@@ -8,7 +8,6 @@ from functools import partial
 
 import pytest
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.accounts.players import Player
 from croupier.lobby.assembly import Lobby
@@ -20,8 +19,9 @@ from croupier.lobby.storage.store import Store
 from croupier.lobby.storage.ticket_store import TicketStore
 from croupier.lobby.tables.forming_table import Table, TableState
 from croupier.lobby.tables.table_service import WatchedTable
+from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached
-from tests.databases import on_both_databases
+from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, START, TIME_CONTROL, FakeClock, FakeEngine, player
 from tests.lobby.matches import ADA, BOB, EVE, TWO, match_all, next_message
@@ -45,10 +45,9 @@ async def refusal_of(call: Awaitable[object]) -> str:
     return str(refusal.value)
 
 
-async def seats_in(database: AsyncEngine) -> Sequence[tuple[str, str | None]]:
-    async with database.connect() as connection:
-        rows = await connection.execute(select(SEATS.c.player_id, SEATS.c.network).order_by(SEATS.c.player_id))
-        return [(row.player_id, row.network) for row in rows]
+async def seats_in(database: Database) -> Sequence[tuple[str, str | None]]:
+    rows = await execute(database, select(SEATS.c.player_id, SEATS.c.network).order_by(SEATS.c.player_id))
+    return [(row.player_id, row.network) for row in rows]
 
 
 @on_both_databases
@@ -67,7 +66,7 @@ def ids(tables: Sequence[Table]) -> list[str]:
 
 @on_both_databases
 async def test_hosted_joined_and_matched_tables_count_and_ended_ones_do_not(
-    deployment: LobbyDeployment, database: AsyncEngine
+    deployment: LobbyDeployment, database: Database
 ) -> None:
     async with deployment.lobby(max_player_tables=3) as lobby:
         own = await lobby.tables.create(EVE, PAIRS)
@@ -111,7 +110,7 @@ async def match_on(stack: AsyncExitStack, lobby: Lobby, *players: tuple[Player, 
 
 @on_both_databases
 async def test_a_matched_table_counts_for_the_networks_of_all_its_players(
-    deployment: LobbyDeployment, database: AsyncEngine, engine: FakeEngine
+    deployment: LobbyDeployment, database: Database, engine: FakeEngine
 ) -> None:
     async with deployment.lobby(max_network_tables=1) as lobby:
         (table,) = await match(lobby, (ADA, FAR), (BOB, NEAR))
@@ -194,7 +193,7 @@ async def test_a_network_at_its_limit_may_fill_its_tables(deployment: LobbyDeplo
 
 @on_both_databases
 async def test_the_seat_of_a_player_who_is_not_ready_falls_free_for_all_who_watch(
-    lobby: Lobby, clock: FakeClock, database: AsyncEngine
+    lobby: Lobby, clock: FakeClock, database: Database
 ) -> None:
     table = await lobby.tables.create(ADA, PAIRS)
     async with aclosing(lobby.tables.watch_table(BOB.player_id, table.table_id)) as stream:

@@ -12,7 +12,7 @@ from croupier.runtime.identity.tokens import Caller
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of
 from tests.databases import on_both_databases
-from tests.lobby.fakes import FakeClock, player
+from tests.lobby.fakes import FakeClock, FakeEngine, player
 from tests.lobby.matches import Call, match_all, next_message, seated
 
 NEAR, FAR = "192.0.2.0/24", "2001:db8:abcd:ef00::/56"
@@ -74,7 +74,9 @@ async def test_players_of_one_network_are_matched_if_nobody_else_waits(lobby: Lo
     assert await seated(streams[0]) == await seated(streams[1])
 
 
-async def test_a_ticket_has_the_network_of_the_call(lobby: Lobby, clock: FakeClock) -> None:
+async def test_a_ticket_has_the_network_of_the_call_and_the_host_of_a_match_pays(
+    lobby: Lobby, clock: FakeClock, engine: FakeEngine
+) -> None:
     wanted = pb.FindMatchRequest(game="pairs", seat_count=2)
     find_match: Callable[..., Any] = lobby.servicer.FindMatch
     async with AsyncExitStack() as stack:
@@ -87,3 +89,4 @@ async def test_a_ticket_has_the_network_of_the_call(lobby: Lobby, clock: FakeClo
         await match_all(lobby)
         table = (await anext(streams[0])).table
         assert [seat.player_id for seat in table.seats] == [player(1).player_id, player(3).player_id]
+    assert engine.networks == {table.table_id: NEAR}

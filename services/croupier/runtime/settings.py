@@ -98,7 +98,7 @@ class ServiceSettings(Settings):
     """Units for the calls of one player at once."""
     network_units_per_second: NonNegativeInt = 1000
     """Units a second for the calls of one network (IPv4 /24, IPv6 /56); 0 for no limit."""
-    network_burst: PositiveInt = 10_000
+    network_burst: PositiveInt = 12_000
     """Units for the calls of one network at once."""
     max_streams: PositiveInt = 10_000
     """Streams, and calls whose request has not arrived, at a time."""

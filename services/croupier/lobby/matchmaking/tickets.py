@@ -67,7 +67,10 @@ def choose(waiting: Sequence[Ticket], seat_count: int) -> list[Ticket]:
 
 
 def matched_table(table_id: str, time_control: TimeControl, now: int, tickets: Sequence[Ticket]) -> Table:
-    """Return the table of tickets with equal criteria: PREPARING, all players ready, the first one as host."""
+    """Return the table of tickets with equal criteria: PREPARING, all players ready, the first one as host.
+
+    The network of the host pays for the entries of time-outs.
+    """
     seats = [FREE_SEAT] * len(tickets)
     for number, ticket in enumerate(tickets):
         seat = seat_of_player(seats, Player(ticket.player_id, ticket.name))
@@ -85,4 +88,5 @@ def matched_table(table_id: str, time_control: TimeControl, now: int, tickets: S
         seed_commitment="",
         created_milliseconds=now,
         updated_milliseconds=now,
+        network=tickets[0].network,
     )

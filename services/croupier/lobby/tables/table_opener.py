@@ -45,7 +45,7 @@ class TableOpener:
 
     async def _prepare(self, table: Table) -> Table:
         preparation = await self.engine.prepare_table(
-            table.table_id, table.game, len(table.seats), table.options, table.time_control
+            table.table_id, table.game, len(table.seats), table.options, table.time_control, table.network
         )
 
         def prepared(current: Table) -> Table:
