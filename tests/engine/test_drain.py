@@ -3,9 +3,11 @@
 import asyncio
 import sqlite3
 import threading
+from collections.abc import Callable, Coroutine
 from contextlib import closing
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -27,6 +29,7 @@ from tests.engine.play import (
     event_of,
     live_stream,
     make_config,
+    open_table,
     parsed,
     people,
     play_on,
@@ -188,3 +191,24 @@ async def test_a_store_that_hangs_is_given_up_after_the_grace_period(sqlite_url:
     await harness.database.close()
     # A statement that waited for the lock has ended in its thread, which must not outlive the event loop.
     assert not any("sqlite" in thread.name for thread in threading.enumerate())
+
+
+async def test_work_whose_caller_has_gone_ends_with_the_engine(
+    engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = asyncio.all_tasks()
+    table, tables = await open_table(engine, make_config()), engine.tables()
+    works: dict[str, Callable[[], Coroutine[Any, Any, object]]] = {
+        "find": lambda: tables.get("t1"),
+        "log_after": lambda: table.catch_up_to(9),
+    }
+    for name, work in works.items():
+        held = HeldCall(engine.store, name, monkeypatch)
+        call = asyncio.create_task(work())
+        await held.until_read()
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        assert asyncio.all_tasks() > before
+        await asyncio.gather(tables.close(), table.close())
+        assert asyncio.all_tasks() == before
+        monkeypatch.undo()

@@ -105,6 +105,7 @@ class Engine:
         await end_tasks([finishing])
 
     async def _finish(self, grace_seconds: float) -> None:
+        await self.tables.close()
         await self.bot_workers.close()
         await self.background.close(grace_seconds)
         with suppress(Exception):  # If scoring is down, another engine delivers them later.

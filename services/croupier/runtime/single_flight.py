@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Coroutine
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from croupier.runtime.server.tasks import end_tasks
+
 Result = TypeVar("Result")
 
 
@@ -44,6 +46,10 @@ class SingleFlight(Generic[Result]):
         """Wait until the calls that run now have ended, also if they fail."""
         await asyncio.gather(*(flight.task for flight in self._running.values()), return_exceptions=True)
 
+    async def close(self) -> None:
+        """Cancel the calls that run now, which may have no caller any more."""
+        await end_tasks([flight.task for flight in self._running.values()])
+
     def _ended(self, key: str, call: asyncio.Task[Result]) -> None:
         self._running.pop(key, None)
         _retrieve(call)
@@ -58,6 +64,7 @@ class PacedFlight:
         self._began = -math.inf
         self._next: asyncio.Task[None] | None = None
         """The call that has not begun."""
+        self._running: set[asyncio.Task[None]] = set()
 
     async def run(self, call: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Return after a call that began after this one; raises what that raises.
@@ -66,8 +73,17 @@ class PacedFlight:
         """
         if self._next is None:
             self._next = asyncio.ensure_future(self._run(call))
-            self._next.add_done_callback(_retrieve)
+            self._running.add(self._next)
+            self._next.add_done_callback(self._ended)
         await asyncio.shield(self._next)
+
+    async def close(self) -> None:
+        """Cancel the calls that run now, which may have no caller any more."""
+        await end_tasks(self._running)
+
+    def _ended(self, call: asyncio.Task[None]) -> None:
+        self._running.discard(call)
+        _retrieve(call)
 
     async def _run(self, call: Callable[[], Coroutine[Any, Any, None]]) -> None:
         loop = asyncio.get_running_loop()

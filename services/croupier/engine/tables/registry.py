@@ -318,6 +318,11 @@ class Tables:
         self.is_draining = True
         await asyncio.gather(*(table.drain() for table in self.in_memory.values()), self._loading.ended())
 
+    async def close(self) -> None:
+        """End the work for callers that have gone, after the last call."""
+        tables = [table.close() for table in self._memory]
+        await asyncio.gather(self._finding.close(), self._loading.close(), self._replays.close(), *tables)
+
     def _refuse_if_draining(self) -> None:
         if self.is_draining:
             raise Unavailable(

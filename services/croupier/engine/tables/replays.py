@@ -60,6 +60,10 @@ class ReplayCache:
             replay, callers = await self._building.run(table_id, partial(self._added, table))
         return replay._replace(callers=callers)
 
+    async def close(self) -> None:
+        """Build no more replays."""
+        await self._building.close()
+
     async def _added(self, table: Table | StoredTable) -> Replay:
         replay = await self._built(table)
         if replay.compressed:

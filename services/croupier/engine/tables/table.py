@@ -417,6 +417,10 @@ class Table:
             self._scheduler.stop()
             self._scheduler = None
 
+    async def close(self) -> None:
+        """End the reads of the log that have no caller any more."""
+        await self._reads.close()
+
     async def drain(self) -> None:
         """Let no time run out any more, and hand all streams over after the append in progress was answered."""
         self.retire()

@@ -15,7 +15,7 @@ TaskFactory: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 """Returns the coroutine of a background task."""
 
 
-async def end_tasks(tasks: Iterable[asyncio.Task[None]]) -> None:
+async def end_tasks(tasks: Iterable[asyncio.Task[Any]]) -> None:
     """Cancel tasks, and wait for END_SECONDS at most until they have released their resources."""
     ending = list(tasks)
     for task in ending:
