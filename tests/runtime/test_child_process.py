@@ -19,7 +19,7 @@ time.sleep(3600)
 """
 STUBBORN = """
 import signal
-from croupier.runtime.server.grpc_server import child_process
+from croupier.runtime.server import child_process
 child_process.GRACE_SECONDS = 0.1
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 """
