@@ -248,7 +248,7 @@ _ALL = (
                 "--sign-in-burst=15",
                 "--max-player-tables=12",
                 "--max-network-tables=14",
-                "--max-network-streams=60",
+                "--max-network-streams=30",
             ),
             "engine": ("--max-player-streams=30", "--table-entries-per-second=2", "--table-entries-burst=20"),
         },
