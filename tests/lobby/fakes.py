@@ -19,6 +19,7 @@ from croupier.runtime.table_access_codec import decode_access
 from croupier_api.v1 import errors_pb2, games_pb2
 from croupier_internal.v1 import engine_control_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2_grpc
+from tests.waiting import SettlingLoop
 
 TIME_CONTROL = TimeControl(30, 60, 0)
 PAIRS = TableSpec("pairs", 2, {}, TIME_CONTROL, OPEN)
@@ -62,6 +63,12 @@ class FakeClock:
 
     def advance(self, seconds: float) -> None:
         self.now += round(seconds * 1000)
+
+    def drive(self) -> None:
+        """Let the timers of the running loop fire by this clock."""
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, SettlingLoop)
+        loop.follow(lambda: (self.now - START) / 1000)
 
 
 class FakeEngine:

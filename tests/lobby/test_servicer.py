@@ -223,13 +223,14 @@ async def test_no_page_token_names_a_table_that_is_hidden_from_its_caller(
 async def test_streams_end_with_their_token_and_a_ticket_is_kept(harness: LobbyHarness, clock: FakeClock) -> None:
     ada, wanted = await harness.sign_in(1), pb.FindMatchRequest(game="pairs", seat_count=2)
     table = (await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seat_count=2))).table
-    # Time enough for both first answers, also on a busy machine.
-    clock.advance(897)
+    clock.drive()
+    clock.advance(899.999)
     watching = ada.call("WatchTables", pb.WatchTablesRequest(table_id=table.table_id))
     matching = ada.call("FindMatch", wanted)
     assert (await watching.read()).table == table
     assert not (await watching.read()).HasField("table")
     ticket_id = (await matching.read()).ticket_id
+    clock.advance(0.001)
     for stream in (watching, matching):
         assert await refused(stream) == ("UNAUTHENTICATED", "INVALID_ACCESS_TOKEN", "")
     ada = await harness.sign_in(1)

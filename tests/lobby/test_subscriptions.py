@@ -16,9 +16,9 @@ from croupier.runtime.database.drivers import POOL_SIZE
 from croupier.runtime.errors import NotFound, Unavailable
 from croupier.runtime.fair_queue import TICK_SECONDS
 from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, START, FakeClock
+from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, FakeClock
 from tests.lobby.matches import ADA, BOB, EVE, next_message
-from tests.waiting import SettlingLoop, settled
+from tests.waiting import settled
 
 LIST_COMPLETE = WatchedTable(None, True)
 
@@ -102,9 +102,7 @@ async def test_new_streams_read_few_pages_at_a_time_and_take_turns(
         return [table]
 
     monkeypatch.setattr(lobby.tables.store, "list_public", list_public)
-    loop = asyncio.get_running_loop()
-    assert isinstance(loop, SettlingLoop)
-    loop.follow(lambda: (clock() - START) / 1000)
+    clock.drive()
     streams = [lobby.tables.watch_public(EVE.player_id, "") for _ in range(MESSAGES_PER_TICK + MAX_PAGE_READS)]
     firsts = [asyncio.ensure_future(anext(stream)) for stream in streams]
     await settled()

@@ -14,9 +14,9 @@ from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.fair_queue import TICK_SECONDS
 from croupier.runtime.table_access import SEATED
 from croupier_api.v1.lobby_pb2 import WatchTablesResponse
-from tests.lobby.fakes import START, FakeClock, forming_table
+from tests.lobby.fakes import FakeClock, forming_table
 from tests.lobby.matches import ADA, BOB, EVE, next_message
-from tests.waiting import SettlingLoop, settled
+from tests.waiting import settled
 
 MANY_STREAMS = 1000
 TABLE_ID = forming_table().table_id
@@ -81,9 +81,7 @@ class Readers:
 
 @pytest.fixture
 async def readers(clock: FakeClock) -> AsyncIterator[Readers]:
-    loop = asyncio.get_running_loop()
-    assert isinstance(loop, SettlingLoop)
-    loop.follow(lambda: (clock() - START) / 1000)
+    clock.drive()
     readers = Readers(clock)
     yield readers
     await readers.close()
