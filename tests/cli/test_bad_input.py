@@ -107,7 +107,7 @@ ONE_OF_EACH = "SQLite serves one instance of each service"
         ("play --server https://play.example:443", 2, "leave out https://, and name the port"),
         ("play --server play.example:7700", 2, "add --tls or --ca-file, or --insecure to connect all the same"),
         ("play --table t1 --server 192.0.2.7:7700", 2, "--server 192.0.2.7:7700 is another machine"),
-        ("replay verify .git", 2, ".git has no replays: expected files that end with .jsonl"),
+        ("replay verify docs", 2, "docs has no replays: expected files that end with .jsonl"),
         ("games --rules", 2, "croupier games GAME --rules"),
         ("serve cashier", 2, "choose one of lobby, engine, scoring"),
         (f"migrate --database {SERVER} --wait 0", 1, "its server cannot be reached"),

@@ -226,7 +226,7 @@ def test_a_guest_frees_their_seat_before_the_game(folder: Path) -> None:
         with person_in(folder, {}, ["--join", code, "--player", "gus"]) as guest:
             guest.read_until("(you)")
             guest.type("/leave")
-            assert guest.read_to_the_end() == 0
+            assert guest.read_to_the_end() == 0, guest.seen[-3000:]
             assert "Come back" not in guest.seen
 
 

@@ -7,6 +7,7 @@ import pickle
 import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
+from croupier.engine.bots import worker
 from croupier.engine.bots import worker_pool as module
 from croupier.engine.bots.worker import LAST_ITERATION_MILLISECONDS, NICENESS, BotRequest, Decide, thinking_milliseconds
 from croupier.engine.bots.worker import decide as decide_really
@@ -23,6 +25,7 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.games.actions import PLAYS, Action
 from croupier.games.interface import Legal, Observation
 from croupier.games.registry import GAMES, bots_of
+from croupier.games.search import SearchBot
 from tests.engine.fakes import START, FakeClock, RecordingLogger
 from tests.engine.faulty_bot import ANSWER, DIE, FAIL, HANG, Loaded, decide, decide_after
 from tests.engine.play import every_game, make_config, within_timeout
@@ -240,10 +243,16 @@ async def test_a_process_that_starts_slowly_is_kept(
     assert pids() == [starting]
 
 
-@pytest.mark.parametrize("iteration", [0.001, 0.1, 3.0], ids="{} milliseconds for an iteration".format)
-def test_a_decision_takes_the_same_time_whether_there_is_an_alternative_or_not(iteration: float) -> None:
+@pytest.mark.parametrize("iteration", [0.001, 1.0, 3.0], ids="{} milliseconds for an iteration".format)
+def test_a_decision_takes_the_same_time_whether_there_is_an_alternative_or_not(
+    iteration: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An iteration of a microsecond reaches the limit of iterations before the time is over."""
     thinking = thinking_milliseconds(GAMES["solo"], "search")
+    bot = bots_of(GAMES["solo"])["search"]
+    assert isinstance(bot, SearchBot)
+    # Twenty thousand iterations would take twenty seconds of real time.
+    monkeypatch.setattr(worker, "bots_of", lambda _: {"search": replace(bot, max_iterations=thinking)})
     for bot_request in (a_request(seed=7), forced(a_request(seed=7))):
         now = 0.0
 
