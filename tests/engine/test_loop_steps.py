@@ -62,14 +62,14 @@ def config_of(table_id: str) -> TableConfig:
     return make_config("solo", SEATS, people(SEATS), clock=SLOW, table_id=table_id)
 
 
-def long_log(config: TableConfig, is_finished: bool) -> Iterator[Entry]:
-    """Yield the entries of a game that restarts a hand again and again, at the maximum speed of a table."""
+def long_log(config: TableConfig) -> Iterator[Entry]:
+    """Yield the entries of a game that restarts a hand again and again, at the maximum speed of a table, to its end."""
     random, table, kinds = Random(1), new_table(config), cycle(("action", "action", "proposal"))
     transitions = advance(config, table, START, None)
     while True:
         yield from (transition.entry for transition in transitions)
         table = transitions[-1].after
-        if table.is_over or (table.sequence >= ENTRIES and not is_finished):
+        if table.is_over:
             return
         at = table.at + ENTRY_MILLISECONDS
         if table.sequence < ENTRIES and next(kinds) == "proposal":
@@ -79,11 +79,11 @@ def long_log(config: TableConfig, is_finished: bool) -> Iterator[Entry]:
 
 
 async def fill(store: SqlTableStore, database: Database) -> None:
-    """Store a long table in each state."""
+    """Store a long table in each state, with the same log as far as it goes."""
+    whole = list(long_log(config_of("finished")))
+    assert len(whole) > ENTRIES
     for table_id in ("running", "finished", "archived"):
-        config = config_of(table_id)
-        log = list(long_log(config, is_finished=table_id != "running"))
-        assert len(log) >= ENTRIES
+        config, log = config_of(table_id), whole[:ENTRIES] if table_id == "running" else whole
         if table_id == "archived":
             columns = {"table_id": table_id, "game": config.game, "rules_version": config.rules_version}
             columns |= {"config": encode_config(config), "seed": config.seed, "finished_at": log[-1].at}

@@ -20,6 +20,7 @@ from croupier.games.registry import GAMES
 from tests.engine.folds import write_replay
 from tests.engine.play import ROUNDS, SEED, bots, every_game, make_config, people, walk, whole_log
 from tests.engine.recorded_logs import read
+from tests.games.laws import TABLES
 
 UNVERIFIABLE = {"table_id", "player_id", "name"}
 """Fields that are independent of the game; only their type can be checked."""
@@ -159,9 +160,9 @@ def changes(value: Any) -> Iterator[Change]:
 def test_every_single_change_is_found_in_its_line(game: str, seed: int) -> None:
     lines = written(make_config(game, seats=(*people(GAMES[game].seats[0] - 1), *bots(1))), seed)
     random, last = Random(seed), len(lines) - 1
-    for number in sorted({0, 1, 2, 3, last - 1, last, *random.sample(range(last), min(12, last))}):
+    for number in sorted({0, 1, 2, 3, last - 1, last, *random.sample(range(last), min(2 * TABLES, last))}):
         possible = [change for change in changes(json.loads(lines[number])) if not change.may_be_valid()]
-        for change in possible if number == 0 else random.sample(possible, min(40, len(possible))):
+        for change in possible if number == 0 else random.sample(possible, min(8 * TABLES, len(possible))):
             # Without the following lines, which are irrelevant and slow to read.
             assert found_in(lines[: number + 1], number, change.whole) == number + 1, change
 

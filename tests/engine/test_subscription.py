@@ -42,6 +42,7 @@ from tests.engine.play import (
     viewers,
     within_timeout,
 )
+from tests.games.laws import TABLES
 from tests.waiting import settled
 
 
@@ -65,8 +66,8 @@ async def test_a_stream_that_is_resumed_or_joined_at_any_time_continues_as_the_l
     last = table.state.sequence
     oldest = max(0, last - MAX_RESUMED_ENTRIES)
     points = {
-        *range(min(last, 12)),
-        *random.choices(range(oldest, last), k=12),
+        *range(min(last, 3)),
+        *random.choices(range(oldest, last), k=2 * TABLES),
         max(0, oldest - 1),
         oldest,
         last - 1,
