@@ -1,8 +1,10 @@
 """The command `croupier`, run in the process of the tests, and fake services."""
 
 import json
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from rich.console import Console
 
 from croupier.cli.__main__ import main
+from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier.cli.launcher.supervisor import SupervisorSettings
 
 
@@ -30,6 +33,24 @@ class Ended:
 
 
 Command: TypeAlias = Callable[..., Ended]
+FOREIGN = "AWS_SECRET_ACCESS_KEY"
+"""A variable of another program."""
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - what other machines reach is what these tests are about
+
+
+@pytest.fixture(scope="session")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackgroundServices]:
+    """Run services with a gateway for other machines, started without an umask and with a foreign variable."""
+    path, umask = tmp_path_factory.mktemp("shared") / "data", os.umask(0)
+    with ExitStack() as stack:
+        try:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv(FOREIGN, "x")
+                gateway = [f"--listen={EVERYWHERE}", "--tls"]
+                running = stack.enter_context(started_services(path, gateway=gateway))
+        finally:
+            os.umask(umask)
+        yield running
 
 
 @pytest.fixture

@@ -16,14 +16,13 @@ import pytest
 from croupier.cli.commands import up as command
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.addresses import MAX_PORT, addresses_from
-from croupier.cli.launcher.background import started_services
+from croupier.cli.launcher.background import BackgroundServices
 from croupier.cli.launcher.data_folder import prepare_data_folder
 from croupier.cli.launcher.gateway import MISSING, GatewayChoice, is_installed
 from croupier.cli.launcher.machine_addresses import addresses_of_machine, reachable_addresses
 from croupier.cli.launcher.replicas import MAX_INSTANCES, Replicas
-from tests.cli.conftest import Command, events, fake_services, received_flags
+from tests.cli.conftest import EVERYWHERE, Command, events, fake_services, received_flags
 
-EVERYWHERE = "0.0.0.0"  # noqa: S104 - what other machines reach is what these tests are about
 MACHINE = tuple(map(ipaddress.ip_address, ("127.0.0.1", "192.0.2.7", "198.51.100.1", "::1", "2001:db8::7", "fe80::1")))
 
 
@@ -155,25 +154,16 @@ def test_an_ipv6_address_has_brackets() -> None:
     assert addresses_from(7700, with_gateway=True, gateway_host="::")["gateway"]["listen"] == "[::]:7700"
 
 
-def test_a_person_of_another_machine_plays_by_tls(tmp_path: Path) -> None:
+def test_a_person_of_another_machine_plays_by_tls(services: BackgroundServices, tmp_path: Path) -> None:
     hosts = reachable_addresses(EVERYWHERE, addresses_of_machine())
     if not hosts:
         pytest.skip("this machine has no network but loopback")
-    with started_services(tmp_path, gateway=[f"--listen={EVERYWHERE}", "--tls"]) as services:
-        port = services.addresses["gateway"]["listen"].rpartition(":")[2]
-        authority = tmp_path / "keys" / "gateway.authority.pem"
-        play = [
-            "play",
-            "--server",
-            f"{hosts[0]}:{port}",
-            "--ca-file",
-            str(authority),
-            "--data-dir",
-            str(tmp_path / "b"),
-        ]
-        ended = subprocess.run(
-            [sys.executable, "-m", "croupier.cli", *play], input="/quit\n", capture_output=True, text=True, timeout=60
-        )
-        assert "Come back with: " in ended.stdout, ended.stderr
-        with pytest.raises(ConnectionRefusedError):
-            socket.create_connection((hosts[0], int(services.addresses["lobby"]["listen"].rpartition(":")[2])), 1)
+    port = services.addresses["gateway"]["listen"].rpartition(":")[2]
+    authority = services.folder.path / "keys" / "gateway.authority.pem"
+    play = ["play", "--server", f"{hosts[0]}:{port}", "--ca-file", str(authority), "--data-dir", str(tmp_path)]
+    ended = subprocess.run(
+        [sys.executable, "-m", "croupier.cli", *play], input="/quit\n", capture_output=True, text=True, timeout=60
+    )
+    assert "Come back with: " in ended.stdout, ended.stderr
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((hosts[0], int(services.addresses["lobby"]["listen"].rpartition(":")[2])), 1)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from croupier.cli.faults import CommandFault
-from croupier.cli.launcher.background import started_services
+from croupier.cli.launcher.background import BackgroundServices
 from croupier.cli.launcher.data_folder import PUBLIC, prepare_data_folder
 from croupier.cli.local_player import LocalPlayer
 
@@ -26,14 +26,21 @@ def open_to_others(folder: Path) -> list[str]:
     return [path.name for path in paths if path.stat().st_mode & 0o077 and not path.name.endswith(PUBLIC)]
 
 
-@pytest.mark.usefixtures("without_umask")
-def test_running_services_open_nothing_to_other_users(tmp_path: Path) -> None:
-    with started_services(tmp_path / "data", mutual_tls=True) as services:
-        names = {path.name for path in services.folder.path.rglob("*")}
-        assert {"lobby.db", "engine.db-wal", "scoring.db-shm", "engine.log", "lobby.json", "services.json"} <= names
-        assert open_to_others(services.folder.path) == []
+def test_running_services_open_nothing_to_other_users(services: BackgroundServices) -> None:
+    names = {path.name for path in services.folder.path.rglob("*")}
+    assert {"lobby.db", "engine.db-wal", "scoring.db-shm", "engine.log", "lobby.json", "services.json"} <= names
+    assert open_to_others(services.folder.path) == []
     public = services.folder.public_key("lobby")
     assert stat.S_IMODE(public.stat().st_mode) == 0o644
+
+
+@pytest.mark.usefixtures("without_umask")
+def test_the_certificates_of_services_are_their_users_only(tmp_path: Path) -> None:
+    folder = prepare_data_folder(tmp_path / "data", certificates=True)
+    assert all(
+        path.exists() for service in ("lobby", "engine", "scoring") for path in folder.certificate_files(service)
+    )
+    assert open_to_others(folder.path) == []
 
 
 @pytest.mark.usefixtures("without_umask")

@@ -5,12 +5,12 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from croupier.cli.launcher.background import started_services
+from croupier.cli.launcher.background import BackgroundServices, started_services
 from tests.cli.person import DEADLINE_SECONDS, Person, person_in
 
 
@@ -38,12 +38,10 @@ def exported_by_another_player(folder: Path, table_id: str) -> str:
         secret.write_text(own)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+@pytest.fixture
+def folder(services: BackgroundServices) -> Path:
     """Return a data folder in which services run."""
-    path = tmp_path_factory.mktemp("data")
-    with started_services(path):
-        yield path
+    return services.folder.path
 
 
 def test_a_person_plays_a_whole_game(folder: Path) -> None:
@@ -116,9 +114,18 @@ def way_back(person: Person) -> Sequence[str]:
     return words[words.index("play") + 1 : words.index("--data-dir")]
 
 
-@pytest.mark.parametrize("keys", ["/quit\r", "\x03", "\x04"], ids=["quit", "Ctrl-C", "Ctrl-D"])
-@pytest.mark.parametrize("environment", [{}, WITHOUT_SYMBOLS], ids=["live", "plain"])
-def test_a_person_leaves_in_any_way_and_comes_back(folder: Path, environment: dict[str, str], keys: str) -> None:
+@pytest.mark.parametrize(
+    ("keys", "environment"),
+    [
+        pytest.param("/quit\r", {}, id="quit"),
+        pytest.param("/quit\r", WITHOUT_SYMBOLS, id="quit, plain", marks=pytest.mark.slow),
+        pytest.param("\x03", {}, id="Ctrl-C", marks=pytest.mark.slow),
+        pytest.param("\x03", WITHOUT_SYMBOLS, id="Ctrl-C, plain"),
+        pytest.param("\x04", {}, id="Ctrl-D"),
+        pytest.param("\x04", WITHOUT_SYMBOLS, id="Ctrl-D, plain", marks=pytest.mark.slow),
+    ],
+)
+def test_a_person_leaves_in_any_way_and_comes_back(folder: Path, keys: str, environment: dict[str, str]) -> None:
     with person_in(folder, environment) as person:
         person.read_until("you may")
         person.press(keys)
@@ -230,14 +237,16 @@ def test_a_guest_frees_their_seat_before_the_game(folder: Path) -> None:
             assert "Come back" not in guest.seen
 
 
-def test_a_lost_connection_is_shown(tmp_path: Path) -> None:
-    with started_services(tmp_path) as services, person_in(tmp_path, {}) as person:
+def test_a_lost_connection_is_shown(services: BackgroundServices) -> None:
+    with person_in(services.folder.path, {}) as person:
         person.read_until("you may")
         services.kill("engine", signal.SIGSTOP)
-        person.read_until("The connection is lost: trying")
-        person.type("1")
-        person.read_until("to come back to the table, and to send your")
-        services.kill("engine", signal.SIGCONT)
+        try:
+            person.read_until("The connection is lost: trying")
+            person.type("1")
+            person.read_until("to come back to the table, and to send your")
+        finally:
+            services.kill("engine", signal.SIGCONT)
         person.read_until("connected again")
         person.read_until("plays")
 

@@ -48,7 +48,7 @@ def names(result: Any, *, gateway: bool) -> list[str]:
 
 @pytest.mark.postgres
 async def test_the_kill_of_an_engine_under_load_loses_nothing(tmp_path: Path) -> None:
-    flags = ("--on=postgres", "--scenario=engine_killed", "--tables=8")
+    flags = ("--on=postgres", "--scenario=engine_killed", "--tables=3", "--think=0.3")
     code, result = await fault_run(tmp_path / "result.json", *flags)
     assert (code, result["problems"]) == (0, [])
     assert names(result, gateway=False) == ["engine_killed"]

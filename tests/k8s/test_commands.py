@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from croupier.cli.launcher.background import started_services
+from tests.client.fake_croupier import FakeCroupier
 from tests.k8s.building import INSTALL_KUBECTL, ROOT, build, every_folder
 from tests.k8s.objects import of_kind
 from tests.k8s.running import run, run_to_end
@@ -171,12 +171,12 @@ def test_a_cluster_that_does_not_start_is_reported(
     assert (tmp_path / "calls").read_text().splitlines()[-1] == "--namespace croupier get pods"
 
 
-@pytest.mark.gateway
 def test_the_last_check_asks_the_engine_for_its_games(cluster: dict[str, str], tmp_path: Path) -> None:
     run("k8s/laptop", environment=cluster)
-    with started_services(tmp_path / "data", gateway=()) as services:
-        program = (tmp_path / "asked").read_text().replace("127.0.0.1:7700", services.addresses["gateway"]["listen"])
-        assert run(sys.executable, "-c", program).startswith("ready: ")
+    with FakeCroupier() as services:
+        program = (tmp_path / "asked").read_text().replace("127.0.0.1:7700", services.address)
+        assert run(sys.executable, "-c", program) == "ready: laying\n"
+    assert services.calls == ["SignIn", "ListGames"]
 
 
 @every_folder

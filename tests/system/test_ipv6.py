@@ -40,6 +40,7 @@ def played(address: str, folder: Path, into: Sequence[str] = ()) -> str:
     return ended.stdout + ended.stderr
 
 
+@pytest.mark.slow
 def test_a_gateway_on_all_addresses_of_ipv6_is_reached_by_ipv4_too(tmp_path: Path) -> None:
     with started_services(tmp_path, gateway=["--listen=::", "--tls"]) as services:
         listen = services.addresses["gateway"]["listen"]
