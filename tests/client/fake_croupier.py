@@ -148,7 +148,9 @@ class FakeCroupier:
         self._enter("WatchTable", context)
         script = self._script()
         messages, played_count = self._begin(request)
-        messages += [MOVE] if script.fault is StreamFault.MOVE else []
+        messages += [MOVE] if script.fault in (StreamFault.MOVE, StreamFault.EXPIRE) else []
+        if script.fault is StreamFault.EXPIRE:
+            self.access_tokens.clear()
         for message in messages:
             yield engine_pb2.WatchTableResponse.FromString(message.SerializeToString())
         if script.fault is not StreamFault.NONE:

@@ -16,6 +16,8 @@ class StreamFault(Enum):
     """The stream ends with OK."""
     MOVE = auto()
     """The stream sends a resume notice, and ends."""
+    EXPIRE = auto()
+    """The same, because all access tokens end; a stream without actions alone meets it."""
     SUPERSEDE = auto()
     """The stream fails because a newer one of the same player replaces it."""
     STALL = auto()
