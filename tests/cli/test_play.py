@@ -225,7 +225,7 @@ def test_a_table_that_is_not_there_is_reported_in_one_line(folder: Path, table: 
 
 
 def test_a_guest_frees_their_seat_before_the_game(folder: Path) -> None:
-    with person_in(folder, {}, ["--invite", "--seats", "2", "--player", "ada"]) as host:
+    with person_in(folder, {}, ["--invite", "--seats", "3", "--player", "ada"]) as host:
         host.read_until("--join")
         [code] = set(re.findall(r"--join (\w+)", host.output))
         with person_in(folder, {}, ["--join", code, "--player", "gus", "--seats", "2"]) as misused:
@@ -256,8 +256,9 @@ def test_a_connection_that_stays_lost_is_the_persons_to_leave(tmp_path: Path) ->
     with started_services(tmp_path) as services, person_in(tmp_path, {}) as person:
         person.read_until("you may")
         services.process.kill()
-        person.read_until("/quit leaves")
+        person.read_until("The connection is lost: trying")
         person.type("1")
+        person.read_until("and to send your")
         person.type("/quit")
         assert way_back(person)[0] == "--table"
 
