@@ -86,17 +86,34 @@ class FakeEngine:
         self._server.stop(None).wait()
 
 
-@pytest.fixture
-def engines() -> Iterator[Sequence[FakeEngine]]:
+@contextmanager
+def running_engines(folder: Path) -> Iterator[tuple[Sequence[FakeEngine], Gateway]]:
+    """Run three engines and their gateway."""
     with ExitStack() as stack:
-        yield [stack.enter_context(FakeEngine().running()) for _ in range(3)]
+        engines = [stack.enter_context(FakeEngine().running()) for _ in range(3)]
+        addresses = ",".join(engine.address for engine in engines)
+        flags = (f"--engine={addresses}", f"--request-seconds={CALL_SECONDS}")
+        yield engines, stack.enter_context(opened_gateway(folder, *flags))
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Sequence[FakeEngine], Gateway]]:
+    with running_engines(tmp_path_factory.mktemp("routing")) as running:
+        yield running
 
 
 @pytest.fixture
-def gateway(engines: Sequence[FakeEngine], tmp_path: Path) -> Iterator[Gateway]:
-    addresses = ",".join(engine.address for engine in engines)
-    with opened_gateway(tmp_path, f"--engine={addresses}", f"--request-seconds={CALL_SECONDS}") as gateway:
-        yield gateway
+def engines(running: tuple[Sequence[FakeEngine], Gateway]) -> Sequence[FakeEngine]:
+    """Return three engines that tests share, without the calls and the fault of earlier tests."""
+    for engine in running[0]:
+        engine.asked.clear()
+        engine.failing.clear()
+    return running[0]
+
+
+@pytest.fixture
+def gateway(running: tuple[Sequence[FakeEngine], Gateway]) -> Gateway:
+    return running[1]
 
 
 def view_by_json(gateway: Gateway, table_id: str) -> str:
@@ -131,10 +148,11 @@ def test_without_a_table_any_engine_answers(engines: Sequence[FakeEngine], gatew
     assert view_by_grpc(gateway, "table", named=False) in {engine.address for engine in engines}
 
 
-def test_a_table_whose_engine_stopped_is_routed_to_another(engines: Sequence[FakeEngine], gateway: Gateway) -> None:
-    homes = {table_id: view_by_grpc(gateway, table_id) for table_id in TABLES}
-    engines[0].stop()
-    now = {table_id: view_by_grpc(gateway, table_id) for table_id in TABLES}
+def test_a_table_whose_engine_stopped_is_routed_to_another(tmp_path: Path) -> None:
+    with running_engines(tmp_path) as (engines, gateway):
+        homes = {table_id: view_by_grpc(gateway, table_id) for table_id in TABLES}
+        engines[0].stop()
+        now = {table_id: view_by_grpc(gateway, table_id) for table_id in TABLES}
     assert set(now.values()) == {engine.address for engine in engines[1:]}
     # The ring is rebuilt from the remaining engines, which moves a few other tables too.
     moved = [table_id for table_id, home in homes.items() if home != engines[0].address and now[table_id] != home]
