@@ -15,7 +15,7 @@ from croupier.cli.terminal.typed_lines import carry_out_lines, until_first
 from croupier.runtime.printed_text import escaped
 from croupier_api.v1 import tables_pb2
 from croupier_client.aio import Client
-from croupier_client.errors import CroupierError, FailedPrecondition, Unavailable
+from croupier_client.errors import CroupierError, FailedPrecondition, PermissionDenied, Unavailable
 
 POLL_SECONDS = 0.5
 ANSWER_SECONDS = 1.5
@@ -79,8 +79,8 @@ class WaitingRoom:
         own = self._client.player
         is_unready = any(own and seat.player_id == own.player_id and not seat.is_ready for seat in self._table.seats)
         if is_unready and not self._has_begun and all(seat.name for seat in self._table.seats):
-            # If the seats have changed meanwhile, the next reading shows them.
-            with contextlib.suppress(FailedPrecondition):
+            # If the seats have changed meanwhile, or the person leaves, the next reading shows them.
+            with contextlib.suppress(FailedPrecondition, PermissionDenied):
                 seed = secrets.token_bytes(CLIENT_SEED_BYTES)
                 ready = await self._client.set_ready(table_id=self._table.table_id, client_seed=seed)
                 self._table = ready.table
