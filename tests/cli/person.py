@@ -103,8 +103,8 @@ class Person:
     def read_until(self, wanted: str) -> None:
         """Read until the terminal has shown a text."""
         while wanted not in " ".join(self.seen.split()):
-            self.read()
-            assert wanted in " ".join(self.seen.split()) or self.process.poll() is None, self.seen[-3000:]
+            has_ended = self.process.poll() is not None
+            assert self.read() or not has_ended, self.seen[-3000:]
 
     def read_to_the_end(self) -> int:
         """Read until the program has ended; returns its exit code."""

@@ -24,7 +24,7 @@ from tests.loadtest.judge.viewer_records import (
     unreliable_record,
 )
 
-SEEDS = (1, 3)
+SEEDS = (1, pytest.param(3, marks=pytest.mark.slow))
 
 
 def assert_clean(verdict: Verdict) -> None:
