@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -88,8 +89,13 @@ async def services_with(defects: Sequence[str], folder: Path) -> AsyncIterator[l
 @asynccontextmanager
 async def locust(arguments: Sequence[str]) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run a Locust process, and kill it if it has not ended by itself."""
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*LOCUST, *arguments, cwd=ROOT, stdout=pipe, stderr=pipe)
+    pipe, ports = asyncio.subprocess.PIPE, list[str]()
+    if any(argument.startswith("--processes") for argument in arguments):
+        # Another run on this machine may have Locust's usual port.
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            _, port = listener.getsockname()
+        ports = [f"--master-bind-port={port}", f"--master-port={port}"]
+    process = await asyncio.create_subprocess_exec(*LOCUST, *arguments, *ports, cwd=ROOT, stdout=pipe, stderr=pipe)
     try:
         yield process
     finally:
