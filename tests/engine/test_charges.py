@@ -17,7 +17,7 @@ from croupier.runtime.errors import NotFound
 from croupier.runtime.table_access import OPEN, SEATED
 from croupier_api.v1.engine_pb2 import GetReplayRequest, GetViewRequest, WatchTableRequest
 from tests.calls import call_of, limits
-from tests.engine.fakes import EngineHarness
+from tests.engine.fakes import EngineHarness, StoreDown
 from tests.engine.play import act_once, make_config, open_table, play_on, replay_of
 
 GET_VIEW = 2
@@ -135,6 +135,21 @@ async def test_a_look_up_is_refused_before_the_store_is_asked(
     monkeypatch.setattr(engine.store, "find", find)
     with pytest.raises(TooManyCalls):
         await servicer.GetView(GetViewRequest(table_id="none"), call_of("stranger", held))
+
+
+async def test_players_who_try_again_during_an_outage_use_up_no_units_of_strangers(
+    engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(table_id: str) -> None:
+        raise StoreDown
+
+    monkeypatch.setattr(engine.store, "find", fails)
+    servicer = engine.servicer(tables)
+    strangers = Budget("strangers", 1, LOOKUP_COST, lambda: SECOND)
+    held = limits(network_strangers=strangers, strangers=strangers)
+    for _ in range(3):
+        with pytest.raises(StoreDown):
+            await servicer.GetView(GetViewRequest(table_id="t1"), call_of("p0", held))
 
 
 async def test_only_calls_that_need_a_new_replay_pay_for_it(engine: EngineHarness) -> None:

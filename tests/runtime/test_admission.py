@@ -208,11 +208,11 @@ def test_a_look_up_is_paid_before_it_by_the_share_of_a_network_and_by_strangers_
         # Of a player with a seat.
         seated = paid(held, ADA, 1)
         seated.pay_lookup()
-        seated.end_lookup(has_seat=True)
+        seated.end_lookup(is_free=True)
     for _ in range(2):
         stranger = paid(held, BOB, 1)
         stranger.pay_lookup()
-        stranger.end_lookup(has_seat=False)
+        stranger.end_lookup(is_free=False)
     assert refusal_of(paid(held, ADA, 1).pay_lookup) == ("network_strangers", float(LOOKUP_COST))
     # The look-ups of one network leave those of others their own share, but not the budget of all strangers.
     other = paid(held, EVE, 1)

@@ -40,11 +40,10 @@ REPLAY_BYTES = 12_000
 """Of a long game, compressed."""
 HOME = "2001:db8:1::/56"
 PATH = Path("key")
+ENGINE = EngineSettings(database="", lobby_public_key=PATH, signing_key=PATH, scoring_control="127.0.0.1:1")
 SERVICES: dict[str, ServiceSettings] = {
     "LobbyService": LobbySettings(database="", signing_key=PATH, engine_control="127.0.0.1:1"),
-    "EngineService": EngineSettings(
-        database="", lobby_public_key=PATH, signing_key=PATH, scoring_control="127.0.0.1:1"
-    ),
+    "EngineService": ENGINE,
     "ScoringService": ScoringSettings(database="", lobby_public_key=PATH, engine_public_key=PATH),
 }
 GATEWAY = GatewaySettings(lobby_public_key=PATH)
@@ -54,10 +53,8 @@ ARRIVAL = (
     *("ScoringService/GetPlayerStatistics", "ScoringService/GetLeaderboard"),
 )
 AFTER_A_GAME = ("ScoringService/GetScoreSheet", "EngineService/GetReplay", "LobbyService/SetReady")
-RECONNECT = (
-    *("LobbyService/RefreshToken", "LobbyService/WatchTables"),
-    *("EngineService/PlayTable", "EngineService/GetView"),
-)
+ENGINE_RECONNECT = "EngineService/PlayTable", "EngineService/GetView"
+RECONNECT = ("LobbyService/RefreshToken", "LobbyService/WatchTables", *ENGINE_RECONNECT)
 
 
 class Call(NamedTuple):
@@ -123,6 +120,17 @@ def test_five_hundred_players_of_one_address_are_never_refused(arrival_seconds: 
     random = Random(seed := 12)
     print(f"seed {seed}")
     assert refusals(evening(arrival_seconds, random)) == []
+
+
+def test_five_hundred_players_of_one_network_may_look_up_their_tables_at_once() -> None:
+    held = limits_of(ENGINE, lambda: 0, ENGINE.stranger_units_per_second, ENGINE.stranger_burst)
+    callers = [Caller(f"player {number}", "", HOME) for number in range(PLAYERS)]
+    waiting = [Admission(caller, held) for caller in callers for _ in ENGINE_RECONNECT]
+    for _ in range(2):
+        for admission in waiting:
+            admission.pay_lookup()
+        for admission in waiting:
+            admission.end_lookup(is_free=True)
 
 
 @pytest.mark.parametrize(("players", "seconds", "limit"), [(1500, 12, "network_calls"), (1500, 1, "address")])

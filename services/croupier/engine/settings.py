@@ -58,7 +58,7 @@ class EngineSettings(ServiceSettings):
     stranger_units_per_second: NonNegativeInt = 2000
     """Units a second for calls about tables by players who have no seat there, of all together; 0 for no limit.
 
-    One network gets a quarter.
+    One network gets a quarter, and at once as many as all.
     """
     stranger_burst: PositiveInt = 2000
     """Units for such calls at once."""

@@ -22,7 +22,7 @@ from croupier.engine.tables.table import Table
 from croupier.engine.tables.table_checks import MAX_ID_CHARACTERS, check_text
 from croupier.games.facts import Seat, Viewer
 from croupier.runtime.admission.costs import MESSAGE_COST, load_cost, replay_cost, resume_cost
-from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, invalid_field
+from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, Unavailable, invalid_field
 from croupier.runtime.identity.links import Links
 from croupier.runtime.identity.tokens import Caller, Clock
 from croupier.runtime.server.call import Call
@@ -109,13 +109,17 @@ class EngineServicer:
         if self._tables.is_seated_in_memory(table_id, visitor.player_id):
             return await self._tables.find(table_id, visitor, need)
         call.admission.pay_lookup()
-        is_seated = False
+        is_free = False
         try:
             found = await self._tables.find(table_id, visitor, need)
-            is_seated = has_seat(found.config, visitor.player_id)
+            is_free = has_seat(found.config, visitor.player_id)
+        except Unavailable:
+            # Players who try again during an outage would use up their network's share.
+            is_free = True
+            raise
         finally:
-            call.admission.end_lookup(has_seat=is_seated)
-        if not is_seated:
+            call.admission.end_lookup(is_free=is_free)
+        if not is_free:
             call.admission.pay_as_stranger()
         return found
 

@@ -67,9 +67,9 @@ class Admission:
         """
         _pay((*self._buckets, *self._share), LOOKUP_COST)
 
-    def end_lookup(self, *, has_seat: bool) -> None:
-        """Give the units of a look-up back if the caller has a seat, or take them from all strangers too."""
-        if has_seat:
+    def end_lookup(self, *, is_free: bool) -> None:
+        """Give the units of a look-up back if it is free, or take them from all strangers too."""
+        if is_free:
             for budget, key in (*self._buckets, *self._share):
                 budget.give_back(key, LOOKUP_COST)
         else:

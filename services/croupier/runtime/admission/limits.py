@@ -8,7 +8,10 @@ from croupier.runtime.settings import ServiceSettings
 from croupier_api.v1 import errors_pb2
 
 STRANGER_SHARE = 4
-"""One network gets a quarter of what all callers without a seat may use."""
+"""One network gets a quarter of the units a second that all callers without a seat may use.
+
+At once it may have as many as all: the players of a large network pay from it while their tables are looked up.
+"""
 MAX_ANSWER_BYTES = Capacity(total=64 * 1024 * 1024, player=4 * 1024 * 1024, network=8 * 1024 * 1024)
 
 
@@ -35,13 +38,12 @@ def limits_of(
 ) -> Limits:
     """Return the limits by the settings; those of strangers matter to engines only."""
     share_per_second = -(-stranger_units_per_second // STRANGER_SHARE)
-    share_burst = -(-stranger_burst // STRANGER_SHARE)
     streams = Capacity(settings.max_streams, settings.max_player_streams, settings.max_network_streams)
     return Limits(
         player=Budget("player_calls", settings.player_calls_per_second, settings.player_burst, clock),
         network=Budget("network_calls", settings.network_units_per_second, settings.network_burst, clock),
         strangers=Budget("strangers", stranger_units_per_second, stranger_burst, clock),
-        network_strangers=Budget("strangers", share_per_second, share_burst, clock),
+        network_strangers=Budget("strangers", share_per_second, stranger_burst, clock),
         streams=CapacityLimiter("streams", streams),
         answers=CapacityLimiter(
             "answer_bytes",
