@@ -18,8 +18,8 @@ class Admission:
     """What one call pays from; without limits everything is free.
 
     A call of a stranger, who has no seat at the table that they ask for, also pays from the budget of all strangers and
-    its network's share of that. `pay` raises TooManyCalls and takes nothing if a budget lacks units; `owe` is for work
-    that has begun, and makes debts.
+    its network's share of that; callers of unknown networks have one share together. `pay` raises TooManyCalls and
+    takes nothing if a budget lacks units; `owe` is for work that has begun, and makes debts.
     """
 
     def __init__(self, caller: Caller, limits: Limits | None = None, cost: int = 0) -> None:
