@@ -29,7 +29,7 @@ from croupier_client.table import new_request_id
 from loadtest.backend import Backend, BackendUnavailable, started_backend
 from loadtest.histograms import histogram_of, latency_of
 from loadtest.measures import Measures
-from loadtest.monitor.scrape import Scrape
+from loadtest.monitor.monitor import Scrape
 from loadtest.players.client import Connections
 
 EXIT_PASSED, EXIT_FAILED, EXIT_NOT_RUN = 0, 1, 2

@@ -14,7 +14,7 @@ from benchmarks.clients import BenchmarkClient, open_table
 from croupier_api.v1 import tables_pb2
 from loadtest.backend import Backend, BackendUnavailable
 from loadtest.mix import DEFAULT_MIX
-from loadtest.monitor.scrape import Scrape, scrape
+from loadtest.monitor.monitor import Scrape, scrape
 from loadtest.players.client import Connections
 
 TABLES_PER_HOST = 100

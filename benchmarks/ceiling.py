@@ -23,9 +23,8 @@ from croupier.runtime.database.schema_versions import migrate_database
 from loadtest.measures import ACKNOWLEDGED
 from loadtest.mix import ALL_GAMES
 from loadtest.postgres import PostgresServer, postgres_server
-from loadtest.report.result import LoadStep, Result, ViolationSummary, from_json
+from loadtest.report.result import LoadStep, Result, ViolationSummary, from_json, reasons
 from loadtest.report.text import to_text
-from loadtest.report.verdict import reasons
 from loadtest.report.write import write_results
 
 EXIT_PASSED, EXIT_FAILED, EXIT_NOT_RUN = 0, 1, 2

@@ -29,7 +29,7 @@ def demo(
 ) -> None:
     """Play whole games by bots on services of their own, and let the judge of the load test check them."""
     from loadtest.demo.demo import demo as run_demo
-    from loadtest.demo.plan import DemoPlan
+    from loadtest.demo.players import DemoPlan
 
     if game == ALL_GAMES and (seats is not None or option):
         raise misused("--seats and --option are for one game: name it with --game, or leave them out")

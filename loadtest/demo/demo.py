@@ -20,8 +20,7 @@ from croupier.engine.api.table_codec import encode_game
 from croupier.games.registry import GAMES
 from croupier_api.v1 import scoring_pb2
 from croupier_client.endpoints import Endpoints
-from loadtest.demo.plan import DemoPlan
-from loadtest.demo.players import Group, Show, play_table, signed_in
+from loadtest.demo.players import DemoPlan, Group, Show, play_table, signed_in
 from loadtest.demo.shows import chosen_show
 from loadtest.judge.standings import check_standings
 from loadtest.judge.verdict import judge

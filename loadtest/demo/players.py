@@ -1,41 +1,71 @@
 """The players of a demonstration: clients that sign in, form their tables and play them to the end, all on record."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
+from random import Random
 from typing import TypeAlias, TypeVar
 
 from google.protobuf.duration_pb2 import Duration
 
 from croupier.cli.bot_player import BotPlayer
 from croupier.cli.faults import CommandFault
+from croupier.games.interface import OptionValue
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_client.aio_table import AsyncTable
 from croupier_client.endpoints import Endpoints
 from croupier_client.errors import CroupierError, StaleSequence, Unavailable
-from loadtest.demo.plan import DemoPlan
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
 from loadtest.players.client import Connections, PlayerClient
 from loadtest.players.recorder import Recorder
-from loadtest.players.table import RecordedTable
-from loadtest.players.table_results import read_again, read_replay_and_sheet
+from loadtest.players.table import RecordedTable, read_again, read_replay_and_sheet
 from loadtest.record import ReportedViolation, SeatRecord, TableRecord
 
+NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo", "Jana")
 SIGN_INS_AT_ONCE = 8
 MAX_WAIT_SECONDS = 60.0
 POLL_SECONDS = 0.1
 MOVE_SECONDS = 300.0
 STREAMS_OF_A_CONNECTION = 40
 TIME_CONTROL = tables_pb2.TimeControl(action_time=Duration(seconds=120), reserve_time=Duration(seconds=60))
-
 Result = TypeVar("Result")
-
-
 Show: TypeAlias = Callable[[Sequence[AsyncTable], engine_pb2.TableUpdate], None]
 """Receives every entry of every table's log, with the table as each seat knows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPlan:
+    """Tables of one game with the same options, and players of their own. Tables count from 1, seats from 0."""
+
+    game: str
+    seats: int
+    tables: int
+    options: Mapping[str, OptionValue]
+    seed: str = field(repr=False)
+
+    def device_secret(self, table: int, seat: int) -> str:
+        """Return the secret of a player's device."""
+        return self._drawn("device", table, seat).hex()
+
+    def client_seed(self, table: int, seat: int) -> bytes:
+        """Return the bytes that a player adds to the shuffles, 32 of them."""
+        return self._drawn("shuffle", table, seat)
+
+    def decisions(self, table: int, seat: int) -> Random:
+        """Return the random source of a player's decisions."""
+        return Random(self._drawn("decisions", table, seat))
+
+    def player_name(self, table: int, seat: int) -> str:
+        """Return the name to show."""
+        name = NAMES[seat % len(NAMES)]
+        return name if self.tables == 1 else f"{name} {table}"
+
+    def _drawn(self, what: str, table: int, seat: int) -> bytes:
+        return hashlib.sha256(f"{self.seed}/{self.game}/{what}/{table}/{seat}".encode()).digest()
 
 
 @dataclass(frozen=True, slots=True)

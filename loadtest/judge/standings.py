@@ -8,8 +8,7 @@ from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from croupier_api.v1 import scoring_pb2
-from loadtest.judge.conduct import ranked_seats
-from loadtest.judge.results import Counts, places
+from loadtest.judge.results import Counts, places, ranked_seats
 from loadtest.judge.violations import Invariant, Violation
 
 MAX_GAMES_OF_A_PAIR = 5

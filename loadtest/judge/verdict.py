@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from croupier_api.v1 import scoring_pb2
 from loadtest.judge import delivery
 from loadtest.judge.answers import AnswerContext, check_acknowledgements, check_answers, check_entries_requested
-from loadtest.judge.conduct import conduct_of, is_public
 from loadtest.judge.deadlines import check_deadlines, check_last_deadline, check_row_times
 from loadtest.judge.knowledge import ShownCards
 from loadtest.judge.log import Log, Timeline, log_of
@@ -15,7 +14,7 @@ from loadtest.judge.notation import Deck
 from loadtest.judge.pauses import check_pauses
 from loadtest.judge.positions import check_positions
 from loadtest.judge.public import check_public_facts
-from loadtest.judge.results import compare_ledger, compare_results, reported_rounds, sum_counts
+from loadtest.judge.results import compare_ledger, compare_results, conduct_of, is_public, reported_rounds, sum_counts
 from loadtest.judge.secrecy import check_secrecy, check_views
 from loadtest.judge.standings import Occupant, TableOutcome
 from loadtest.judge.stored_game import StoredGame, read_stored_game

@@ -10,8 +10,7 @@ from loadtest.judge.violations import Invariant
 from loadtest.players import adversaries
 from loadtest.players.client import PlayerClient
 from loadtest.players.counting import count_refused_action, is_failure, record_failed
-from loadtest.players.table import OUTAGE_SECONDS, RecordedTable, opened
-from loadtest.players.table_results import read_again, read_replay_and_sheet
+from loadtest.players.table import OUTAGE_SECONDS, RecordedTable, opened, read_again, read_replay_and_sheet
 from loadtest.players.tables import wall_milliseconds
 from loadtest.players.user_context import UserContext
 from loadtest.record import ReportedViolation, SeatRecord, Viewed

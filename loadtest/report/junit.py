@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from loadtest.judge.violations import Invariant
-from loadtest.report.result import Check, Result
-from loadtest.report.verdict import reasons, verdict
+from loadtest.report.result import Check, Result, reasons, verdict
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold, not even escaped."""

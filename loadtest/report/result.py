@@ -1,4 +1,4 @@
-"""The result of a run, as result.json has it; all other formats derive from it."""
+"""The result of a run, as result.json has it, and its verdict; all other formats derive from it."""
 
 import json
 from collections.abc import Mapping
@@ -6,7 +6,12 @@ from dataclasses import asdict, dataclass, field
 
 from pydantic import TypeAdapter
 
+from croupier.runtime.printed_text import escaped
+from loadtest.report.figures import number
+
 FORMAT_VERSION = 1
+FIT = "fit to ship"
+UNFIT = "not fit to ship"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +194,23 @@ def to_json(result: Result) -> str:
 def from_json(text: str | bytes) -> Result:
     """Return the result that to_json wrote; raises ValueError for anything else."""
     return TypeAdapter(Result).validate_json(text)
+
+
+def reasons(result: Result) -> tuple[str, ...]:
+    """Return the reasons why a run has failed, the gravest first; empty if it has passed."""
+    found = []
+    if result.violations:
+        kinds = ", ".join(escaped(violation.invariant) for violation in result.violations)
+        found.append(f"violations: {number(sum(violation.count for violation in result.violations))} ({kinds})")
+    if not result.tables_finished:
+        found.append("no game was finished, so nothing is verified")
+    found += [
+        escaped(f"{check.name} {check.measured}, limit {check.limit}") for check in result.checks if not check.passed
+    ]
+    return tuple(found) if found or result.passed else ("the run has not passed, for no known limit",)
+
+
+def verdict(result: Result) -> str:
+    """Return the verdict in one line."""
+    found = reasons(result)
+    return f"{UNFIT}: {'; '.join(found)}" if found else FIT

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from croupier.runtime.printed_text import escaped
 from loadtest.report.figures import change, duration, known, milliseconds, number, size
-from loadtest.report.result import Conditions, Latency, Result, ViolationSummary
-from loadtest.report.verdict import verdict
+from loadtest.report.result import Conditions, Latency, Result, ViolationSummary, verdict
 
 PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "maximum")
 

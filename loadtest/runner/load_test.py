@@ -15,8 +15,7 @@ from locust.runners import STATE_MISSING, LocalRunner, MasterRunner
 
 from croupier.runtime.printed_text import escaped
 from loadtest.backend import BackendUnavailable
-from loadtest.report.result import Result, ViolationSummary
-from loadtest.report.verdict import verdict
+from loadtest.report.result import Result, ViolationSummary, verdict
 from loadtest.report.write import ReportFault
 from loadtest.runner.options import read_options, scenario_of, user_counts
 from loadtest.runner.run import LOCAL, LoadRun

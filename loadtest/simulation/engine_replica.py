@@ -1,8 +1,9 @@
 """An engine, wired by its own assembly, on the simulated network and database."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from random import Random
 
 from prometheus_client import CollectorRegistry
 
@@ -10,11 +11,17 @@ from croupier.engine.api.control_servicer import EngineControlServicer
 from croupier.engine.api.scoring_channel import ScoringChannel
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.assembly import Engine, Ports, wire
+from croupier.engine.bots.worker import BotRequest
 from croupier.engine.cluster.sql_liveness import SqlLivenessStore
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
+from croupier.engine.storage.sqlite_writer import SqliteWriter
+from croupier.engine.storage.writer import Append
+from croupier.games.actions import Action
+from croupier.games.bots import random_of
 from croupier.runtime.admission.budget import MILLISECOND
 from croupier.runtime.admission.limits import Limits, limits_of
+from croupier.runtime.database.database import Database
 from croupier.runtime.identity.links import links_by
 from croupier.runtime.identity.tokens import (
     ENGINE_CONTROL_AUDIENCE,
@@ -25,8 +32,9 @@ from croupier.runtime.identity.tokens import (
 )
 from croupier.runtime.observation.outage_log import OutageLog
 from croupier.runtime.server.tasks import end_tasks
-from loadtest.simulation.engine_ports import SimulatedBotWorkers, SimulatedLogger, SimulatedWriter
+from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.environment import Environment
+from loadtest.simulation.loop import PROCESS
 from loadtest.simulation.notifications import SimulatedNotifier
 from loadtest.simulation.replica import (
     ENGINE,
@@ -36,6 +44,7 @@ from loadtest.simulation.replica import (
     LOBBY_KEY,
     SCORING_CONTROL,
     Replica,
+    SimulatedLogger,
 )
 
 IDLE_SECONDS = 20
@@ -43,6 +52,54 @@ LINK_DAYS = 90
 STREAM_HEARTBEAT_SECONDS = 4.0
 """Shorter than in production, so that housekeeping takes place within the few seconds of a run."""
 ARCHIVE_SECONDS = 3.0
+
+
+class SimulatedWriter:
+    """Appends in one transaction, as the production writers do.
+
+    A transaction continues in the database after the death of the engine that sent it.
+    """
+
+    def __init__(self, access: Database, database: SimulatedDatabase, lost: Callable[[int], None]) -> None:
+        self._access = access
+        self._writer = SqliteWriter(access)
+        self._lost = lost
+        self._database = database
+
+    async def write(self, appends: Sequence[Append]) -> Sequence[int]:
+        """Store all appends, or none; returns the indexes of those that came too late."""
+        # The transaction runs in the process of the database.
+        with self._access.available():
+            self._database.check_reachable(PROCESS.get())
+        transaction = self._database.process.start(self._transaction(appends))
+        # Retrieved, so that a failure without a waiter is not logged.
+        transaction.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(transaction)
+
+    async def _transaction(self, appends: Sequence[Append]) -> Sequence[int]:
+        losers = await self._writer.write(appends)
+        self._lost(len(losers))
+        return losers
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+
+class SimulatedBotWorkers:
+    """Bot workers that decide at random, after a random time, and sometimes not at all."""
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+
+    async def decide(self, bot_request: BotRequest) -> Action | None:
+        """Return the action of a bot; None for a fallback."""
+        await asyncio.sleep(self._random.uniform(0.01, 1.0))
+        if self._random.random() < 0.1:
+            return None
+        return random_of(bot_request.observation.legal, self._random.randrange)
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to close."""
 
 
 class EngineReplica(Replica):

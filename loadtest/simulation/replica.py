@@ -1,26 +1,43 @@
-"""A replica of a service, with its starts and ends."""
+"""A replica of a service, with its starts and ends; lobby and scoring, wired by their own assemblies."""
 
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import CollectorRegistry
 from sqlalchemy.exc import SQLAlchemyError
 
+from croupier.lobby.api.engine_channel import EngineChannel
+from croupier.lobby.api.servicer import OPEN_METHODS
+from croupier.lobby.assembly import Lobby
+from croupier.lobby.assembly import assemble as assemble_lobby
+from croupier.lobby.settings import LobbySettings
+from croupier.runtime.admission.budget import MILLISECOND, Budget
 from croupier.runtime.admission.limits import Limits
 from croupier.runtime.errors import ServiceError
-from croupier.runtime.identity.tokens import Clock, TokenVerifier
+from croupier.runtime.identity.tokens import (
+    ENGINE_CONTROL_AUDIENCE,
+    PLAYER_AUDIENCE,
+    SCORING_CONTROL_AUDIENCE,
+    SERVICE_TOKEN_SECONDS,
+    Clock,
+    TokenIssuer,
+    TokenVerifier,
+)
 from croupier.runtime.observation.metrics import RpcMetrics
+from croupier.runtime.observation.outage_log import OutageLog
 from croupier.runtime.server.grpc_server import CLOSE_SECONDS
 from croupier.runtime.server.interceptor import Authenticator, CallInterceptor
+from croupier.scoring.__main__ import servicers
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
-from loadtest.simulation.engine_ports import SimulatedLogger
 from loadtest.simulation.environment import Environment
 from loadtest.simulation.loop import PROCESS, Process
 from loadtest.simulation.network import SimulatedServer
+from loadtest.simulation.observer import Findings
 
 DRAIN_SECONDS = 10
 GRACE_SECONDS = (DRAIN_SECONDS - CLOSE_SECONDS) / 2
@@ -40,6 +57,24 @@ def key_of(name: str) -> Ed25519PrivateKey:
 
 
 LOBBY_KEY, ENGINE_KEY = key_of("lobby"), key_of("engine")
+
+
+class SimulatedLogger:
+    """A logger that reports errors as violations: no simulated fault is an unexpected one."""
+
+    def __init__(self, name: str, findings: Findings) -> None:
+        self._name = name
+        self._findings = findings
+
+    def info(self, event: str, **fields: Any) -> None:
+        """Ignore a message."""
+
+    warning = debug = info
+
+    def error(self, event: str, exc_info: object = None, **fields: Any) -> None:
+        """Report a failure with a traceback."""
+        if exc_info is not None:
+            self._findings.add(Invariant.INTERNAL_ERROR, f"{self._name}: {event} {fields} {exc_info!r}")
 
 
 class Replica:
@@ -153,3 +188,69 @@ class Replica:
     def clock(self) -> int:
         """Return the time by the replica's clock."""
         return self.environment.loop.now_milliseconds()
+
+
+class LobbyReplica(Replica):
+    """A lobby."""
+
+    kind = "lobby"
+    lobby: Lobby | None = None
+
+    def pending(self) -> Mapping[str, int]:
+        return self.lobby.pending() if self.lobby is not None else {}
+
+    async def run(self) -> None:
+        environment, registry = self.environment, CollectorRegistry()
+        logger = SimulatedLogger(self.process.name, environment.findings)
+        settings = LobbySettings(
+            database="",
+            signing_key=Path("unused"),
+            engine_control="unused:1",
+            action_seconds=5,
+            reserve_seconds=3,
+            access_token_seconds=35,
+        )
+        issuer = TokenIssuer(LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, self.clock)
+        channel = environment.network.channel(self.process, ENGINE_CONTROL)
+        outages = OutageLog("the engine", logger, self.clock)
+        engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, outages)
+        self.lobby = lobby = assemble_lobby(
+            settings,
+            environment.access[self.kind],
+            engine,
+            LOBBY_KEY,
+            self.random,
+            self.clock,
+            Budget("sign_ins", 0, 1, lambda: self.clock() * MILLISECOND),
+            registry,
+            logger,
+        )
+        work = [asyncio.create_task(each()) for each in lobby.background_tasks().values()]
+        server = self.listen(
+            LOBBY, lobby.add_to, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, self.clock, OPEN_METHODS)
+        )
+        await self._stopped.wait()
+        lobby.end_streams()
+        await server.stop(DRAIN_SECONDS)
+        for task in work:
+            task.cancel()
+        await asyncio.gather(*work, return_exceptions=True)
+
+
+class ScoringReplica(Replica):
+    """A scoring service."""
+
+    kind = "scoring"
+
+    async def run(self) -> None:
+        add_players, add_control = servicers(
+            self.environment.access[self.kind], CollectorRegistry(), ENGINE_KEY.public_key(), self.clock
+        )
+        servers = [
+            self.listen(SCORING, add_players, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, self.clock)),
+            self.listen(
+                SCORING_CONTROL, add_control, self.interceptor(ENGINE_KEY, SCORING_CONTROL_AUDIENCE, self.clock)
+            ),
+        ]
+        await self._stopped.wait()
+        await asyncio.gather(*(server.stop(DRAIN_SECONDS) for server in servers))

@@ -17,8 +17,7 @@ from loadtest.simulation.environment import Environment
 from loadtest.simulation.loop import START_MILLISECONDS, Process, VirtualLoop
 from loadtest.simulation.plan import BehaviourRates, TablePlan
 from loadtest.simulation.players import Player
-from loadtest.simulation.replica import Replica
-from loadtest.simulation.replicas import LobbyReplica, ScoringReplica
+from loadtest.simulation.replica import LobbyReplica, Replica, ScoringReplica
 from loadtest.simulation.trace import Trace
 
 PLAYING_SECONDS = 400.0

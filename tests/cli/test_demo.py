@@ -18,7 +18,7 @@ from croupier.cli.services import endpoints_of, gateway, signed_in_client
 from croupier.games.registry import GAMES
 from croupier_api.v1 import scoring_pb2
 from loadtest.demo.demo import Played, Standings, conclusion, judged, play_all
-from loadtest.demo.plan import DemoPlan
+from loadtest.demo.players import DemoPlan
 from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
 from tests.cli.conftest import Command

@@ -15,7 +15,7 @@ from croupier.cli.services import endpoints_of
 from croupier_api.v1 import scoring_pb2
 from croupier_client.aio import Client
 from loadtest.demo.demo import play_all
-from loadtest.demo.plan import DemoPlan
+from loadtest.demo.players import DemoPlan
 from tests.image.container import Container, Image
 
 pytestmark = pytest.mark.image

@@ -11,10 +11,9 @@ import pytest
 from croupier.cli.bot_player import BotPlayer
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier.cli.services import endpoints_of
-from loadtest.demo.plan import DemoPlan
-from loadtest.demo.players import TIME_CONTROL, play_seat, recorded_table, signed_in
+from loadtest.demo.players import TIME_CONTROL, DemoPlan, play_seat, recorded_table, signed_in
 from loadtest.judge.verdict import judge
-from loadtest.players.table_results import read_replay_and_sheet
+from loadtest.players.table import read_replay_and_sheet
 from loadtest.record import SeatRecord, TableRecord
 from tests.tables import opened_table
 

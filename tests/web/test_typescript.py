@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from loadtest.monitor.scrape import Scrape, scrape
+from loadtest.monitor.monitor import Scrape, scrape
 from tests.ports import reserved_port
 from tests.web.built_client import FOLDER, NODE, environment
 from tests.web.conftest import WebDeployment

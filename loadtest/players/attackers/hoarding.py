@@ -1,10 +1,12 @@
-"""Attackers who take what others need: sign-ins, streams, tickets, tables."""
+"""Attackers who take what others need: sign-ins, streams, tickets, tables, and calls that they hold open."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 
-from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
-from loadtest.players.attackers.attacker import Attacker
-from loadtest.players.attackers.client import OK, AttackClient
+from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2, tables_pb2
+from loadtest.players.attackers.attacker import PAGE_SIZE, Attacker
+from loadtest.players.attackers.client import OK, Answer, AttackClient
 
 GUESTS = 6
 STREAMS_OF_A_GUEST = 11
@@ -18,6 +20,9 @@ MATCHES_OF_ONE_NETWORK = {"one_ten": 8, "jossing": 7}
 """Games with their greatest number of seats."""
 MATCHES_OF_MANY_NETWORKS = {"thulla": 6}
 """Other games, so that the two attackers are not matched with each other."""
+HELD_CALLS = 100
+"""More at once would only delay the attacker."""
+READERS = 4
 
 
 async def sign_ins(attacker: Attacker) -> None:
@@ -128,3 +133,43 @@ async def open_table(attacker: Attacker, players: Sequence[AttackClient], reques
     # No viewer of the load test sees its end.
     attacker.measures.count("unobserved tables")
     return table_id
+
+
+async def held_requests(attacker: Attacker) -> None:
+    """Send the headers of calls and no request; signing in needs not even a token."""
+    requests = (lobby_pb2.WatchTablesRequest(), lobby_pb2.FindMatchRequest(), lobby_pb2.SignInRequest())
+    async with held_calls(attacker) as hold:
+        async for client in attacker.turns(await attacker.sign_in(1)):
+            for request in requests:
+                await hold(client.hold(request))
+
+
+async def unread_answers(attacker: Attacker) -> None:
+    """Ask for long answers, and read none of them."""
+    async with held_calls(attacker) as hold:
+        async for client in attacker.turns(await attacker.sign_in(READERS)):
+            await attacker.find_tables(client)
+            await hold(client.leave_unread(lobby_pb2.ListTablesRequest(page_size=PAGE_SIZE)))
+            await hold(client.leave_unread(scoring_pb2.ListResultsRequest(page_size=PAGE_SIZE)))
+            for table_id in attacker.finished[:1]:
+                await hold(client.leave_unread(engine_pb2.GetReplayRequest(table_id=table_id)))
+
+
+@asynccontextmanager
+async def held_calls(attacker: Attacker) -> AsyncIterator[Callable[[Awaitable[Answer]], Awaitable[None]]]:
+    """Yield a function that starts a call, once fewer than HELD_CALLS are held, and lets its answer be counted."""
+    places = asyncio.Semaphore(HELD_CALLS)
+
+    async def counted(call: Awaitable[Answer]) -> None:
+        try:
+            attacker.counted(await call)
+        finally:
+            places.release()
+
+    async with asyncio.TaskGroup() as calls:
+
+        async def hold(call: Awaitable[Answer]) -> None:
+            await places.acquire()
+            calls.create_task(counted(call))
+
+        yield hold

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from loadtest.players.attackers import hoarding, holding, playing, reading, snooping
+from loadtest.players.attackers import hoarding, playing, reading
 from loadtest.players.attackers.attacker import Attack
 
 CALLS = frozenset({"player_calls"})
@@ -16,8 +16,8 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "resumes_ahead": Attack(reading.resumes_ahead, CALLS | {"SEQUENCE_AHEAD"}, 2),
         "pages": Attack(reading.pages, CALLS, 3),
         "pages_of_many_guests": Attack(reading.pages_of_many_guests, frozenset({"network_calls"}), 6),
-        "held_requests": Attack(holding.held_requests, frozenset({"SERVICE_TIMEOUT"}), 8),
-        "unread_answers": Attack(holding.unread_answers, frozenset({"network_calls"}), 4),
+        "held_requests": Attack(hoarding.held_requests, frozenset({"SERVICE_TIMEOUT"}), 8),
+        "unread_answers": Attack(hoarding.unread_answers, frozenset({"network_calls"}), 4),
         "forged_headers": Attack(reading.forged_headers, CALLS, 2),
         "sign_ins": Attack(hoarding.sign_ins, frozenset({"sign_ins"}), 1.5),
         "lobby_streams": Attack(hoarding.lobby_streams, frozenset({"streams"}), 3),
@@ -29,6 +29,6 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "table_changes": Attack(hoarding.table_changes, frozenset({"table_changes"}), 6),
         "bot_tables": Attack(hoarding.bot_tables, frozenset({"tables"}), 1),
         "endless_games": Attack(playing.endless_games, frozenset({"table_changes"}), 3),
-        "private_tables": Attack(snooping.private_tables, frozenset({"UNKNOWN_TABLE", "INVALID_LINK"}), 0.5),
+        "private_tables": Attack(reading.private_tables, frozenset({"UNKNOWN_TABLE", "INVALID_LINK"}), 0.5),
     }
 )

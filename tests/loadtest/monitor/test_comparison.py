@@ -5,8 +5,7 @@ import pytest
 from loadtest.judge.violations import Invariant
 from loadtest.monitor.comparison import await_agreement, compare, differences
 from loadtest.monitor.counters import COMPARED_COUNTERS, METHODS, rpc_key
-from loadtest.monitor.monitor import Increases, ServiceMonitor
-from loadtest.monitor.scrape import Key
+from loadtest.monitor.monitor import Increases, Key, ServiceMonitor
 from loadtest.report.result import CounterComparison
 from tests.loadtest.monitor.fakes import FakeServices, labelled, process
 

@@ -8,8 +8,8 @@ from threading import Thread
 import pytest
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from loadtest.monitor import scrape as scraping
-from loadtest.monitor.scrape import FailedScrape, Scrape, samples_of, scrape
+from loadtest.monitor import monitor
+from loadtest.monitor.monitor import FailedScrape, Scrape, samples_of, scrape
 from tests.ports import reserved_port
 
 
@@ -65,7 +65,7 @@ def test_the_order_of_labels_has_no_effect() -> None:
     ],
 )
 def test_an_invalid_page_is_a_failed_scrape(response: str | None, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scraping, "READ_SECONDS", 0.1 if response is None else 60)
+    monkeypatch.setattr(monitor, "READ_SECONDS", 0.1 if response is None else 60)
     with answering(response) as address:
         read = scrape(address, 0)
     assert isinstance(read, FailedScrape)

@@ -11,8 +11,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from loadtest.report.page import to_page
-from loadtest.report.plots import LATENCY, Plot, load_curve, over_time, plots
+from loadtest.report.page import LATENCY, Plot, load_curve, over_time, plots, to_page
 from tests.loadtest.report.sample import EMPTY, FAILED, HOSTILE, PASSED, hostile
 
 RESULTS = {"passed": PASSED, "failed": FAILED, "empty": EMPTY, "hostile": hostile()}

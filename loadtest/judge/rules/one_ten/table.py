@@ -5,8 +5,17 @@ from typing import Any
 
 from loadtest.judge.rules import interface
 from loadtest.judge.rules.cards import SUITS, open_piles
-from loadtest.judge.rules.one_ten.cards import ascending, pack, playable
-from loadtest.judge.rules.one_ten.scoring import PlayedRound, Trick, first_at_target, ranking_of, round_points, taker
+from loadtest.judge.rules.one_ten.cards import (
+    PlayedRound,
+    Trick,
+    ascending,
+    first_at_target,
+    pack,
+    playable,
+    ranking_of,
+    round_points,
+    taker,
+)
 
 KITTY_SIZE = 5
 OUT_OF_TURN = {
