@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 OptionValue = bool | int | str
-NO_OPTIONS: Mapping[str, OptionValue] = MappingProxyType({})
+NO_OPTIONS: Mapping[str, OptionValue] = {}
 
 
 class MixEntry(NamedTuple):
@@ -23,9 +23,9 @@ DEFAULT_MIX: Mapping[str, MixEntry] = MappingProxyType(
         entry.game: entry
         for entry in (
             MixEntry("thulla", (4, 3, 6, 2, 5)),
-            MixEntry("one_ten", (4, 3, 6, 2, 8), bounds=MappingProxyType({"max_rounds": 2})),
+            MixEntry("one_ten", (4, 3, 6, 2, 8), bounds={"max_rounds": 2}),
             MixEntry("jossing", (4, 3, 5, 2, 7)),
-            MixEntry("one_oh_one", (3, 4, 2), bounds=MappingProxyType({"max_rounds": 3})),
+            MixEntry("one_oh_one", (3, 4, 2), bounds={"max_rounds": 3}),
             MixEntry("solo", (4,)),
         )
     }

@@ -3,7 +3,7 @@
 A new scenario is one more `Scenario` in SCENARIOS: docs/load-testing.md shows one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import exp
@@ -120,7 +120,7 @@ class Scenario:
     """The time for running games to end when the run drains, without think times."""
     settling_seconds: float = 0.0
     """The time between the start of the first stage's users and the first measurement."""
-    service_flags: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    service_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Flags of services that the run starts, by service; of all three services under the empty name."""
     has_gateway: bool = False
     """Whether services that the run starts have a gateway, and limit the speed of tables, as those in production.

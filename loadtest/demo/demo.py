@@ -56,14 +56,16 @@ class Played:
 async def play_all(plan: DemoPlan, endpoints: Endpoints, show: Show) -> Played:
     """Play every table of the plan at once, and judge them; raises CroupierError or CommandFault."""
     async with signed_in(plan, endpoints) as groups:
-        records = await asyncio.gather(*(play_table(plan, group, show) for group in groups))
+        records = await asyncio.gather(
+            *(play_table(plan, number, group, show) for number, group in enumerate(groups, 1))
+        )
         standings = await read_standings(groups, plan.game)
     return judged(records, standings)
 
 
 async def read_standings(groups: Sequence[Group], game: str) -> Standings:
     """Return the leaderboard of a game, and the statistics of all players; raises CroupierError."""
-    players = [client for group in groups for client in group.clients]
+    players = [client for group in groups for client in group]
     statistics = [await client.get_player_statistics() for client in players]
     return Standings(tuple(await read_leaderboard(players[0], game)), tuple(statistics))
 

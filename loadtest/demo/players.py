@@ -2,12 +2,12 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from math import ceil
 from random import Random
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from google.protobuf.duration_pb2 import Duration
 
@@ -17,22 +17,22 @@ from croupier.games.interface import OptionValue
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_client.aio_table import AsyncTable
 from croupier_client.endpoints import Endpoints
-from croupier_client.errors import CroupierError, StaleSequence, Unavailable
+from croupier_client.errors import CroupierError, StaleSequence
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
 from loadtest.players.client import Connections, PlayerClient
-from loadtest.players.recorder import Recorder
-from loadtest.players.table import RecordedTable, read_again, read_replay_and_sheet
+from loadtest.players.groups import OPENING_SECONDS, open_table
+from loadtest.players.table import read_again, read_replay_and_sheet
 from loadtest.record import ReportedViolation, SeatRecord, TableRecord
 
 NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo", "Jana")
 SIGN_INS_AT_ONCE = 8
-MAX_WAIT_SECONDS = 60.0
-POLL_SECONDS = 0.1
+SHEET_SECONDS = 60.0
 MOVE_SECONDS = 300.0
 STREAMS_OF_A_CONNECTION = 40
 TIME_CONTROL = tables_pb2.TimeControl(action_time=Duration(seconds=120), reserve_time=Duration(seconds=60))
-Result = TypeVar("Result")
+Group: TypeAlias = Sequence[PlayerClient]
+"""The players of one table, in the order of their seats."""
 Show: TypeAlias = Callable[[Sequence[AsyncTable], engine_pb2.TableUpdate], None]
 """Receives every entry of every table's log, with the table as each seat knows it."""
 
@@ -68,27 +68,9 @@ class DemoPlan:
         return hashlib.sha256(f"{self.seed}/{self.game}/{what}/{table}/{seat}".encode()).digest()
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The players of one table, in the order of their seats."""
-
-    number: int
-    clients: tuple[PlayerClient, ...]
-
-
-async def until_available(ask: Callable[[], Awaitable[Result]]) -> Result:
-    """Return the answer to an RPC that clients do not repeat, while services come back; raises CroupierError."""
-    async with asyncio.timeout(MAX_WAIT_SECONDS):
-        while True:
-            try:
-                return await ask()
-            except Unavailable:
-                await asyncio.sleep(POLL_SECONDS)
-
-
 @asynccontextmanager
 async def signed_in(plan: DemoPlan, endpoints: Endpoints) -> AsyncIterator[list[Group]]:
-    """Sign in all players of all tables, a few at a time, and close their connections at the end."""
+    """Sign in the players of all tables, a few at a time, and close their connections at the end."""
     few, measures = asyncio.Semaphore(SIGN_INS_AT_ONCE), Measures()
     connections = Connections(endpoints, ceil(plan.tables * plan.seats / STREAMS_OF_A_CONNECTION))
 
@@ -100,30 +82,37 @@ async def signed_in(plan: DemoPlan, endpoints: Endpoints) -> AsyncIterator[list[
         return client
 
     async def group(table: int) -> Group:
-        return Group(table, tuple(await asyncio.gather(*(player(table, seat) for seat in range(plan.seats)))))
+        return await asyncio.gather(*(player(table, seat) for seat in range(plan.seats)))
 
     try:
-        yield list(await asyncio.gather(*(group(table) for table in range(1, plan.tables + 1))))
+        yield await asyncio.gather(*(group(table) for table in range(1, plan.tables + 1)))
     finally:
         await connections.close()
 
 
-async def play_table(plan: DemoPlan, group: Group, show: Show) -> TableRecord:
+async def play_table(plan: DemoPlan, number: int, group: Group, show: Show) -> TableRecord:
     """Form a table, play it, and read its results; raises CroupierError if it cannot be formed.
 
     A table that cannot be played to its end is reported in its record.
     """
-    formed = await _form(plan, group)
-    record = TableRecord(formed.table_id, formed.game, len(formed.seats), formed.seed_commitment)
-    for seat, client in enumerate(group.clients):
+    seeds = [plan.client_seed(number, seat) for seat in range(plan.seats)]
+    created = await group[0].create_table(
+        game=plan.game, seat_count=plan.seats, options=plan.options, time_control=TIME_CONTROL
+    )
+    table_id = created.table.table_id
+    formed = await open_table(table_id, [*zip(group, seeds, strict=True)])
+    if formed is None:
+        raise CommandFault(f"table {table_id} was not opened within {OPENING_SECONDS:g} seconds")
+    record = TableRecord(table_id, formed.game, len(formed.seats), formed.seed_commitment)
+    for client, seed in zip(group, seeds, strict=True):
         assert client.player is not None
-        record.viewers.append(SeatRecord(client.player.player_id, client_seed=plan.client_seed(group.number, seat)))
+        record.viewers.append(SeatRecord(client.player.player_id, client_seed=seed))
     try:
-        await _play(plan, group, record, show)
+        await _play(plan, number, group, record, show)
         record.is_finished = True
-        for client, viewer in zip(group.clients, record.viewers, strict=True):
-            await read_again(client, record.table_id, viewer)
-        await read_replay_and_sheet(group.clients[0], record, MAX_WAIT_SECONDS)
+        for client, viewer in zip(group, record.viewers, strict=True):
+            await read_again(client, table_id, viewer)
+        await read_replay_and_sheet(group[0], record, SHEET_SECONDS)
     except CroupierError as error:
         record.viewers[0].reported.append(
             ReportedViolation(Invariant.TABLE_STUCK, 0, f"a player cannot go on: {error}")
@@ -131,44 +120,15 @@ async def play_table(plan: DemoPlan, group: Group, show: Show) -> TableRecord:
     return record
 
 
-async def _play(plan: DemoPlan, group: Group, record: TableRecord, show: Show) -> None:
+async def _play(plan: DemoPlan, number: int, group: Group, record: TableRecord, show: Show) -> None:
     async with AsyncExitStack() as stack:
-        seats = zip(group.clients, record.viewers, strict=True)
+        seats = zip(group, record.viewers, strict=True)
         tables = [
-            await stack.enter_async_context(recorded_table(client, record.table_id, viewer)) for client, viewer in seats
+            await stack.enter_async_context(client.recorded_table(record.table_id, viewer)) for client, viewer in seats
         ]
-        players = [BotPlayer(at.table, plan.decisions(group.number, seat)) for seat, at in enumerate(tables)]
+        players = [BotPlayer(at.table, plan.decisions(number, seat)) for seat, at in enumerate(tables)]
         seated = zip(tables, players, strict=True)
         await asyncio.gather(_watch(tables, show), *(play_seat(*at) for at in seated))
-
-
-def recorded_table(client: PlayerClient, table_id: str, viewer: SeatRecord) -> AsyncTable:
-    """Return the table of a player, whose stream goes into the viewer's record."""
-    return RecordedTable(client, table_id, Recorder(viewer, Measures()), asyncio.sleep)
-
-
-async def _form(plan: DemoPlan, group: Group) -> tables_pb2.Table:
-    host, *others = group.clients
-    created = await until_available(
-        lambda: host.create_table(
-            game=plan.game, seat_count=plan.seats, options=plan.options, time_control=TIME_CONTROL
-        )
-    )
-    table_id = created.table.table_id
-    # One after the other, so that each player has their seat of the plan.
-    for client in others:
-        await client.join_table(table_id=table_id)
-    for seat, client in enumerate(group.clients):
-        await client.set_ready(table_id=table_id, client_seed=plan.client_seed(group.number, seat))
-    try:
-        async with asyncio.timeout(MAX_WAIT_SECONDS):
-            while True:
-                table = (await host.get_table(table_id=table_id)).table
-                if table.state != tables_pb2.TABLE_STATE_FORMING:
-                    return table
-                await asyncio.sleep(POLL_SECONDS)
-    except TimeoutError:
-        raise CommandFault(f"table {table_id} was not opened within {MAX_WAIT_SECONDS:g} seconds") from None
 
 
 async def _watch(tables: Sequence[AsyncTable], show: Show) -> None:

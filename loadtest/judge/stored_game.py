@@ -116,16 +116,11 @@ def check_rows(rows: Rows, verification: Verification | None) -> Iterator[Found]
     requests = Counter((row.body["seat"], row.request_hash) for row in rows.entries if row.request_hash is not None)
     for (seat, hashed), count in requests.items():
         if count > 1:
-            yield (
-                Invariant.ACTION_DUPLICATED,
-                0,
-                f"the request with the hash {hashed} of seat {seat} is stored {count} times",
-            )
-    if (
-        verification is not None
-        and not verification.faults
-        and (verification.ranking is not None) != (rows.stored.status == "finished")
-    ):
+            detail = f"the request with the hash {hashed} of seat {seat} is stored {count} times"
+            yield Invariant.ACTION_DUPLICATED, 0, detail
+    if verification is None or verification.faults:
+        return
+    if (verification.ranking is not None) != (rows.stored.status == "finished"):
         detail = f"the table's status is {rows.stored.status}, which contradicts the rules"
         yield Invariant.LOG_BROKEN, len(rows.entries), detail
 

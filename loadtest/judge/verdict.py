@@ -1,7 +1,7 @@
 """The judge: a function from the record of one table to a verdict with all violations."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from croupier_api.v1 import scoring_pb2
@@ -56,7 +56,7 @@ def judge(record: TableRecord) -> Verdict:
         *(reported for viewer in record.viewers for reported in viewer.reported),
         *(found for history in histories for found in history.found),
         *check_public_facts(histories),
-        *_check_viewers(record, histories, stored_game, timeline.clock_offset),
+        *_check_viewers(record, histories, log, stored_game, timeline.clock_offset),
         *check_deadlines(log, record.late_milliseconds, record.abandoned_milliseconds),
         *(check_last_deadline(log, histories, timeline.clock_offset) if record.late_milliseconds is not None else ()),
         *stored_game.found,
@@ -65,8 +65,6 @@ def judge(record: TableRecord) -> Verdict:
         *_check_times(record, log, stored_game),
         *check_timeouts(log, histories, timeline.clock_offset),
         *check_pauses(log, histories, timeline.clock_offset, record.interruptions),
-        *_check_watch_delays(histories, log, timeline.clock_offset),
-        *_check_deliveries(record, histories, stored_game, timeline.clock_offset),
     ]
     violations = tuple(Violation(invariant, record.table_id, *where) for invariant, *where in found)
     is_verified = (
@@ -103,15 +101,22 @@ def _outcome(record: TableRecord, log: Log, stored_game: StoredGame) -> TableOut
 
 
 def _check_viewers(
-    record: TableRecord, histories: Iterable[ViewerHistory], stored_game: StoredGame, clock_offset: int
+    record: TableRecord, histories: Sequence[ViewerHistory], log: Log, stored_game: StoredGame, clock_offset: int
 ) -> Iterator[Found]:
     shown: dict[bytes, ShownCards] = {}
-    positions = stored_game.positions
+    rows, positions = stored_game.rows, stored_game.positions
+    is_offset_known = not all(history.delay_milliseconds for history in histories)
     for history in histories:
         yield from check_secrecy(history, shown)
         yield from check_views(history)
         yield from delivery.check_legal_actions(history, clock_offset)
         yield from check_positions(record.game, history, stored_game.numbers, positions)
+        if is_offset_known:
+            yield from delivery.check_watch_delay(history, log, clock_offset)
+        if rows is not None and record.is_finished:
+            yield from delivery.check_end_received(history, rows, clock_offset)
+        if rows is not None and record.delivery is not None:
+            yield from delivery.check_delivery(history, rows, record.delivery, clock_offset)
 
 
 def _check_actions(
@@ -156,25 +161,6 @@ def _check_times(record: TableRecord, log: Log, stored_game: StoredGame) -> Iter
         if (position := positions.get(number)) is not None:
             to_act[row.sequence] = sorted(position.legal)
     return check_row_times(rows, to_act, record.outages, record.late_milliseconds)
-
-
-def _check_watch_delays(histories: Sequence[ViewerHistory], log: Log, clock_offset: int) -> Iterator[Found]:
-    if all(history.delay_milliseconds for history in histories):
-        return  # How the clocks differ is not known.
-    for history in histories:
-        yield from delivery.check_watch_delay(history, log, clock_offset)
-
-
-def _check_deliveries(
-    record: TableRecord, histories: Sequence[ViewerHistory], stored_game: StoredGame, clock_offset: int
-) -> Iterator[Found]:
-    rows = stored_game.rows
-    for history in histories if rows is not None else ():
-        assert rows is not None
-        if record.is_finished:
-            yield from delivery.check_end_received(history, rows, clock_offset)
-        if record.delivery is not None:
-            yield from delivery.check_delivery(history, rows, record.delivery, clock_offset)
 
 
 def _checks_made(

@@ -87,7 +87,8 @@ async def _play_one(context: UserContext, guests: Sequence[PlayerClient], random
     time_control = LATE_TIMES if Behaviour.LATE in behaviours else DEFAULT_TIMES
     if Behaviour.LEAVER in behaviours:
         time_control = QUICK_TIMES
-    table = await _form_table(people, entry, seats, time_control, random)
+    table_id = (await _create_table(people[0].client, entry, seats, time_control, random)).table_id
+    table = await open_table(table_id, [(one.client, one.client_seed) for one in people], seats - len(people))
     if table is None:
         context.measures.record_failure("opening a table: it was not opened", f"table of {entry.game} for {seats}")
         return
@@ -119,18 +120,20 @@ def draw_behaviour(context: UserContext, random: Random) -> Behaviour:
     return random.choices(list(behaviours), list(behaviours.values()))[0]
 
 
-async def _form_table(
-    people: Sequence[GroupMember], entry: MixEntry, seats: int, time_control: tables_pb2.TimeControl, random: Random
+async def open_table(
+    table_id: str, people: Sequence[tuple[PlayerClient, bytes]], bots: int = 0
 ) -> tables_pb2.Table | None:
-    """Open a table with a seat for each of these players; None if it was not opened in time."""
-    host = people[0].client
-    table_id = (await _create_table(host, entry, seats, time_control, random)).table_id
-    for member in people[1:]:
-        await member.client.join_table(table_id=table_id)
-    for _ in range(seats - len(people)):
+    """Give seats to players, each with their client seed, in order after the host, and to bots, and begin the game.
+
+    Returns None if it has not begun within OPENING_SECONDS; raises CroupierError.
+    """
+    host, _ = people[0]
+    for client, _ in people[1:]:
+        await client.join_table(table_id=table_id)
+    for _ in range(bots):
         await host.add_bot(table_id=table_id, bot="random")
-    for member in people:
-        await member.client.set_ready(table_id=table_id, client_seed=member.client_seed)
+    for client, client_seed in people:
+        await client.set_ready(table_id=table_id, client_seed=client_seed)
     deadline = time.monotonic() + OPENING_SECONDS
     while time.monotonic() < deadline:
         table = (await host.get_table(table_id=table_id)).table

@@ -1,10 +1,14 @@
 """The context of a user's task: clients, time, records and random numbers."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import ceil
 from random import Random
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from croupier_client import CroupierError, Endpoints, Internal
 from loadtest.judge.violations import Invariant, Violation
@@ -13,28 +17,67 @@ from loadtest.mix import MixEntry
 from loadtest.players.client import NewClient, PlayerClient
 from loadtest.players.counting import record_failed
 from loadtest.players.tables import TableRecords
-from loadtest.scenarios import Scenario
+from loadtest.scenarios import Scenario, UserKind
 
 STOPPING_POLL_SECONDS = 1.0
+MATCHERS_PER_CRITERIA = 24
+MIN_CONNECTIONS = 4
+STREAMS_PER_CONNECTION = 40
+"""A gateway accepts 100 streams of one connection, and queues the rest."""
+PLAYERS_PER_GROUP = 4
 
 
 @dataclass(frozen=True, slots=True)
 class LoadSettings:
-    """The settings that all users of a run share; seconds."""
+    """The settings of a run that all users share, in every process; seconds."""
 
     scenario: Scenario
-    games: Sequence[MixEntry]
+    """With the options that override it."""
+    games: tuple[MixEntry, ...]
     seed: int
-    match_criteria: int = 1
-    """The number of different games that matched players search for at once: with too many, few find a match."""
+    users: int = 1
+    """The number of users at full load, in all processes together."""
     silence_seconds: float = 30.0
     """The silence after which a stream is compared with GetView."""
     endpoints: Endpoints = field(default_factory=lambda: Endpoints("", "", ""))
-    """The services, for attackers, each of whom has connections of their own."""
     attacks: Mapping[str, int] = field(default_factory=dict)
     """The attacks that attackers make, with the factor of their pace; all at their own pace if empty."""
     calm_seconds: float = 0.0
     """The time before attackers begin."""
+
+    @property
+    def match_criteria(self) -> int:
+        """The number of different games that matched players search for at once: with too many, few find a match."""
+        return 1 + self._users_of(UserKind.MATCHER) // MATCHERS_PER_CRITERIA
+
+    @property
+    def connections(self) -> int:
+        """The number of connections to each service that the players of one process share."""
+        if len({*self.endpoints.by_service().values()}) > 1:
+            return MIN_CONNECTIONS
+        streams = self._users_of(UserKind.GROUP) * (PLAYERS_PER_GROUP - 1) + self.users
+        return max(MIN_CONNECTIONS, ceil(streams / STREAMS_PER_CONNECTION))
+
+    @property
+    def ports(self) -> frozenset[int]:
+        """The ports of the services to which players have streams."""
+        addresses = f"{self.endpoints.lobby},{self.endpoints.engine}".split(",")
+        return frozenset(int(address.rpartition(":")[2]) for address in addresses)
+
+    def _users_of(self, kind: UserKind) -> int:
+        """Return the approximate number of users of a kind."""
+        shares = self.scenario.users_per_table
+        return round(self.users * shares.get(kind, 0.0) / sum(shares.values())) if shares else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings as a dictionary for JSON."""
+        settings: dict[str, Any] = TypeAdapter(LoadSettings).dump_python(self, mode="json")
+        return settings
+
+    @staticmethod
+    def from_json(settings: Mapping[str, Any]) -> "LoadSettings":
+        """Return the settings from the dictionary of to_json."""
+        return TypeAdapter(LoadSettings).validate_python(settings)
 
 
 class UserContext:

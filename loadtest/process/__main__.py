@@ -1,6 +1,7 @@
 """`python -m loadtest.process`: plays the users that its parent starts, and reports measurements every second.
 
-Commands are lines of JSON on standard input, the first one is the plan; reports are lines of JSON on standard output.
+Commands are lines of JSON on standard input, the first one has the settings; reports are lines of JSON on standard
+output.
 """
 
 import asyncio
@@ -18,10 +19,10 @@ from croupier.runtime.server.child_process import end_with_parent
 from croupier_client import CroupierError
 from loadtest.measures import Measures
 from loadtest.players.client import Connections, new_clients
+from loadtest.players.user_context import LoadSettings
 from loadtest.process.check import backend_fault
 from loadtest.process.judge_queue import JudgeQueue
 from loadtest.process.load import Load
-from loadtest.process.plan import LoadPlan
 from loadtest.process.standings import READERS, compare_standings
 from loadtest.scenarios import UserKind
 
@@ -48,14 +49,13 @@ def main() -> NoReturn:
 async def _run() -> None:
     commands = asyncio.StreamReader(limit=MAX_LINE_BYTES)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
-    plan = LoadPlan.from_json(json.loads(await commands.readline()))
-    settings, measures = plan.settings(), Measures()
-    connections = Connections(plan.endpoints, plan.connections)
-    judge_queue = JudgeQueue(measures, settings.scenario.judged_share, Random(f"{plan.seed} judging"))
-    new_client = new_clients(connections, plan.seed, has_one_network=settings.scenario.has_one_network)
-    program = LoadProgram(plan, Load(settings, new_client, judge_queue.add, measures), judge_queue)
+    settings, measures = LoadSettings.from_json(json.loads(await commands.readline())), Measures()
+    connections = Connections(settings.endpoints, settings.connections)
+    judge_queue = JudgeQueue(measures, settings.scenario.judged_share, Random(f"{settings.seed} judging"))
+    new_client = new_clients(connections, settings.seed, has_one_network=settings.scenario.has_one_network)
+    load = Load(settings, new_client, judge_queue.add, measures)
     try:
-        await program.run(commands)
+        await LoadProgram(load, judge_queue).run(commands)
     finally:
         judge_queue.close()
         await connections.close()
@@ -64,8 +64,7 @@ async def _run() -> None:
 class LoadProgram:
     """Executes the commands of the parent."""
 
-    def __init__(self, plan: LoadPlan, load: Load, judge_queue: JudgeQueue) -> None:
-        self._plan = plan
+    def __init__(self, load: Load, judge_queue: JudgeQueue) -> None:
         self._load = load
         self._judge_queue = judge_queue
         self._cpu = (time.process_time(), time.monotonic())
@@ -77,13 +76,8 @@ class LoadProgram:
             _send({"fault": fault})
             return
         _send({"ready": True})
-        scenario = self._load.settings.scenario
-        background = [
-            asyncio.create_task(self._report_periodically()),
-            asyncio.create_task(
-                self._load.break_connections_periodically(scenario.storm_seconds, frozenset(self._plan.ports))
-            ),
-        ]
+        storms = self._load.break_connections_periodically()
+        background = [asyncio.create_task(work) for work in (self._report_periodically(), storms)]
         try:
             while line := await commands.readline():
                 await self._execute(json.loads(line))

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from types import MappingProxyType
 
 from loadtest.measures import Measures
@@ -13,9 +13,8 @@ from loadtest.players.groups import group, matcher
 from loadtest.players.spectators import browser, opener, spectator
 from loadtest.players.tables import TableRecords
 from loadtest.players.user_context import LoadSettings, UserContext
-from loadtest.process.plan import JUDGING_SECONDS, STOPPING_SECONDS
 from loadtest.record import TableRecord
-from loadtest.scenarios import UserKind
+from loadtest.scenarios import Scenario, UserKind
 
 USER_TASKS: Mapping[UserKind, Callable[[UserContext, str], Coroutine[None, None, None]]] = MappingProxyType(
     {
@@ -28,6 +27,15 @@ USER_TASKS: Mapping[UserKind, Callable[[UserContext, str], Coroutine[None, None,
     }
 )
 """The task of each kind of user, from its start to its stop."""
+STOPPING_SECONDS = 30.0
+"""The time limit of users who are stopped in the middle of a game."""
+JUDGING_SECONDS = 900.0
+"""The time limit of the judge for the rest of the records when all games are over."""
+
+
+def drain_seconds(scenario: Scenario) -> float:
+    """Return the time limit of a load process to drain: to end its games, and to judge them."""
+    return scenario.grace_seconds + STOPPING_SECONDS + JUDGING_SECONDS
 
 
 class Load:
@@ -98,15 +106,15 @@ class Load:
             self.measures.record_failure("judging", f"the queue had no room for {len(remaining)} tables at the end")
         return max(0.0, judging_seconds - (time.monotonic() - began))
 
-    async def break_connections_periodically(self, period_seconds: float, ports: Collection[int]) -> None:
-        """Break all connections again and again, at the same moments in every process; a period of 0 is never."""
-        if not period_seconds:
+    async def break_connections_periodically(self) -> None:
+        """Break all connections again and again, at the same moments in every process, if the scenario has storms."""
+        if not (period_seconds := self.settings.scenario.storm_seconds):
             return
         while not self.draining.is_set():
             await asyncio.sleep(period_seconds - time.time() % period_seconds)
             if not self.draining.is_set():
                 self.measures.broken_at = time.perf_counter()
-                self.measures.count("connections broken", break_connections(ports))
+                self.measures.count("connections broken", break_connections(self.settings.ports))
 
 
 def _describe(error: BaseException) -> str:

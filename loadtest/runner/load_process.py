@@ -12,7 +12,7 @@ from gevent.event import Event
 from gevent.lock import Semaphore
 from gevent.subprocess import PIPE, Popen, TimeoutExpired
 
-from loadtest.process.plan import LoadPlan
+from loadtest.players.user_context import LoadSettings
 from loadtest.scenarios import UserKind
 
 Message: TypeAlias = dict[str, Any]
@@ -28,7 +28,7 @@ class LoadProcess:
     The events `ready`, `drained`, `compared` and `ended` are set at each step, and all of them at its end.
     """
 
-    def __init__(self, plan: LoadPlan, prefix: str, receive: Callable[[Message], None]) -> None:
+    def __init__(self, settings: LoadSettings, prefix: str, receive: Callable[[Message], None]) -> None:
         self.ready, self.drained, self.compared, self.ended = Event(), Event(), Event(), Event()
         self.has_drained = False
         self._fault = ""
@@ -38,7 +38,7 @@ class LoadProcess:
         self._writing = Semaphore()
         # A session of its own: Ctrl-C goes to Locust alone, which lets games end first.
         self._process = Popen(COMMAND, stdin=PIPE, stdout=PIPE, cwd=ROOT, start_new_session=True)
-        self._send(plan.to_json())
+        self._send(settings.to_json())
         spawn(self._listen)
 
     def fault(self) -> str:

@@ -22,7 +22,7 @@ from loadtest.runner.run import LOCAL, LoadRun
 from loadtest.runner.stages import StagePlan, Stages, Tick
 from loadtest.runner.statistics import LocustStatistics
 from loadtest.runner.users import PlayedUser
-from loadtest.runner.worker import DRAIN, PLAN, REPORTS
+from loadtest.runner.worker import DRAIN, REPORTS, SETTINGS
 from loadtest.scenarios import UserKind
 
 EXIT_PASSED, EXIT_FAILED, EXIT_NOT_RUN = 0, 1, 2
@@ -121,7 +121,7 @@ class LoadTest:
             print(f"loadtest: {escaped(str(fault))}", file=sys.stderr, flush=True)
             return
         # Locust sends unknown options to its workers.
-        setattr(self._given, PLAN, self._run.plan.to_json())
+        setattr(self._given, SETTINGS, self._run.settings.to_json())
         self._run.begin()
         self._stages.begin(self._run.stages)
 

@@ -12,9 +12,10 @@ from typing import Any
 from croupier.games.registry import GAMES
 from croupier.runtime.server.addresses import is_address
 from croupier_client import Endpoints, Tls
-from loadtest.mix import ALL_GAMES, read_mix
-from loadtest.process.plan import LoadPlan
-from loadtest.scenarios import SCENARIOS, Scenario, UserKind
+from loadtest.mix import ALL_GAMES, read_mix, read_weights
+from loadtest.players.attackers.registry import ATTACKS
+from loadtest.players.user_context import LoadSettings
+from loadtest.scenarios import SCENARIOS, Scenario, UserKind, read_behaviours
 
 PEM = b"-----BEGIN CERTIFICATE-----"
 DEFAULT_SCENARIO = "smoke"
@@ -60,8 +61,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 class Options:
     """The options of a run; with `endpoints` None it starts services."""
 
-    plan: LoadPlan
-    """The plan for the load processes, without endpoints."""
+    settings: LoadSettings
+    """The settings of the load processes, without endpoints."""
     arrivals_per_second: float
     seconds: float
     is_seed_drawn: bool
@@ -90,27 +91,30 @@ def user_counts(given: Namespace) -> Mapping[UserKind, int]:
     scenario = scenario_of(given)
     if given.num_users:
         return scenario.users(given.num_users / sum(scenario.users_per_table.values()))
-    return scenario.users(_number(given, "tables", 1, int) or scenario.tables)
+    return scenario.users(_number(given, "tables", 1, int, default=scenario.tables))
 
 
 def read_options(given: Namespace, host: str | None) -> Options:
     """Return the options of a run against `host`, or services that it starts; raises ValueError with one line."""
     scenario = scenario_of(given)
     seed = _number(given, "seed", 0, int)
-    plan = LoadPlan(
-        scenario=scenario.name,
-        users=given.num_users or sum(user_counts(given).values()),
+    median_seconds = _number(given, "think", 0, float, default=scenario.think_time.median_seconds)
+    settings = LoadSettings(
+        scenario=replace(
+            scenario,
+            grace_seconds=_number(given, "grace", 0, float, default=scenario.grace_seconds),
+            judged_share=_number(given, "judged", 0, float, 1, default=scenario.judged_share),
+            behaviours=read_behaviours(given.behaviours) if given.behaviours else scenario.behaviours,
+            think_time=replace(scenario.think_time, median_seconds=median_seconds),
+        ),
+        games=read_mix(_by_id(given.mix)),
         seed=secrets.randbelow(2**31) if seed is None else seed,
-        mix=_by_id(given.mix),
-        grace_seconds=_number(given, "grace", 0, float),
+        users=given.num_users or sum(user_counts(given).values()),
         silence_seconds=_number(given, "silence", 0, float) or float(DEFAULT_SILENCE),
-        think_seconds=_number(given, "think", 0, float),
-        judged_share=_number(given, "judged", 0, float, 1),
-        behaviours=given.behaviours,
-        attacks=given.attacks,
+        attacks=read_weights(given.attacks, ATTACKS) if given.attacks else {},
     )
     options = Options(
-        plan=plan,
+        settings=settings,
         arrivals_per_second=given.spawn_rate or scenario.arrivals_per_second,
         seconds=given.run_time or scenario.seconds,
         is_seed_drawn=seed is None,
@@ -119,11 +123,9 @@ def read_options(given: Namespace, host: str | None) -> Options:
         metrics=_metrics(given.metrics),
         shared=given.shared,
         database=given.database,
-        engines=_number(given, "engines", 1, int) or 1,
+        engines=_number(given, "engines", 1, int, default=1),
         command="",
     )
-    read_mix(plan.mix)
-    plan.settings()
     if options.endpoints is not None and (options.database or options.engines > 1):
         raise ValueError("--database and --engines are for services that the run starts: omit them with --host")
     if options.engines > 1 and not options.database:
@@ -140,11 +142,11 @@ def _by_id(mix: str) -> str:
 
 def _command(options: Options, given: Namespace, host: str) -> str:
     """Return the command that repeats the run, without the database's URL, which may hold a password."""
-    words = ["locust", "-f", "loadtest/locustfile.py", "--headless", "--tags", options.plan.scenario]
-    words += ["-u", str(options.plan.users), "-r", f"{options.arrivals_per_second:g}", "-t", f"{options.seconds:g}"]
+    words = ["locust", "-f", "loadtest/locustfile.py", "--headless", "--tags", options.settings.scenario.name]
+    words += ["-u", str(options.settings.users), "-r", f"{options.arrivals_per_second:g}", "-t", f"{options.seconds:g}"]
     words += ["--host", host] if host else []
     words += ["--processes", str(given.processes)] if given.processes else []
-    words += ["--seed", str(options.plan.seed)]
+    words += ["--seed", str(options.settings.seed)]
     for name, settings in ARGUMENTS.items():
         value = getattr(given, name.replace("-", "_"))
         if name in ("tables", "seed") or value == settings.get("default", ""):
@@ -153,11 +155,13 @@ def _command(options: Options, given: Namespace, host: str) -> str:
     return shlex.join(words)
 
 
-def _number(given: Namespace, name: str, minimum: float, kind: type[Any], maximum: float = float("inf")) -> Any:
-    """Return a number among the options, None if it is not set; raises ValueError."""
+def _number(
+    given: Namespace, name: str, minimum: float, kind: type[Any], maximum: float = float("inf"), default: Any = None
+) -> Any:
+    """Return a number among the options, or the default if it is not set; raises ValueError."""
     text = str(getattr(given, name) or "").strip()
     if not text:
-        return None
+        return default
     try:
         value = kind(text)
     except ValueError:

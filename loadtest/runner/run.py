@@ -20,7 +20,7 @@ from loadtest.measures import CALLS_BROKEN, Batch
 from loadtest.monitor.comparison import await_agreement, differences
 from loadtest.monitor.growth import MEMORY, growth_checks, usage_checks
 from loadtest.monitor.monitor import ServiceMonitor
-from loadtest.process.plan import LoadPlan, drain_seconds
+from loadtest.process.load import drain_seconds
 from loadtest.report.result import Check, Conditions, CounterComparison, Result
 from loadtest.report.text import to_text
 from loadtest.report.write import check_folder, write_results, write_text
@@ -29,7 +29,6 @@ from loadtest.runner.limits import checks
 from loadtest.runner.load_process import LoadProcess, Message
 from loadtest.runner.options import Options
 from loadtest.runner.stages import StagePlan
-from loadtest.scenarios import SCENARIOS
 
 INTERVAL_SECONDS = 3.0
 """The shortest time between samples; workers report as often."""
@@ -57,23 +56,23 @@ class LoadRun:
         self.processes = processes
         self.collector = Collector()
         self.stages = StagePlan(
-            SCENARIOS[options.plan.scenario], options.plan.users, options.arrivals_per_second, options.seconds
+            options.settings.scenario, options.settings.users, options.arrivals_per_second, options.seconds
         )
         self._options = options
         self._on_batch = on_batch
-        self._scenario = options.plan.resolved()
+        self._scenario = options.settings.scenario
         self._interval_seconds = max(INTERVAL_SECONDS, options.seconds / MAX_INTERVALS)
         self._stack = ExitStack()
         check_folder(options.results)
         try:
             self._backend = self._stack.enter_context(_backend(options))
-            self.plan: LoadPlan = replace(
-                options.plan.with_endpoints(self._backend.endpoints), calm_seconds=self._calm_seconds
+            self.settings = replace(
+                options.settings, endpoints=self._backend.endpoints, calm_seconds=self._calm_seconds
             )
             self._monitor = ServiceMonitor(self._backend.metrics, time.monotonic)
             # Before the first call: counters are compared from here on.
             self._monitor.sample()
-            self.process = LoadProcess(self.plan, "0", self._receive_own)
+            self.process = LoadProcess(self.settings, "0", self._receive_own)
             self._stack.callback(self.process.close)
             if fault := self.process.fault():
                 raise BackendUnavailable(fault)
@@ -198,7 +197,7 @@ class LoadRun:
         return Result(
             conditions=Conditions(
                 scenario=self._scenario.name,
-                seed=self.plan.seed,
+                seed=self.settings.seed,
                 command=self._options.command,
                 started_milliseconds=self._began_milliseconds,
                 seconds=self._seconds,
@@ -283,7 +282,7 @@ def _backend(options: Options) -> Iterator[Backend]:
     if options.endpoints is not None:
         yield Backend(options.endpoints, options.metrics, f"services at {options.endpoints.engine}")
         return
-    scenario = SCENARIOS[options.plan.scenario]
+    scenario = options.settings.scenario
     flags = {
         instance: (*scenario.service_flags.get("", ()), *scenario.service_flags.get(service_of(instance), ()))
         for instance in Replicas(engine=options.engines).all()

@@ -1,4 +1,4 @@
-"""A Locust worker: its load process executes the master's plan, and its reports go to the master."""
+"""A Locust worker: its load process gets the master's settings, and its reports go to the master."""
 
 import signal
 import sys
@@ -10,13 +10,14 @@ from locust.env import Environment
 from locust.runners import WorkerRunner
 
 from loadtest.histograms import with_histograms
-from loadtest.process.plan import LoadPlan, drain_seconds
+from loadtest.players.user_context import LoadSettings
+from loadtest.process.load import drain_seconds
 from loadtest.runner.load_process import LoadProcess, Message
 from loadtest.runner.statistics import LocustStatistics
 from loadtest.scenarios import UserKind
 
-PLAN = "load_plan"
-"""The option that holds the plan; Locust sends it to its workers with the others."""
+SETTINGS = "load_settings"
+"""The option that holds the settings; Locust sends it to its workers with the others."""
 DRAIN = "drain"
 """The message by which the master ends a run."""
 REPORTS = "load_reports"
@@ -58,11 +59,11 @@ class LoadWorker:
             self._process.stop(name)
 
     def _start(self, **_: Any) -> None:
-        self._plan = LoadPlan.from_json(getattr(self._environment.parsed_options, PLAN))
+        self._settings = LoadSettings.from_json(getattr(self._environment.parsed_options, SETTINGS))
         self._reports.clear()
         self._is_reported.clear()
         self._statistics = LocustStatistics(self._environment.stats)
-        self._process = LoadProcess(self._plan, str(self._runner.worker_index + 1), self._receive)
+        self._process = LoadProcess(self._settings, str(self._runner.worker_index + 1), self._receive)
 
     def _receive(self, message: Message) -> None:
         self._statistics.add(message["batch"])
@@ -74,7 +75,7 @@ class LoadWorker:
         if process is None:
             return
         process.drain()
-        process.drained.wait(drain_seconds(self._plan.resolved()))
+        process.drained.wait(drain_seconds(self._settings.scenario))
         if not process.has_drained:
             print(f"loadtest: {process.fault() or 'the load process ended early'}", file=sys.stderr, flush=True)
             self._reports.append({"drained": False})

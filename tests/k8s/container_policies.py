@@ -20,7 +20,7 @@ from croupier.runtime.server.addresses import is_loopback
 from croupier.runtime.server.program import SettingsError
 from croupier.runtime.settings import ENVIRONMENT_PREFIX, Settings
 from croupier.scoring.settings import ScoringSettings
-from loadtest.process.plan import drain_seconds
+from loadtest.process.load import drain_seconds
 from loadtest.scenarios import SCENARIOS
 from tests.k8s.building import Object
 from tests.k8s.objects import (

@@ -70,7 +70,7 @@ async def test_a_table_that_the_lobby_sends_again_is_played_once() -> None:
 
     measures = Measures()
     client = cast("PlayerClient", Matched(3, draining))
-    games = [MixEntry("thulla", (2,))]
+    games = (MixEntry("thulla", (2,)),)
     context = UserContext(
         LoadSettings(SCENARIOS["ceiling"], games, 1),
         measures,

@@ -1,13 +1,15 @@
 """The options that the load test adds to Locust's command line, and their errors."""
 
 from argparse import ArgumentParser
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from croupier_client import Endpoints, Tls
+from loadtest.mix import read_mix
 from loadtest.runner.options import Options, add_arguments, read_options
-from loadtest.scenarios import SCENARIOS
+from loadtest.scenarios import SCENARIOS, Behaviour
 
 PEM = b"-----BEGIN " + b"CERTIFICATE-----\n"
 
@@ -23,26 +25,31 @@ def read(*arguments: str, tags: str = "smoke", users: int | None = None, host: s
 
 def test_options_default_to_the_scenarios() -> None:
     options, rush = read(tags="rush"), SCENARIOS["rush"]
-    assert (options.plan.users, options.seconds) == (sum(rush.users(rush.tables).values()), rush.seconds)
+    assert (options.settings.users, options.seconds) == (sum(rush.users(rush.tables).values()), rush.seconds)
     assert options.arrivals_per_second == rush.arrivals_per_second
     assert (options.endpoints, options.is_seed_drawn) == (None, True)
     assert options.results.parent == Path("results")
 
 
 def test_options_override_the_scenario() -> None:
-    options = read("--tables=1", "--mix=solo", "--behaviours=adversary=2,steady", "--seed=5", "--think=0", tags="rush")
-    plan = options.plan
-    assert (plan.users, plan.mix, plan.seed, options.is_seed_drawn) == (4, "solo", 5, False)
-    assert (plan.behaviours, plan.think_seconds) == ("adversary=2,steady", 0)
-    assert read("--tables=1", users=77).plan.users == 77
-    assert read("--mix=110=2, JØSSING,thulla").plan.mix == "one_ten=2,jossing,thulla"
+    chosen = ("--tables=1", "--mix=solo", "--behaviours=adversary=2,steady", "--seed=5", "--think=0")
+    options = read(*chosen, "--grace=7", "--judged=0.5", tags="rush")
+    settings, rush = options.settings, SCENARIOS["rush"]
+    assert (settings.users, settings.games, settings.seed, options.is_seed_drawn) == (4, read_mix("solo"), 5, False)
+    assert settings.scenario.behaviours == {Behaviour.ADVERSARY: 2, Behaviour.STEADY: 1}
+    assert settings.scenario.think_time == replace(rush.think_time, median_seconds=0)
+    assert (settings.scenario.grace_seconds, settings.scenario.judged_share) == (7, 0.5)
+    assert settings.scenario.stages == rush.stages
+    assert read("--tables=1", users=77).settings.users == 77
+    assert read("--mix=110=2, JØSSING,thulla").settings.games == read_mix("one_ten=2,jossing,thulla")
+    assert read(tags="rush").settings.scenario == rush
 
 
 def test_the_command_repeats_the_run_with_its_seed() -> None:
     options = read("--think=0", "--results=my results", users=9, host="h:1")
     assert options.command == (
         "locust -f loadtest/locustfile.py --headless --tags smoke -u 9 -r 20 -t 12 --host h:1 "
-        f"--seed {options.plan.seed} --think 0 --results 'my results'"
+        f"--seed {options.settings.seed} --think 0 --results 'my results'"
     )
 
 

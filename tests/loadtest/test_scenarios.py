@@ -8,11 +8,14 @@ from random import Random
 import pytest
 
 from croupier_client import Endpoints, Tls
+from loadtest.mix import ALL_GAMES, read_mix
 from loadtest.players.seat_player import MAX_THINK_SHARE
-from loadtest.process.plan import MIN_CONNECTIONS, LoadPlan
-from loadtest.scenarios import SCENARIOS, Behaviour, Scenario, ThinkTime, UserKind
+from loadtest.players.user_context import MIN_CONNECTIONS, LoadSettings
+from loadtest.scenarios import SCENARIOS, Scenario, ThinkTime, UserKind
 
-PLAN = LoadPlan("rush", 11, 1, "l:1", "e:2", "s:3")
+SETTINGS = LoadSettings(
+    SCENARIOS["abuse"], read_mix(ALL_GAMES), 1, users=11, endpoints=Endpoints("l:1", "e:2", "s:3"), attacks={"pages": 2}
+)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
@@ -39,28 +42,16 @@ def test_think_times_have_their_median_and_maximum() -> None:
     assert think_time.max_seconds <= 30 * MAX_THINK_SHARE
 
 
-def test_a_plan_overrides_the_scenario() -> None:
-    resolved = replace(
-        PLAN, grace_seconds=7.0, judged_share=0.5, think_seconds=0.0, behaviours="adversary=3, steady"
-    ).resolved()
-    assert (resolved.grace_seconds, resolved.judged_share) == (7.0, 0.5)
-    assert resolved.think_time.median_seconds == 0
-    assert resolved.behaviours == {Behaviour.ADVERSARY: 3, Behaviour.STEADY: 1}
-    assert resolved.stages == SCENARIOS["rush"].stages
-    assert PLAN.resolved() == SCENARIOS["rush"]
-
-
 @pytest.mark.parametrize("tls", [None, Tls(), Tls(b"certificates")])
-def test_a_plan_is_the_same_after_it_was_sent(tls: Tls | None) -> None:
-    endpoints = Endpoints("l:1", "e:2", "s:3", tls)
-    plan = replace(PLAN, behaviours="adversary", mix="solo").with_endpoints(endpoints)
-    assert LoadPlan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
-    assert plan.endpoints == endpoints
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
+def test_settings_are_the_same_after_they_were_sent(tls: Tls | None, scenario: Scenario) -> None:
+    settings = replace(SETTINGS, scenario=scenario, endpoints=replace(SETTINGS.endpoints, tls=tls))
+    assert LoadSettings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
 
 
 def test_a_gateway_gets_more_connections_for_more_users() -> None:
-    gateway = replace(PLAN, scenario="evening", users=1570, lobby="d:1", engine="d:1", scoring="d:1")
-    assert replace(gateway, engine="e:1").connections == MIN_CONNECTIONS
+    gateway = replace(SETTINGS, scenario=SCENARIOS["evening"], users=1570, endpoints=Endpoints.single("d:1"))
+    assert replace(gateway, endpoints=SETTINGS.endpoints).connections == MIN_CONNECTIONS
     assert replace(gateway, users=10).connections == MIN_CONNECTIONS
     # 800 groups of about four, 600 matched players, 170 others.
     assert gateway.connections == 100

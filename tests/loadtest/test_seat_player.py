@@ -77,7 +77,7 @@ async def played(table: SilentTable, *, are_out: bool) -> SeatRecord:
     tables = TableRecords(measures, submit)
     viewer = tables.add_viewer(TableRecord("t", "solo", 4, "c"), "p1", Behaviour.STEADY)
     context = UserContext(
-        LoadSettings(SCENARIOS["ceiling"], [], 1), measures, tables, asyncio.Event(), lambda *_: pytest.fail("a guest")
+        LoadSettings(SCENARIOS["ceiling"], (), 1), measures, tables, asyncio.Event(), lambda *_: pytest.fail("a guest")
     )
     client = cast("PlayerClient", Answering(table, are_out=are_out))
     await SeatPlayer(context, client, "t", viewer, Random(1), 30).play()

@@ -11,7 +11,7 @@ import pytest
 from croupier.cli.bot_player import BotPlayer
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier.cli.services import endpoints_of
-from loadtest.demo.players import TIME_CONTROL, DemoPlan, play_seat, recorded_table, signed_in
+from loadtest.demo.players import TIME_CONTROL, DemoPlan, play_seat, signed_in
 from loadtest.judge.verdict import judge
 from loadtest.players.table import read_replay_and_sheet
 from loadtest.record import SeatRecord, TableRecord
@@ -26,13 +26,13 @@ ONE_PLAYER = DemoPlan("thulla", seats=1, tables=1, options={}, seed="tests/syste
 async def begin(services: BackgroundServices) -> TableRecord:
     """Start a table with bots, and leave it when it is the person's turn."""
     async with asyncio.timeout(DEADLINE_SECONDS), signed_in(ONE_PLAYER, endpoints_of(services.addresses)) as [group]:
-        player = group.clients[0]
+        player = group[0]
         assert player.player is not None
         viewer = SeatRecord(player.player.player_id)
         record = TableRecord(
             await opened_table(player, SEATS, time_control=TIME_CONTROL), "thulla", SEATS, viewers=[viewer]
         )
-        async with recorded_table(player, record.table_id, viewer) as table:
+        async with player.recorded_table(record.table_id, viewer) as table:
             for _ in range(ACTIONS_BEFORE):
                 assert await table.wait_for_turn()
                 await table.submit_action(table.legal_actions.actions[0])
@@ -43,10 +43,10 @@ async def begin(services: BackgroundServices) -> TableRecord:
 async def finish(services: BackgroundServices, record: TableRecord) -> None:
     """Finish the game, and return the table's replay and scores."""
     async with asyncio.timeout(DEADLINE_SECONDS), signed_in(ONE_PLAYER, endpoints_of(services.addresses)) as [group]:
-        async with recorded_table(group.clients[0], record.table_id, record.viewers[0]) as table:
+        async with group[0].recorded_table(record.table_id, record.viewers[0]) as table:
             await play_seat(table, BotPlayer(table.table, Random(1)))
         record.is_finished = True
-        await read_replay_and_sheet(group.clients[0], record, DEADLINE_SECONDS)
+        await read_replay_and_sheet(group[0], record, DEADLINE_SECONDS)
 
 
 @pytest.mark.slow
