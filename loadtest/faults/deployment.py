@@ -100,17 +100,15 @@ class Deployment:
         (self.hold_folder / f"{instance}.flags").write_text(json.dumps(flags))
 
     async def keep_down(self, instances: Sequence[str], seconds: float) -> None:
-        """Kill instances, restart them after some seconds, and wait until they are ready; raises TimeoutError."""
-        before, holds = dict(self.services.restarts), [self.hold_folder / instance for instance in instances]
+        """Kill instances, restart them after some seconds, and wait until all run again; raises TimeoutError."""
+        holds = [self.hold_folder / instance for instance in instances]
         for hold in holds:
             hold.touch()
         self.kill(*instances)
         await asyncio.sleep(seconds)
         for hold in holds:
             hold.unlink()
-        async with asyncio.timeout(READY_SECONDS):
-            while any(self.services.restarts[name] <= before[name] for name in instances):  # noqa: ASYNC110
-                await asyncio.sleep(POLL_SECONDS)
+        await self.wait_until_running()
 
     def fill_disk(self, instance: str, is_full: bool) -> None:
         """Forbid a process to write to files, or allow it again."""

@@ -7,8 +7,8 @@ from croupier_api.v1 import actions_pb2, engine_pb2
 from loadtest.faults.measures import last_action
 from loadtest.judge.log import Timeline, log_of
 from loadtest.judge.notation import Deck
-from loadtest.judge.pauses import pauses
 from loadtest.judge.streams import ViewerHistory, history_of
+from loadtest.judge.timeouts import pauses
 from loadtest.players.tables import wall_milliseconds
 from loadtest.record import SeatRecord, TableRecord
 

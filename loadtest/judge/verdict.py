@@ -11,15 +11,13 @@ from loadtest.judge.deadlines import check_deadlines, check_last_deadline, check
 from loadtest.judge.knowledge import ShownCards
 from loadtest.judge.log import Log, Timeline, log_of
 from loadtest.judge.notation import Deck
-from loadtest.judge.pauses import check_pauses
-from loadtest.judge.positions import check_positions
-from loadtest.judge.public import check_public_facts
 from loadtest.judge.results import compare_ledger, compare_results, conduct_of, is_public, reported_rounds, sum_counts
-from loadtest.judge.secrecy import check_secrecy, check_views
+from loadtest.judge.secrecy import check_public_facts, check_secrecy, check_views
 from loadtest.judge.standings import Occupant, TableOutcome
 from loadtest.judge.stored_game import StoredGame, read_stored_game
 from loadtest.judge.streams import ViewerHistory, history_of
-from loadtest.judge.timeouts import check_timeouts
+from loadtest.judge.timeouts import check_pauses, check_timeouts
+from loadtest.judge.verification import check_positions
 from loadtest.judge.violations import Found, Invariant, Violation
 from loadtest.record import TableRecord
 

@@ -20,10 +20,9 @@ from croupier_client import CroupierError
 from loadtest.measures import Measures
 from loadtest.players.client import Connections, new_clients
 from loadtest.players.user_context import LoadSettings
-from loadtest.process.check import backend_fault
 from loadtest.process.judge_queue import JudgeQueue
 from loadtest.process.load import Load
-from loadtest.process.standings import READERS, compare_standings
+from loadtest.process.standings import READERS, backend_fault, compare_standings
 from loadtest.scenarios import UserKind
 
 REPORT_SECONDS = 1.0

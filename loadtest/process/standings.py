@@ -1,25 +1,60 @@
-"""Compares leaderboards and statistics with the outcomes of all tables of a run."""
+"""Checks that services can be load tested, and compares standings with the outcomes of all tables of a run."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from google.protobuf.message import Message
+import grpc
 
 from croupier_api.v1 import scoring_pb2
-from croupier_client import Client
+from croupier_client import Client, CroupierError, NotFound
+from loadtest.judge.rules.registry import RULES_VERSION
 from loadtest.judge.standings import Occupant, TableOutcome, check_standings
 from loadtest.judge.verdict import Verdict
 from loadtest.judge.violations import Violation
+from loadtest.mix import MixEntry
+from loadtest.players.client import PlayerClient
 from loadtest.record import TableRecord
 
+ANSWER_SECONDS = 8.0
+NO_ANSWER = f"the services did not answer within {ANSWER_SECONDS:g} seconds"
+UNKNOWN_TABLE = "no-such-table"
 PAGE_SIZE = 100
 PAUSES_SECONDS = (0.0, 2.0, 4.0)
 """Standings are read again until they agree: those that others see have the result of a table only after its watch
 delay, and tables of strangers may end between two pages."""
 READERS = 8
 """The number of players who read statistics: the budget of one would take minutes for thousands."""
+
+
+async def backend_fault(client: PlayerClient, games: Sequence[MixEntry]) -> str:
+    """Return the reason why these services cannot be load tested, as one line; empty for none."""
+    service = "lobby"
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            await client.sign_in()
+            offered = {one.game: one.rules_version for one in (await client.list_games()).games}
+            service = "engine"
+            with suppress(NotFound):
+                await client.get_view(table_id=UNKNOWN_TABLE)
+            service = "scoring"
+            with suppress(NotFound):
+                await client.get_score_sheet(table_id=UNKNOWN_TABLE)
+    except CroupierError as error:
+        if error.code is grpc.StatusCode.UNIMPLEMENTED:
+            return f"the {service} does not serve croupier_api.v1: it is another version, or another program"
+        return f"the {service} does not serve: {error}"
+    except TimeoutError:
+        return NO_ANSWER
+    for entry in games:
+        if entry.game not in offered:
+            return f"the lobby does not offer {entry.game}: remove it from --mix"
+        version = offered[entry.game]
+        if version != RULES_VERSION:
+            return f"the engine plays version {version} of {entry.game}, the judge knows version {RULES_VERSION}"
+    return ""
 
 
 def judged_table(record: TableRecord, verdict: Verdict) -> dict[str, object]:
@@ -49,7 +84,8 @@ async def compare_standings(
     for seconds in PAUSES_SECONDS:
         await asyncio.sleep(seconds)
         games = sorted({table["game"] for table in tables})
-        boards = {game: [*map(_encoded, await read_leaderboard(clients[0], game))] for game in games}
+        lines = {game: await read_leaderboard(clients[0], game) for game in games}
+        boards = {game: [line.SerializeToString() for line in found] for game, found in lines.items()}
         statistics = await _statistics(clients, sorted(players))
         violations = await asyncio.to_thread(lambda *read: list(check(*read)), boards, statistics)
         if not violations:
@@ -74,15 +110,12 @@ async def _statistics(clients: Sequence[Client], players: Sequence[str]) -> Mapp
 
     async def read(client: Client, mine: Sequence[str]) -> None:
         for player_id in mine:
-            found[player_id] = _encoded(await client.get_player_statistics(player_id=player_id))
+            shown = await client.get_player_statistics(player_id=player_id)
+            found[player_id] = shown.SerializeToString()
 
     count = len(clients)
     await asyncio.gather(*(read(client, players[place::count]) for place, client in enumerate(clients)))
     return found
-
-
-def _encoded(message: Message) -> bytes:
-    return message.SerializeToString()
 
 
 def _outcome(table: Mapping[str, Any]) -> TableOutcome:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from loadtest.histograms import percentile_milliseconds
 from loadtest.measures import ACKNOWLEDGED, CALLS_BROKEN
 from loadtest.mix import DEFAULT_MIX
+from loadtest.players.attackers.attack_process import ATTACKS
 from loadtest.players.attackers.attacker import ATTACK_PREFIX, ONE_NETWORK
-from loadtest.players.attackers.registry import ATTACKS
 from loadtest.report.result import Check
 from loadtest.runner.collector import Collector
 from loadtest.scenarios import Limits

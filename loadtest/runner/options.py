@@ -13,7 +13,7 @@ from croupier.games.registry import GAMES
 from croupier.runtime.server.addresses import is_address
 from croupier_client import Endpoints, Tls
 from loadtest.mix import ALL_GAMES, read_mix, read_weights
-from loadtest.players.attackers.registry import ATTACKS
+from loadtest.players.attackers.attack_process import ATTACKS
 from loadtest.players.user_context import LoadSettings
 from loadtest.scenarios import SCENARIOS, Scenario, UserKind, read_behaviours
 

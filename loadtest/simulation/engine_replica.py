@@ -118,9 +118,6 @@ class EngineReplica(Replica):
     def clock(self) -> int:
         return self.environment.loop.now_milliseconds() + self._skew_milliseconds
 
-    def _nanoseconds(self) -> int:
-        return self.environment.loop.now_milliseconds() * MILLISECOND
-
     def _lost_races(self, appends: int) -> None:
         self.races_lost += appends
 
@@ -158,7 +155,7 @@ class EngineReplica(Replica):
             player_calls_per_second=0,
             network_units_per_second=0,
         )
-        self._limits = limits_of(settings, self._nanoseconds)
+        self._limits = limits_of(settings, lambda: environment.loop.now_milliseconds() * MILLISECOND)
         ports = Ports(
             engine_id=engine_id,
             metrics=EngineMetrics(CollectorRegistry()),

@@ -18,7 +18,7 @@ from croupier.gateway.settings import GatewaySettings
 from croupier.lobby.settings import LobbySettings
 from croupier.runtime.settings import Settings
 from croupier.scoring.settings import ScoringSettings
-from loadtest.players.attackers.registry import ATTACKS
+from loadtest.players.attackers.attack_process import ATTACKS
 from loadtest.scenarios import SCENARIOS
 
 ROOT = Path(__file__).parents[2]

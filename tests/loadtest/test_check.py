@@ -13,8 +13,8 @@ from loadtest.judge.rules.registry import RULES_VERSION
 from loadtest.measures import Measures
 from loadtest.mix import read_mix
 from loadtest.players.client import Connections, new_clients
-from loadtest.process import check
-from loadtest.process.check import NO_ANSWER, backend_fault
+from loadtest.process import standings
+from loadtest.process.standings import NO_ANSWER, backend_fault
 
 NO_TABLE = NotFound(grpc.StatusCode.NOT_FOUND, "there is no such table")
 OTHER_PROGRAM = CroupierError(grpc.StatusCode.UNIMPLEMENTED, "there is no such method")
@@ -73,6 +73,6 @@ async def test_a_server_without_the_services_is_refused() -> None:
 
 
 async def test_services_that_do_not_answer_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check, "ANSWER_SECONDS", 0)
+    monkeypatch.setattr(standings, "ANSWER_SECONDS", 0)
     client = SimpleNamespace(sign_in=asyncio.Event().wait)
     assert await backend_fault(client, ()) == NO_ANSWER  # type: ignore[arg-type]

@@ -15,8 +15,8 @@ import pytest
 
 from croupier.cli.launcher.background import started_services
 from croupier.gateway.envoy import find_envoy
+from loadtest.players.attackers.attack_process import ATTACKS
 from loadtest.players.attackers.attacker import ONE_NETWORK
-from loadtest.players.attackers.registry import ATTACKS
 from tests.loadtest.defects import DEFECTS
 from tests.loadtest.running import (
     BEHAVIOURS,

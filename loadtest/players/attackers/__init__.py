@@ -1,4 +1,4 @@
 """Attackers: guests who try to exhaust the services or to read private tables, while other users play.
 
-`ATTACKS` of registry.py has each attack by name, with the refusals by which the services limit it.
+`ATTACKS` of attack_process.py has each attack by name, with the refusals by which the services limit it.
 """

@@ -1,21 +1,48 @@
-"""The process of the attackers: their machines delay neither the services nor the players."""
+"""Every attack by name, and the process of the attackers, whose machines delay neither services nor players."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from random import Random
+from types import MappingProxyType
 
 from croupier_client import Endpoints
 from loadtest.measures import Measures
-from loadtest.players.attackers.attacker import Attacker, attack_until
-from loadtest.players.attackers.registry import ATTACKS
+from loadtest.players.attackers import hoarding, playing, reading
+from loadtest.players.attackers.attacker import Attack, Attacker, attack_until
 from loadtest.players.user_context import UserContext
 from loadtest.priority import lower_priority
 
+CALLS = frozenset({"player_calls"})
+ATTACKS: Mapping[str, Attack] = MappingProxyType(
+    {
+        "replays": Attack(reading.replays, CALLS, 1),
+        "cold_tables": Attack(reading.cold_tables, CALLS, 5),
+        "running_replays": Attack(reading.running_replays, CALLS | {"TABLE_NOT_FINISHED"}, 1),
+        "resumes": Attack(reading.resumes, CALLS, 2),
+        "resumes_ahead": Attack(reading.resumes_ahead, CALLS | {"SEQUENCE_AHEAD"}, 2),
+        "pages": Attack(reading.pages, CALLS, 3),
+        "pages_of_many_guests": Attack(reading.pages_of_many_guests, frozenset({"network_calls"}), 6),
+        "held_requests": Attack(hoarding.held_requests, frozenset({"SERVICE_TIMEOUT"}), 8),
+        "unread_answers": Attack(hoarding.unread_answers, frozenset({"network_calls"}), 4),
+        "forged_headers": Attack(reading.forged_headers, CALLS, 2),
+        "sign_ins": Attack(hoarding.sign_ins, frozenset({"sign_ins"}), 1.5),
+        "lobby_streams": Attack(hoarding.lobby_streams, frozenset({"streams"}), 3),
+        "unknown_games": Attack(hoarding.unknown_games, frozenset({"UNKNOWN_GAME"}), 1),
+        "spectators": Attack(hoarding.spectators, frozenset({"streams"}), 3),
+        "table_streams": Attack(hoarding.table_streams, frozenset({"streams"}), 2),
+        "tickets": Attack(hoarding.tickets, frozenset({"streams"}), 2),
+        "left_tables": Attack(hoarding.left_tables, frozenset({"network_calls"}), 1.5),
+        "table_changes": Attack(hoarding.table_changes, frozenset({"table_changes"}), 6),
+        "bot_tables": Attack(hoarding.bot_tables, frozenset({"tables"}), 1),
+        "endless_games": Attack(playing.endless_games, frozenset({"table_changes"}), 3),
+        "private_tables": Attack(reading.private_tables, frozenset({"UNKNOWN_TABLE", "INVALID_LINK"}), 0.5),
+    }
+)
 STOP = "stop"
 MANY_NETWORKS_PACE = 0.25
 """The pace with many networks as a share of that with one, which alone has to reach the limits."""
@@ -64,9 +91,5 @@ def _run(endpoints: Endpoints, paces: Mapping[str, int], seed: str, commands: Co
         )
     # If the parent has ended, the counts are not needed.
     with suppress(EOFError, BrokenPipeError), asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_attack(attackers, commands))
+        runner.run(attack_until(attackers, asyncio.to_thread(commands.recv)))
         commands.send(measures.take())
-
-
-async def _attack(attackers: Sequence[Attacker], commands: Connection) -> None:
-    await attack_until(attackers, asyncio.to_thread(commands.recv))

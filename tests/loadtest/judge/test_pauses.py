@@ -8,7 +8,7 @@ from croupier.engine.core.fold import advance
 from croupier.engine.core.log import ActedBy, ClockCompensated
 from croupier.games.bots import random_of
 from croupier.games.interface import SeatActed
-from loadtest.judge.pauses import MAX_PAUSE_MILLISECONDS
+from loadtest.judge.timeouts import MAX_PAUSE_MILLISECONDS
 from loadtest.judge.violations import Invariant
 from loadtest.record import Outage, TableRecord
 from tests.loadtest.judge.played import CLOCK_OFFSET, EventRates, PlayedTable, played
