@@ -21,7 +21,7 @@ def new_histogram() -> HdrHistogram:
 
 def with_histograms(batch: Batch) -> Batch:
     """Return a batch with encoded histograms instead of times, for the network."""
-    histograms = {name: encoded(histogram_of(times)) for name, times in batch["times"].items()}
+    histograms = {name: histogram_of(times).encode().decode("ascii") for name, times in batch["times"].items()}
     return {**{name: value for name, value in batch.items() if name != "times"}, "histograms": histograms}
 
 
@@ -38,12 +38,6 @@ def histogram_of(times: Iterable[int]) -> HdrHistogram:
     for microseconds in times:
         histogram.record_value(microseconds)
     return histogram
-
-
-def encoded(histogram: HdrHistogram) -> str:
-    """Return a histogram as text."""
-    text: bytes = histogram.encode()
-    return text.decode("ascii")
 
 
 def percentile_milliseconds(histogram: HdrHistogram, percent: float) -> float:

@@ -20,9 +20,8 @@ from loadtest.mix import DEFAULT_MIX
 from loadtest.players.adversaries import Attempt
 from loadtest.players.client import Connections, PlayerClient
 from loadtest.players.counting import is_failure
-from loadtest.players.recorder import Recorder
+from loadtest.players.recorder import Recorder, wall_milliseconds
 from loadtest.players.table import RecordedTable, Sleep
-from loadtest.players.tables import wall_milliseconds
 from loadtest.players.user_context import LoadSettings
 from loadtest.process.judge_queue import JudgeQueue
 from loadtest.process.load import Load

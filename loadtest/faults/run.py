@@ -10,8 +10,15 @@ from typing import Any
 
 from loadtest.faults.deployment import Deployment
 from loadtest.faults.load import FaultContext, FaultLoad
-from loadtest.faults.measures import EventLoopLag, Takeover, format_takeover, last_action, longest_pause, takeovers
-from loadtest.faults.pauses import PauseWatch
+from loadtest.faults.measures import (
+    EventLoopLag,
+    PauseWatch,
+    Takeover,
+    format_takeover,
+    last_action,
+    longest_pause,
+    takeovers,
+)
 from loadtest.faults.scenarios import FaultScenario
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.players.counting import is_retried

@@ -136,7 +136,20 @@ class ServiceMonitor:
 
     def usages(self) -> tuple[ServiceUsage, ...]:
         """Return the resources that each instance used over the run; except those that were never read."""
-        return tuple(_usage_of(instance, readings) for instance, readings in self.histories.items() if readings)
+        return tuple(
+            ServiceUsage(
+                instance=instance,
+                cpu_seconds=readings[-1].cpu_seconds,
+                memory_first_bytes=settled_reading(readings).memory_bytes,
+                memory_last_bytes=readings[-1].memory_bytes,
+                files_first=readings[0].files,
+                files_last=readings[-1].files,
+                streams_last=readings[-1].streams,
+                tables_last=readings[-1].tables,
+            )
+            for instance, readings in self.histories.items()
+            if readings
+        )
 
     def increases(self) -> Increases:
         """Return the increases of all counters since the first sample."""
@@ -220,17 +233,3 @@ def _was_restarted(before: Scrape, after: Scrape) -> bool:
     if before.total(START_TIME) != after.total(START_TIME):
         return True
     return any(after.samples.get(key, 0.0) < value for key, value in before.samples.items() if _is_counter(key))
-
-
-def _usage_of(instance: str, readings: Sequence[Reading]) -> ServiceUsage:
-    first, last = readings[0], readings[-1]
-    return ServiceUsage(
-        instance=instance,
-        cpu_seconds=last.cpu_seconds,
-        memory_first_bytes=settled_reading(readings).memory_bytes,
-        memory_last_bytes=last.memory_bytes,
-        files_first=first.files,
-        files_last=last.files,
-        streams_last=last.streams,
-        tables_last=last.tables,
-    )

@@ -80,17 +80,16 @@ def on_turn(table: FollowedTable, random: Random) -> Attempt:
             others = [card for card in range(TWO_OF_CLUBS, ACE_OF_SPADES + 1) if card not in held]
             return _illegal("card not in hand", table, random.choice(others))
         case 1:
-            refusal = _expected("stale sequence", grpc.StatusCode.ABORTED, ErrorReason.ERROR_REASON_STALE_SEQUENCE)
-            return Attempt(choose_random_action(table, random), table.sequence - 1, refusal)
+            action, code = choose_random_action(table, random), grpc.StatusCode.ABORTED
+            reason = ErrorReason.ERROR_REASON_STALE_SEQUENCE
+            return _refused("stale sequence", action, table.sequence - 1, code, reason)
         case 2:
             action = random.choice([verb for verb in BARE_VERBS if verb not in table.legal_actions.actions])
-            refusal = _expected("wrong verb", grpc.StatusCode.FAILED_PRECONDITION, ILLEGAL_ACTION)
-            return Attempt(action, table.sequence, refusal)
+            return _refused("wrong verb", action, table.sequence, grpc.StatusCode.FAILED_PRECONDITION, ILLEGAL_ACTION)
         case _:
-            code, reason = grpc.StatusCode.INVALID_ARGUMENT, ErrorReason.ERROR_REASON_INVALID_ACTION
-            return Attempt(
-                _play(cards_pb2.CARD_UNSPECIFIED), table.sequence, _expected("impossible card", code, reason)
-            )
+            action, code = _play(cards_pb2.CARD_UNSPECIFIED), grpc.StatusCode.INVALID_ARGUMENT
+            reason = ErrorReason.ERROR_REASON_INVALID_ACTION
+            return _refused("impossible card", action, table.sequence, code, reason)
 
 
 def out_of_turn(table: FollowedTable, random: Random) -> Attempt:
@@ -103,8 +102,8 @@ def out_of_turn(table: FollowedTable, random: Random) -> Attempt:
 def other_action(action: pb.Action) -> Attempt:
     """Return another action under the request id of an accepted one."""
     other = TWO_OF_CLUBS if action.play.card != TWO_OF_CLUBS else THREE_OF_CLUBS
-    refusal = _expected("reused request id", grpc.StatusCode.ALREADY_EXISTS, ErrorReason.ERROR_REASON_REQUEST_ID_REUSED)
-    return Attempt(_play(other), None, refusal)
+    code, reason = grpc.StatusCode.ALREADY_EXISTS, ErrorReason.ERROR_REASON_REQUEST_ID_REUSED
+    return _refused("reused request id", _play(other), None, code, reason)
 
 
 def hand_of(table: FollowedTable) -> list[int]:
@@ -113,14 +112,13 @@ def hand_of(table: FollowedTable) -> list[int]:
 
 
 def _illegal(name: str, table: FollowedTable, card: int, reason: Reason = ILLEGAL_ACTION) -> Attempt:
-    refusal = _expected(name, grpc.StatusCode.FAILED_PRECONDITION, reason)
-    return Attempt(_play(card), table.sequence, refusal)
+    return _refused(name, _play(card), table.sequence, grpc.StatusCode.FAILED_PRECONDITION, reason)
 
 
 def _play(card: int) -> pb.Action:
     return pb.Action(play=pb.PlayAction(card=cards_pb2.Card.ValueType(card)))
 
 
-def _expected(name: str, code: grpc.StatusCode, reason: Reason) -> Expected:
+def _refused(name: str, action: pb.Action, sequence: int | None, code: grpc.StatusCode, reason: Reason) -> Attempt:
     number: int = code.value[0]
-    return Expected(name, number, reason)
+    return Attempt(action, sequence, Expected(name, number, reason))

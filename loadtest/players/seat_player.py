@@ -10,8 +10,8 @@ from loadtest.judge.violations import Invariant
 from loadtest.players import adversaries
 from loadtest.players.client import PlayerClient
 from loadtest.players.counting import count_refused_action, is_failure, record_failed
+from loadtest.players.recorder import wall_milliseconds
 from loadtest.players.table import OUTAGE_SECONDS, RecordedTable, opened, read_again, read_replay_and_sheet
-from loadtest.players.tables import wall_milliseconds
 from loadtest.players.user_context import UserContext
 from loadtest.record import ReportedViolation, SeatRecord, Viewed
 from loadtest.scenarios import Behaviour

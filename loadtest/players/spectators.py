@@ -11,8 +11,8 @@ from croupier_client import CroupierError, TimedOut
 from loadtest.mix import draw_entry
 from loadtest.players.client import PlayerClient
 from loadtest.players.counting import is_failure
+from loadtest.players.recorder import wall_milliseconds
 from loadtest.players.table import opened
-from loadtest.players.tables import wall_milliseconds
 from loadtest.players.user_context import UserContext, count_failure
 from loadtest.record import TableRecord
 from loadtest.scenarios import Behaviour

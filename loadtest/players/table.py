@@ -27,8 +27,7 @@ from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
 from loadtest.players.adversaries import Attempt
 from loadtest.players.counting import BrokenOnPurpose, count_broken, counted_stream
-from loadtest.players.recorder import SLOW_READ_SECONDS, SLOW_READ_SHARE, Recorder
-from loadtest.players.tables import wall_milliseconds
+from loadtest.players.recorder import SLOW_READ_SECONDS, SLOW_READ_SHARE, Recorder, wall_milliseconds
 from loadtest.record import Expected, Opened, Received, ReportedViolation, SeatRecord, TableRecord
 from loadtest.scenarios import Behaviour
 

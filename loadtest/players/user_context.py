@@ -16,7 +16,7 @@ from loadtest.measures import Measures
 from loadtest.mix import MixEntry
 from loadtest.players.client import NewClient, PlayerClient
 from loadtest.players.counting import record_failed
-from loadtest.players.tables import TableRecords
+from loadtest.players.recorder import TableRecords
 from loadtest.scenarios import Scenario, UserKind
 
 STOPPING_POLL_SECONDS = 1.0
@@ -80,23 +80,17 @@ class LoadSettings:
         return TypeAdapter(LoadSettings).validate_python(settings)
 
 
+@dataclass(slots=True)
 class UserContext:
-    """The context of one user; `draining` is set when the run drains."""
+    """The context of one user."""
 
-    def __init__(
-        self,
-        settings: LoadSettings,
-        measures: Measures,
-        tables: TableRecords,
-        draining: asyncio.Event,
-        new_client: NewClient,
-    ) -> None:
-        self.settings = settings
-        self.measures = measures
-        self.tables = tables
-        self._draining = draining
-        self._new_client = new_client
-        self._is_leaving = False
+    settings: LoadSettings
+    measures: Measures
+    tables: TableRecords
+    _draining: asyncio.Event
+    """Set when the run drains."""
+    _new_client: NewClient
+    _is_leaving: bool = False
 
     @property
     def is_stopping(self) -> bool:

@@ -10,8 +10,8 @@ from loadtest.network import break_connections
 from loadtest.players.attackers.attack_process import attacker
 from loadtest.players.client import NewClient
 from loadtest.players.groups import group, matcher
+from loadtest.players.recorder import TableRecords
 from loadtest.players.spectators import browser, opener, spectator
-from loadtest.players.tables import TableRecords
 from loadtest.players.user_context import LoadSettings, UserContext
 from loadtest.record import TableRecord
 from loadtest.scenarios import Scenario, UserKind

@@ -156,21 +156,6 @@ def _plot(name: str, title: str, summary: str, draw: Callable[[Axes], None]) -> 
 def to_page(result: Result) -> str:
     """Return the text of report.html, with foreign text escaped."""
     started = datetime.fromtimestamp(result.conditions.started_milliseconds / 1000, UTC)
-    return (
-        _environment()
-        .get_template(TEMPLATE)
-        .render(
-            result=result,
-            conditions=result.conditions,
-            reasons=reasons(result),
-            started=started.strftime("%d %B %Y, %H:%M UTC"),
-            plots=list(plots(result)),
-            headline_latency=next((one for one in result.latencies if one.name == ACKNOWLEDGED), None),
-        )
-    )
-
-
-def _environment() -> Environment:
     loader = FileSystemLoader(Path(__file__).parent)
     environment = Environment(
         autoescape=True, loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -178,4 +163,11 @@ def _environment() -> Environment:
     for filter_ in (figures.number, figures.milliseconds, figures.size, figures.duration):
         environment.filters[filter_.__name__] = filter_
     environment.globals |= {"change": figures.change, "known": figures.known, "unknown": figures.UNKNOWN}
-    return environment
+    return environment.get_template(TEMPLATE).render(
+        result=result,
+        conditions=result.conditions,
+        reasons=reasons(result),
+        started=started.strftime("%d %B %Y, %H:%M UTC"),
+        plots=list(plots(result)),
+        headline_latency=next((one for one in result.latencies if one.name == ACKNOWLEDGED), None),
+    )

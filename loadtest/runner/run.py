@@ -24,8 +24,7 @@ from loadtest.process.load import drain_seconds
 from loadtest.report.result import Check, Conditions, CounterComparison, Result
 from loadtest.report.text import to_text
 from loadtest.report.write import check_folder, write_results, write_text
-from loadtest.runner.collector import Collector
-from loadtest.runner.limits import checks
+from loadtest.runner.collector import Collector, checks
 from loadtest.runner.load_process import LoadProcess, Message
 from loadtest.runner.options import Options
 from loadtest.runner.stages import StagePlan

@@ -187,14 +187,8 @@ class EngineReplica(Replica):
         players = EngineServicer(engine.tables, links, engine.clock, engine.metrics)
         lobbies = EngineControlServicer(engine.tables)
         servers = [
-            self.listen(
-                ENGINE,
-                players.add_to,
-                self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, engine.clock, limits=self._limits),
-            ),
-            self.listen(
-                ENGINE_CONTROL, lobbies.add_to, self.interceptor(LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, engine.clock)
-            ),
+            self.listen(ENGINE, players.add_to, LOBBY_KEY, PLAYER_AUDIENCE, engine.clock, limits=self._limits),
+            self.listen(ENGINE_CONTROL, lobbies.add_to, LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, engine.clock),
         ]
         await engine.liveness.send_heartbeat()
         working = [asyncio.create_task(work()) for work in engine.background_tasks().values()]

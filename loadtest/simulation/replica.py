@@ -165,21 +165,20 @@ class Replica:
         """Return the numbers of resources in use by kind."""
         return {}
 
-    def interceptor(
+    def listen(
         self,
+        address: str,
+        add_to: Callable[[Any], None],
         key: Ed25519PrivateKey,
         audience: str,
         clock: Clock,
         open_methods: frozenset[str] = frozenset(),
         limits: Limits | None = None,
-    ) -> CallInterceptor:
-        """Return the interceptor of a server."""
-        verifier = TokenVerifier(key.public_key(), audience, clock)
+    ) -> SimulatedServer:
+        """Open a port for callers with tokens that this key has signed."""
+        authenticator = Authenticator(TokenVerifier(key.public_key(), audience, clock), open_methods)
         logger = SimulatedLogger(self.process.name, self.environment.findings)
-        return CallInterceptor(Authenticator(verifier, open_methods), RpcMetrics(CollectorRegistry()), logger, limits)
-
-    def listen(self, address: str, add_to: Callable[[Any], None], interceptor: CallInterceptor) -> SimulatedServer:
-        """Open a port."""
+        interceptor = CallInterceptor(authenticator, RpcMetrics(CollectorRegistry()), logger, limits)
         server = SimulatedServer(self.environment.network, self.process, interceptor)
         add_to(server)
         self.environment.network.listen(address, server)
@@ -226,9 +225,7 @@ class LobbyReplica(Replica):
             logger,
         )
         work = [asyncio.create_task(each()) for each in lobby.background_tasks().values()]
-        server = self.listen(
-            LOBBY, lobby.add_to, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, self.clock, OPEN_METHODS)
-        )
+        server = self.listen(LOBBY, lobby.add_to, LOBBY_KEY, PLAYER_AUDIENCE, self.clock, OPEN_METHODS)
         await self._stopped.wait()
         lobby.end_streams()
         await server.stop(DRAIN_SECONDS)
@@ -247,10 +244,8 @@ class ScoringReplica(Replica):
             self.environment.access[self.kind], CollectorRegistry(), ENGINE_KEY.public_key(), self.clock
         )
         servers = [
-            self.listen(SCORING, add_players, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, self.clock)),
-            self.listen(
-                SCORING_CONTROL, add_control, self.interceptor(ENGINE_KEY, SCORING_CONTROL_AUDIENCE, self.clock)
-            ),
+            self.listen(SCORING, add_players, LOBBY_KEY, PLAYER_AUDIENCE, self.clock),
+            self.listen(SCORING_CONTROL, add_control, ENGINE_KEY, SCORING_CONTROL_AUDIENCE, self.clock),
         ]
         await self._stopped.wait()
         await asyncio.gather(*(server.stop(DRAIN_SECONDS) for server in servers))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loadtest.faults.pauses import LONG_PAUSE_SECONDS, MAX_PRINTED, PauseWatch
+from loadtest.faults.measures import LONG_PAUSE_SECONDS, MAX_PRINTED, PauseWatch
 from loadtest.record import TableRecord
 from tests.loadtest.judge.played import EVENTFUL, EventRates, PlayedTable, played
 from tests.loadtest.judge.viewer_records import record_of

@@ -10,8 +10,8 @@ import pytest
 
 from loadtest.measures import Measures
 from loadtest.players.client import PlayerClient
+from loadtest.players.recorder import TableRecords
 from loadtest.players.seat_player import CANCELLED, SeatPlayer
-from loadtest.players.tables import TableRecords
 from loadtest.players.user_context import LoadSettings, UserContext
 from loadtest.record import SeatRecord, TableRecord
 from loadtest.scenarios import SCENARIOS, Behaviour

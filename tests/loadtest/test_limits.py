@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from loadtest.measures import ACKNOWLEDGED, Measures
-from loadtest.runner.collector import Collector
-from loadtest.runner.limits import checks
+from loadtest.runner.collector import Collector, checks
 from loadtest.scenarios import Limits
 
 LIMITS = Limits(p99_milliseconds=100, failed_share=0.01, failed_by_code={"INTERNAL": 0}, generator_cpu=0.9)

@@ -11,7 +11,7 @@ from loadtest.measures import Measures
 from loadtest.mix import MixEntry
 from loadtest.players.client import PlayerClient
 from loadtest.players.groups import matcher
-from loadtest.players.tables import TableRecords
+from loadtest.players.recorder import TableRecords
 from loadtest.players.user_context import LoadSettings, UserContext
 from loadtest.record import SeatRecord, TableRecord
 from loadtest.scenarios import SCENARIOS

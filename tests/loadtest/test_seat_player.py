@@ -12,8 +12,8 @@ from croupier_client import TimedOut, Unavailable
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
 from loadtest.players.client import PlayerClient
+from loadtest.players.recorder import TableRecords
 from loadtest.players.seat_player import SeatPlayer
-from loadtest.players.tables import TableRecords
 from loadtest.players.user_context import LoadSettings, UserContext
 from loadtest.record import SeatRecord, TableRecord
 from loadtest.scenarios import SCENARIOS, Behaviour

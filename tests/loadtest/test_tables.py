@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from loadtest.measures import Measures
-from loadtest.players.tables import TableRecords
+from loadtest.players.recorder import TableRecords
 from loadtest.record import SeatRecord, TableRecord
 from loadtest.scenarios import Behaviour
 

@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from croupier_client import Endpoints
 from loadtest.measures import Measures
-from loadtest.players.attackers import hoarding, playing, reading
-from loadtest.players.attackers.attacker import Attack, Attacker, attack_until
+from loadtest.players.attackers import hoarding, reading
+from loadtest.players.attackers.attacker import MANY_NETWORKS, ONE_NETWORK, Attack, Attacker, attack_until
 from loadtest.players.user_context import UserContext
 from loadtest.priority import lower_priority
 
@@ -39,7 +39,7 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "left_tables": Attack(hoarding.left_tables, frozenset({"network_calls"}), 1.5),
         "table_changes": Attack(hoarding.table_changes, frozenset({"table_changes"}), 6),
         "bot_tables": Attack(hoarding.bot_tables, frozenset({"tables"}), 1),
-        "endless_games": Attack(playing.endless_games, frozenset({"table_changes"}), 3),
+        "endless_games": Attack(hoarding.endless_games, frozenset({"table_changes"}), 3),
         "private_tables": Attack(reading.private_tables, frozenset({"UNKNOWN_TABLE", "INVALID_LINK"}), 0.5),
     }
 )
@@ -78,17 +78,10 @@ def _run(endpoints: Endpoints, paces: Mapping[str, int], seed: str, commands: Co
     measures, attackers = Measures(), []
     for (index, (name, pace)), has_one_network in product(enumerate(paces.items()), (True, False)):
         factor, attack = pace if has_one_network else pace * MANY_NETWORKS_PACE, ATTACKS[name]
-        attackers.append(
-            Attacker(
-                name,
-                replace(attack, calls_per_second=attack.calls_per_second * factor),
-                endpoints,
-                measures,
-                Random(f"{seed} {name} {has_one_network}"),
-                number=2 * index + has_one_network,
-                has_one_network=has_one_network,
-            )
-        )
+        attack = replace(attack, calls_per_second=attack.calls_per_second * factor)
+        name = f"{name} {ONE_NETWORK if has_one_network else MANY_NETWORKS}"
+        number, random = 2 * index + has_one_network, Random(f"{seed} {name}")
+        attackers.append(Attacker(name, attack, endpoints, measures, random, number, has_one_network))
     # If the parent has ended, the counts are not needed.
     with suppress(EOFError, BrokenPipeError), asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(attack_until(attackers, asyncio.to_thread(commands.recv)))

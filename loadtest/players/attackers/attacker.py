@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import cycle
 from random import Random
 from typing import TypeVar
@@ -35,33 +35,23 @@ class Attack:
     calls_per_second: float = 5.0
 
 
+@dataclass(slots=True)
 class Attacker:
-    """Makes one attack, from one network or from many; `number` selects networks that no other attacker uses."""
+    """Makes one attack, from one network or from many; the number selects networks that no other attacker uses."""
 
-    def __init__(
-        self,
-        name: str,
-        attack: Attack,
-        endpoints: Endpoints,
-        measures: Measures,
-        random: Random,
-        *,
-        number: int,
-        has_one_network: bool,
-    ) -> None:
-        self.random = random
-        self.finished: Sequence[str] = ()
-        """The ids of public tables whose game is over."""
-        self.playing: Sequence[str] = ()
-        """The ids of public tables whose game is being played."""
-        self._name = f"{name} {ONE_NETWORK if has_one_network else MANY_NETWORKS}"
-        self._attack = attack
-        self._endpoints = endpoints
-        self.measures = measures
-        self._number = number
-        self.has_one_network = has_one_network
-        self._clients: list[AttackClient] = []
-        self._calls = 0
+    _name: str
+    _attack: Attack
+    _endpoints: Endpoints
+    measures: Measures
+    random: Random
+    _number: int
+    has_one_network: bool
+    finished: Sequence[str] = ()
+    """The ids of public tables whose game is over."""
+    playing: Sequence[str] = ()
+    """The ids of public tables whose game is being played."""
+    _clients: list[AttackClient] = field(default_factory=list)
+    _calls: int = 0
 
     async def run(self) -> None:
         """Attack until cancelled, then close all connections."""

@@ -1,12 +1,17 @@
-"""Attackers who take what others need: sign-ins, streams, tickets, tables, and calls that they hold open."""
+"""Attackers who take what others need: sign-ins, streams, tickets, tables, calls that stay open, endless games."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 
-from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2, tables_pb2
+from croupier_api.v1 import actions_pb2, engine_pb2, lobby_pb2, scoring_pb2, tables_pb2
+from croupier_client import complete_choice
+from croupier_client.methods import encode_options
+from loadtest.monitor.counters import key
 from loadtest.players.attackers.attacker import PAGE_SIZE, Attacker
 from loadtest.players.attackers.client import OK, Answer, AttackClient
+from loadtest.players.counting import count_refused_action
 
 GUESTS = 6
 STREAMS_OF_A_GUEST = 11
@@ -23,6 +28,19 @@ MATCHES_OF_MANY_NETWORKS = {"thulla": 6}
 HELD_CALLS = 100
 """More at once would only delay the attacker."""
 READERS = 4
+ENDLESS_GAME = "one_oh_one"
+DRAW = actions_pb2.Action(draw=actions_pb2.DrawAction())
+ACTIONS_AT_ONCE = 2
+"""With several, an action of the next player is waiting when one is accepted."""
+LIMITS = ("player_calls", "network_calls", "table_changes")
+"""Limits whose refusals the services do not count as refused actions."""
+ENDLESS_TABLE = lobby_pb2.CreateTableRequest(
+    game=ENDLESS_GAME,
+    seat_count=2,
+    options=encode_options({"may_draw_instead": True, "max_rounds": 1}),
+    # On the leaderboard it would be a table that the judge does not know.
+    access=tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_SEATED),
+)
 
 
 async def sign_ins(attacker: Attacker) -> None:
@@ -173,3 +191,47 @@ async def held_calls(attacker: Attacker) -> AsyncIterator[Callable[[Awaitable[An
             calls.create_task(counted(call))
 
         yield hold
+
+
+async def endless_games(attacker: Attacker) -> None:
+    """Play a round without end, in which both players draw instead of playing, as fast as possible."""
+    clients = [*await attacker.sign_in(2)]
+    while len(clients) == 2:
+        await attacker.pause()
+        table_id = await open_table(attacker, clients, ENDLESS_TABLE)
+        if table_id:
+            await asyncio.gather(*(_play(attacker, client, table_id) for client in clients))
+
+
+async def _play(attacker: Attacker, client: AttackClient, table_id: str) -> None:
+    """Draw all the time, and look at the table only when that is illegal, until the game is over."""
+    outcomes: Collection[str] = ()
+    while "TABLE_FINISHED" not in outcomes:
+        await attacker.pause()
+        action = DRAW
+        if "ILLEGAL_ACTION" in outcomes:
+            view = await attacker.call(client, engine_pb2.GetViewRequest(table_id=table_id))
+            legal = view.message.snapshot.legal_actions if view.message is not None else actions_pb2.LegalActions()
+            if legal.actions:
+                action = legal.actions[0]
+            elif legal.choices:
+                choice = legal.choices[0]
+                cards = choice.cards.cards[: choice.cards.min_cards]
+                action = complete_choice(choice, cards=cards, suit=choice.suits[0])
+        outcomes = await asyncio.gather(*(_act(attacker, client, table_id, action) for _ in range(ACTIONS_AT_ONCE)))
+
+
+async def _act(attacker: Attacker, client: AttackClient, table_id: str, action: actions_pb2.Action) -> str:
+    """Send an action; returns the outcome."""
+    request = engine_pb2.SubmitActionRequest(table_id=table_id, request_id=uuid.uuid4().hex, action=action)
+    outcome = ""
+    try:
+        outcome = (await attacker.call(client, request)).outcome
+    finally:
+        if outcome == OK:
+            attacker.measures.count(key("actions accepted", ENDLESS_GAME))
+        elif not outcome:
+            attacker.measures.count(key("unanswered actions", ENDLESS_GAME))
+        elif outcome not in LIMITS:
+            count_refused_action(attacker.measures, outcome)
+    return outcome
