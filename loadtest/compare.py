@@ -5,6 +5,7 @@ python -m loadtest.compare A B [--fail-above PERCENT]
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from itertools import pairwise
 from math import inf, isfinite, sqrt
 from pathlib import Path
 from types import MappingProxyType
@@ -191,13 +192,9 @@ def _table(one: Figures, other: Figures) -> Table:
 def _names(one: Figures, other: Figures) -> list[str]:
     """Return all figures in the order of the first result; figures of the second alone keep their neighbours."""
     names = list(one)
-    place = 0
-    for name in other:
-        if name in names:
-            place = names.index(name) + 1
-        else:
-            names.insert(place, name)
-            place += 1
+    for before, name in pairwise(["", *other]):
+        if name not in names:
+            names.insert(names.index(before) + 1 if before else 0, name)
     return names
 
 

@@ -224,7 +224,7 @@ def _lines(violations: Sequence[Violation]) -> Iterator[str]:
     for one in violations:
         reported[one.invariant] += 1
         if reported[one.invariant] <= MAX_REPORTED:
-            yield f"{one.invariant}: table {one.table_id}, entry {one.sequence}: {one.detail}"
+            yield str(one)
     for invariant, times in reported.items():
         if times > MAX_REPORTED:
             yield f"{invariant}: {times - MAX_REPORTED} more"

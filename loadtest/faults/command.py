@@ -19,7 +19,7 @@ from croupier.cli.launcher.replicas import Replicas
 from loadtest.faults import scenarios
 from loadtest.faults.deployment import CHILD, deployed
 from loadtest.faults.measures import Steps, percentile
-from loadtest.faults.run import MAX_TAKEOVER_SECONDS, FaultRun, FaultRunPlan, RunTotals, format_violation
+from loadtest.faults.run import MAX_TAKEOVER_SECONDS, FaultRun, FaultRunPlan, RunTotals
 from loadtest.faults.scenarios import GATEWAY, POSTGRES, SQLITE, FaultScenario
 from loadtest.judge.violations import Invariant
 
@@ -33,7 +33,7 @@ THINK_SECONDS = 0.3
 
 def result_of(totals: RunTotals, plan: FaultRunPlan, command: str) -> Mapping[str, Any]:
     """Return the report as a dictionary for JSON; a clean run has no problems."""
-    problems = [*map(format_violation, totals.violations.values()), *totals.defects]
+    problems = [*map(str, totals.violations.values()), *totals.defects]
     seconds = [takeover.seconds for takeover in totals.takeovers]
     if not plan.short and percentile(seconds, 0.99) >= MAX_TAKEOVER_SECONDS:
         limit = f"99 of 100 must take less than {MAX_TAKEOVER_SECONDS:g} s"

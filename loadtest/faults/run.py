@@ -210,7 +210,7 @@ class FaultRun:
         self._totals.faults.append(fault)
         self._print(_format_fault(len(self._totals.faults), fault, self._totals.acknowledged))
         for one in new[:MAX_PRINTED]:
-            self._print(f"    {format_violation(one)}")
+            self._print(f"    {one}")
 
     async def _wait_until_recovered(self, heads: Mapping[str, int]) -> list[Violation]:
         """Wait until every table has another action or has ended; returns a violation for each that has not in time."""
@@ -239,11 +239,6 @@ def _last_acted(record: TableRecord) -> int:
     """Return the sequence of the last action at a table, 0 before the first; other entries are no sign of life."""
     acted = last_action(record)
     return acted.sequence if acted is not None else 0
-
-
-def format_violation(violation: Violation) -> str:
-    """Return a violation as one line."""
-    return f"{violation.invariant}: table {violation.table_id}, entry {violation.sequence}: {violation.detail}"
 
 
 def _format_fault(number: int, fault: Fault, acknowledged: int) -> str:

@@ -58,6 +58,9 @@ class Violation:
     sequence: int
     detail: str
 
+    def __str__(self) -> str:
+        return f"{self.invariant}: table {self.table_id}, entry {self.sequence}: {self.detail}"
+
 
 Found: TypeAlias = tuple[Invariant, int, str]
 """A violation at the judged table: invariant, sequence and detail."""

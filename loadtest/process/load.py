@@ -52,7 +52,6 @@ class Load:
         self.measures = measures or Measures()
         self.draining = asyncio.Event()
         self.tables = TableRecords(self.measures, submit)
-        self._submit = submit
         self._new_client = new_client
         self._users: dict[str, tuple[UserContext, asyncio.Task[None]]] = {}
 
@@ -101,7 +100,7 @@ class Load:
         try:
             async with asyncio.timeout(judging_seconds):
                 for record in remaining:
-                    await self._submit(record)
+                    await self.tables.submit(record)
         except TimeoutError:
             self.measures.record_failure("judging", f"the queue had no room for {len(remaining)} tables at the end")
         return max(0.0, judging_seconds - (time.monotonic() - began))

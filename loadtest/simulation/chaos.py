@@ -9,6 +9,8 @@ from loadtest.simulation.replica import Replica
 
 RESTART_SECONDS = (0.1, 4.0)
 REPORTING_SECONDS = 2.0
+DATABASES = ("engine", "engine", "lobby", "scoring")
+"""Those of which one is stopped, drawn at random."""
 DOWN_SECONDS = (0.2, 4.0)
 LONG_DOWN_SECONDS = (1.0, 10.0)
 RECOVERING_SECONDS = 3.0
@@ -29,7 +31,7 @@ class Chaos:
             "kill all engines": lambda: self._kill(self._all("engine")),
             "stop engine": lambda: self._stop([self._one("engine")]),
             "rolling restart": lambda: self._stop(self._all("engine")),
-            "stop database": lambda: self._stop_database(("engine", "engine", "lobby", "scoring"), DOWN_SECONDS),
+            "stop database": lambda: self._stop_database(self._random.choice(DATABASES), DOWN_SECONDS),
             "stop database, kill engine": self._stop_database_and_kill_engine,
             "cut engine off": self._cut_engine_off,
             "kill lobby": lambda: self._kill([self._one("lobby")]),
@@ -92,18 +94,15 @@ class Chaos:
         for replica in self._all("scoring"):
             replica.start()
 
-    async def _stop_database(self, kinds: Sequence[str], seconds: tuple[float, float]) -> None:
-        database = self._environment.databases[self._random.choice(kinds)]
+    async def _stop_database(self, kind: str, seconds: tuple[float, float]) -> None:
+        database = self._environment.databases[kind]
         database.stop()
         await asyncio.sleep(self._random.uniform(*seconds))
         database.start()
 
     async def _stop_database_and_kill_engine(self) -> None:
         """Kill an engine soon after the engines' database has been down for a while."""
-        database = self._environment.databases["engine"]
-        database.stop()
-        await asyncio.sleep(self._random.uniform(*LONG_DOWN_SECONDS))
-        database.start()
+        await self._stop_database("engine", LONG_DOWN_SECONDS)
         await asyncio.sleep(self._random.uniform(0, RECOVERING_SECONDS))
         await self._kill([self._one("engine")])
 
