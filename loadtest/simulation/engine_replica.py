@@ -22,14 +22,8 @@ from croupier.games.bots import random_of
 from croupier.runtime.admission.budget import MILLISECOND
 from croupier.runtime.admission.limits import Limits, limits_of
 from croupier.runtime.database.database import Database
+from croupier.runtime.identity import tokens
 from croupier.runtime.identity.links import links_by
-from croupier.runtime.identity.tokens import (
-    ENGINE_CONTROL_AUDIENCE,
-    PLAYER_AUDIENCE,
-    SCORING_CONTROL_AUDIENCE,
-    SERVICE_TOKEN_SECONDS,
-    TokenIssuer,
-)
 from croupier.runtime.observation.outage_log import OutageLog
 from croupier.runtime.server.tasks import end_tasks
 from loadtest.simulation.database import SimulatedDatabase
@@ -171,8 +165,8 @@ class EngineReplica(Replica):
             archive_seconds=ARCHIVE_SECONDS,
             max_queue_messages=environment.plan.queue_messages,
         )
-        issuer = TokenIssuer(
-            ENGINE_KEY, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, environment.loop.now_milliseconds
+        issuer = tokens.TokenIssuer(
+            ENGINE_KEY, tokens.SCORING_CONTROL_AUDIENCE, tokens.SERVICE_TOKEN_SECONDS, environment.loop.now_milliseconds
         )
         channel = environment.network.channel(self.process, SCORING_CONTROL)
         scoring = ScoringChannel(channel, issuer, OutageLog("scoring", logger, environment.loop.now_milliseconds))
@@ -187,8 +181,8 @@ class EngineReplica(Replica):
         players = EngineServicer(engine.tables, links, engine.clock, engine.metrics)
         lobbies = EngineControlServicer(engine.tables)
         servers = [
-            self.listen(ENGINE, players.add_to, LOBBY_KEY, PLAYER_AUDIENCE, engine.clock, limits=self._limits),
-            self.listen(ENGINE_CONTROL, lobbies.add_to, LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, engine.clock),
+            self.listen(ENGINE, players.add_to, LOBBY_KEY, tokens.PLAYER_AUDIENCE, engine.clock, limits=self._limits),
+            self.listen(ENGINE_CONTROL, lobbies.add_to, LOBBY_KEY, tokens.ENGINE_CONTROL_AUDIENCE, engine.clock),
         ]
         await engine.liveness.send_heartbeat()
         working = [asyncio.create_task(work()) for work in engine.background_tasks().values()]

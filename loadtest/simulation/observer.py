@@ -9,21 +9,9 @@ import grpc
 from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
 from croupier_client import CroupierError, from_rpc_error, from_status
+from loadtest import record as records
 from loadtest.judge.rows import archived_body, archived_entries
 from loadtest.judge.violations import Invariant, Violation
-from loadtest.record import (
-    Answered,
-    Closed,
-    Opened,
-    Received,
-    SeatRecord,
-    Sent,
-    SentProposal,
-    StoredEntry,
-    StoredTable,
-    TableRecord,
-    Viewed,
-)
 from loadtest.simulation.calls import SimulatedCall, Status
 from loadtest.simulation.database import Change
 from loadtest.simulation.plan import SimulationPlan
@@ -79,7 +67,7 @@ class Observer:
 
     def __init__(self, findings: Findings, now: Callable[[], int], trace: Trace, plan: SimulationPlan) -> None:
         self._plan = plan
-        self.tables: dict[str, TableRecord] = {}
+        self.tables: dict[str, records.TableRecord] = {}
         self.finished: set[str] = set()
         self.archived: set[str] = set()
         self.players: dict[str, str] = {}
@@ -87,16 +75,16 @@ class Observer:
         self.resumes = 0
         self._is_open = True
         self.now = now
-        self._rows: dict[str, list[StoredEntry]] = {}
-        self._viewers: dict[tuple[str, str], SeatRecord] = {}
-        self._streams: dict[int, tuple[SeatRecord, int]] = {}
+        self._rows: dict[str, list[records.StoredEntry]] = {}
+        self._viewers: dict[tuple[str, str], records.SeatRecord] = {}
+        self._streams: dict[int, tuple[records.SeatRecord, int]] = {}
         self._seeds: dict[str, bytes] = {}
         self._commitments: dict[str, str] = {}
         self._findings = findings
         self._trace = trace
 
     @property
-    def opened(self) -> list[TableRecord]:
+    def opened(self) -> list[records.TableRecord]:
         """The records of tables that were opened."""
         return [record for record in self.tables.values() if record.stored is not None]
 
@@ -110,7 +98,7 @@ class Observer:
             elif kind == "appended":
                 self._trace.write("appended", table_id, *values)
                 sequence, at, deadline, body = values
-                self._rows[table_id].append(StoredEntry(sequence, at, deadline, body, self.now()))
+                self._rows[table_id].append(records.StoredEntry(sequence, at, deadline, body, self.now()))
             elif kind == "finished":
                 self.finished.add(table_id)
             elif kind == "archived":
@@ -126,7 +114,7 @@ class Observer:
         record.game, record.seats = game, json.loads(config)["seat_count"]
         record.commitment = self._commitments.get(table_id, "")
         self._rows[table_id] = []
-        record.stored = StoredTable("open", game, rules_version, config, seed, ())
+        record.stored = records.StoredTable("open", game, rules_version, config, seed, ())
 
     def _archived(self, table_id: str, log: bytes) -> None:
         self._trace.write("archived", table_id)
@@ -170,28 +158,30 @@ class Observer:
         viewer = self._viewer(call, watch.table_id)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         self.resumes += after is not None
-        viewer.opened.append(Opened(self.now(), after))
+        viewer.opened.append(records.Opened(self.now(), after))
         viewer.reads_slowly |= call.has_slow_reader
         stream = len(viewer.opened) - 1
         self._streams[call.number] = viewer, stream
-        call.on_close(lambda: viewer.closed.append(Closed(self.now(), stream)))
+        call.on_close(lambda: viewer.closed.append(records.Closed(self.now(), stream)))
 
     def _action(self, call: SimulatedCall, request: engine_pb2.SubmitActionRequest) -> None:
         viewer = self._viewer(call, request.table_id)
         self._trace.write("requested", call.client.name, request.table_id, request.request_id)
         if all(sent.request_id != request.request_id for sent in reversed(viewer.sent)):
             expected = request.expected_sequence if request.HasField("expected_sequence") else None
-            viewer.sent.append(Sent(self.now(), request.request_id, request.action.SerializeToString(), expected))
+            viewer.sent.append(
+                records.Sent(self.now(), request.request_id, request.action.SerializeToString(), expected)
+            )
 
     def _proposal_or_vote(self, call: SimulatedCall, request: Any) -> None:
         viewer = self._viewer(call, request.table_id)
         self._trace.write("requested", call.client.name, request.table_id, request.request_id)
         if isinstance(request, engine_pb2.CreateProposalRequest):
-            viewer.sent_proposals.append(SentProposal(self.now(), request.request_id, request.proposal))
+            viewer.sent_proposals.append(records.SentProposal(self.now(), request.request_id, request.proposal))
         else:
             agree = request.vote == engine_pb2.VOTE_AGREE
             viewer.sent_proposals.append(
-                SentProposal(self.now(), request.request_id, None, request.proposal_sequence, agree)
+                records.SentProposal(self.now(), request.request_id, None, request.proposal_sequence, agree)
             )
 
     # Answers
@@ -208,7 +198,7 @@ class Observer:
             case "GetView":
                 request = engine_pb2.GetViewRequest.FromString(call.request)
                 snapshot = engine_pb2.GetViewResponse.FromString(raw).snapshot.SerializeToString()
-                self._viewer(call, request.table_id).viewed.append(Viewed(self.now(), snapshot))
+                self._viewer(call, request.table_id).viewed.append(records.Viewed(self.now(), snapshot))
             case "SignIn":
                 self.players[call.client.name] = lobby_pb2.SignInResponse.FromString(raw).player.player_id
             case "CreateTable":
@@ -217,14 +207,14 @@ class Observer:
 
     def _stream_message(self, call: SimulatedCall, raw: bytes) -> None:
         viewer, stream = self._streams[call.number]
-        viewer.received.append(Received(self.now(), stream, raw))
+        viewer.received.append(records.Received(self.now(), stream, raw))
         message = engine_pb2.PlayTableResponse.FromString(raw)
         answer = message.answer
         if answer.HasField("sequence"):
-            viewer.answered.append(Answered(self.now(), answer.request_id, answer.sequence))
+            viewer.answered.append(records.Answered(self.now(), answer.request_id, answer.sequence))
         elif message.HasField("answer"):
             viewer.answered.append(
-                Answered(self.now(), answer.request_id, None, *_refusal(from_status(answer.refusal)))
+                records.Answered(self.now(), answer.request_id, None, *_refusal(from_status(answer.refusal)))
             )
 
     def refused(self, call: SimulatedCall, status: Status) -> None:
@@ -237,22 +227,24 @@ class Observer:
 
     def _unary_answer(self, call: SimulatedCall, kind: str, *answer: Any) -> None:
         request = _UNARY_CALLS[kind][0].FromString(call.request)
-        self._viewer(call, request.table_id).answered.append(Answered(self.now(), request.request_id, *answer))
+        self._viewer(call, request.table_id).answered.append(records.Answered(self.now(), request.request_id, *answer))
 
     # Records
 
-    def _record(self, table_id: str) -> TableRecord:
+    def _record(self, table_id: str) -> records.TableRecord:
         if table_id not in self.tables:
-            record = TableRecord(table_id, "", 0, max_entries=self._plan.max_table_entries)
+            record = records.TableRecord(table_id, "", 0, max_entries=self._plan.max_table_entries)
             record.abandoned_milliseconds = self._plan.abandoned_seconds * 1000
             self.tables[table_id] = record
         return self.tables[table_id]
 
-    def _viewer(self, call: SimulatedCall, table_id: str) -> SeatRecord:
+    def _viewer(self, call: SimulatedCall, table_id: str) -> records.SeatRecord:
         name = call.client.name
         if (table_id, name) not in self._viewers:
             is_steady = self._plan.are_players_steady
-            viewer = SeatRecord(self.players[name], impaired=not is_steady, client_seed=self._seeds.get(name, b""))
+            viewer = records.SeatRecord(
+                self.players[name], impaired=not is_steady, client_seed=self._seeds.get(name, b"")
+            )
             viewer.thinks_milliseconds = THINKS_MILLISECONDS if is_steady else None
             self._viewers[table_id, name] = viewer
             self._record(table_id).viewers.append(viewer)

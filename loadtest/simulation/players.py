@@ -9,20 +9,10 @@ from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 
+import croupier_client as client
 from croupier.games.registry import GAMES
 from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, tables_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
-from croupier_client import (
-    AsyncTable,
-    BrokenStream,
-    Client,
-    CroupierError,
-    Endpoints,
-    FailedPrecondition,
-    IllegalAction,
-    StaleSequence,
-    choose_random_action,
-)
 from croupier_client.rpc import Rpc, Service
 from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
@@ -37,12 +27,14 @@ _ALLOWED = frozenset({ErrorReason.ERROR_REASON_MATCH_FAILED, ErrorReason.ERROR_R
 """Reasons of refusals that are no fault of the player."""
 
 
-class SimulatedClient(Client):
+class SimulatedClient(client.Client):
     """The reference client, with simulated channels and a seeded random source."""
 
     def __init__(self, process: Process, random: Random, environment: Environment) -> None:
         name, clock = process.name, environment.loop.now_milliseconds
-        super().__init__(Endpoints(LOBBY, ENGINE, SCORING), f"the secret of {name}", name, clock=clock, random=random)
+        super().__init__(
+            client.Endpoints(LOBBY, ENGINE, SCORING), f"the secret of {name}", name, clock=clock, random=random
+        )
         self._network = environment.network
         self._process = process
         self._id_random = random
@@ -50,7 +42,7 @@ class SimulatedClient(Client):
     def _connect(self, address: str) -> Any:
         return self._network.channel(self._process, address)
 
-    def play_table(self, table_id: str) -> AsyncTable:
+    def play_table(self, table_id: str) -> client.AsyncTable:
         """Play at a table; request ids come from the seed."""
         table = super().play_table(table_id)
         table._new_id = self.new_request_id
@@ -81,11 +73,11 @@ class Player:
         while True:
             try:
                 return await attempt()
-            except BrokenStream as fault:
+            except client.BrokenStream as fault:
                 self._findings.add(Invariant.SEQUENCE_GAP, f"{self.name}: {fault}")
                 return None
-            except CroupierError as error:
-                if isinstance(error, FailedPrecondition) and error.reason not in _ALLOWED:
+            except client.CroupierError as error:
+                if isinstance(error, client.FailedPrecondition) and error.reason not in _ALLOWED:
                     self._findings.add(Invariant.WRONG_REFUSAL, f"{self.name} was refused without a fault: {error}")
                 await asyncio.sleep(RETRY_SECONDS)
 
@@ -153,7 +145,7 @@ class Player:
             async with self._client.play_table(table_id) as table:
                 finished = await self._play_seat(table)
 
-    async def _play_seat(self, table: AsyncTable) -> bool:
+    async def _play_seat(self, table: client.AsyncTable) -> bool:
         """Play; returns False if the player leaves for a while."""
         voting = asyncio.create_task(self._vote_and_react(table))
         try:
@@ -165,7 +157,7 @@ class Player:
         finally:
             voting.cancel()
 
-    async def _take_turn(self, table: AsyncTable) -> None:
+    async def _take_turn(self, table: client.AsyncTable) -> None:
         away = self._is_drawn(self._behaviour.absent)
         await asyncio.sleep(
             self._random.uniform(*ABSENT_SECONDS)
@@ -183,24 +175,24 @@ class Player:
                 await self._act_by_call(table)
             else:
                 expected = sequence if self._random.random() < 0.5 else None
-                await table.submit_action(choose_random_action(table, self._random), expected_sequence=expected)
-        except StaleSequence:
+                await table.submit_action(client.choose_random_action(table, self._random), expected_sequence=expected)
+        except client.StaleSequence:
             await table.wait_for_change(after=sequence, timeout_seconds=60)
-        except IllegalAction:
+        except client.IllegalAction:
             await asyncio.sleep(0.01)
-        except FailedPrecondition:
+        except client.FailedPrecondition:
             if not table.is_finished:
                 raise
 
-    async def _act_by_call(self, table: AsyncTable) -> None:
+    async def _act_by_call(self, table: client.AsyncTable) -> None:
         sequence = table.sequence
-        action = choose_random_action(table, self._random)
+        action = client.choose_random_action(table, self._random)
         answer = await self._client.submit_action(
             table_id=table.table_id, request_id=self._client.new_request_id(), action=action
         )
         await table.wait_for_change(after=max(sequence, answer.sequence - 1), timeout_seconds=60)
 
-    async def _vote_and_react(self, table: AsyncTable) -> None:
+    async def _vote_and_react(self, table: client.AsyncTable) -> None:
         """Propose, vote, react and ask for views at random times."""
         voted = 0
         while not table.is_finished:
@@ -211,12 +203,12 @@ class Player:
                     await table.cast_vote(agree=self._random.random() < 0.8)
                 elif self._is_drawn(self._behaviour.other_calls):
                     await self._propose_or_react(table)
-            except BrokenStream as fault:
+            except client.BrokenStream as fault:
                 self._findings.add(Invariant.SEQUENCE_GAP, f"{self.name}: {fault}")
-            except CroupierError:
+            except client.CroupierError:
                 continue
 
-    async def _propose_or_react(self, table: AsyncTable) -> None:
+    async def _propose_or_react(self, table: client.AsyncTable) -> None:
         proposals = list(GAMES[table.table.game].proposals)
         if proposals and self._random.random() < 0.5:
             await table.create_proposal(self._random.choice(proposals))

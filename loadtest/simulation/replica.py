@@ -18,15 +18,7 @@ from croupier.lobby.settings import LobbySettings
 from croupier.runtime.admission.budget import MILLISECOND, Budget
 from croupier.runtime.admission.limits import Limits
 from croupier.runtime.errors import ServiceError
-from croupier.runtime.identity.tokens import (
-    ENGINE_CONTROL_AUDIENCE,
-    PLAYER_AUDIENCE,
-    SCORING_CONTROL_AUDIENCE,
-    SERVICE_TOKEN_SECONDS,
-    Clock,
-    TokenIssuer,
-    TokenVerifier,
-)
+from croupier.runtime.identity import tokens
 from croupier.runtime.observation.metrics import RpcMetrics
 from croupier.runtime.observation.outage_log import OutageLog
 from croupier.runtime.server.grpc_server import CLOSE_SECONDS
@@ -171,12 +163,12 @@ class Replica:
         add_to: Callable[[Any], None],
         key: Ed25519PrivateKey,
         audience: str,
-        clock: Clock,
+        clock: tokens.Clock,
         open_methods: frozenset[str] = frozenset(),
         limits: Limits | None = None,
     ) -> SimulatedServer:
         """Open a port for callers with tokens that this key has signed."""
-        authenticator = Authenticator(TokenVerifier(key.public_key(), audience, clock), open_methods)
+        authenticator = Authenticator(tokens.TokenVerifier(key.public_key(), audience, clock), open_methods)
         logger = SimulatedLogger(self.process.name, self.environment.findings)
         interceptor = CallInterceptor(authenticator, RpcMetrics(CollectorRegistry()), logger, limits)
         server = SimulatedServer(self.environment.network, self.process, interceptor)
@@ -209,7 +201,7 @@ class LobbyReplica(Replica):
             reserve_seconds=3,
             access_token_seconds=35,
         )
-        issuer = TokenIssuer(LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, self.clock)
+        issuer = tokens.TokenIssuer(LOBBY_KEY, tokens.ENGINE_CONTROL_AUDIENCE, tokens.SERVICE_TOKEN_SECONDS, self.clock)
         channel = environment.network.channel(self.process, ENGINE_CONTROL)
         outages = OutageLog("the engine", logger, self.clock)
         engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, outages)
@@ -225,7 +217,7 @@ class LobbyReplica(Replica):
             logger,
         )
         work = [asyncio.create_task(each()) for each in lobby.background_tasks().values()]
-        server = self.listen(LOBBY, lobby.add_to, LOBBY_KEY, PLAYER_AUDIENCE, self.clock, OPEN_METHODS)
+        server = self.listen(LOBBY, lobby.add_to, LOBBY_KEY, tokens.PLAYER_AUDIENCE, self.clock, OPEN_METHODS)
         await self._stopped.wait()
         lobby.end_streams()
         await server.stop(DRAIN_SECONDS)
@@ -244,8 +236,8 @@ class ScoringReplica(Replica):
             self.environment.access[self.kind], CollectorRegistry(), ENGINE_KEY.public_key(), self.clock
         )
         servers = [
-            self.listen(SCORING, add_players, LOBBY_KEY, PLAYER_AUDIENCE, self.clock),
-            self.listen(SCORING_CONTROL, add_control, ENGINE_KEY, SCORING_CONTROL_AUDIENCE, self.clock),
+            self.listen(SCORING, add_players, LOBBY_KEY, tokens.PLAYER_AUDIENCE, self.clock),
+            self.listen(SCORING_CONTROL, add_control, ENGINE_KEY, tokens.SCORING_CONTROL_AUDIENCE, self.clock),
         ]
         await self._stopped.wait()
         await asyncio.gather(*(server.stop(DRAIN_SECONDS) for server in servers))

@@ -5,17 +5,7 @@ from typing import Any
 
 from loadtest.judge.rules import interface
 from loadtest.judge.rules.cards import SUITS, open_piles
-from loadtest.judge.rules.one_ten.cards import (
-    PlayedRound,
-    Trick,
-    ascending,
-    first_at_target,
-    pack,
-    playable,
-    ranking_of,
-    round_points,
-    taker,
-)
+from loadtest.judge.rules.one_ten import cards as rules
 
 KITTY_SIZE = 5
 OUT_OF_TURN = {
@@ -36,7 +26,7 @@ class OneTenTable(interface.JudgeTable):
 
     def __init__(self, seats: int, options: interface.Options) -> None:
         super().__init__(seats, options)
-        self.pack = pack(int(options["decks"]))
+        self.pack = rules.pack(int(options["decks"]))
         fits = 10 * seats + KITTY_SIZE <= len(self.pack)
         chosen = options["hand_size"]
         self.hand_size = int(chosen) if chosen != "auto" else 10 if fits else 5  # 110-DEAL-2
@@ -57,8 +47,8 @@ class OneTenTable(interface.JudgeTable):
         self.discards: dict[int, list[interface.Card]] = {}
         # The tricks.
         self.leader = 0
-        self.trick: Trick = []
-        self.taken: list[Trick] = []
+        self.trick: rules.Trick = []
+        self.taken: list[rules.Trick] = []
 
     # Due actions
 
@@ -236,7 +226,7 @@ class OneTenTable(interface.JudgeTable):
         kept, hand = action["cards"], self.hands[winner]
         if not holds(hand, kept) or len(kept) != self.hand_size:
             raise interface.Illegal("110-KEEP-2", f"{kept} of {hand}")
-        self.put_away = ascending(without(hand, kept))
+        self.put_away = rules.ascending(without(hand, kept))
         self.hands[winner] = list(kept)
         self.trump = action["trump"]
 
@@ -247,7 +237,7 @@ class OneTenTable(interface.JudgeTable):
         cards, hand = action["cards"], self.hands[seat]
         if not holds(hand, cards) or len(cards) > self.swap_limit:
             raise interface.Illegal("110-SWAP-2", f"{cards} of {hand}")
-        self.discards[seat] = ascending(cards)
+        self.discards[seat] = rules.ascending(cards)
         self.hands[seat] = without(hand, cards)
 
     def draw(self) -> None:
@@ -268,7 +258,7 @@ class OneTenTable(interface.JudgeTable):
     def playable(self, seat: int) -> tuple[str, list[interface.Card]]:
         """Return the cards that a seat may play, and the rule that decides."""
         trick = [card for card, _ in self.trick]
-        return playable(self.hands[seat], trick, self.trump, str(self.options["force_out"]))
+        return rules.playable(self.hands[seat], trick, self.trump, str(self.options["force_out"]))
 
     def play(self, seat: int, action: interface.ReplayAction) -> None:
         """Play a card; the last one of the last trick ends the round (110-TRICK-4)."""
@@ -283,7 +273,7 @@ class OneTenTable(interface.JudgeTable):
         self.hands[seat].remove(card)
         self.trick.append((card, seat))
         if len(self.trick) == self.seats:
-            self.leader = taker(self.trick, self.trump)  # 110-TRICK-6
+            self.leader = rules.taker(self.trick, self.trump)  # 110-TRICK-6
             self.taken.append(self.trick)
             self.trick = []
             if len(self.taken) == self.hand_size:
@@ -291,7 +281,7 @@ class OneTenTable(interface.JudgeTable):
 
     def end_round(self) -> None:
         """Score the round, and determine whether the game is over."""
-        played = PlayedRound(
+        played = rules.PlayedRound(
             tricks=self.taken,
             trump=self.trump,
             bid_winner=self.winner,
@@ -300,14 +290,14 @@ class OneTenTable(interface.JudgeTable):
             bonus_forfeit=str(self.options["bonus_forfeit"]),
             bonus_counts_for_bid=bool(self.options["bonus_counts_for_bid"]),
         )
-        self.score(round_points(played))
-        self.phase, first = "deal", first_at_target(played)
+        self.score(rules.round_points(played))
+        self.phase, first = "deal", rules.first_at_target(played)
         if first is not None or self.round_number == self.options["max_rounds"]:  # 110-END-1, 110-END-4
-            self.phase, self.ranking = "over", ranking_of(self.scores, first)
+            self.phase, self.ranking = "over", rules.ranking_of(self.scores, first)
 
     def ranking_at_limit(self) -> list[list[int]] | None:
         """Return the ranking by the finished rounds (110-END-5)."""
-        return ranking_of(self.scores, None) if self.round_number > 1 else None
+        return rules.ranking_of(self.scores, None) if self.round_number > 1 else None
 
 
 def face_down(cards: list[interface.Card], seat: int | None = None) -> interface.Pile:
