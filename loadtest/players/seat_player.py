@@ -1,6 +1,7 @@
 """A player at one table, to the end of the game or until they leave for good."""
 
 import asyncio
+from dataclasses import dataclass, field
 from random import Random
 
 import grpc
@@ -47,30 +48,24 @@ MAX_THINK_SHARE = 0.6
 """The longest think time, as a share of the time for an action."""
 
 
+@dataclass(slots=True)
 class SeatPlayer:
     """A player's seat at one table."""
 
-    def __init__(
-        self,
-        context: UserContext,
-        client: PlayerClient,
-        table_id: str,
-        viewer: SeatRecord,
-        random: Random,
-        action_seconds: float,
-    ) -> None:
-        self._context = context
-        self._client = client
-        self._table_id = table_id
-        self._viewer = viewer
-        self._random = random
-        self._action_seconds = action_seconds
-        self._max_think_seconds = action_seconds * MAX_THINK_SHARE
-        self._failed_attempts = 0
-        self._sheet_seconds = context.settings.silence_seconds * SHEET_TIMEOUT_FACTOR
-        self._behaviour = Behaviour(viewer.behaviour)
-        viewer.thinks_milliseconds = MAX_ACT_MILLISECONDS
-        self._will_be_late = self._behaviour is Behaviour.LATE and action_seconds <= MAX_LATE_ACTION_SECONDS
+    _context: UserContext
+    _client: PlayerClient
+    _table_id: str
+    _viewer: SeatRecord
+    _random: Random
+    _action_seconds: float
+    _failed_attempts: int = 0
+    _behaviour: Behaviour = field(init=False)
+    _will_be_late: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._behaviour = Behaviour(self._viewer.behaviour)
+        self._viewer.thinks_milliseconds = MAX_ACT_MILLISECONDS
+        self._will_be_late = self._behaviour is Behaviour.LATE and self._action_seconds <= MAX_LATE_ACTION_SECONDS
 
     async def play(self) -> None:
         """Play until the game is over, left or abandoned; the last player at a table submits its record.
@@ -98,7 +93,8 @@ class SeatPlayer:
         if record := tables.leave(self._table_id):
             try:
                 if record.is_finished:
-                    await read_replay_and_sheet(self._client, record, self._sheet_seconds)
+                    sheet_seconds = self._context.settings.silence_seconds * SHEET_TIMEOUT_FACTOR
+                    await read_replay_and_sheet(self._client, record, sheet_seconds)
             except CroupierError as error:
                 self._failed("reading the records", error)
             except asyncio.CancelledError:
@@ -185,7 +181,8 @@ class SeatPlayer:
             await self._attempt(table, adversaries.out_of_turn(table, self._random))
 
     async def _think(self, table: FollowedTable) -> None:
-        seconds = min(self._context.settings.scenario.think_time.seconds(self._random), self._max_think_seconds)
+        thinks = self._context.settings.scenario.think_time.seconds(self._random)
+        seconds = min(thinks, self._action_seconds * MAX_THINK_SHARE)
         if self._will_be_late and not self._context.is_stopping:
             reserve = table.clock.reserve_ms[table.seat or 0]
             seconds = self._action_seconds + LATE_SECONDS if reserve >= MIN_LATE_RESERVE_MILLISECONDS else seconds

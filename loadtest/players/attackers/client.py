@@ -59,11 +59,14 @@ class AttackClient:
 
     async def call(self, request: Message, metadata: Metadata = ()) -> Answer:
         """Send a request once and read the whole answer; its message is the last one of a stream."""
+        return await self._read(_path(request), self._start(request, CALL_SECONDS, metadata))
+
+    def _start(self, request: Message, seconds: float, metadata: Metadata = ()) -> Any:
         path = _path(request)
         start = self._channel(path).unary_stream(
             path, request_serializer=type(request).SerializeToString, response_deserializer=_answer_class(path)
         )
-        return await self._read(path, start(request, timeout=CALL_SECONDS, metadata=self._metadata(request, metadata)))
+        return start(request, timeout=seconds, metadata=self._metadata(request, metadata))
 
     async def hold(self, request: Message) -> Answer:
         """Send the headers of a call without its request; returns its end."""
@@ -110,14 +113,10 @@ class AttackClient:
 
     async def open(self, request: Message) -> Answer:
         """Open a stream; returns its first message, or the refusal. It stays open until `close` or its end."""
-        path = _path(request)
-        start = self._channel(path).unary_stream(
-            path, request_serializer=type(request).SerializeToString, response_deserializer=_answer_class(path)
-        )
-        call = start(request, timeout=STREAM_SECONDS, metadata=self._metadata(request))
         first: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         is_resumed = "after_sequence" in type(request).DESCRIPTOR.fields_by_name and request.HasField("after_sequence")
-        following = asyncio.create_task(self._follow(call, path, first, is_resumed=is_resumed))
+        call = self._start(request, STREAM_SECONDS)
+        following = asyncio.create_task(self._follow(call, _path(request), first, is_resumed=is_resumed))
         self._streams.add(following)
         following.add_done_callback(self._streams.discard)
         return await first
