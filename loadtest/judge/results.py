@@ -8,8 +8,8 @@ from croupier_api.v1 import engine_pb2, facts_pb2, scoring_pb2, tables_pb2
 from loadtest.judge.log import Log
 from loadtest.judge.notation import AUTO
 from loadtest.judge.replay import Replay, ReplayEntry
-from loadtest.judge.rules.interface import Round
 from loadtest.judge.streams import ViewerHistory
+from loadtest.judge.verification import Verification
 from loadtest.record import Ledger
 
 MIN_RANKED_PLAYERS = 2
@@ -188,26 +188,20 @@ def places(ranking: Sequence[Sequence[int]], left: Collection[int]) -> Mapping[i
     return found | dict.fromkeys(left, len(found))
 
 
-def compare_ledger(
-    ledger: Ledger,
-    log: Log,
-    rounds: Sequence[Round],
-    ranking: Sequence[Sequence[int]],
-    totals: Sequence[int],
-    conduct: Sequence[Conduct],
-) -> Iterator[str]:
+def compare_ledger(ledger: Ledger, log: Log, game: Verification, conduct: Sequence[Conduct]) -> Iterator[str]:
     """Yield the differences between the ledger and a finished game; counts are compared if all rounds were received."""
+    ranking, totals = game.ranking or [], game.positions[-1].scores
     people = {seat: player.player_id for seat, player in enumerate(log.info.seats) if not player.bot}
     expected: dict[str, object] = {
-        "rounds": [(number, *ended) for number, ended in enumerate(rounds, start=1)],
-        "results": [([list(group) for group in ranking], list(totals))],
+        "rounds": [(number, *ended) for number, ended in enumerate(game.rounds, start=1)],
+        "results": [(ranking, totals)],
     }
     if log.info.table_id:
         left = [seat for seat, one in enumerate(conduct) if one.finished_by_engine]
         by_seat = places(ranking, left).items()
         expected["players"] = sorted((people[seat], place) for seat, place in by_seat if seat in people)
     reported = reported_rounds(log.entries)
-    if len(reported) == len(rounds):
+    if len(reported) == len(game.rounds):
         expected["counts"] = sorted((seat, name, amount) for (seat, name), amount in sum_counts(reported).items())
     if list(ledger.conduct) != list(conduct):
         yield f"the ledger's conduct is {list(ledger.conduct)}, not {list(conduct)}"

@@ -143,9 +143,7 @@ def _check_results(
     if record.ledger is not None and verification is not None and verification.ranking is not None:
         assert stored_game.base is not None
         conduct = conduct_of(stored_game.base.entries, record.seats)
-        for detail in compare_ledger(
-            record.ledger, log, verification.rounds, verification.ranking, verification.positions[-1].scores, conduct
-        ):
+        for detail in compare_ledger(record.ledger, log, verification, conduct):
             yield Invariant.LEDGER_DIFFERS, log.last, detail
 
 

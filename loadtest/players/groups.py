@@ -94,15 +94,11 @@ async def _play_one(context: UserContext, guests: Sequence[PlayerClient], random
         return
     async with asyncio.TaskGroup() as tasks:
         for one in people:
-            tasks.create_task(play_seat(context, one, table, time_control, random))
+            tasks.create_task(play_seat(context, one, table, random))
 
 
 def play_seat(
-    context: UserContext,
-    member: GroupMember,
-    table: tables_pb2.Table,
-    time_control: tables_pb2.TimeControl,
-    random: Random,
+    context: UserContext, member: GroupMember, table: tables_pb2.Table, random: Random
 ) -> Coroutine[None, None, None]:
     """Return the coroutine by which a player plays at an open table."""
     assert member.client.player is not None
@@ -110,7 +106,7 @@ def play_seat(
     player_id = member.client.player.player_id
     is_counter = table.seats[0].player_id == player_id
     viewer = context.tables.add_viewer(record, player_id, member.behaviour, member.client_seed, is_counter=is_counter)
-    own_random, action_seconds = Random(random.random()), time_control.action_time.ToTimedelta().total_seconds()
+    own_random, action_seconds = Random(random.random()), table.time_control.action_time.ToTimedelta().total_seconds()
     return SeatPlayer(context, member.client, table.table_id, viewer, own_random, action_seconds).play()
 
 
@@ -198,7 +194,7 @@ async def matcher(context: UserContext, name: str) -> None:
         member = GroupMember(client, draw_behaviour(context, random), client_seed)
         # A player may be matched after a time-out too: the next call returns that table, with that seed.
         client_seed = context.random(f"{name}/{number} seed").randbytes(SEED_BYTES)
-        await play_seat(context, member, table, DEFAULT_TIMES, random)
+        await play_seat(context, member, table, random)
 
 
 def _match_criteria(context: UserContext) -> list[tuple[MixEntry, int]]:

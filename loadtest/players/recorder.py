@@ -3,7 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 from croupier_api.v1 import engine_pb2
 from croupier_client import Client, CroupierError, from_status
@@ -19,6 +19,9 @@ SLOW_READ_SECONDS = 0.5
 SLOW_READ_SHARE = 0.3
 """The share of messages before which a slow reader pauses."""
 
+Submit: TypeAlias = Callable[[TableRecord], Awaitable[None]]
+"""Submits a record to the judge, as soon as there is room."""
+
 
 def wall_milliseconds() -> int:
     """Return milliseconds since 1970 UTC."""
@@ -28,10 +31,9 @@ def wall_milliseconds() -> int:
 class TableRecords:
     """Records by table; the last user at a table submits its record to the judge."""
 
-    def __init__(self, measures: Measures, submit: Callable[[TableRecord], Awaitable[None]]) -> None:
+    def __init__(self, measures: Measures, submit: Submit) -> None:
         self._measures = measures
         self.submit = submit
-        """Submits a record to the judge, as soon as there is room."""
         self._records: dict[str, TableRecord] = {}
         self._present: dict[str, int] = {}
         self._counted: set[str] = set()

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
 
 from loadtest.measures import Measures
@@ -10,10 +10,9 @@ from loadtest.network import break_connections
 from loadtest.players.attackers.attack_process import attacker
 from loadtest.players.client import NewClient
 from loadtest.players.groups import group, matcher
-from loadtest.players.recorder import TableRecords
+from loadtest.players.recorder import Submit, TableRecords
 from loadtest.players.spectators import browser, opener, spectator
 from loadtest.players.user_context import LoadSettings, UserContext
-from loadtest.record import TableRecord
 from loadtest.scenarios import Scenario, UserKind
 
 USER_TASKS: Mapping[UserKind, Callable[[UserContext, str], Coroutine[None, None, None]]] = MappingProxyType(
@@ -41,15 +40,9 @@ def drain_seconds(scenario: Scenario) -> float:
 class Load:
     """The users of one process; `submit` receives the record of each table once all its viewers have left."""
 
-    def __init__(
-        self,
-        settings: LoadSettings,
-        new_client: NewClient,
-        submit: Callable[[TableRecord], Awaitable[None]],
-        measures: Measures | None = None,
-    ) -> None:
+    def __init__(self, settings: LoadSettings, new_client: NewClient, submit: Submit, measures: Measures) -> None:
         self.settings = settings
-        self.measures = measures or Measures()
+        self.measures = measures
         self.draining = asyncio.Event()
         self.tables = TableRecords(self.measures, submit)
         self._new_client = new_client

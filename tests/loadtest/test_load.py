@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from croupier_client import Endpoints
+from loadtest.measures import Measures
 from loadtest.mix import ALL_GAMES, read_mix
 from loadtest.players.client import Connections, new_clients
 from loadtest.players.user_context import LoadSettings
@@ -19,7 +20,7 @@ async def test_a_judge_without_room_does_not_keep_the_load_from_its_end() -> Non
         await asyncio.Event().wait()
 
     connections = Connections(SETTINGS.endpoints, 1)
-    load = Load(SETTINGS, new_clients(connections, SETTINGS.seed), wait_for_room)
+    load = Load(SETTINGS, new_clients(connections, SETTINGS.seed), wait_for_room, Measures())
     load.tables.add_viewer(TableRecord("t", "solo", 4, "c"), "p1", Behaviour.STEADY)
     assert await load.drain(0, judging_seconds=0) == 0
     assert load.measures.failures == {"judging": 1}
