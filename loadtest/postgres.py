@@ -130,9 +130,6 @@ class PostgresServer:
             command += ["-c", f"{name}={value}"]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder, start_new_session=True)
-        self._await_ready()
-
-    def _await_ready(self) -> None:
         deadline = time.monotonic() + READY_SECONDS
         query = [str(binaries() / "psql"), self.url("postgres"), "-Xqc", "SELECT 1"]
         while subprocess.run(query, capture_output=True, check=False).returncode:

@@ -29,8 +29,8 @@ class Connection:
 
     def __init__(self, near: asyncio.StreamWriter, far: asyncio.StreamWriter) -> None:
         self.dead = False
-        self.notifications: PostgresMessages | None = None
-        """The messages of PostgreSQL on a connection for notifications; None on any other."""
+        self.rest: bytes | None = None
+        """What PostgreSQL has sent of a message on a connection for notifications; None on any other."""
         self._writers = (near, far)
 
     def reset(self) -> None:
@@ -41,23 +41,13 @@ class Connection:
             writer.transport.abort()
 
 
-class PostgresMessages:
-    """Splits the bytes that PostgreSQL sends into messages."""
-
-    def __init__(self) -> None:
-        self._rest = b""
-
-    def complete(self, chunk: bytes) -> list[bytes]:
-        """Return the messages that are complete with a chunk."""
-        self._rest += chunk
-        messages = []
-        while len(self._rest) >= HEAD_BYTES:
-            end = 1 + int.from_bytes(self._rest[1:HEAD_BYTES])
-            if len(self._rest) < end:
-                break
-            messages.append(self._rest[:end])
-            self._rest = self._rest[end:]
-        return messages
+def split_messages(sent: bytes) -> tuple[list[bytes], bytes]:
+    """Return the complete messages among the bytes that PostgreSQL has sent, and the rest."""
+    messages = []
+    while len(sent) >= HEAD_BYTES and len(sent) >= (end := 1 + int.from_bytes(sent[1:HEAD_BYTES])):
+        messages.append(sent[:end])
+        sent = sent[end:]
+    return messages, sent
 
 
 class Route:
@@ -107,14 +97,14 @@ class Route:
                 await self.flowing.wait()
                 if connection.dead:
                     continue
-                if is_answer and connection.notifications is not None:
-                    messages = connection.notifications.complete(chunk)
+                if is_answer and connection.rest is not None:
+                    messages, connection.rest = split_messages(connection.rest + chunk)
                     if self.loses_notifications:
                         messages = [message for message in messages if not message.startswith(NOTIFICATION)]
                     await asyncio.sleep(self.notification_delay_seconds)
                     chunk = b"".join(messages)
                 elif not is_answer and APPLICATION_NAME.encode() in chunk:
-                    connection.notifications = PostgresMessages()
+                    connection.rest = b""
                 sink.write(chunk)
                 await sink.drain()
         sink.close()

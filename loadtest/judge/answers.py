@@ -141,7 +141,7 @@ def _unexplained_by_rules(
 ) -> Iterator[Found]:
     if expected is None and not possible.is_certain:
         return
-    sequences = [expected] if expected is not None else list(possible.sequences)
+    sequences = [expected] if expected is not None else list(range(possible.first, possible.last + 1))
     if any(context.fits(answer.reason, act, sequence) for sequence in sequences):
         return
     is_legal = all(context.is_legal(act, sequence) for sequence in sequences)

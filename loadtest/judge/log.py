@@ -104,11 +104,6 @@ class SequenceRange(NamedTuple):
     last: int
     is_certain: bool
 
-    @property
-    def sequences(self) -> range:
-        """All of them."""
-        return range(self.first, self.last + 1)
-
 
 class Timeline:
     """The times at which entries were sent, stored and received, in milliseconds of the players' clock.

@@ -118,7 +118,7 @@ class SimulatedDatabase:
     async def commit(self, transaction: Transaction) -> None:
         """Commit, and let the next transaction in; raises DatabaseFault, before or after the commit."""
         try:
-            await self.faults.before_commit(self.name)
+            await self.faults.commit_leg(self.faults.rates.failed_transaction, "commit lost", self.name)
             self.check_reachable(transaction.process)
         except BaseException:
             self.leave(transaction)
@@ -130,7 +130,7 @@ class SimulatedDatabase:
         if changes:
             self._committed(changes)
         self.leave(transaction)
-        await self.faults.after_commit(self.name)
+        await self.faults.commit_leg(self.faults.rates.lost_commit_answer, "commit answer lost", self.name)
 
     def stop(self) -> None:
         """Go down; uncommitted changes are lost."""

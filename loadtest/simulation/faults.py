@@ -111,15 +111,8 @@ class Faults:
             self.count("database connection broken", name)
             raise DatabaseFault("the simulated connection broke")
 
-    async def before_commit(self, name: str) -> None:
-        """Wait for the request of a commit; raises DatabaseFault if it is lost."""
-        await self._commit_leg(self.rates.failed_transaction, "commit lost", name)
-
-    async def after_commit(self, name: str) -> None:
-        """Wait for the answer of a commit; raises DatabaseFault if it is lost."""
-        await self._commit_leg(self.rates.lost_commit_answer, "commit answer lost", name)
-
-    async def _commit_leg(self, share: float, loss: str, name: str) -> None:
+    async def commit_leg(self, share: float, loss: str, name: str) -> None:
+        """Wait for the request or the answer of a commit; raises DatabaseFault if it is lost, as in this share."""
         await asyncio.sleep(self._databases.uniform(0.0002, 0.003))
         if self._is_drawn(self._databases, share):
             self.count(loss, name)
