@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeAlias
 
+from loadtest.faults.deployment import REMOTE_ADDRESS
 from loadtest.faults.load import FaultContext
-from loadtest.faults.network import REMOTE_ADDRESS
 from loadtest.postgres import PostgresServer
 
 ServerAction: TypeAlias = Callable[[PostgresServer], None]

@@ -20,8 +20,7 @@ from loadtest.report.write import ReportFault
 from loadtest.runner.options import read_options, scenario_of, user_counts
 from loadtest.runner.run import LOCAL, LoadRun
 from loadtest.runner.stages import StagePlan, Stages, Tick
-from loadtest.runner.statistics import LocustStatistics
-from loadtest.runner.users import PlayedUser
+from loadtest.runner.users import LocustStatistics, PlayedUser
 from loadtest.runner.worker import DRAIN, REPORTS, SETTINGS
 from loadtest.scenarios import UserKind
 

@@ -13,7 +13,7 @@ from loadtest.histograms import with_histograms
 from loadtest.players.user_context import LoadSettings
 from loadtest.process.load import drain_seconds
 from loadtest.runner.load_process import LoadProcess, Message
-from loadtest.runner.statistics import LocustStatistics
+from loadtest.runner.users import LocustStatistics
 from loadtest.scenarios import UserKind
 
 SETTINGS = "load_settings"
