@@ -29,7 +29,7 @@ DELAYED = tables_pb2.TableAccess(watch_delay=Duration(seconds=3))
 SEED_BYTES = 16
 PAUSE_SECONDS = 0.5
 POLL_SECONDS = 0.2
-OPENING_SECONDS = 30.0
+OPENING_SECONDS = 60.0
 CRITERIA_SECONDS = 15.0
 """The period in which all matched players search for the same few games."""
 MAX_SEATS = 4
