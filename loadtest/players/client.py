@@ -120,14 +120,18 @@ class PlayerClient(Client):
         token = await self._access_token()
         call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = self._channel(Service.ENGINE).unary_unary(path)
         began = time.perf_counter()
+        code = None
         try:
             await call(body, timeout=CALL_SECONDS, metadata=self._metadata(token))
+            code = "OK"
         except grpc.RpcError as error:
             refusal = self.failure(error, token)
-            self._measures.count(rpc_key(path, service_code(refusal)))
+            code = service_code(refusal)
             count_limit(self._measures, refusal)
             return broken_on_purpose(self._measures, path, refusal, began, time.perf_counter()) or refusal
-        self._measures.count(rpc_key(path, "OK"))
+        finally:
+            # Also of a player who is stopped meanwhile.
+            self._measures.count(rpc_key(path, code))
         return None
 
 
