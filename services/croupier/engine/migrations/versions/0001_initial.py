@@ -71,8 +71,3 @@ def _create_logs() -> None:
         sa.Column("log", sa.LargeBinary, nullable=False),
     )
     op.create_index("archive_by_end", "archive", ["finished_at"])
-
-
-def downgrade() -> None:
-    for table in ("outages", "engines", "archive", "deadlines", "entries", "tables"):
-        op.drop_table(table)

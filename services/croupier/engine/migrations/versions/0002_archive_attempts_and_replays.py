@@ -10,8 +10,3 @@ down_revision = "0001"
 def upgrade() -> None:
     op.add_column("tables", sa.Column("archive_at", sa.BigInteger, nullable=False, server_default="0"))
     op.add_column("archive", sa.Column("replay", sa.LargeBinary))
-
-
-def downgrade() -> None:
-    op.drop_column("archive", "replay")
-    op.drop_column("tables", "archive_at")

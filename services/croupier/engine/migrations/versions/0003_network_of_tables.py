@@ -9,7 +9,3 @@ down_revision = "0002"
 
 def upgrade() -> None:
     op.add_column("tables", sa.Column("network", sa.String(33)))
-
-
-def downgrade() -> None:
-    op.drop_column("tables", "network")

@@ -13,11 +13,6 @@ def upgrade() -> None:
     _create_tickets()
 
 
-def downgrade() -> None:
-    for name in ("lobby_tickets", "lobby_tables", "lobby_sign_ins", "lobby_players"):
-        op.drop_table(name)
-
-
 def _create_players() -> None:
     op.create_table(
         "lobby_players",

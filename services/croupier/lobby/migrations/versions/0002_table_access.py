@@ -19,13 +19,3 @@ def upgrade() -> None:
     order = ["state", "created_milliseconds", "table_id"]
     op.create_index("lobby_tables_by_creation", "lobby_tables", ["visibility", *order])
     op.create_index("lobby_tables_by_game", "lobby_tables", ["visibility", "game", *order])
-
-
-def downgrade() -> None:
-    op.drop_index("lobby_tables_by_game", "lobby_tables")
-    op.drop_index("lobby_tables_by_creation", "lobby_tables")
-    op.add_column("lobby_tables", sa.Column("is_private", sa.Boolean, nullable=False, server_default=sa.true()))
-    op.execute(sa.text("UPDATE lobby_tables SET is_private = :no WHERE visibility = 'public'").bindparams(no=False))
-    op.create_index("lobby_tables_by_creation", "lobby_tables", ["is_private", "created_milliseconds", "table_id"])
-    for name in ("is_matched", "removed_players", "watch_delay_seconds", "watch_policy", "visibility"):
-        op.drop_column("lobby_tables", name)

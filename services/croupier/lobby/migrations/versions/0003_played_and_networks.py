@@ -26,11 +26,3 @@ def upgrade() -> None:
     )
     op.add_column("lobby_tables", sa.Column("network", sa.String(16)))
     op.create_index("lobby_tables_by_network", "lobby_tables", ["network"])
-
-
-def downgrade() -> None:
-    op.drop_index("lobby_tables_by_network", "lobby_tables")
-    op.drop_column("lobby_tables", "network")
-    op.drop_index("lobby_players_unplayed", "lobby_players")
-    for name in ("played_milliseconds", "seen_milliseconds"):
-        op.drop_column("lobby_players", name)

@@ -19,10 +19,3 @@ def upgrade() -> None:
     op.create_index("lobby_presence_by_time", "lobby_presence", ["seen_milliseconds"])
     for table in ("lobby_players", "lobby_tickets"):
         alter_length(table, "name", 128, old_length=32)
-
-
-def downgrade() -> None:
-    for table in ("lobby_players", "lobby_tickets"):
-        op.execute(f"UPDATE {table} SET name = substr(name, 1, 32)")  # noqa: S608 - the names are those above
-        alter_length(table, "name", 32, old_length=128)
-    op.drop_table("lobby_presence")

@@ -9,7 +9,3 @@ down_revision = "0004"
 
 def upgrade() -> None:
     op.add_column("lobby_tickets", sa.Column("network", sa.String(16), nullable=False, server_default=""))
-
-
-def downgrade() -> None:
-    op.drop_column("lobby_tickets", "network")

@@ -8,17 +8,9 @@ down_revision = "0005"
 
 
 def upgrade() -> None:
-    _replace_networks(24)
-
-
-def downgrade() -> None:
-    _replace_networks(16)
-
-
-def _replace_networks(length: int) -> None:
     op.drop_index("lobby_tables_by_network", "lobby_tables")
     op.drop_column("lobby_tables", "network")
-    op.add_column("lobby_tables", sa.Column("network", sa.String(length)))
+    op.add_column("lobby_tables", sa.Column("network", sa.String(24)))
     op.create_index("lobby_tables_by_network", "lobby_tables", ["network"])
     op.drop_column("lobby_tickets", "network")
-    op.add_column("lobby_tickets", sa.Column("network", sa.String(length), nullable=False, server_default=""))
+    op.add_column("lobby_tickets", sa.Column("network", sa.String(24), nullable=False, server_default=""))

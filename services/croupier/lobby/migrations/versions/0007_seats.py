@@ -54,12 +54,3 @@ def upgrade() -> None:
     )
     op.drop_index("lobby_tables_by_network", "lobby_tables")
     op.drop_index("lobby_tables_by_host", "lobby_tables")
-
-
-def downgrade() -> None:
-    op.create_index("lobby_tables_by_host", "lobby_tables", ["host_player_id", "state"])
-    op.create_index("lobby_tables_by_network", "lobby_tables", ["network"])
-    op.drop_index("lobby_tables_by_idle_seats", "lobby_tables")
-    op.drop_column("lobby_tables", "frees_milliseconds")
-    op.drop_column("lobby_tables", "changes")
-    op.drop_table("lobby_seats")

@@ -53,8 +53,3 @@ def upgrade() -> None:
     )
     op.create_index("result_players_by_game", "result_players", ["game", "player_id"])
     op.create_index("result_players_by_player", "result_players", ["player_id", "end_milliseconds"])
-
-
-def downgrade() -> None:
-    for table in ("result_players", "results", "seat_counts", "rounds", "sheets"):
-        op.drop_table(table)

@@ -8,11 +8,6 @@ from alembic import op
 
 revision = "0002"
 down_revision = "0001"
-ADDED = {
-    "sheets": ("visibility", "watch_policy", "watch_delay_seconds", "removed_players", "is_matched"),
-    "results": ("conduct", "is_void", "game", "is_public"),
-    "result_players": ("is_public", "is_ranked"),
-}
 
 
 def upgrade() -> None:
@@ -25,21 +20,6 @@ def upgrade() -> None:
         # A scoring of the version before that still runs would store sheets of unknown access, to which later reports
         # are in conflict, and results without standings. Now it stores no sheet, and the engine repeats the report.
         op.alter_column("sheets", "visibility", server_default=None)
-
-
-def downgrade() -> None:
-    for table in ("player_names", "standing_counts", "standings"):
-        op.drop_table(table)
-    for index in ("results_by_game", "results_by_visibility"):
-        op.drop_index(index, "results")
-    op.create_index("results_by_time", "results", ["end_milliseconds", "table_id"])
-    for index in ("result_players_by_game", "result_players_by_player"):
-        op.drop_index(index, "result_players")
-    for table, columns in ADDED.items():
-        for column in columns:
-            op.drop_column(table, column)
-    op.create_index("result_players_by_game", "result_players", ["game", "player_id"])
-    op.create_index("result_players_by_player", "result_players", ["player_id", "end_milliseconds"])
 
 
 def _extend_sheets() -> None:

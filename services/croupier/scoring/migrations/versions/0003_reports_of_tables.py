@@ -17,8 +17,3 @@ def upgrade() -> None:
     now = str(time.time_ns() // 1_000_000)
     op.add_column("sheets", sa.Column("reported_milliseconds", sa.BigInteger, nullable=False, server_default=now))
     op.create_index("sheets_by_report", "sheets", ["reported_milliseconds"])
-
-
-def downgrade() -> None:
-    op.drop_index("sheets_by_report", "sheets")
-    op.drop_column("sheets", "reported_milliseconds")

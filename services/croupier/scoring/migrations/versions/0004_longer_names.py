@@ -1,7 +1,5 @@
 """Names of players of up to 160 code points: emoji and letters of some scripts have several."""
 
-from alembic import op
-
 from croupier.runtime.database.alembic_migrations import alter_length
 
 revision = "0004"
@@ -11,9 +9,3 @@ down_revision = "0003"
 def upgrade() -> None:
     for table in ("result_players", "player_names"):
         alter_length(table, "name", 160, old_length=64)
-
-
-def downgrade() -> None:
-    for table in ("result_players", "player_names"):
-        op.execute(f"UPDATE {table} SET name = substr(name, 1, 64)")  # noqa: S608 - the names are those above
-        alter_length(table, "name", 64, old_length=160)

@@ -8,11 +8,6 @@ from alembic import op
 
 revision = "0005"
 down_revision = "0004"
-ADDED = {
-    "results": ("is_ranked", "publish_milliseconds"),
-    "result_players": ("has_left",),
-    "standings": ("games_left",),
-}
 
 
 def upgrade() -> None:
@@ -28,11 +23,3 @@ def upgrade() -> None:
     op.create_index("results_to_publish", "results", ["publish_milliseconds"])
     columns = ["player_id", "is_ranked", "end_milliseconds", "table_id"]
     op.create_index("result_players_ranked", "result_players", columns)
-
-
-def downgrade() -> None:
-    op.drop_index("result_players_ranked", "result_players")
-    op.drop_index("results_to_publish", "results")
-    for table, columns in ADDED.items():
-        for column in columns:
-            op.drop_column(table, column)
