@@ -1,137 +1,124 @@
 """The ledger's tables in its database."""
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Double,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-    false,
-)
+import sqlalchemy as sa
 
-METADATA = MetaData()
+METADATA = sa.MetaData()
 
-SHEETS = Table(
+SHEETS = sa.Table(
     "sheets",
     METADATA,
-    Column("table_id", String(64), primary_key=True),
-    Column("game", String(32), nullable=False),
-    Column("seats", Text, nullable=False),  # JSON: [player_id, name, bot] by seat
-    Column("visibility", String(16), nullable=False),
-    Column("watch_policy", String(16), nullable=False, server_default="nobody"),
-    Column("watch_delay_seconds", Integer, nullable=False, server_default="0"),
-    Column("removed_players", Text, nullable=False, server_default="[]"),  # JSON: player ids
-    Column("is_matched", Boolean, nullable=False, server_default=false()),
+    sa.Column("table_id", sa.String(64), primary_key=True),
+    sa.Column("game", sa.String(32), nullable=False),
+    sa.Column("seats", sa.Text, nullable=False),  # JSON: [player_id, name, bot] by seat
+    sa.Column("visibility", sa.String(16), nullable=False),
+    sa.Column("watch_policy", sa.String(16), nullable=False, server_default="nobody"),
+    sa.Column("watch_delay_seconds", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("removed_players", sa.Text, nullable=False, server_default="[]"),  # JSON: player ids
+    sa.Column("is_matched", sa.Boolean, nullable=False, server_default=sa.false()),
     # Of the last report, since 1970 UTC. Sheets without result are deleted by it; all others are deleted sooner.
-    Column("reported_milliseconds", BigInteger, nullable=False),
-    Index("sheets_by_report", "reported_milliseconds"),
+    sa.Column("reported_milliseconds", sa.BigInteger, nullable=False),
+    sa.Index("sheets_by_report", "reported_milliseconds"),
 )
 
-ROUNDS = Table(
+ROUNDS = sa.Table(
     "rounds",
     METADATA,
-    Column("table_id", String(64), ForeignKey("sheets.table_id"), primary_key=True),
-    Column("round", Integer, primary_key=True, autoincrement=False),
-    Column("points", Text, nullable=False),  # JSON: by seat
-    Column("totals", Text, nullable=False),  # JSON: by seat
-    Column("notes", Text, nullable=False),  # JSON: by seat, or empty
-    Column("headline", Text, nullable=False),
-    Column("details", Text, nullable=False),  # JSON: [name, value] by name
-    Column("counts", Text, nullable=False),  # JSON: [name, seat, amount] in their order
+    sa.Column("table_id", sa.String(64), sa.ForeignKey("sheets.table_id"), primary_key=True),
+    sa.Column("round", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("points", sa.Text, nullable=False),  # JSON: by seat
+    sa.Column("totals", sa.Text, nullable=False),  # JSON: by seat
+    sa.Column("notes", sa.Text, nullable=False),  # JSON: by seat, or empty
+    sa.Column("headline", sa.Text, nullable=False),
+    sa.Column("details", sa.Text, nullable=False),  # JSON: [name, value] by name
+    sa.Column("counts", sa.Text, nullable=False),  # JSON: [name, seat, amount] in their order
 )
 
 # Sums of the counts of a table's rounds, updated in the transaction that records a round. Its result adds them to the
 # standing counts of the players; a round that comes after the result adds its own.
-SEAT_COUNTS = Table(
+SEAT_COUNTS = sa.Table(
     "seat_counts",
     METADATA,
-    Column("table_id", String(64), ForeignKey("sheets.table_id"), primary_key=True),
-    Column("seat", Integer, primary_key=True, autoincrement=False),
-    Column("name", String(64), primary_key=True),
-    Column("amount", BigInteger, nullable=False),
+    sa.Column("table_id", sa.String(64), sa.ForeignKey("sheets.table_id"), primary_key=True),
+    sa.Column("seat", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("amount", sa.BigInteger, nullable=False),
 )
 
-RESULTS = Table(
+RESULTS = sa.Table(
     "results",
     METADATA,
-    Column("table_id", String(64), ForeignKey("sheets.table_id"), primary_key=True),
-    Column("ranking", Text, nullable=False),  # JSON: groups of seats, best first
-    Column("totals", Text, nullable=False),  # JSON: by seat
-    Column("end_milliseconds", BigInteger, nullable=False),  # since 1970 UTC
-    Column("conduct", Text, nullable=False, server_default="[]"),  # JSON: [timeouts, finished_by_engine] by seat
-    Column("is_void", Boolean, nullable=False, server_default=false()),
-    Column("game", String(32), nullable=False),
-    Column("is_public", Boolean, nullable=False),  # whether all players see it: of a public table, and published
-    Column("is_ranked", Boolean, nullable=False, server_default=false()),
+    sa.Column("table_id", sa.String(64), sa.ForeignKey("sheets.table_id"), primary_key=True),
+    sa.Column("ranking", sa.Text, nullable=False),  # JSON: groups of seats, best first
+    sa.Column("totals", sa.Text, nullable=False),  # JSON: by seat
+    sa.Column("end_milliseconds", sa.BigInteger, nullable=False),  # since 1970 UTC
+    sa.Column("conduct", sa.Text, nullable=False, server_default="[]"),  # JSON: [timeouts, finished_by_engine] by seat
+    sa.Column("is_void", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("game", sa.String(32), nullable=False),
+    sa.Column("is_public", sa.Boolean, nullable=False),  # whether all players see it: of a public table, and published
+    sa.Column("is_ranked", sa.Boolean, nullable=False, server_default=sa.false()),
     # The time, since 1970 UTC, at which the watch delay of the table is over; null once the result is published.
-    Column("publish_milliseconds", BigInteger),
-    Index("results_to_publish", "publish_milliseconds"),
+    sa.Column("publish_milliseconds", sa.BigInteger),
+    sa.Index("results_to_publish", "publish_milliseconds"),
     # There is none by time alone: PostgreSQL would choose it for public results, and read all others on its way.
-    Index("results_by_visibility", "is_public", "end_milliseconds", "table_id"),
-    Index("results_by_game", "is_public", "game", "end_milliseconds", "table_id"),
+    sa.Index("results_by_visibility", "is_public", "end_milliseconds", "table_id"),
+    sa.Index("results_by_game", "is_public", "game", "end_milliseconds", "table_id"),
 )
 
 # One row for each player of a result, recorded with it; standings are sums over these rows, except for void results.
-RESULT_PLAYERS = Table(
+RESULT_PLAYERS = sa.Table(
     "result_players",
     METADATA,
-    Column("table_id", String(64), ForeignKey("results.table_id"), primary_key=True),
-    Column("player_id", String(64), primary_key=True),
-    Column("name", String(160), nullable=False),
-    Column("game", String(32), nullable=False),
-    Column("seat", Integer, nullable=False),
-    Column("place", Integer, nullable=False),  # from 1; the last one of the table for a player who left
-    Column("won", Boolean, nullable=False),
-    Column("has_left", Boolean, nullable=False, server_default=false()),
-    Column("end_milliseconds", BigInteger, nullable=False),  # since 1970 UTC
-    Column("is_public", Boolean, nullable=False),
-    Column("is_ranked", Boolean, nullable=False),
-    Index("result_players_by_player", "player_id", "is_public", "end_milliseconds", "table_id"),
-    Index("result_players_by_game", "player_id", "is_public", "game", "end_milliseconds", "table_id"),
+    sa.Column("table_id", sa.String(64), sa.ForeignKey("results.table_id"), primary_key=True),
+    sa.Column("player_id", sa.String(64), primary_key=True),
+    sa.Column("name", sa.String(160), nullable=False),
+    sa.Column("game", sa.String(32), nullable=False),
+    sa.Column("seat", sa.Integer, nullable=False),
+    sa.Column("place", sa.Integer, nullable=False),  # from 1; the last one of the table for a player who left
+    sa.Column("won", sa.Boolean, nullable=False),
+    sa.Column("has_left", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("end_milliseconds", sa.BigInteger, nullable=False),  # since 1970 UTC
+    sa.Column("is_public", sa.Boolean, nullable=False),
+    sa.Column("is_ranked", sa.Boolean, nullable=False),
+    sa.Index("result_players_by_player", "player_id", "is_public", "end_milliseconds", "table_id"),
+    sa.Index("result_players_by_game", "player_id", "is_public", "game", "end_milliseconds", "table_id"),
     # For the ranked results that players had with each other in a day.
-    Index("result_players_ranked", "player_id", "is_ranked", "end_milliseconds", "table_id"),
+    sa.Index("result_players_ranked", "player_id", "is_ranked", "end_milliseconds", "table_id"),
 )
 
 # Sums over the results of a player in one game, by scope: "all", or only "public" or "ranked" ones. They are updated in
 # the transaction that records or publishes a result, and stay when old results are deleted. Wins and games are
 # negative, so that every column of the leaderboard's index ascends: the page after an entry is one range of it.
-STANDINGS = Table(
+STANDINGS = sa.Table(
     "standings",
     METADATA,
-    Column("player_id", String(64), primary_key=True),
-    Column("scope", String(8), primary_key=True),
-    Column("game", String(32), primary_key=True),
-    Column("minus_wins", BigInteger, nullable=False),
-    Column("average_place", Double, nullable=False),
-    Column("minus_games", BigInteger, nullable=False),
-    Column("place_sum", BigInteger, nullable=False),
-    Column("games_left", BigInteger, nullable=False, server_default="0"),
-    Index("standings_in_order", "scope", "game", "minus_wins", "average_place", "minus_games", "player_id"),
+    sa.Column("player_id", sa.String(64), primary_key=True),
+    sa.Column("scope", sa.String(8), primary_key=True),
+    sa.Column("game", sa.String(32), primary_key=True),
+    sa.Column("minus_wins", sa.BigInteger, nullable=False),
+    sa.Column("average_place", sa.Double, nullable=False),
+    sa.Column("minus_games", sa.BigInteger, nullable=False),
+    sa.Column("place_sum", sa.BigInteger, nullable=False),
+    sa.Column("games_left", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Index("standings_in_order", "scope", "game", "minus_wins", "average_place", "minus_games", "player_id"),
 )
 
 # Sums of counts over the same results.
-STANDING_COUNTS = Table(
+STANDING_COUNTS = sa.Table(
     "standing_counts",
     METADATA,
-    Column("player_id", String(64), primary_key=True),
-    Column("scope", String(8), primary_key=True),
-    Column("game", String(32), primary_key=True),
-    Column("name", String(64), primary_key=True),
-    Column("amount", BigInteger, nullable=False),
+    sa.Column("player_id", sa.String(64), primary_key=True),
+    sa.Column("scope", sa.String(8), primary_key=True),
+    sa.Column("game", sa.String(32), primary_key=True),
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("amount", sa.BigInteger, nullable=False),
 )
 
 # The name of each player at their last table, which is the one with the last end, and of those the greatest id.
-PLAYER_NAMES = Table(
+PLAYER_NAMES = sa.Table(
     "player_names",
     METADATA,
-    Column("player_id", String(64), primary_key=True),
-    Column("name", String(160), nullable=False),
-    Column("end_milliseconds", BigInteger, nullable=False),  # since 1970 UTC
-    Column("table_id", String(64), nullable=False),
+    sa.Column("player_id", sa.String(64), primary_key=True),
+    sa.Column("name", sa.String(160), nullable=False),
+    sa.Column("end_milliseconds", sa.BigInteger, nullable=False),  # since 1970 UTC
+    sa.Column("table_id", sa.String(64), nullable=False),
 )

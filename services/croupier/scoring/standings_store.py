@@ -6,21 +6,7 @@ from functools import cache
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Connection,
-    Float,
-    Integer,
-    Row,
-    Select,
-    String,
-    bindparam,
-    literal,
-    select,
-    tuple_,
-    union_all,
-)
+import sqlalchemy as sa
 
 from croupier.runtime.database.database import Database
 from croupier.runtime.steps import in_steps
@@ -67,7 +53,7 @@ class StandingsStore:
         """
         wanted = {"game": game, "max_rows": limit} | (_position(after) if after else {})
 
-        def page(connection: Connection) -> tuple[Sequence[Row[Any]], _Counts]:
+        def page(connection: sa.Connection) -> tuple[Sequence[sa.Row[Any]], _Counts]:
             rows = connection.execute(_leaderboard(is_first=after is None), wanted).all()
             # The order does not depend on counts, so those of the page suffice.
             shown = {"game": game, "player_ids": [row.player_id for row in rows]}
@@ -91,59 +77,54 @@ class StandingsStore:
         return tuple([(decode_sheet(row), decode_result(row)) async for row in in_steps(rows, DECODING_STEP)])
 
 
-def _counts(rows: Sequence[Row[Any]]) -> _Counts:
+def _counts(rows: Sequence[sa.Row[Any]]) -> _Counts:
     return {
         group: tuple((row.name, row.amount) for row in sums)
         for group, sums in groupby(rows, lambda row: (row.player_id, row.game))
     }
 
 
-def _statistics(row: Row[Any], counts: _Counts) -> Statistics:
+def _statistics(row: sa.Row[Any], counts: _Counts) -> Statistics:
     sums = counts.get((row.player_id, row.game), ())
     return Statistics(row.game, -row.minus_games, -row.minus_wins, row.place_sum, sums, row.games_left)
 
 
 # The queries have their values as parameters: building one takes longer than its execution.
 _OF_PLAYER = (
-    select(STANDINGS)
-    .where(
-        STANDINGS.c.player_id == bindparam("player_id", type_=String),
-        STANDINGS.c.scope == bindparam("scope", type_=STANDINGS.c.scope.type),
-    )
+    sa.select(STANDINGS)
+    .where(STANDINGS.c.player_id == sa.bindparam("player_id"), STANDINGS.c.scope == sa.bindparam("scope"))
     .order_by(STANDINGS.c.game)
 )
-_COUNTS = select(STANDING_COUNTS).order_by(STANDING_COUNTS.c.player_id, STANDING_COUNTS.c.game, STANDING_COUNTS.c.name)
-_COUNTS_OF_PLAYER = _COUNTS.where(
-    STANDING_COUNTS.c.player_id == bindparam("player_id", type_=String),
-    STANDING_COUNTS.c.scope == bindparam("scope", type_=STANDING_COUNTS.c.scope.type),
-)
+_SUMS = STANDING_COUNTS.c
+_COUNTS = sa.select(STANDING_COUNTS).order_by(_SUMS.player_id, _SUMS.game, _SUMS.name)
+_COUNTS_OF_PLAYER = _COUNTS.where(_SUMS.player_id == sa.bindparam("player_id"), _SUMS.scope == sa.bindparam("scope"))
 _COUNTS_OF_PAGE = _COUNTS.where(
-    STANDING_COUNTS.c.player_id.in_(bindparam("player_ids", expanding=True)),
-    STANDING_COUNTS.c.scope == Scope.RANKED.value,
-    STANDING_COUNTS.c.game == bindparam("game", type_=String),
+    _SUMS.player_id.in_(sa.bindparam("player_ids", expanding=True)),
+    _SUMS.scope == Scope.RANKED.value,
+    _SUMS.game == sa.bindparam("game"),
 )
 
 
 @cache
-def _leaderboard(*, is_first: bool) -> Select[Any]:
-    limit = bindparam("max_rows", type_=Integer)
-    query = select(STANDINGS).where(
-        STANDINGS.c.scope == Scope.RANKED.value, STANDINGS.c.game == bindparam("game", type_=String)
+def _leaderboard(*, is_first: bool) -> sa.Select[Any]:
+    limit = sa.bindparam("max_rows", type_=sa.Integer)
+    query = sa.select(STANDINGS).where(
+        STANDINGS.c.scope == Scope.RANKED.value, STANDINGS.c.game == sa.bindparam("game")
     )
     if not is_first:
         position = (
-            bindparam("minus_wins", type_=Integer),
-            bindparam("average_place", type_=Float),
-            bindparam("minus_games", type_=Integer),
-            bindparam("player_id", type_=String),
+            sa.bindparam("minus_wins", type_=sa.Integer),
+            sa.bindparam("average_place", type_=sa.Float),
+            sa.bindparam("minus_games", type_=sa.Integer),
+            sa.bindparam("player_id", type_=sa.String),
         )
-        query = query.where(tuple_(*_order(STANDINGS.c)) > tuple_(*position))
+        query = query.where(sa.tuple_(*_order(STANDINGS.c)) > sa.tuple_(*position))
     page = query.order_by(*_order(STANDINGS.c)).limit(limit).subquery()
-    named = select(page, PLAYER_NAMES.c.name).join(PLAYER_NAMES, PLAYER_NAMES.c.player_id == page.c.player_id)
+    named = sa.select(page, PLAYER_NAMES.c.name).join(PLAYER_NAMES, PLAYER_NAMES.c.player_id == page.c.player_id)
     return named.order_by(*_order(page.c))
 
 
-def _order(columns: Any) -> tuple[ColumnElement[Any], ...]:
+def _order(columns: Any) -> tuple[sa.ColumnElement[Any], ...]:
     return columns.minus_wins, columns.average_place, columns.minus_games, columns.player_id
 
 
@@ -158,25 +139,25 @@ def _position(entry: LeaderboardEntry) -> dict[str, Any]:
 
 
 @cache
-def _results(*, is_of_game: bool, is_of_player: bool, scopes: tuple[bool, ...], is_first: bool) -> Select[Any]:
+def _results(*, is_of_game: bool, is_of_player: bool, scopes: tuple[bool, ...], is_first: bool) -> sa.Select[Any]:
     pages = [_keys(is_of_game, is_of_player, is_public, is_first).subquery() for is_public in scopes]
-    keys = union_all(*(select(page) for page in pages)).subquery()
-    query = select(RESULTS, SHEETS).join(keys, keys.c.table_id == RESULTS.c.table_id)
+    keys = sa.union_all(*(sa.select(page) for page in pages)).subquery()
+    query = sa.select(RESULTS, SHEETS).join(keys, keys.c.table_id == RESULTS.c.table_id)
     query = query.join(SHEETS, SHEETS.c.table_id == RESULTS.c.table_id)
-    limit = bindparam("max_rows", type_=Integer)
+    limit = sa.bindparam("max_rows", type_=sa.Integer)
     return query.order_by(keys.c.end_milliseconds.desc(), keys.c.table_id.desc()).limit(limit)
 
 
-def _keys(is_of_game: bool, is_of_player: bool, is_public: bool, is_first: bool) -> Select[tuple[int, str]]:
+def _keys(is_of_game: bool, is_of_player: bool, is_public: bool, is_first: bool) -> sa.Select[tuple[int, str]]:
     """Return a page of ends and tables: one range of an index, whose columns all others have one value."""
     table = RESULT_PLAYERS if is_of_player else RESULTS
     end, table_id = table.c.end_milliseconds, table.c.table_id
-    query = select(end, table_id).where(table.c.is_public == literal(is_public))
+    query = sa.select(end, table_id).where(table.c.is_public == sa.literal(is_public))
     if is_of_player:
-        query = query.where(RESULT_PLAYERS.c.player_id == bindparam("player_id", type_=String))
+        query = query.where(RESULT_PLAYERS.c.player_id == sa.bindparam("player_id"))
     if is_of_game:
-        query = query.where(table.c.game == bindparam("game", type_=String))
+        query = query.where(table.c.game == sa.bindparam("game"))
     if not is_first:
-        after = tuple_(bindparam("end", type_=BigInteger), bindparam("table_id", type_=String))
-        query = query.where(tuple_(end, table_id) < after)
-    return query.order_by(end.desc(), table_id.desc()).limit(bindparam("max_rows", type_=Integer))
+        after = sa.tuple_(sa.bindparam("end", type_=sa.BigInteger), sa.bindparam("table_id", type_=sa.String))
+        query = query.where(sa.tuple_(end, table_id) < after)
+    return query.order_by(end.desc(), table_id.desc()).limit(sa.bindparam("max_rows", type_=sa.Integer))

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import Connection, String, bindparam, delete, exists, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, exists, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.accounts.players import Player
@@ -130,12 +130,10 @@ class PlayerStore:
 
 
 # The statements have their values as parameters: building one takes longer than its execution.
-_BY_DEVICE = select(PLAYERS.c.player_id, PLAYERS.c.name).where(
-    PLAYERS.c.device_hash == bindparam("device_hash", type_=String)
-)
-_SEEN = update(PLAYERS).where(PLAYERS.c.player_id == bindparam("seen_player", type_=String))
+_BY_DEVICE = select(PLAYERS.c.player_id, PLAYERS.c.name).where(PLAYERS.c.device_hash == bindparam("device_hash"))
+_SEEN = update(PLAYERS).where(PLAYERS.c.player_id == bindparam("seen_player"))
 _SEEN_PLAYER = _SEEN.returning(PLAYERS.c.player_id, PLAYERS.c.name)
-_OF_PLAYER = SIGN_INS.c.player_id == bindparam("of_player", type_=String)
+_OF_PLAYER = SIGN_INS.c.player_id == bindparam("of_player")
 _NEWEST_SIGN_INS = (
     select(SIGN_INS.c.family)
     .where(_OF_PLAYER)

@@ -78,9 +78,9 @@ def _too_many(what: str, limit: int, whose: str) -> LimitReached:
     )
 
 
-_OF_NETWORK = SEATS.c.network == bindparam("of_network", type_=String)
+_OF_NETWORK = SEATS.c.network == bindparam("of_network")
 _COUNTS = select(
-    select(func.count()).where(SEATS.c.player_id == bindparam("of_player", type_=String)).scalar_subquery(),
+    select(func.count()).where(SEATS.c.player_id == bindparam("of_player")).scalar_subquery(),
     select(func.count(SEATS.c.table_id.distinct())).where(_OF_NETWORK).scalar_subquery(),
     select(func.count())
     .select_from(SEATS.join(TABLES, TABLES.c.table_id == SEATS.c.table_id))
