@@ -217,7 +217,7 @@ class LobbyReplica(Replica):
             logger,
         )
         work = [asyncio.create_task(each()) for each in lobby.background_tasks().values()]
-        server = self.listen(LOBBY, lobby.add_to, LOBBY_KEY, tokens.PLAYER_AUDIENCE, self.clock, OPEN_METHODS)
+        server = self.listen(LOBBY, lobby.servicer.add_to, LOBBY_KEY, tokens.PLAYER_AUDIENCE, self.clock, OPEN_METHODS)
         await self._stopped.wait()
         lobby.end_streams()
         await server.stop(DRAIN_SECONDS)

@@ -12,7 +12,7 @@ from croupier.lobby.metrics import LobbyMetrics
 from croupier.runtime.observation.loop_monitor import LoopMonitor
 from croupier.runtime.observation.metrics import RpcMetrics, export_expiry
 from croupier.runtime.tls.tls import Tls
-from croupier.scoring.metrics import LedgerMetrics
+from croupier.scoring.servicer import entries_counter
 
 TARGET_LABELS = frozenset({"namespace", "job", "pod", "container", "instance"})
 """Labels that Prometheus adds for the pod."""
@@ -52,7 +52,7 @@ def _registries() -> dict[str, CollectorRegistry]:
     LobbyMetrics(registries["lobby"])
     EngineMetrics(registries["engine"])
     RpcMetrics(registries["scoring"])
-    LedgerMetrics(registries["scoring"])
+    entries_counter(registries["scoring"])
     some_tls = cast("Tls", SimpleNamespace(identity=SimpleNamespace(ends=datetime.now(UTC))))
     for registry in registries.values():
         ProcessCollector(registry=registry)

@@ -7,7 +7,7 @@ import pytest
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.housekeeping import REPAIR_MILLISECONDS
-from croupier.lobby.tables import ended_tables
+from croupier.lobby.tables import table_opener
 from croupier.lobby.tables.engine_port import EndedTables
 from croupier.lobby.tables.forming_table import TableState
 from tests.databases import on_both_databases
@@ -20,8 +20,8 @@ from tests.waiting import until
 async def following(lobby: Lobby, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
     """Follow the ends in the background."""
     for name in ("RESUME_SECONDS", "RETRY_SECONDS"):
-        monkeypatch.setattr(ended_tables, name, 0.001)
-    task = asyncio.create_task(lobby.end_follower.run())
+        monkeypatch.setattr(table_opener, name, 0.001)
+    task = asyncio.create_task(lobby.opener.follow_ends())
     yield
     task.cancel()
     await asyncio.wait([task])

@@ -8,7 +8,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from croupier.lobby.api.engine_channel import EngineChannel
-from croupier.lobby.tables.ended_tables import EndFollower
+from croupier.lobby.tables.table_opener import TableOpener
+from croupier.lobby.tables.table_updater import TableUpdater
 from croupier.runtime.errors import NotFound, Unavailable
 from croupier.runtime.identity.tokens import ENGINE_CONTROL_AUDIENCE, TokenIssuer, TokenVerifier
 from croupier.runtime.observation.outage_log import QUIET_NANOSECONDS, OutageLog
@@ -30,7 +31,8 @@ class Lobby:
         self.now, self.logger, clock = 0, RecordingLogger(), FakeClock()
         issuer = TokenIssuer(KEY, ENGINE_CONTROL_AUDIENCE, 60, clock)
         self.engine = EngineChannel(channel, issuer, 5, OutageLog("the engine", self.logger, lambda: self.now))
-        self.follower = EndFollower(self.engine, None, clock, self.logger)  # type: ignore[arg-type]
+        updater = TableUpdater(None, None, self.engine, clock)  # type: ignore[arg-type]
+        self.opener = TableOpener(updater, None, self.engine, self.logger)  # type: ignore[arg-type]
 
     async def is_reachable(self) -> bool:
         try:
@@ -44,14 +46,14 @@ class Lobby:
 
 
 async def test_an_outage_of_the_engine_is_logged_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.lobby.tables.ended_tables.RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("croupier.lobby.tables.table_opener.RETRY_SECONDS", 0.01)
     verifier = TokenVerifier(KEY.public_key(), ENGINE_CONTROL_AUDIENCE, FakeClock())
     add = partial(add_EngineControlServiceServicer_to_server, FakeEngineServicer(FakeEngine()))
     with reserved_port() as port:
         options = [("grpc.max_reconnect_backoff_ms", 100)]
         async with grpc.aio.insecure_channel(f"127.0.0.1:{port}", options) as channel:
             lobby = Lobby(channel)
-            following = asyncio.create_task(lobby.follower.run())
+            following = asyncio.create_task(lobby.opener.follow_ends())
             for _ in range(50):
                 assert not await lobby.is_reachable()
             async with serving(add, verifier, port=port):

@@ -118,10 +118,10 @@ async def test_closed_tables_are_discarded_at_the_engine_even_if_that_fails_at_f
     running = await playing(lobby)
     engine.failure = ENGINE_UNAVAILABLE
     with pytest.raises(Unavailable):
-        await lobby.housekeeper.updater.discards.send()
+        await lobby.housekeeper.updater.send_discarded()
     engine.failure = None
     for _ in range(2):
-        await lobby.housekeeper.updater.discards.send()
+        await lobby.housekeeper.updater.send_discarded()
     assert set(engine.prepared) == {forming.table_id, running}
     assert engine.calls.count("discard_tables") == 2
 
@@ -132,7 +132,7 @@ async def test_tables_beyond_the_limit_of_their_host_leave_nothing_at_the_engine
     async with deployment.lobby(max_player_tables=2) as lobby:
         created = await asyncio.gather(*(lobby.tables.create(ADA, ALONE) for _ in range(5)), return_exceptions=True)
         assert sum(isinstance(each, LimitReached) for each in created) == 3
-        await lobby.housekeeper.updater.discards.send()
+        await lobby.housekeeper.updater.send_discarded()
         assert len(engine.prepared) == 2
 
 

@@ -88,7 +88,7 @@ async def harness(
         deployment.engine = EngineChannel(channel, issuer, 5, outages)
         lobby = await stack.enter_async_context(deployment.lobby())
         await stack.enter_async_context(running(lobby))
-        address, own = await served(lobby.add_to, PLAYER_AUDIENCE, open_methods=OPEN_METHODS)
+        address, own = await served(lobby.servicer.add_to, PLAYER_AUDIENCE, open_methods=OPEN_METHODS)
         yield LobbyHarness(lobby_pb2_grpc.LobbyServiceStub(own), engine, service, lobby, address)
 
 

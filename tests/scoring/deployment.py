@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import grpc
 import structlog
@@ -23,7 +23,7 @@ from croupier.runtime.identity.tokens import (
 from croupier.runtime.observation.tracing import TracesSettings
 from croupier.runtime.server.service import Resources, now_milliseconds
 from croupier.scoring.__main__ import build
-from croupier.scoring.ledger import Ledger, ScoreSheet
+from croupier.scoring.ledger import Ledger, Result, Round, Sheet
 from croupier.scoring.settings import ScoringSettings
 from croupier_api.v1 import facts_pb2, scoring_pb2_grpc, tables_pb2
 from croupier_api.v1 import scoring_pb2 as pb
@@ -190,6 +190,15 @@ def listed(result: pb.GameResult) -> pb.GameResult:
     return answer
 
 
-async def score_sheet(ledger: Ledger, table_id: str) -> ScoreSheet:
+class Entries(NamedTuple):
+    """All entries of a table."""
+
+    sheet: Sheet
+    rounds: tuple[Round, ...]
+    result: Result | None
+
+
+async def score_sheet(ledger: Ledger, table_id: str) -> Entries:
     """Return all entries of a table."""
-    return await (await ledger.find_sheet(table_id)).decoded()
+    found = await ledger.find_sheet(table_id, lambda _sheet, _result: True)
+    return Entries(found.sheet, tuple(found.rounds()), found.result)

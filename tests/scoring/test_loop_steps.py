@@ -15,9 +15,8 @@ from croupier.runtime.database.database import open_database
 from croupier.runtime.identity.links import LinkVerifier
 from croupier.runtime.server.service import now_milliseconds
 from croupier.scoring.ledger import Ledger
-from croupier.scoring.metrics import LedgerMetrics
 from croupier.scoring.schema import ROUNDS
-from croupier.scoring.servicer import ScoringControlServicer, ScoringServicer
+from croupier.scoring.servicer import ScoringControlServicer, ScoringServicer, entries_counter
 from croupier.scoring.standings_store import StandingsStore
 from croupier_api.v1 import facts_pb2
 from croupier_api.v1 import scoring_pb2 as pb
@@ -57,7 +56,7 @@ async def servicers(database_file: Path) -> AsyncIterator[tuple[ScoringServicer,
     database = open_database(f"sqlite:///{database_file}")
     ledger = Ledger(database, now_milliseconds)
     links = LinkVerifier(Ed25519PrivateKey.generate().public_key(), now_milliseconds)
-    control = ScoringControlServicer(ledger, LedgerMetrics(CollectorRegistry()))
+    control = ScoringControlServicer(ledger, entries_counter(CollectorRegistry()))
     context: Any = None
     await control.RecordRound(long_round("long", 1), context)
     for number in range(RESULTS):

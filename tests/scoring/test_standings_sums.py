@@ -9,12 +9,12 @@ from random import Random
 from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.server.service import now_milliseconds
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
-from croupier.scoring.ledger import Ledger, Result, Round, ScoreSheet, Seat, SeatConduct, SeatCount, Sheet
+from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from loadtest.judge.results import places
 from tests.databases import on_both_databases
-from tests.scoring.deployment import score_sheet
+from tests.scoring.deployment import Entries, score_sheet
 
 PLAYERS = ("anna", "ben", "carl", "dora", "emil")
 GAMES = ("solo", "jossing")
@@ -70,7 +70,7 @@ def may_rank(sheet: Sheet, result: Result) -> bool:
     return is_open and people > 1 and bool(result.conduct) and not result.is_void
 
 
-def sums_of(sheets: Iterable[ScoreSheet]) -> Totals:
+def sums_of(sheets: Iterable[Entries]) -> Totals:
     """Return the sums over all results that count."""
     sums: dict[tuple[Scope, str, str], Counter[str]] = {}
     for recorded in sheets:
@@ -100,7 +100,7 @@ def statistics_of(game: str, sums: Counter[str]) -> Statistics:
     return Statistics(game, sums["games"], sums["won"], sums["places"], tuple(counts), sums["left"])
 
 
-def board_of(game: str, totals: Totals, sheets: Iterable[ScoreSheet]) -> tuple[LeaderboardEntry, ...]:
+def board_of(game: str, totals: Totals, sheets: Iterable[Entries]) -> tuple[LeaderboardEntry, ...]:
     """Return the expected leaderboard."""
     names = {
         seat.player_id: seat.name

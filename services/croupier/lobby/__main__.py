@@ -51,17 +51,7 @@ def build(settings: LobbySettings, resources: Resources) -> Service:
         lobby.end_streams()
 
     return Service(
-        ports=(
-            Port(
-                "listen",
-                settings.listen,
-                SERVICE_NAME,
-                lobby.add_to,
-                verifier,
-                OPEN_METHODS,
-                limits,
-            ),
-        ),
+        ports=(Port("listen", settings.listen, SERVICE_NAME, lobby.servicer.add_to, verifier, OPEN_METHODS, limits),),
         registry=registry,
         rpc_metrics=RpcMetrics(registry),
         check_access=partial(check_keys, settings, issuer, resources.tls, outages),

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-import grpc
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import CollectorRegistry
 
@@ -14,7 +13,7 @@ from croupier.lobby.accounts.names import load_prototypes
 from croupier.lobby.api.servicer import LobbyServicer
 from croupier.lobby.feed.change_feed import CatchUp
 from croupier.lobby.feed.subscriptions import TableFeed
-from croupier.lobby.housekeeping import Housekeeper, RetentionPolicy
+from croupier.lobby.housekeeping import Housekeeper
 from croupier.lobby.matchmaking.matchmaker import Matchmaker
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.settings import LobbySettings
@@ -24,17 +23,15 @@ from croupier.lobby.storage.seat_store import TableLimits
 from croupier.lobby.storage.store import Store
 from croupier.lobby.storage.table_store import TableStore
 from croupier.lobby.storage.ticket_store import TicketStore
-from croupier.lobby.tables.ended_tables import EndFollower
 from croupier.lobby.tables.engine_port import EnginePort
 from croupier.lobby.tables.forming_table import TimeControl
 from croupier.lobby.tables.games import GameRegistry
 from croupier.lobby.tables.presence import Presence
 from croupier.lobby.tables.table_opener import TableOpener
 from croupier.lobby.tables.table_service import TableService
-from croupier.lobby.tables.table_updater import Discards, TableUpdater
+from croupier.lobby.tables.table_updater import TableUpdater
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.database.database import Database
-from croupier.runtime.database.notifications import Notifications
 from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, TokenIssuer
 from croupier.runtime.observation.logs import Logger
 from croupier.runtime.server.tasks import TaskFactory
@@ -52,22 +49,17 @@ class Lobby:
     feed: TableFeed
     presence: Presence
     catch_up_worker: CatchUp
-    end_follower: EndFollower
+    opener: TableOpener
     servicer: LobbyServicer
-    notifications: Notifications | None
-
-    def add_to(self, server: grpc.aio.Server) -> None:
-        """Register the service with a server."""
-        self.servicer.add_to(server)
 
     def background_tasks(self) -> Mapping[str, TaskFactory]:
         """Return the background tasks, which run until cancelled."""
         return {
             "matchmaking": self.matchmaker.run,
             "housekeeping": partial(self.housekeeper.run, self.settings.housekeeping_seconds),
-            "ended tables": self.end_follower.run,
+            "ended tables": self.opener.follow_ends,
             "presence": self.presence.run,
-            "catch-up": partial(self.catch_up_worker.run, self.notifications),
+            "catch-up": self.catch_up_worker.run,
         }
 
     def pending(self) -> Mapping[str, int]:
@@ -97,37 +89,15 @@ def assemble(
     store, feed, metrics = Store(database, logger), TableFeed(), LobbyMetrics(registry)
     table_limits = TableLimits(settings.max_player_tables, settings.max_network_tables)
     players, tables, tickets = PlayerStore(store), TableStore(store, table_limits), TicketStore(store, table_limits)
-    updater, games = TableUpdater(tables, feed, Discards(engine), clock), GameRegistry(engine, clock)
+    updater, games = TableUpdater(tables, feed, engine, clock), GameRegistry(engine, clock)
     opener = TableOpener(updater, players, engine, logger)
     time_control = TimeControl(settings.action_seconds, settings.reserve_seconds, 0)
     issuer = TokenIssuer(key, PLAYER_AUDIENCE, settings.access_token_seconds, clock)
-    retention = RetentionPolicy(
-        forming_idle=settings.forming_idle_seconds * 1000,
-        max_forming=settings.max_forming_seconds * 1000,
-        closed_table=settings.closed_table_seconds * 1000,
-        ended_table=settings.ended_table_seconds * 1000,
-        unplayed_guest=settings.unplayed_guest_hours * 3_600_000,
-        access_token=settings.access_token_seconds * 1000,
-        ticket_grace=settings.ticket_grace_seconds * 1000,
-    )
     auth = AuthService(players, issuer, settings.refresh_token_seconds, source, clock)
     presence = Presence(PresenceStore(store), tables, updater, feed, clock, logger)
     service = TableService(tables, updater, feed, engine, opener, games, presence, source, clock)
     matchmaker = Matchmaker(tickets, opener, games, time_control, source, clock, metrics, logger)
-    catch_up = CatchUp(tables, feed, clock, logger)
-    housekeeper = Housekeeper(tables, tickets, players, updater, opener, metrics, retention, clock, logger)
-    follower = EndFollower(engine, opener, clock, logger)
+    catch_up = CatchUp(tables, feed, store.notifications, clock, logger)
+    housekeeper = Housekeeper(tables, tickets, players, updater, opener, metrics, settings, clock, logger)
     servicer = LobbyServicer(auth, service, matchmaker, games, time_control, sign_ins, metrics, clock)
-    return Lobby(
-        settings,
-        auth,
-        service,
-        matchmaker,
-        housekeeper,
-        feed,
-        presence,
-        catch_up,
-        follower,
-        servicer,
-        store.notifications,
-    )
+    return Lobby(settings, auth, service, matchmaker, housekeeper, feed, presence, catch_up, opener, servicer)

@@ -7,6 +7,7 @@ from functools import partial
 
 from croupier.lobby.matchmaking.tickets import MATCHED_RETENTION_SECONDS
 from croupier.lobby.metrics import LobbyMetrics
+from croupier.lobby.settings import LobbySettings
 from croupier.lobby.storage.player_store import MAX_DELETED, PlayerStore
 from croupier.lobby.storage.table_store import TableStore
 from croupier.lobby.storage.ticket_store import TicketStore
@@ -15,8 +16,7 @@ from croupier.lobby.tables.forming_table import Table, TableState, closed
 from croupier.lobby.tables.table_changes import without_idle_players
 from croupier.lobby.tables.table_opener import MAX_CONCURRENT_OPENINGS, TableOpener
 from croupier.lobby.tables.table_updater import TableUpdater
-from croupier.runtime.errors import Unavailable
-from croupier.runtime.observation.logs import Logger
+from croupier.runtime.observation.logs import Logger, failures_logged
 
 BATCH_SIZE = 200
 REPAIR_MILLISECONDS = 60_000
@@ -27,25 +27,12 @@ OPENING_GRACE_MILLISECONDS = 2_000
 by as much; sooner does no harm, because opening is idempotent."""
 
 
-@dataclass(frozen=True, slots=True)
-class RetentionPolicy:
-    """The times, in milliseconds, for which rows are kept; differences between replicas' clocks shorten them.
-
-    With an `unplayed_guest` of 0 guests are kept. `access_token` is the lifetime of access tokens.
-    """
-
-    forming_idle: int
-    max_forming: int
-    closed_table: int
-    ended_table: int
-    unplayed_guest: int
-    access_token: int
-    ticket_grace: int
-
-
 @dataclass(slots=True)
 class Housekeeper:
-    """Brings tables, tickets and sign-ins to the state in which they should be, in batches of limited size."""
+    """Brings tables, tickets and sign-ins to the state in which they should be, in batches of limited size.
+
+    Rows are kept for the times of the settings, which differences between replicas' clocks shorten.
+    """
 
     tables: TableStore
     tickets: TicketStore
@@ -53,7 +40,7 @@ class Housekeeper:
     updater: TableUpdater
     opener: TableOpener
     metrics: LobbyMetrics
-    retention: RetentionPolicy
+    settings: LobbySettings
     clock: Callable[[], int]
     logger: Logger
     _repaired_milliseconds: int = 0
@@ -66,11 +53,8 @@ class Housekeeper:
         """Run all steps again and again, with a pause between; runs until cancelled."""
         while True:
             for name, step in (self._steps() | self._deletions()).items():
-                try:
+                with failures_logged(self.logger, "step is retried later", step=name):
                     await step()
-                except Exception as error:
-                    if not isinstance(error, Unavailable):
-                        self.logger.error("step is retried later", step=name, exc_info=error)
             await asyncio.sleep(pause_seconds)
 
     def _steps(self) -> dict[str, Callable[[], Awaitable[None]]]:
@@ -79,7 +63,7 @@ class Housekeeper:
             "finish_tables": self.repair_finished,
             "close_idle_tables": self.close_idle_tables,
             "free_idle_seats": self.free_idle_seats,
-            "discard_tables": self.updater.discards.send,
+            "discard_tables": self.updater.send_discarded,
             "count_tables": self.count_tables,
         }
 
@@ -125,7 +109,8 @@ class Housekeeper:
         The engine deletes prepared tables by age.
         """
         now = self.clock()
-        updated_before, created_before = now - self.retention.forming_idle, now - self.retention.max_forming
+        updated_before = now - self.settings.forming_idle_seconds * 1000
+        created_before = now - self.settings.max_forming_seconds * 1000
 
         def close_if_idle(table: Table) -> Table:
             is_idle = table.updated_milliseconds < updated_before or table.created_milliseconds < created_before
@@ -144,18 +129,20 @@ class Housekeeper:
         """Delete expired sign-ins, abandoned tickets and ended tables."""
         now = self.clock()
         await self.players.delete_expired(now)
-        await self.tickets.delete_abandoned(now - self.retention.ticket_grace, now - MATCHED_RETENTION_SECONDS * 1000)
-        await self.tables.delete_ended(TableState.CLOSED, now - self.retention.closed_table)
-        await self.tables.delete_ended(TableState.FINISHED, now - self.retention.ended_table)
+        unmatched_before = now - self.settings.ticket_grace_seconds * 1000
+        await self.tickets.delete_abandoned(unmatched_before, now - MATCHED_RETENTION_SECONDS * 1000)
+        await self.tables.delete_ended(TableState.CLOSED, now - self.settings.closed_table_seconds * 1000)
+        await self.tables.delete_ended(TableState.FINISHED, now - self.settings.ended_table_seconds * 1000)
 
     async def delete_unplayed_guests(self) -> None:
         """Delete guests who never acted in a game and were not seen for the retention time.
 
         Without a token they can take no seat.
         """
-        if not self.retention.unplayed_guest:
+        if not self.settings.unplayed_guest_hours:
             return
-        seen_before = self.clock() - max(self.retention.unplayed_guest, self.retention.access_token)
+        kept_seconds = max(self.settings.unplayed_guest_hours * 3600, self.settings.access_token_seconds)
+        seen_before = self.clock() - kept_seconds * 1000
         deleted = MAX_DELETED
         while deleted == MAX_DELETED:
             deleted = await self.players.delete_unplayed(seen_before)

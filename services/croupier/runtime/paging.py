@@ -5,7 +5,7 @@ import binascii
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from croupier.runtime.admission.costs import HIDDEN_PAGE_COST
 from croupier.runtime.errors import MalformedRequest, invalid_field
@@ -18,6 +18,13 @@ DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 100
 MAX_PAGE_TOKEN_CHARACTERS = 1024
 MAX_INTEGER = 2**63 - 1
+
+
+class PageRequest(Protocol):
+    """The fields by which every request for a listing names a page."""
+
+    page_size: int
+    page_token: str
 
 
 def decode_page_size(asked: int) -> int:
@@ -51,27 +58,33 @@ def decode_page_token(query: tuple[Any, ...], token: str, kinds: tuple[type, ...
     return list(cursor)
 
 
-async def read_shown(
+async def read_page(
+    query: tuple[Any, ...],
+    request: PageRequest,
     read: Callable[[Cursor | None, int], Awaitable[Sequence[Row]]],
     is_shown: Callable[[Row], bool],
     cursor_of: Callable[[Row], Cursor],
-    after: Cursor | None,
-    limit: int,
     owe: Callable[[int], None],
-) -> list[Row]:
-    """Return the next rows of a listing that its caller may see, at most `limit` of them, which is at least 2.
+) -> tuple[list[Row], str]:
+    """Return a page of the rows of a listing that its caller may see, and the token of the next page or an empty text.
 
-    A page token is the cursor of the last of them, so that it names no row that is hidden from the caller. As long as
-    rows are hidden, it reads on, for a surcharge that it passes to `owe`.
+    A page token is the cursor of the last row, so that it names no row that is hidden from the caller. As long as rows
+    are hidden, it reads on, for a surcharge that it passes to `owe`. Raises MalformedRequest.
     """
+    size = decode_page_size(request.page_size)
+    cursor = decode_page_token(query, request.page_token, (int, str))
+    after = (cursor[0], cursor[1]) if cursor else None
     shown: list[Row] = []
+    # One row more than the page, to know whether there is another page.
     while True:
-        rows = await read(after, limit)
+        rows = await read(after, size + 1)
         shown += filter(is_shown, rows)
-        if len(shown) >= limit or len(rows) < limit:
-            return shown[:limit]
+        if len(shown) > size or len(rows) <= size:
+            break
         after = cursor_of(rows[-1])
         owe(HIDDEN_PAGE_COST)
+    token = encode_page_token(query, list(cursor_of(shown[size - 1]))) if len(shown) > size else ""
+    return shown[:size], token
 
 
 def invalid_page_token() -> MalformedRequest:

@@ -21,9 +21,14 @@ from croupier.runtime.server.grpc_server import AddServices
 from croupier.runtime.server.service import Port, Resources, Service, now_milliseconds, run_service
 from croupier.scoring.housekeeping import Housekeeper
 from croupier.scoring.ledger import Ledger
-from croupier.scoring.metrics import LedgerMetrics
 from croupier.scoring.publication import Publisher
-from croupier.scoring.servicer import CONTROL_SERVICE_NAME, SERVICE_NAME, ScoringControlServicer, ScoringServicer
+from croupier.scoring.servicer import (
+    CONTROL_SERVICE_NAME,
+    SERVICE_NAME,
+    ScoringControlServicer,
+    ScoringServicer,
+    entries_counter,
+)
 from croupier.scoring.settings import ScoringSettings
 from croupier.scoring.standings_store import StandingsStore
 
@@ -34,7 +39,7 @@ def servicers(
     """Return the services for players and for engines, on one ledger."""
     ledger = Ledger(database, clock)
     players = ScoringServicer(ledger, StandingsStore(database), LinkVerifier(engine_key, clock), clock)
-    control = ScoringControlServicer(ledger, LedgerMetrics(registry))
+    control = ScoringControlServicer(ledger, entries_counter(registry))
     return players.add_to, control.add_to
 
 

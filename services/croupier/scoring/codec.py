@@ -1,6 +1,5 @@
 """Translation between the contract's messages and the ledger's values, with the checks of requests."""
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
@@ -11,7 +10,6 @@ from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, TableAccess, Visibility
 from croupier.runtime.table_access_codec import decode_access
 from croupier.scoring.ledger import (
-    ROUNDS_STEP,
     Result,
     Round,
     ScoreSheet,
@@ -35,6 +33,8 @@ MAX_ROUND = 10_000
 MAX_DETAILS = 64
 MAX_COUNTS = 64
 MAX_AMOUNT = 10_000
+ROUNDS_STEP = 12
+"""Rounds of a score sheet that are decoded and encoded in one step of the event loop."""
 MAX_SECONDS = 253_402_300_799
 """The last second of a Timestamp: the end of the year 9999."""
 
@@ -174,10 +174,7 @@ async def encode_score_sheet(score_sheet: ScoreSheet) -> bytes:
         result=encode_result(sheet, score_sheet.result) if score_sheet.result else None,
     )
     parts = [head.SerializeToString()]
-    # Each round is freed once it is encoded, because freeing all at once would be a long step.
-    rounds = deque(score_sheet.rounds)
-    del score_sheet
-    async for score in in_steps((rounds.popleft() for _ in range(len(rounds))), ROUNDS_STEP):
+    async for score in in_steps(score_sheet.rounds(), ROUNDS_STEP):
         parts.append(pb.GetScoreSheetResponse(rounds=[_encode_round(score)]).SerializeToString())  # noqa: PERF401
     return b"".join(parts)
 

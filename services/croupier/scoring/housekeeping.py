@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Select, delete, exists, literal, select
 
 from croupier.runtime.database.database import Database
-from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity.tokens import Clock
-from croupier.runtime.observation.logs import Logger
+from croupier.runtime.observation.logs import Logger, failures_logged
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
 
 PAUSE_SECONDS = 60.0
@@ -32,11 +31,8 @@ class Housekeeper:
     async def run(self) -> None:
         """Delete old results again and again; runs until cancelled."""
         while True:
-            try:
+            with failures_logged(self.logger, "old results are deleted later"):
                 await self.delete_expired()
-            except Exception as error:
-                if not isinstance(error, Unavailable):
-                    self.logger.error("old results are deleted later", exc_info=error)
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def delete_expired(self) -> None:

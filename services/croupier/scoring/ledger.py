@@ -6,28 +6,24 @@ same transaction.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, RowMapping, String, Table, bindparam, select
+from sqlalchemy import Connection, Row, RowMapping, Table, bindparam, select
 from sqlalchemy.sql.dml import ReturningInsert
 
 from croupier.runtime.database.database import Database
 from croupier.runtime.database.upsert import Upsert, insert_into
 from croupier.runtime.errors import AlreadyExists, NotFound
 from croupier.runtime.identity.tokens import Clock
-from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.scoring import standings_writer
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
 from croupier.scoring.standings import MIN_RANKED_PLAYERS, places
 from croupier_api.v1 import errors_pb2
-
-ROUNDS_STEP = 25
-"""Rounds of a score sheet that are decoded or encoded in one step of the event loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,24 +95,15 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class ScoreSheet:
-    """All entries of a table: rounds in order, and the result or None."""
-
-    sheet: Sheet
-    rounds: tuple[Round, ...]
-    result: Result | None
-
-
-class StoredSheet(NamedTuple):
-    """The entries of a table as they are stored: the rounds are rows."""
+    """All entries of a table: the rows of its rounds, in order, and the result or None."""
 
     sheet: Sheet
     rows: Sequence[Row[Any]]
     result: Result | None
 
-    async def decoded(self) -> ScoreSheet:
-        """Return the score sheet, decoded in steps."""
-        rounds = [_decode_round(row) async for row in in_steps(self.rows, ROUNDS_STEP)]
-        return ScoreSheet(self.sheet, tuple(rounds), self.result)
+    def rounds(self) -> Iterator[Round]:
+        """Yield the rounds, each decoded when it is due: a long sheet is read in steps."""
+        return map(_decode_round, self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,26 +121,22 @@ class Ledger:
         """Record a result and return whether it is new; raises AlreadyExists if the ledger has a different one."""
         return await self.database.write(_record_result, sheet, result, self.clock)
 
-    async def find_sheet(
-        self, table_id: str, is_shown: Callable[[Sheet, Result | None], bool] | None = None
-    ) -> StoredSheet:
+    async def find_sheet(self, table_id: str, is_shown: Callable[[Sheet, Result | None], bool]) -> ScoreSheet:
         """Return all entries of a table; raises NotFound if it has no entry, or `is_shown` returns false."""
         return await self.database.read(_find_sheet, table_id, is_shown)
 
 
-def _find_sheet(
-    connection: Connection, table_id: str, is_shown: Callable[[Sheet, Result | None], bool] | None
-) -> StoredSheet:
+def _find_sheet(connection: Connection, table_id: str, is_shown: Callable[[Sheet, Result | None], bool]) -> ScoreSheet:
     wanted = {"table_id": table_id}
     row = connection.execute(_SHEET, wanted).one_or_none()
     result_row = connection.execute(_RESULT, wanted).one_or_none()
     sheet, result = decode_sheet(row) if row else None, decode_result(result_row) if result_row else None
-    if sheet is None or not (is_shown is None or is_shown(sheet, result)):
+    if sheet is None or not is_shown(sheet, result):
         raise NotFound(
             errors_pb2.ERROR_REASON_NO_SCORE_SHEET,
             "no score sheet: no round of this table has ended, or this player has no access to it",
         )
-    return StoredSheet(sheet, connection.execute(_ROUNDS, wanted).all(), result)
+    return ScoreSheet(sheet, connection.execute(_ROUNDS, wanted).all(), result)
 
 
 def _record_round(connection: Connection, sheet: Sheet, entry: Round, clock: Clock) -> bool:
@@ -248,9 +231,9 @@ def _add_counts(connection: Connection, table_id: str, sums: Counter[tuple[int, 
 
 
 # The statements have their values as parameters: building one takes longer than its execution.
-_SHEET = select(SHEETS).where(SHEETS.c.table_id == bindparam("table_id", type_=String))
-_RESULT = select(RESULTS).where(RESULTS.c.table_id == bindparam("table_id", type_=String))
-_ROUNDS = select(ROUNDS).where(ROUNDS.c.table_id == bindparam("table_id", type_=String)).order_by(ROUNDS.c.round)
+_SHEET = select(SHEETS).where(SHEETS.c.table_id == bindparam("table_id"))
+_RESULT = select(RESULTS).where(RESULTS.c.table_id == bindparam("table_id"))
+_ROUNDS = select(ROUNDS).where(ROUNDS.c.table_id == bindparam("table_id")).order_by(ROUNDS.c.round)
 
 
 @cache

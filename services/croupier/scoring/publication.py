@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from sqlalchemy import BigInteger, Connection, String, bindparam, select, update
 
 from croupier.runtime.database.database import Database
-from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity.tokens import Clock
-from croupier.runtime.observation.logs import Logger
+from croupier.runtime.observation.logs import Logger, failures_logged
 from croupier.runtime.table_access import Visibility
 from croupier.scoring import standings_writer
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, SHEETS
@@ -28,11 +27,8 @@ class Publisher:
     async def run(self) -> None:
         """Publish results every second; runs until cancelled."""
         while True:
-            try:
+            with failures_logged(self.logger, "results are published later"):
                 await self.publish_due()
-            except Exception as error:
-                if not isinstance(error, Unavailable):
-                    self.logger.error("results are published later", exc_info=error)
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def publish_due(self) -> None:
@@ -55,7 +51,7 @@ def _publish(connection: Connection, table_id: str) -> None:
     if not connection.execute(_PUBLISH, values).rowcount:
         return  # Another replica has published it.
     connection.execute(_PUBLISH_PLAYERS, values)
-    standings_writer.publish_result(connection, table_id)
+    standings_writer.add_result(connection, table_id, standings_writer.PUBLISHED)
 
 
 # The statements have their values as parameters: building one takes longer than its execution.
@@ -68,7 +64,7 @@ _DUE = (
 )
 _LOCK = (
     update(SHEETS)
-    .where(SHEETS.c.table_id == bindparam("locked_id", type_=String))
+    .where(SHEETS.c.table_id == bindparam("locked_id"))
     .values(reported_milliseconds=SHEETS.c.reported_milliseconds)
     .returning(SHEETS.c.visibility)
 )

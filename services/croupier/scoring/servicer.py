@@ -1,10 +1,12 @@
 """Scoring's gRPC services: they decode, call the domain and encode."""
 
 from collections.abc import Awaitable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, cast
 
 import grpc
+from prometheus_client import CollectorRegistry, Counter
 
 from croupier.runtime.admission.costs import sheet_cost
 from croupier.runtime.errors import AlreadyExists
@@ -15,14 +17,13 @@ from croupier.runtime.paging import (
     decode_page_token,
     encode_page_token,
     invalid_page_token,
-    read_shown,
+    read_page,
 )
 from croupier.runtime.server.call import Call
 from croupier.runtime.steps import in_steps
 from croupier.scoring import codec
 from croupier.scoring.access import is_result_shown, is_sheet_shown
 from croupier.scoring.ledger import Ledger, Result, Sheet
-from croupier.scoring.metrics import LedgerMetrics
 from croupier.scoring.standings import Position, Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from croupier_api.v1 import scoring_pb2 as pb
@@ -37,14 +38,14 @@ SERVICE_NAME = pb.DESCRIPTOR.services_by_name["ScoringService"].full_name
 CONTROL_SERVICE_NAME = control_pb.DESCRIPTOR.services_by_name["ScoringControlService"].full_name
 
 
+@dataclass(frozen=True, slots=True)
 class ScoringServicer:
     """ScoringService, for players."""
 
-    def __init__(self, ledger: Ledger, standings: StandingsStore, links: LinkVerifier, clock: Clock) -> None:
-        self._ledger = ledger
-        self._standings = standings
-        self._links = links
-        self._clock = clock
+    ledger: Ledger
+    standings: StandingsStore
+    links: LinkVerifier
+    clock: Clock
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods. GetScoreSheet gets a handler without serializer, since it returns encoded messages."""
@@ -55,16 +56,16 @@ class ScoringServicer:
     async def GetScoreSheet(self, request: pb.GetScoreSheetRequest, call: Call) -> bytes:
         """Return the score sheet of a table."""
         table_id, caller_id = codec.decode_id("table_id", request.table_id), call.caller.id
-        link = self._links.purpose_of(request.link, table_id)
-        now = self._clock()
+        link = self.links.purpose_of(request.link, table_id)
+        now = self.clock()
 
         def is_shown(sheet: Sheet, result: Result | None) -> bool:
             return is_sheet_shown(sheet, result, caller_id, link, now)
 
-        stored = await self._ledger.find_sheet(table_id, is_shown)
+        score_sheet = await self.ledger.find_sheet(table_id, is_shown)
         # Before the rounds are decoded, so that calls that come meanwhile are refused.
-        call.admission.owe(sheet_cost(len(stored.rows)))
-        return await codec.encode_score_sheet(await stored.decoded())
+        call.admission.owe(sheet_cost(len(score_sheet.rows)))
+        return await codec.encode_score_sheet(score_sheet)
 
     async def GetPlayerStatistics(
         self, request: pb.GetPlayerStatisticsRequest, call: Call
@@ -72,7 +73,7 @@ class ScoringServicer:
         """Return the statistics of a player, by default the caller; those of others count public tables only."""
         player_id = codec.decode_id("player_id", request.player_id) if request.player_id else call.caller.id
         scope = Scope.ALL if player_id == call.caller.id else Scope.PUBLIC
-        games = await self._standings.statistics(player_id, scope)
+        games = await self.standings.statistics(player_id, scope)
         return pb.GetPlayerStatisticsResponse(player_id=player_id, games=map(codec.encode_statistics, games))
 
     async def GetLeaderboard(self, request: pb.GetLeaderboardRequest, call: Call) -> pb.GetLeaderboardResponse:
@@ -83,7 +84,7 @@ class ScoringServicer:
         cursor = decode_page_token(query, request.page_token, (int, int, str, int, int, int))
         position, after = _decode_leaderboard_cursor(game, cursor)
         # One entry more than the page, to know whether there is another page.
-        entries = await self._standings.leaderboard(game, after, size + 1)
+        entries = await self.standings.leaderboard(game, after, size + 1)
         response = pb.GetLeaderboardResponse()
         for entry in entries[:size]:
             position = position.next(is_equal=after is not None and entry.statistics.rank == after.statistics.rank)
@@ -97,25 +98,17 @@ class ScoringServicer:
         """Return a page of the results of public tables, or of all tables of the caller, newest first."""
         game = codec.decode_text("game", request.game, codec.MAX_GAME_ID_CHARACTERS)
         player_id = codec.decode_text("player_id", request.player_id, codec.MAX_ID_CHARACTERS)
-        size = decode_page_size(request.page_size)
-        query = ("results", game, player_id)
-        cursor = decode_page_token(query, request.page_token, (int, str))
-        after = (cursor[0], cursor[1]) if cursor else None
-        caller_id, now = call.caller.id, self._clock()
-        found = await read_shown(
-            partial(self._standings.results, game, player_id, caller_id=caller_id),
+        caller_id, now = call.caller.id, self.clock()
+        shown, token = await read_page(
+            ("results", game, player_id),
+            request,
+            partial(self.standings.results, game, player_id, caller_id=caller_id),
             lambda one: is_result_shown(*one, caller_id, now),
             _cursor_of,
-            after,
-            size + 1,
             call.admission.owe,
         )
-        shown = found[:size]
         results = [codec.encode_result(*one) async for one in in_steps(shown, RESULTS_STEP)]
-        response = pb.ListResultsResponse(results=results)
-        if len(found) > size:
-            response.next_page_token = encode_page_token(query, list(_cursor_of(shown[-1])))
-        return response
+        return pb.ListResultsResponse(results=results, next_page_token=token)
 
 
 def _cursor_of(recorded: tuple[Sheet, Result]) -> tuple[int, str]:
@@ -136,12 +129,18 @@ def _decode_leaderboard_cursor(game: str, cursor: list[Any] | None) -> tuple[Pos
     return Position(entries, position), LeaderboardEntry(player_id, "", Statistics(game, *rank))
 
 
+def entries_counter(registry: CollectorRegistry) -> Counter:
+    """Return the counter of entries that engines report."""
+    what = "Entries by kind (round, result) and outcome (new, repeated, conflict)."
+    return Counter("croupier_scoring_entries", what, ["kind", "outcome"], registry=registry)
+
+
+@dataclass(frozen=True, slots=True)
 class ScoringControlServicer:
     """ScoringControlService, for the engine."""
 
-    def __init__(self, ledger: Ledger, metrics: LedgerMetrics) -> None:
-        self._ledger = ledger
-        self._metrics = metrics
+    ledger: Ledger
+    entries: Counter
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods."""
@@ -149,14 +148,14 @@ class ScoringControlServicer:
 
     async def RecordRound(self, request: control_pb.RecordRoundRequest, call: Call) -> control_pb.RecordRoundResponse:
         """Record a round."""
-        await self._count("round", self._ledger.record_round(*codec.decode_round(request)))
+        await self._count("round", self.ledger.record_round(*codec.decode_round(request)))
         return control_pb.RecordRoundResponse()
 
     async def RecordResult(
         self, request: control_pb.RecordResultRequest, call: Call
     ) -> control_pb.RecordResultResponse:
         """Record the result of a table."""
-        await self._count("result", self._ledger.record_result(*codec.decode_result(request)))
+        await self._count("result", self.ledger.record_result(*codec.decode_result(request)))
         return control_pb.RecordResultResponse()
 
     async def CheckAccess(self, request: control_pb.CheckAccessRequest, call: Call) -> control_pb.CheckAccessResponse:
@@ -167,6 +166,6 @@ class ScoringControlServicer:
         try:
             is_new = await entry
         except AlreadyExists:
-            self._metrics.count(kind, "conflict")
+            self.entries.labels(kind, "conflict").inc()
             raise
-        self._metrics.count(kind, "new" if is_new else "repeated")
+        self.entries.labels(kind, "new" if is_new else "repeated").inc()

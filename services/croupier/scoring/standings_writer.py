@@ -9,20 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Connection,
-    Double,
-    Row,
-    String,
-    Table,
-    bindparam,
-    cast,
-    func,
-    literal,
-    select,
-    tuple_,
-)
+import sqlalchemy as sa
 
 from croupier.runtime.database.upsert import Upsert, insert_into
 from croupier.scoring.schema import PLAYER_NAMES, RESULT_PLAYERS, RESULTS, SEAT_COUNTS, STANDING_COUNTS, STANDINGS
@@ -30,28 +17,28 @@ from croupier.scoring.standings import MAX_RANKED_GAMES_OF_A_PAIR, PAIR_MILLISEC
 
 SeatCounts = Mapping[tuple[int, str], int]
 """Sums by seat and name."""
-Line = tuple[Row[Any], Scope]
+Line = tuple[sa.Row[Any], Scope]
 """A player of a result, and a scope that counts it for them."""
 PUBLISHED = (Scope.PUBLIC, Scope.RANKED)
 """The scopes that all players see."""
 
 
-def add_result(connection: Connection, table_id: str) -> None:
-    """Add the result of a table, which was recorded just now, to the standings of its players."""
-    _add_result(connection, table_id, tuple(Scope))
+def add_result(connection: sa.Connection, table_id: str, scopes: Collection[Scope] = tuple(Scope)) -> None:
+    """Add the result of a table, recorded or published just now, to the standings of its players in some scopes."""
+    lines = _lines(connection, table_id, scopes)
+    if not lines:
+        return
+    _add_games(connection, lines)
+    counts = connection.execute(sa.select(SEAT_COUNTS).where(SEAT_COUNTS.c.table_id == table_id))
+    _add_counts(connection, lines, {(row.seat, row.name): row.amount for row in counts})
 
 
-def publish_result(connection: Connection, table_id: str) -> None:
-    """Add the result of a table, which was published just now, to the standings that all players see."""
-    _add_result(connection, table_id, PUBLISHED)
-
-
-def add_round(connection: Connection, table_id: str, counts: SeatCounts) -> None:
+def add_round(connection: sa.Connection, table_id: str, counts: SeatCounts) -> None:
     """Add the counts of a round to the standings, if the table's result is there; otherwise the result adds them."""
     _add_counts(connection, _lines(connection, table_id, tuple(Scope)), counts)
 
 
-def is_pair_at_limit(connection: Connection, player_ids: Sequence[str], end_milliseconds: int) -> bool:
+def is_pair_at_limit(connection: sa.Connection, player_ids: Sequence[str], end_milliseconds: int) -> bool:
     """Return whether two of these players have the maximum of ranked results within a day of a time.
 
     The transaction has set the names of these players: so it has their locks, and no other one adds such a result.
@@ -66,36 +53,27 @@ def is_pair_at_limit(connection: Connection, player_ids: Sequence[str], end_mill
     return connection.execute(_PAIRS_AT_LIMIT, wanted).first() is not None
 
 
-def set_names(connection: Connection, players: Iterable[Mapping[str, Any]]) -> None:
+def set_names(connection: sa.Connection, players: Iterable[Mapping[str, Any]]) -> None:
     """Set the names of a result's players, except those who were at a later table, and lock all these players."""
     rows = [{name: player[name] for name in PLAYER_NAMES.c.keys()} for player in players]  # noqa: SIM118 - no mapping
     statement = _set_names(connection.dialect.name)
     connection.execute(statement, sorted(rows, key=lambda row: str(row["player_id"])))
 
 
-def _add_result(connection: Connection, table_id: str, scopes: Collection[Scope]) -> None:
-    lines = _lines(connection, table_id, scopes)
-    if not lines:
-        return
-    _add_games(connection, lines)
-    counts = connection.execute(select(SEAT_COUNTS).where(SEAT_COUNTS.c.table_id == table_id))
-    _add_counts(connection, lines, {(row.seat, row.name): row.amount for row in counts})
-
-
-def _lines(connection: Connection, table_id: str, scopes: Collection[Scope]) -> list[Line]:
+def _lines(connection: sa.Connection, table_id: str, scopes: Collection[Scope]) -> list[Line]:
     """Return the players of a result by id, each with those scopes that count it; none for a void result."""
     players = connection.execute(_COUNTED_PLAYERS, {"table_id": table_id})
     in_order = sorted(players, key=lambda row: str(row.player_id))
     return [(player, scope) for player in in_order for scope in _scopes(player) if scope in scopes]
 
 
-def _scopes(player: Row[Any]) -> list[Scope]:
+def _scopes(player: sa.Row[Any]) -> list[Scope]:
     is_published = player.publish_milliseconds is None
     scopes = {Scope.ALL: True, Scope.PUBLIC: player.is_public, Scope.RANKED: player.is_ranked and is_published}
     return [scope for scope, is_in in scopes.items() if is_in]
 
 
-def _add_games(connection: Connection, lines: Iterable[Line]) -> None:
+def _add_games(connection: sa.Connection, lines: Iterable[Line]) -> None:
     rows = [
         {
             "player_id": player.player_id,
@@ -112,7 +90,7 @@ def _add_games(connection: Connection, lines: Iterable[Line]) -> None:
     connection.execute(_add_to_standings(connection.dialect.name), rows)
 
 
-def _add_counts(connection: Connection, lines: Iterable[Line], counts: SeatCounts) -> None:
+def _add_counts(connection: sa.Connection, lines: Iterable[Line], counts: SeatCounts) -> None:
     by_seat: dict[int, dict[str, int]] = defaultdict(dict)
     for (seat, name), amount in counts.items():
         by_seat[seat][name] = amount
@@ -127,23 +105,23 @@ def _add_counts(connection: Connection, lines: Iterable[Line], counts: SeatCount
 
 # The statements have their values as parameters: building one takes longer than its execution.
 _COUNTED_PLAYERS = (
-    select(RESULT_PLAYERS, RESULTS.c.publish_milliseconds)
+    sa.select(RESULT_PLAYERS, RESULTS.c.publish_milliseconds)
     .join(RESULTS, RESULTS.c.table_id == RESULT_PLAYERS.c.table_id)
-    .where(RESULT_PLAYERS.c.table_id == bindparam("table_id", type_=String), RESULTS.c.is_void.is_(False))
+    .where(RESULT_PLAYERS.c.table_id == sa.bindparam("table_id"), RESULTS.c.is_void.is_(False))
 )
 _ONE, _OTHER = RESULT_PLAYERS.alias(), RESULT_PLAYERS.alias()
 _PAIRS_AT_LIMIT = (
-    select(_ONE.c.player_id)
+    sa.select(_ONE.c.player_id)
     .join(_OTHER, (_OTHER.c.table_id == _ONE.c.table_id) & (_OTHER.c.player_id > _ONE.c.player_id))
     .where(
-        _ONE.c.player_id.in_(bindparam("player_ids", expanding=True)),
-        _OTHER.c.player_id.in_(bindparam("other_ids", expanding=True)),
-        _ONE.c.is_ranked == literal(True),
-        _ONE.c.end_milliseconds > bindparam("after", type_=BigInteger),
-        _ONE.c.end_milliseconds < bindparam("before", type_=BigInteger),
+        _ONE.c.player_id.in_(sa.bindparam("player_ids", expanding=True)),
+        _OTHER.c.player_id.in_(sa.bindparam("other_ids", expanding=True)),
+        _ONE.c.is_ranked == sa.literal(True),
+        _ONE.c.end_milliseconds > sa.bindparam("after", type_=sa.BigInteger),
+        _ONE.c.end_milliseconds < sa.bindparam("before", type_=sa.BigInteger),
     )
     .group_by(_ONE.c.player_id, _OTHER.c.player_id)
-    .having(func.count() >= MAX_RANKED_GAMES_OF_A_PAIR)
+    .having(sa.func.count() >= MAX_RANKED_GAMES_OF_A_PAIR)
     .limit(1)
 )
 
@@ -152,7 +130,7 @@ _PAIRS_AT_LIMIT = (
 def _set_names(dialect: str) -> Upsert:
     insert = insert_into(dialect, PLAYER_NAMES)
     new, old = insert.excluded, PLAYER_NAMES.c
-    is_later = tuple_(new.end_milliseconds, new.table_id) > tuple_(old.end_milliseconds, old.table_id)
+    is_later = sa.tuple_(new.end_milliseconds, new.table_id) > sa.tuple_(old.end_milliseconds, old.table_id)
     changes = {name: new[name] for name in ("name", "end_milliseconds", "table_id")}
     return insert.on_conflict_do_update(index_elements=[old.player_id], set_=changes, where=is_later)
 
@@ -162,13 +140,13 @@ def _add_to_standings(dialect: str) -> Upsert:
     insert = insert_into(dialect, STANDINGS)
     new, old = insert.excluded, STANDINGS.c
     sums = {name: old[name] + new[name] for name in ("minus_wins", "minus_games", "place_sum", "games_left")}
-    average = cast(sums["place_sum"], Double) / -sums["minus_games"]
+    average = sa.cast(sums["place_sum"], sa.Double) / -sums["minus_games"]
     changes = sums | {"average_place": average}
     return insert.on_conflict_do_update(index_elements=STANDINGS.primary_key, set_=changes)
 
 
 @cache
-def add_amounts(dialect: str, table: Table) -> Upsert:
+def add_amounts(dialect: str, table: sa.Table) -> Upsert:
     """Return a statement that inserts rows, or adds the amounts of those that exist."""
     insert = insert_into(dialect, table)
     increased = {"amount": table.c.amount + insert.excluded.amount}

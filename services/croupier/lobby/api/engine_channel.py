@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias, TypeVar
 
 import grpc
@@ -154,9 +155,11 @@ class EngineChannel:
 
 def service_error(error: grpc.aio.AioRpcError) -> ServiceError:
     """Return the engine's own error if it concerns the player, Unavailable for any other failure."""
-    decoded = _decode_error(error)
-    if isinstance(decoded, FORWARDED_ERRORS):
-        return decoded
+    with suppress(ValueError):
+        status = rpc_status.from_call(error)
+        decoded = from_status(status) if status else None
+        if isinstance(decoded, FORWARDED_ERRORS):
+            return decoded
     return _unavailable(KeyRefused if error.code() is grpc.StatusCode.UNAUTHENTICATED else Unavailable)
 
 
@@ -164,11 +167,3 @@ def _unavailable(kind: type[Unavailable] = Unavailable) -> Unavailable:
     return kind(
         errors_pb2.ERROR_REASON_SERVICE_UNAVAILABLE, "the engine does not answer: try again", retry_after_seconds=1
     )
-
-
-def _decode_error(error: grpc.aio.AioRpcError) -> ServiceError | None:
-    try:
-        status = rpc_status.from_call(error)
-    except ValueError:
-        return None
-    return from_status(status) if status else None

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -21,7 +22,7 @@ from croupier.runtime.admission.budget import Budget
 from croupier.runtime.admission.costs import CREATE_TABLE_COST, TABLES_PAGE_COST
 from croupier.runtime.errors import NotFound, invalid_field
 from croupier.runtime.identity.tokens import Caller, Clock, unauthenticated
-from croupier.runtime.paging import decode_page_size, decode_page_token, encode_page_token, read_shown
+from croupier.runtime.paging import read_page
 from croupier.runtime.server.call import Call
 from croupier.runtime.steps import in_steps
 from croupier_api.v1 import lobby_pb2 as pb
@@ -37,29 +38,19 @@ LIST_COMPLETE = pb.WatchTablesResponse(is_list_complete=True).SerializeToString(
 OPEN_METHODS = frozenset({f"/{SERVICE_NAME}/SignIn", f"/{SERVICE_NAME}/RefreshToken"})
 
 
+@dataclass(frozen=True, slots=True)
 class LobbyServicer:
     """LobbyService over the parts of a lobby. WatchTables writes bytes that are encoded once for all viewers."""
 
-    def __init__(
-        self,
-        auth: AuthService,
-        tables: TableService,
-        matchmaker: Matchmaker,
-        games: GameRegistry,
-        time_control: TimeControl,
-        sign_ins: Budget,
-        metrics: LobbyMetrics,
-        clock: Clock,
-    ) -> None:
-        self._auth = auth
-        self._tables = tables
-        self._matchmaker = matchmaker
-        self._games = games
-        self._time_control = time_control
-        self._sign_ins = sign_ins
-        self._metrics = metrics
-        self._clock = clock
-        self._encoded = codec.EncodedTables()
+    auth: AuthService
+    tables: TableService
+    matchmaker: Matchmaker
+    games: GameRegistry
+    time_control: TimeControl
+    sign_ins: Budget
+    metrics: LobbyMetrics
+    clock: Clock
+    _encoded: codec.EncodedTables = field(default_factory=codec.EncodedTables)
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods. Those that send tables by their hundreds write encoded messages, without serializer."""
@@ -74,45 +65,38 @@ class LobbyServicer:
 
     async def SignIn(self, request: pb.SignInRequest, call: Call) -> pb.SignInResponse:
         if call.caller.network:
-            self._sign_ins.pay(call.caller.network)
-        player, tokens, is_new = await self._auth.sign_in(request.device_secret, request.name)
-        self._metrics.sign_ins.labels("true" if is_new else "false").inc()
+            self.sign_ins.pay(call.caller.network)
+        player, tokens, is_new = await self.auth.sign_in(request.device_secret, request.name)
+        self.metrics.sign_ins.labels("true" if is_new else "false").inc()
         return pb.SignInResponse(player=codec.encode_player(player), tokens=codec.encode_tokens(tokens))
 
     async def RefreshToken(self, request: pb.RefreshTokenRequest, call: Call) -> pb.RefreshTokenResponse:
-        return pb.RefreshTokenResponse(tokens=codec.encode_tokens(await self._auth.refresh(request.refresh_token)))
+        return pb.RefreshTokenResponse(tokens=codec.encode_tokens(await self.auth.refresh(request.refresh_token)))
 
     async def ListGames(self, request: pb.ListGamesRequest, call: Call) -> pb.ListGamesResponse:
-        return pb.ListGamesResponse(games=[codec.encode_game(game) for game in await self._games.list_games()])
+        return pb.ListGamesResponse(games=[codec.encode_game(game) for game in await self.games.list_games()])
 
     async def CreateTable(self, request: pb.CreateTableRequest, call: Call) -> pb.CreateTableResponse:
-        host, spec = _player(call), codec.decode_table_spec(request, self._time_control)
-        table = await self._tables.create(host, spec, call.caller.network)
+        host, spec = _player(call), codec.decode_table_spec(request, self.time_control)
+        table = await self.tables.create(host, spec, call.caller.network)
         return pb.CreateTableResponse(table=codec.encode_table(table, host.player_id))
 
     async def GetTable(self, request: pb.GetTableRequest, call: Call) -> pb.GetTableResponse:
         viewer = call.caller.id
-        table = await self._tables.get(viewer, codec.decode_id("table_id", request.table_id))
+        table = await self.tables.get(viewer, codec.decode_id("table_id", request.table_id))
         return pb.GetTableResponse(table=codec.encode_table(table, viewer))
 
     async def ListTables(self, request: pb.ListTablesRequest, call: Call) -> bytes:
         game, states = codec.decode_optional_id("game", request.game), codec.decode_states(request.state)
-        size = decode_page_size(request.page_size)
-        query = ("tables", game, request.state)
-        cursor = decode_page_token(query, request.page_token, (int, str))
-        before = (cursor[0], cursor[1]) if cursor else None
         viewer = call.caller.id
-        # One table more than the page, to know whether there is another page.
-        tables = await read_shown(
-            partial(self._tables.list_public, game, states),
+        shown, token = await read_page(
+            ("tables", game, request.state),
+            request,
+            partial(self.tables.list_public, game, states),
             lambda table: table.is_shown_to(viewer),
-            _cursor_of,
-            before,
-            size + 1,
+            lambda table: (table.created_milliseconds, table.table_id),
             call.admission.owe,
         )
-        shown = tables[:size]
-        token = encode_page_token(query, list(_cursor_of(shown[-1]))) if len(tables) > size else ""
         # WatchTablesResponse has its table under the number of the tables here: together its messages are a list.
         messages = [self._encoded.message(table, viewer) async for table in in_steps(shown, ENCODING_STEP)]
         return b"".join((*messages, pb.ListTablesResponse(next_page_token=token).SerializeToString()))
@@ -122,10 +106,11 @@ class LobbyServicer:
         if request.table_id and request.game:
             raise invalid_field("game", "invalid game: expected table_id or game, not both")
         if request.table_id:
-            tables = self._tables.watch_table(viewer, codec.decode_id("table_id", request.table_id), network)
+            tables = self.tables.watch_table(viewer, codec.decode_id("table_id", request.table_id), network)
         else:
-            tables = self._tables.watch_public(viewer, codec.decode_optional_id("game", request.game), network)
-        heard = with_heartbeats(tables, WatchedTable(None, False), WatchedTable.without_table, _sender(call))
+            tables = self.tables.watch_public(viewer, codec.decode_optional_id("game", request.game), network)
+        alive = WatchedTable(None, False)
+        heard = with_heartbeats(tables, alive, lambda last: last._replace(table=None), _sender(call))
         listed = 0
         async with aclosing(self._until_expiry(heard, call.caller)) as until_expiry:
             async for table, is_list_complete in until_expiry:
@@ -140,7 +125,7 @@ class LobbyServicer:
         match request.WhichOneof("target"):
             case "table_id":
                 table_id = codec.decode_id("table_id", request.table_id)
-                table = await self._tables.join(player, table_id, call.caller.network)
+                table = await self.tables.join(player, table_id, call.caller.network)
             case "invite_code":
                 table = await self._join_by_invite_code(call, codec.decode_id("invite_code", request.invite_code))
             case _:
@@ -150,43 +135,43 @@ class LobbyServicer:
     async def _join_by_invite_code(self, call: Call, invite_code: str) -> Table:
         """Join by invite code, of which a wrong one takes units, and a right one needs them too: codes are guessed."""
         key = call.caller.network or call.caller.id
-        self._sign_ins.pay(key, WRONG_CODE_COST)
+        self.sign_ins.pay(key, WRONG_CODE_COST)
         is_wrong = False
         try:
-            return await self._tables.join_by_invite_code(_player(call), invite_code, call.caller.network)
+            return await self.tables.join_by_invite_code(_player(call), invite_code, call.caller.network)
         except NotFound:
             is_wrong = True
             raise
         finally:
             if not is_wrong:
-                self._sign_ins.give_back(key, WRONG_CODE_COST)
+                self.sign_ins.give_back(key, WRONG_CODE_COST)
 
     async def LeaveTable(self, request: pb.LeaveTableRequest, call: Call) -> pb.LeaveTableResponse:
-        await self._tables.leave(call.caller.id, codec.decode_id("table_id", request.table_id))
+        await self.tables.leave(call.caller.id, codec.decode_id("table_id", request.table_id))
         return pb.LeaveTableResponse()
 
     async def SetReady(self, request: pb.SetReadyRequest, call: Call) -> pb.SetReadyResponse:
         viewer, seed = call.caller.id, codec.decode_client_seed(request.client_seed)
         table_id = codec.decode_id("table_id", request.table_id)
-        table = await self._tables.set_ready(viewer, table_id, request.is_ready, seed)
+        table = await self.tables.set_ready(viewer, table_id, request.is_ready, seed)
         return pb.SetReadyResponse(table=codec.encode_table(table, viewer))
 
     async def AddBot(self, request: pb.AddBotRequest, call: Call) -> pb.AddBotResponse:
         viewer, bot = call.caller.id, codec.decode_optional_id("bot", request.bot)
         seat = request.seat if request.HasField("seat") else None
-        table = await self._tables.add_bot(viewer, codec.decode_id("table_id", request.table_id), bot, seat)
+        table = await self.tables.add_bot(viewer, codec.decode_id("table_id", request.table_id), bot, seat)
         return pb.AddBotResponse(table=codec.encode_table(table, viewer))
 
     async def ClearSeat(self, request: pb.ClearSeatRequest, call: Call) -> pb.ClearSeatResponse:
         viewer = call.caller.id
-        table = await self._tables.clear_seat(viewer, codec.decode_id("table_id", request.table_id), request.seat)
+        table = await self.tables.clear_seat(viewer, codec.decode_id("table_id", request.table_id), request.seat)
         return pb.ClearSeatResponse(table=codec.encode_table(table, viewer))
 
     async def FindMatch(self, request: pb.FindMatchRequest, call: Call) -> AsyncIterator[pb.FindMatchResponse]:
         player, seed = _player(call), codec.decode_client_seed(request.client_seed)
         request_id = codec.decode_optional_id("request_id", request.request_id)
         criteria = codec.decode_criteria(request)
-        stream = self._matchmaker.find_match(player, criteria, seed, request_id, call.caller.network)
+        stream = self.matchmaker.find_match(player, criteria, seed, request_id, call.caller.network)
         heard = with_heartbeats(stream, None, lambda progress: progress, _sender(call))
         async with aclosing(self._until_expiry(heard, call.caller)) as until_expiry:
             async for progress in until_expiry:
@@ -199,7 +184,7 @@ class LobbyServicer:
         expires_at = caller.expires_at
         async with aclosing(stream):
             while True:
-                seconds = None if expires_at is None else (expires_at - self._clock()) / 1000
+                seconds = None if expires_at is None else (expires_at - self.clock()) / 1000
                 try:
                     async with asyncio.timeout(seconds):
                         item = await anext(stream)
@@ -208,10 +193,6 @@ class LobbyServicer:
                 except TimeoutError:
                     raise unauthenticated("the token has expired: call again with a new one") from None
                 yield item
-
-
-def _cursor_of(table: Table) -> tuple[int, str]:
-    return table.created_milliseconds, table.table_id
 
 
 def _sender(call: Call) -> Callable[[], Awaitable[None]]:

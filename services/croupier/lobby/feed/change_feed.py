@@ -9,8 +9,7 @@ from croupier.lobby.storage.store import NOTIFICATION_CHANNEL
 from croupier.lobby.storage.table_store import TableStore
 from croupier.lobby.tables.forming_table import Table
 from croupier.runtime.database.notifications import CHECK_SECONDS, Notifications
-from croupier.runtime.errors import Unavailable
-from croupier.runtime.observation.logs import Logger
+from croupier.runtime.observation.logs import Logger, failures_logged
 from croupier.runtime.steps import in_steps
 
 OVERLAP_MILLISECONDS = 15_000
@@ -28,6 +27,7 @@ class CatchUp:
 
     tables: TableStore
     feed: TableFeed
+    notifications: Notifications | None
     clock: Callable[[], int]
     logger: Logger
     _notified: set[str] = field(default_factory=set)
@@ -36,13 +36,14 @@ class CatchUp:
     _published_milliseconds: int | None = None
     """All changes before this time were published, in milliseconds since 1970 UTC."""
 
-    async def run(self, notifications: Notifications | None) -> None:
+    async def run(self) -> None:
         """Publish the changed tables; runs until cancelled. Without notifications it only polls."""
         async with asyncio.TaskGroup() as tasks:
-            if notifications is None:
+            if self.notifications is None:
                 tasks.create_task(self._poll())
             else:
-                tasks.create_task(notifications.run({NOTIFICATION_CHANNEL: self._on_notification}, self._on_check))
+                handlers = {NOTIFICATION_CHANNEL: self._on_notification}
+                tasks.create_task(self.notifications.run(handlers, self._on_check))
             tasks.create_task(self._publish_notified())
 
     async def _poll(self) -> None:
@@ -64,15 +65,12 @@ class CatchUp:
             await self._wakeup.wait()
             self._wakeup.clear()
             notified, self._notified = self._notified, set()
-            try:
+            with failures_logged(self.logger, "changes are published later"):
                 if self._may_have_missed:
                     self._may_have_missed = False
                     await self.catch_up()
                 if notified:
                     await self._publish(await self.tables.list_by_ids(notified))
-            except Exception as error:
-                if not isinstance(error, Unavailable):
-                    self.logger.error("changes are published later", exc_info=error)
 
     async def catch_up(self) -> None:
         """Publish all changes since the last time."""

@@ -10,7 +10,7 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from croupier.lobby.accounts.players import Player, new_id
@@ -22,7 +22,7 @@ from croupier.lobby.tables.forming_table import Table, TableState, TimeControl
 from croupier.lobby.tables.games import GameRegistry
 from croupier.lobby.tables.table_opener import MAX_CONCURRENT_OPENINGS, TableOpener
 from croupier.runtime.errors import IllegalNow, ServiceError, StaleSequence, Unavailable
-from croupier.runtime.observation.logs import Logger
+from croupier.runtime.observation.logs import Logger, failures_logged
 from croupier_api.v1 import errors_pb2
 
 TICK_SECONDS = 1.0
@@ -42,17 +42,17 @@ class MatchProgress:
     table: Table | None = None
 
 
+@dataclass(slots=True)
 class WaitingStream:
     """One stream that waits on a ticket from a time on, in milliseconds since 1970 UTC."""
 
-    def __init__(self, ticket: Ticket, began: int) -> None:
-        self.ticket = ticket
-        self.began_milliseconds = began
-        self.waiting_count = 0
-        self.table: Table | None = None
-        self.is_over = False
-        self._wakeup = asyncio.Event()
-        self._error: ServiceError | None = None
+    ticket: Ticket
+    began_milliseconds: int
+    waiting_count: int = 0
+    table: Table | None = None
+    is_over: bool = False
+    _wakeup: asyncio.Event = field(default_factory=asyncio.Event)
+    _error: ServiceError | None = None
 
     def set_waiting_count(self, count: int) -> None:
         """Set the number of players who wait with the same criteria; 0 is ignored."""
@@ -83,38 +83,31 @@ class WaitingStream:
             raise self._error
 
 
+@dataclass(slots=True)
 class Matchmaker:
     """Matches players."""
 
-    def __init__(
-        self,
-        store: TicketStore,
-        opener: TableOpener,
-        games: GameRegistry,
-        time_control: TimeControl,
-        source: random.Random,
-        clock: Callable[[], int],
-        metrics: LobbyMetrics,
-        logger: Logger,
-    ) -> None:
-        self._store = store
-        self._opener = opener
-        self._games = games
-        self._time_control = time_control
-        self._source = source
-        self._clock = clock
-        self._metrics = metrics
-        self._logger = logger
-        self._streams: dict[str, WaitingStream] = {}
-        self._disconnected: set[str] = set()
-        self._waiting: Mapping[MatchCriteria, int] = {}
-        """The number of tickets by criteria at the last tick."""
-        self._openings: set[asyncio.Task[None]] = set()
-        self._opening_slots = asyncio.Semaphore(MAX_CONCURRENT_OPENINGS)
-        self._heartbeat_milliseconds = clock()
-        self._has_missed_heartbeat = False
-        self._wakeup = asyncio.Event()
-        self._is_closed = False
+    store: TicketStore
+    opener: TableOpener
+    games: GameRegistry
+    time_control: TimeControl
+    source: random.Random
+    clock: Callable[[], int]
+    metrics: LobbyMetrics
+    logger: Logger
+    _streams: dict[str, WaitingStream] = field(default_factory=dict)
+    _disconnected: set[str] = field(default_factory=set)
+    _waiting: Mapping[MatchCriteria, int] = field(default_factory=dict)
+    """The number of tickets by criteria at the last tick."""
+    _openings: set[asyncio.Task[None]] = field(default_factory=set)
+    _opening_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_CONCURRENT_OPENINGS))
+    _heartbeat_milliseconds: int = field(init=False)
+    _has_missed_heartbeat: bool = False
+    _wakeup: asyncio.Event = field(default_factory=asyncio.Event)
+    _is_closed: bool = False
+
+    def __post_init__(self) -> None:
+        self._heartbeat_milliseconds = self.clock()
 
     @property
     def pending(self) -> int:
@@ -135,10 +128,10 @@ class Matchmaker:
         who have received their table get it again only by a call with the same, non-empty request_id: the answer was
         lost.
         """
-        await self._games.check_seat_count(criteria.game, criteria.seat_count)
-        now, stream_id = self._clock(), new_id(self._source)
+        await self.games.check_seat_count(criteria.game, criteria.seat_count)
+        now, stream_id = self.clock(), new_id(self.source)
         requested = Ticket(
-            new_id(self._source),
+            new_id(self.source),
             player.player_id,
             player.name,
             criteria,
@@ -147,7 +140,7 @@ class Matchmaker:
             request_id=request_id,
             network=network,
         )
-        ticket = await self._store.get_or_create(requested, stream_id, now)
+        ticket = await self.store.get_or_create(requested, stream_id, now)
         stream = self._register(stream_id, ticket)
         try:
             async for waiting_count in self._until_seated(stream):
@@ -155,13 +148,13 @@ class Matchmaker:
             if stream.is_over and stream.table is None:
                 return
             if stream.table is None or stream.table.state is TableState.CLOSED:
-                await self._store.discard(stream_id)
+                await self.store.discard(stream_id)
                 raise IllegalNow(
                     errors_pb2.ERROR_REASON_MATCH_FAILED, "the table of the match could not be opened: call again"
                 )
             yield MatchProgress(ticket.ticket_id, 0, stream.table)
             # Only now: until the answer was sent, a call with any request_id gets the table.
-            await self._store.mark_delivered(stream_id, self._clock())
+            await self.store.mark_delivered(stream_id, self.clock())
         finally:
             del self._streams[stream_id]
             self._disconnected.add(stream_id)
@@ -170,7 +163,7 @@ class Matchmaker:
     async def _until_seated(self, stream: WaitingStream) -> AsyncGenerator[int, None]:
         sent_count = 0
         if not stream.ticket.table_id:
-            counts = await self._store.count_waiting(self._clock())
+            counts = await self.store.count_waiting(self.clock())
             stream.set_waiting_count(max(1, counts.get(stream.ticket.criteria, 0)))
         while stream.table is None and not stream.is_over:
             if stream.waiting_count != sent_count:
@@ -183,8 +176,8 @@ class Matchmaker:
             raise draining()
         if not self._streams:
             # Until now there was none to miss.
-            self._heartbeat_milliseconds = self._clock()
-        stream = self._streams[stream_id] = WaitingStream(ticket, self._clock())
+            self._heartbeat_milliseconds = self.clock()
+        stream = self._streams[stream_id] = WaitingStream(ticket, self.clock())
         self._wakeup.set()
         return stream
 
@@ -203,12 +196,10 @@ class Matchmaker:
                     async with asyncio.timeout(TICK_SECONDS if self._is_needed else None):
                         await self._wakeup.wait()
                 self._wakeup.clear()
-                try:
+                with failures_logged(self.logger, "matchmaking failed"):
                     await self.tick()
-                except Exception as error:
-                    if not isinstance(error, Unavailable):
-                        self._logger.error("matchmaking failed", exc_info=error)
-                    await asyncio.sleep(TICK_SECONDS)
+                    continue
+                await asyncio.sleep(TICK_SECONDS)
         finally:
             for task in self._openings:
                 task.cancel()
@@ -220,16 +211,16 @@ class Matchmaker:
 
     async def tick(self) -> None:
         """Write heartbeats, match players, and publish the outcome to the streams."""
-        now = self._clock()
+        now = self.clock()
         self._end_calls(now)
         # If the database was away for long, other replicas may have deleted the tickets of these streams.
         self._has_missed_heartbeat |= now - self._heartbeat_milliseconds >= HEARTBEAT_TIMEOUT_SECONDS * 1000
         await self._write_heartbeats(now)
-        self._waiting = await self._store.count_waiting(now)
+        self._waiting = await self.store.count_waiting(now)
         if any(count >= criteria.seat_count for criteria, count in self._waiting.items()):
             await self._match(self._waiting, now)
-            self._waiting = await self._store.count_waiting(now)
-        self._metrics.show_tickets(self._waiting)
+            self._waiting = await self.store.count_waiting(now)
+        self.metrics.show_tickets(self._waiting)
         await self._publish(self._waiting, _ticket_lost() if self._has_missed_heartbeat else _superseded())
         self._has_missed_heartbeat = False
 
@@ -247,32 +238,29 @@ class Matchmaker:
 
     async def _write_heartbeats(self, now: int) -> None:
         if disconnected := set(self._disconnected):
-            await self._store.disconnect(disconnected, now)
+            await self.store.disconnect(disconnected, now)
             self._disconnected -= disconnected
         if now - self._heartbeat_milliseconds >= HEARTBEAT_MILLISECONDS:
             if self._streams:
-                await self._store.heartbeat(list(self._streams), now)
+                await self.store.heartbeat(list(self._streams), now)
             self._heartbeat_milliseconds = now
 
     async def _match(self, waiting: Mapping[MatchCriteria, int], now: int) -> None:
         for criteria, count in waiting.items():
             for _ in range(min(count // criteria.seat_count, MAX_MATCHES_PER_TICK)):
-                make_table = partial(matched_table, new_id(self._source), self._time_control, now)
-                table = await self._store.match(criteria, now, make_table)
+                make_table = partial(matched_table, new_id(self.source), self.time_control, now)
+                table = await self.store.match(criteria, now, make_table)
                 if table is None:
                     break
-                self._metrics.matches.labels(criteria.game).inc()
+                self.metrics.matches.labels(criteria.game).inc()
                 opening = asyncio.create_task(self._open(table))
                 self._openings.add(opening)
                 opening.add_done_callback(self._openings.discard)
 
     async def _open(self, table: Table) -> None:
         async with self._opening_slots:
-            try:
-                await self._opener.advance(table)
-            except Exception as error:
-                if not isinstance(error, Unavailable):
-                    self._logger.error("matched table is opened later", table_id=table.table_id, exc_info=error)
+            with failures_logged(self.logger, "matched table is opened later", table_id=table.table_id):
+                await self.opener.advance(table)
         self._wakeup.set()
 
     async def _publish(self, waiting: Mapping[MatchCriteria, int], loss: ServiceError) -> None:
@@ -280,7 +268,7 @@ class Matchmaker:
             return
         # Streams that come during the query are not part of it: their lack of an outcome means nothing.
         queried = {stream_id: stream for stream_id, stream in self._streams.items() if not stream.is_over}
-        outcomes = await self._store.outcomes(list(queried))
+        outcomes = await self.store.outcomes(list(queried))
         for stream_id, stream in queried.items():
             if stream_id not in outcomes:
                 criteria = stream.ticket.criteria

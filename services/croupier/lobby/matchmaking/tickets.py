@@ -84,8 +84,6 @@ def matched_table(table_id: str, time_control: TimeControl, now: int, tickets: S
         seats=tuple(seats),
         host_player_id=tickets[0].player_id,
         access=replace(OPEN, is_matched=True),
-        invite_code="",
-        seed_commitment="",
         created_milliseconds=now,
         updated_milliseconds=now,
         network=tickets[0].network,

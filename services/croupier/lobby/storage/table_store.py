@@ -3,26 +3,10 @@
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Connection,
-    Integer,
-    Row,
-    Select,
-    String,
-    bindparam,
-    delete,
-    func,
-    insert,
-    or_,
-    select,
-    tuple_,
-    union_all,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.storage.presence_store import record_seen
@@ -60,7 +44,7 @@ class TableStore:
         the code.
         """
 
-        def insert_table(connection: Connection) -> None:
+        def insert_table(connection: sa.Connection) -> None:
             _acquire_seat_locks(connection, table.host_player_id, table.network)
             connection.execute(_INSERT, to_row(table))
             self._take_seat(connection, table, table.host_player_id, table.network)
@@ -74,7 +58,7 @@ class TableStore:
 
     async def check_limits(self, player_id: str, network: str) -> None:
         """Raise LimitReached unless a player and their network may have one more table."""
-        await self._store.read(partial(check_limits, more=1), self._limits, player_id, network, network)
+        await self._store.read(check_limits, self._limits, player_id, network, network, more=1)
 
     async def update(self, before: Table, table: Table, player_id: str = "", network: str = "") -> bool:
         """Store the next version of a table; returns False if the stored one is not the version before.
@@ -85,7 +69,7 @@ class TableStore:
         row = {"id_before": table.table_id, "version_before": before.version, **to_row(table)}
         takes_seat = bool(player_id) and before.seat_of(player_id) is None and table.seat_of(player_id) is not None
 
-        def store(connection: Connection) -> bool:
+        def store(connection: sa.Connection) -> bool:
             if takes_seat:
                 _acquire_seat_locks(connection, player_id, network)
             if connection.execute(_UPDATE, row).rowcount == 0:
@@ -106,7 +90,7 @@ class TableStore:
             self._store.notify(table.table_id)
         return is_stored
 
-    def _take_seat(self, connection: Connection, table: Table, player_id: str, network: str) -> None:
+    def _take_seat(self, connection: sa.Connection, table: Table, player_id: str, network: str) -> None:
         add_seats(connection, table.table_id, {player_id: network})
         check_limits(connection, self._limits, player_id, network, table.network)
 
@@ -150,27 +134,27 @@ class TableStore:
         conditions = [TABLES.c.state.in_(states), TABLES.c.table_id > after]
         times = ((TABLES.c.updated_milliseconds, updated_before), (TABLES.c.created_milliseconds, created_before))
         if old := [column < before for column, before in times if before is not None]:
-            conditions.append(or_(*old))
-        return await self._many(select(TABLES).where(*conditions).order_by(TABLES.c.table_id).limit(limit))
+            conditions.append(sa.or_(*old))
+        return await self._many(sa.select(TABLES).where(*conditions).order_by(TABLES.c.table_id).limit(limit))
 
     async def list_with_idle_players(self, now: int, limit: int) -> list[Table]:
         """Return tables with seats that have fallen free, those first that have had them longest."""
         frees = TABLES.c.frees_milliseconds
-        return await self._many(select(TABLES).where(frees <= now).order_by(frees).limit(limit))
+        return await self._many(sa.select(TABLES).where(frees <= now).order_by(frees).limit(limit))
 
     async def list_by_ids(self, table_ids: Collection[str]) -> list[Table]:
         """Return those of some tables that exist."""
-        return await self._many(select(TABLES).where(TABLES.c.table_id.in_(table_ids)))
+        return await self._many(sa.select(TABLES).where(TABLES.c.table_id.in_(table_ids)))
 
     async def list_updated_since(self, milliseconds: int, limit: int) -> list[Table]:
         """Return tables that were updated at or after a time, in the order of their updates."""
         updated = TABLES.c.updated_milliseconds
-        return await self._many(select(TABLES).where(updated >= milliseconds).order_by(updated).limit(limit))
+        return await self._many(sa.select(TABLES).where(updated >= milliseconds).order_by(updated).limit(limit))
 
     async def count_running(self) -> dict[tuple[str, TableState], int]:
         """Return the number of running tables, by game and state."""
         query = (
-            select(TABLES.c.game, TABLES.c.state, func.count())
+            sa.select(TABLES.c.game, TABLES.c.state, sa.func.count())
             .where(TABLES.c.state.in_(RUNNING))
             .group_by(TABLES.c.game, TABLES.c.state)
         )
@@ -181,7 +165,7 @@ class TableStore:
         """Delete tables that came to this state, FINISHED or CLOSED, before a time; at most MAX_DELETED."""
         is_old = TABLES.c.updated_milliseconds < updated_before
         keys = select_unlocked(TABLES.c.table_id, TABLES.c.state == state, is_old).limit(MAX_DELETED)
-        deleted = delete(TABLES).where(TABLES.c.table_id.in_(keys))
+        deleted = sa.delete(TABLES).where(TABLES.c.table_id.in_(keys))
         await self._store.write(lambda connection: connection.execute(deleted))
 
     def _remember(self, table: Table) -> None:
@@ -190,45 +174,47 @@ class TableStore:
         if len(self._listed) > MAX_LISTED:
             self._listed.popitem(last=False)
 
-    async def _one(self, query: Select[Any], **wanted: str) -> Table | None:
+    async def _one(self, query: sa.Select[Any], **wanted: str) -> Table | None:
         found = await self._many(query, wanted)
         return found[0] if found else None
 
-    async def _many(self, query: Select[Any], wanted: Mapping[str, str] | None = None) -> list[Table]:
+    async def _many(self, query: sa.Select[Any], wanted: Mapping[str, str] | None = None) -> list[Table]:
         rows = await self._store.read(lambda connection: connection.execute(query, wanted).all())
         return [from_row(row) async for row in in_steps(rows, DECODING_STEP)]
 
 
 @cache
-def _newest_public(states: tuple[TableState, ...], *, is_of_game: bool, is_first: bool) -> Select[tuple[int, str, int]]:
+def _newest_public(
+    states: tuple[TableState, ...], *, is_of_game: bool, is_first: bool
+) -> sa.Select[tuple[int, str, int]]:
     """Return the query of a page, with the values as parameters: building it takes longer than its execution."""
     created, table_id = TABLES.c.created_milliseconds, TABLES.c.table_id
-    limit = bindparam("max_rows", type_=Integer)
-    page = select(created, table_id, TABLES.c.version).where(TABLES.c.visibility == Visibility.PUBLIC)
+    limit = sa.bindparam("max_rows", type_=sa.Integer)
+    page = sa.select(created, table_id, TABLES.c.version).where(TABLES.c.visibility == Visibility.PUBLIC)
     if is_of_game:
-        page = page.where(TABLES.c.game == bindparam("game", type_=String))
+        page = page.where(TABLES.c.game == sa.bindparam("game"))
     if not is_first:
-        before = tuple_(bindparam("created", type_=BigInteger), bindparam("table_id", type_=String))
-        page = page.where(tuple_(created, table_id) < before)
+        before = sa.tuple_(sa.bindparam("created", type_=sa.BigInteger), sa.bindparam("table_id", type_=sa.String))
+        page = page.where(sa.tuple_(created, table_id) < before)
     page = page.order_by(created.desc(), table_id.desc()).limit(limit)
     # A page of each state is one range of an index; of all states at once it would be a search.
     pages = (page.where(TABLES.c.state == state).subquery() for state in states)
-    keys = union_all(*(select(one) for one in pages)).subquery()
-    return select(keys).order_by(keys.c.created_milliseconds.desc(), keys.c.table_id.desc()).limit(limit)
+    keys = sa.union_all(*(sa.select(one) for one in pages)).subquery()
+    return sa.select(keys).order_by(keys.c.created_milliseconds.desc(), keys.c.table_id.desc()).limit(limit)
 
 
-def _acquire_seat_locks(connection: Connection, player_id: str, network: str) -> None:
+def _acquire_seat_locks(connection: sa.Connection, player_id: str, network: str) -> None:
     networks = [("network", network)] if network else []
     acquire_advisory_locks(connection, ("player", player_id), *networks)
 
 
 # The statements have their values as parameters: building one takes longer than its execution.
-_BY_ID = select(TABLES).where(TABLES.c.table_id == bindparam("table_id", type_=String))
-_BY_INVITE_CODE = select(TABLES).where(TABLES.c.invite_code == bindparam("invite_code", type_=String))
-_INSERT = insert(TABLES)
-_UPDATE = update(TABLES).where(
-    TABLES.c.table_id == bindparam("id_before", type_=String),
-    TABLES.c.version == bindparam("version_before", type_=Integer),
+_BY_ID = sa.select(TABLES).where(TABLES.c.table_id == sa.bindparam("table_id"))
+_BY_INVITE_CODE = sa.select(TABLES).where(TABLES.c.invite_code == sa.bindparam("invite_code"))
+_INSERT = sa.insert(TABLES)
+_UPDATE = sa.update(TABLES).where(
+    TABLES.c.table_id == sa.bindparam("id_before"),
+    TABLES.c.version == sa.bindparam("version_before"),
 )
 
 
@@ -260,7 +246,7 @@ def to_row(table: Table) -> dict[str, Any]:
     }
 
 
-def from_row(row: Row[Any]) -> Table:
+def from_row(row: sa.Row[Any]) -> Table:
     """Return the table of a row, which may have further columns."""
     stored = row._mapping
     columns = {name: stored[name] for name in TABLES.c.keys()}  # noqa: SIM118 - a column collection is no mapping

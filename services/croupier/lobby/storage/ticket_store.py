@@ -1,7 +1,6 @@
 """The store of tickets."""
 
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, insert, select, update
@@ -46,7 +45,8 @@ class TicketStore:
         for _ in range(MAX_ATTEMPTS):
             stored = await self._get_by_player(requested.player_id)
             if stored is None or not stored.table_id:
-                await self._check_limits(requested)
+                network = requested.network
+                await self._store.read(check_limits, self._limits, requested.player_id, network, network, more=1)
             if stored is None:
                 if await self._add(requested, stream_id, now):
                     return requested
@@ -147,10 +147,6 @@ class TicketStore:
         """Return the networks of tickets that have too many tables, or would have with `more`."""
         counts = tables_by_network(connection, {ticket.network for ticket in tickets if ticket.network})
         return {network for network, count in counts.items() if count + more > self._limits.of_network}
-
-    async def _check_limits(self, ticket: Ticket) -> None:
-        count = partial(check_limits, more=1)
-        await self._store.read(count, self._limits, ticket.player_id, ticket.network, ticket.network)
 
     async def outcomes(self, stream_ids: Collection[str]) -> dict[str, Table | None]:
         """Return the streams whose wait is over: with a table that plays or has ended, or None without a ticket."""

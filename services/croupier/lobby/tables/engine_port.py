@@ -1,10 +1,10 @@
 """The port to the engine's control service, with plain values."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
-from croupier.lobby.tables.forming_table import OptionValue, Seat, TimeControl
+from croupier.lobby.tables.forming_table import OptionValue, Seat, Table, TableState, TimeControl
 from croupier.runtime.table_access import TableAccess
 
 MAX_TABLE_IDS = 500
@@ -30,6 +30,18 @@ class Preparation:
     seed_commitment: str
     rules_version: int
     teams: tuple[tuple[int, ...], ...] = ()
+
+    def applied_to(self, table: Table, state: TableState) -> Table:
+        """Return a table as it is prepared, in a state."""
+        return replace(
+            table,
+            state=state,
+            options=self.options,
+            time_control=self.time_control,
+            seed_commitment=self.seed_commitment,
+            rules_version=self.rules_version,
+            teams=self.teams,
+        )
 
 
 class EndedTables(NamedTuple):

@@ -85,10 +85,10 @@ class Table:
     seats: tuple[Seat, ...]
     host_player_id: str
     access: TableAccess
-    invite_code: str
-    seed_commitment: str
     created_milliseconds: int
     updated_milliseconds: int
+    invite_code: str = ""
+    seed_commitment: str = ""
     rules_version: int = 0
     teams: tuple[tuple[int, ...], ...] = ()
     network: str = ""

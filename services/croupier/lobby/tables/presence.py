@@ -13,8 +13,8 @@ from croupier.lobby.storage.presence_store import PresenceStore, Seen
 from croupier.lobby.storage.table_store import TableStore
 from croupier.lobby.tables.forming_table import Table, TableState, with_presence
 from croupier.lobby.tables.table_updater import TableUpdater
-from croupier.runtime.errors import NotFound, Unavailable
-from croupier.runtime.observation.logs import Logger
+from croupier.runtime.errors import NotFound
+from croupier.runtime.observation.logs import Logger, failures_logged
 
 AWAY_MILLISECONDS = 45_000
 """Streams are recorded every 20 s at most, and the clocks of lobbies may differ by 5 s in both directions."""
@@ -55,11 +55,8 @@ class Presence:
     async def run(self) -> None:
         """Tick every few seconds; runs until cancelled."""
         while True:
-            try:
+            with failures_logged(self.logger, "presence is recorded later"):
                 await self.tick()
-            except Exception as error:
-                if not isinstance(error, Unavailable):
-                    self.logger.error("presence is recorded later", exc_info=error)
             await asyncio.sleep(TICK_SECONDS)
 
     async def tick(self) -> None:

@@ -1,25 +1,32 @@
-"""Opening a table at the engine. Every step is stored and idempotent, so any replica can continue it."""
+"""The games of tables at the engine, from preparation to end.
 
+Every step is stored and idempotent, so any replica can continue it.
+"""
+
+import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from croupier.lobby.storage.player_store import PlayerStore
 from croupier.lobby.tables.engine_port import EnginePort
 from croupier.lobby.tables.forming_table import ENDED, Table, TableState, closed
 from croupier.lobby.tables.table_updater import TableUpdater
 from croupier.runtime.errors import AlreadyExists, IllegalNow, MalformedRequest, NotFound, ServiceError
-from croupier.runtime.observation.logs import Logger
+from croupier.runtime.observation.logs import Logger, failures_logged
 
 MAX_CONCURRENT_OPENINGS = 16
 """The limit for each of matchmaking and housekeeping."""
+RESUME_SECONDS = 0.1
+RETRY_SECONDS = 1.0
 PERMANENT_ERRORS = (MalformedRequest, NotFound, IllegalNow, AlreadyExists)
 """Refusals of the engine that a retry does not change."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableOpener:
-    """Prepares and opens tables at the engine."""
+    """Prepares and opens tables at the engine, and stores that they are finished."""
 
     updater: TableUpdater
     players: PlayerStore
@@ -47,18 +54,7 @@ class TableOpener:
         preparation = await self.engine.prepare_table(
             table.table_id, table.game, len(table.seats), table.options, table.time_control, table.network
         )
-
-        def prepared(current: Table) -> Table:
-            return replace(
-                current,
-                state=TableState.OPENING,
-                options=preparation.options,
-                time_control=preparation.time_control,
-                seed_commitment=preparation.seed_commitment,
-                rules_version=preparation.rules_version,
-                teams=preparation.teams,
-            )
-
+        prepared = partial(preparation.applied_to, state=TableState.OPENING)
         return await self.updater.update(table.table_id, _if_state(TableState.PREPARING, prepared))
 
     async def _open(self, table: Table) -> Table:
@@ -66,6 +62,23 @@ class TableOpener:
         return await self.updater.update(
             table.table_id, _if_state(TableState.OPENING, lambda current: replace(current, state=TableState.PLAYING))
         )
+
+    async def follow_ends(self) -> None:
+        """Finish tables as soon as the engine streams their ends; housekeeping repairs what it misses.
+
+        The stream is resumed whenever it ends; runs until cancelled.
+        """
+        resume_at = self.updater.clock()
+        while True:
+            seconds = RETRY_SECONDS
+            with failures_logged(self.logger, "the stream of ended tables is resumed"):
+                async with aclosing(self.engine.watch_ended_tables(resume_at)) as stream:
+                    async for ended in stream:
+                        if ended.table_ids:
+                            await self.finish(ended.table_ids)
+                        resume_at = ended.resume_at
+                seconds = RESUME_SECONDS
+            await asyncio.sleep(seconds)
 
     async def finish(self, table_ids: Sequence[str]) -> None:
         """Store which of at most 500 games are over, and who has acted in them."""

@@ -43,14 +43,10 @@ class TableSpec:
 
 
 class WatchedTable(NamedTuple):
-    """A table of a stream, or None, and whether the stream has sent all tables with which it begins."""
+    """A table of a stream, None to show that it is alive, and whether all tables with which it begins were sent."""
 
     table: Table | None
     is_list_complete: bool
-
-    def without_table(self) -> "WatchedTable":
-        """Return the same without table, which shows that the stream is alive."""
-        return self._replace(table=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,28 +75,25 @@ class TableService:
             return await self._add(host, spec, table_id, preparation, network)
         except LimitReached:
             # After any other failure the table may be stored; the engine then deletes the prepared one by age.
-            self.updater.discards.add(table_id)
+            self.updater.discard(table_id)
             raise
 
     async def _add(self, host: Player, spec: TableSpec, table_id: str, preparation: Preparation, network: str) -> Table:
         now, free = self.clock(), [FREE_SEAT] * spec.seat_count
-        created = Table(
+        requested = Table(
             table_id=table_id,
-            state=TableState.FORMING,
+            state=TableState.PREPARING,
             game=spec.game,
-            options=preparation.options,
-            time_control=preparation.time_control,
+            options=spec.options,
+            time_control=spec.time_control,
             seats=(forming_table.seat_of_player(free, host), *free[1:]),
             host_player_id=host.player_id,
             access=spec.access,
-            invite_code="",
-            seed_commitment=preparation.seed_commitment,
             created_milliseconds=now,
             updated_milliseconds=now,
-            rules_version=preparation.rules_version,
-            teams=preparation.teams,
             network=network,
         )
+        created = preparation.applied_to(requested, TableState.FORMING)
 
         async def add() -> Table:
             table = created if spec.access.is_public else replace(created, invite_code=self._invite_code())

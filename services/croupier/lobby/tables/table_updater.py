@@ -18,35 +18,16 @@ MAX_DISCARDS = 10_000
 """Tables beyond it are left to the engine, which deletes prepared tables by age."""
 
 
-@dataclass(slots=True)
-class Discards:
-    """Closed tables that the engine may delete, in memory: after a crash the engine deletes them by age."""
-
-    engine: EnginePort
-    # A dict keeps their order, unlike a set.
-    _waiting: dict[str, None] = field(default_factory=dict)
-
-    def add(self, table_id: str) -> None:
-        """Discard a table with the next call to the engine."""
-        if len(self._waiting) < MAX_DISCARDS:
-            self._waiting[table_id] = None
-
-    async def send(self) -> None:
-        """Discard all tables that were added; raises ServiceError, and keeps them for the next time."""
-        while batch := list(islice(self._waiting, MAX_TABLE_IDS)):
-            await self.engine.discard_tables(batch)
-            for table_id in batch:
-                self._waiting.pop(table_id, None)
-
-
 @dataclass(frozen=True, slots=True)
 class TableUpdater:
     """Updates stored tables, publishes them to the streams, and discards those that were closed at the engine."""
 
     store: TableStore
     feed: TableFeed
-    discards: Discards
+    engine: EnginePort
     clock: Callable[[], int]
+    _discarded: dict[str, None] = field(default_factory=dict)
+    """Tables that the engine may delete, in order and in memory: after a crash the engine deletes them by age."""
 
     async def update(
         self, table_id: str, change: Callable[[Table], Table], player_id: str = "", network: str = ""
@@ -68,10 +49,22 @@ class TableUpdater:
             if await self.store.update(table, changed, player_id, network):
                 self.feed.publish(changed)
                 if changed.state is TableState.CLOSED:
-                    self.discards.add(table_id)
+                    self.discard(table_id)
                 return changed
         raise Unavailable(
             errors_pb2.ERROR_REASON_TABLE_BUSY,
             "too many calls change this table at once: try again",
             retry_after_seconds=0.5,
         )
+
+    def discard(self, table_id: str) -> None:
+        """Discard a table with the next call to the engine."""
+        if len(self._discarded) < MAX_DISCARDS:
+            self._discarded[table_id] = None
+
+    async def send_discarded(self) -> None:
+        """Let the engine delete all discarded tables; raises ServiceError, and keeps them for the next time."""
+        while batch := list(islice(self._discarded, MAX_TABLE_IDS)):
+            await self.engine.discard_tables(batch)
+            for table_id in batch:
+                self._discarded.pop(table_id, None)

@@ -2,11 +2,13 @@
 
 import logging
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO, TypeAlias, cast
 
 import structlog
 
+from croupier.runtime.errors import Unavailable
 from croupier.runtime.observation.tracing import add_span_ids
 
 Logger: TypeAlias = Any
@@ -56,6 +58,16 @@ def configure_logs(service: str, level: str) -> Logger:
     logging.basicConfig(level=logging.WARNING, stream=stream)
     logging.getLogger("grpc._cython.cygrpc").addFilter(_has_no_header)
     return structlog.get_logger().bind(service=service)
+
+
+@contextmanager
+def failures_logged(logger: Logger, event: str, **fields: object) -> Iterator[None]:
+    """End the body at any exception, and log it; an outage was logged once, where the other program was called."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, Unavailable):
+            logger.error(event, exc_info=error, **fields)
 
 
 def _has_no_header(record: logging.LogRecord) -> bool:
