@@ -1,18 +1,4 @@
-"""The errors with which services refuse calls, and their gRPC statuses.
-
-ServiceError
-├── MalformedRequest     INVALID_ARGUMENT     the request itself is wrong, in any state
-├── IllegalNow           FAILED_PRECONDITION  right in itself, but not now (a rule, a turn, a state)
-├── StaleSequence        ABORTED              the table has moved on since what the caller saw
-├── NotFound             NOT_FOUND            no such thing, or none that the caller may see
-├── AlreadyExists        ALREADY_EXISTS       the name is taken by something else
-├── NotPermitted         PERMISSION_DENIED    the caller may not do this here
-├── Unauthenticated      UNAUTHENTICATED      no identity, or an invalid one
-├── LimitReached         RESOURCE_EXHAUSTED   too much, too many or too slow
-├── NotImplementedHere   UNIMPLEMENTED        no such call
-├── Unavailable          UNAVAILABLE          not now, but soon
-└── InternalFault        INTERNAL             any other exception: a bare text, and a traceback in the log
-"""
+"""The errors with which services refuse calls, and their gRPC statuses."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -69,43 +55,43 @@ class ServiceError(Exception):
 
 
 class MalformedRequest(ServiceError):
-    """The request itself is wrong; `field` names the wrong part."""
+    """The request itself is wrong, in any state; `field` names the wrong part."""
 
     code = grpc.StatusCode.INVALID_ARGUMENT
 
 
 class IllegalNow(ServiceError):
-    """Right in itself, but not now."""
+    """The request is right in itself, but not now: by a rule, a turn or a state."""
 
     code = grpc.StatusCode.FAILED_PRECONDITION
 
 
 class StaleSequence(ServiceError):
-    """The table has moved on."""
+    """The table has moved on since what the caller saw."""
 
     code = grpc.StatusCode.ABORTED
 
 
 class NotFound(ServiceError):
-    """No such thing."""
+    """There is no such thing, or none that the caller may see."""
 
     code = grpc.StatusCode.NOT_FOUND
 
 
 class AlreadyExists(ServiceError):
-    """The name is taken."""
+    """The name is taken by something else."""
 
     code = grpc.StatusCode.ALREADY_EXISTS
 
 
 class NotPermitted(ServiceError):
-    """The caller may not."""
+    """The caller may not do this here."""
 
     code = grpc.StatusCode.PERMISSION_DENIED
 
 
 class Unauthenticated(ServiceError):
-    """No valid identity."""
+    """The caller has no identity, or an invalid one."""
 
     code = grpc.StatusCode.UNAUTHENTICATED
 
@@ -117,43 +103,31 @@ class LimitReached(ServiceError):
 
 
 class NotImplementedHere(ServiceError):
-    """No such call."""
+    """There is no such call."""
 
     code = grpc.StatusCode.UNIMPLEMENTED
 
 
 class Unavailable(ServiceError):
-    """Not now."""
+    """It does not work now, but soon."""
 
     code = grpc.StatusCode.UNAVAILABLE
 
 
 class TimedOut(ServiceError):
-    """Too late."""
+    """It did not end in time."""
 
     code = grpc.StatusCode.DEADLINE_EXCEEDED
 
 
 class InternalFault(ServiceError):
-    """Anything that no other error names."""
+    """Any other exception: a bare text for the caller, and a traceback in the log."""
 
     code = grpc.StatusCode.INTERNAL
 
 
-KINDS: tuple[type[ServiceError], ...] = (
-    MalformedRequest,
-    IllegalNow,
-    StaleSequence,
-    NotFound,
-    AlreadyExists,
-    NotPermitted,
-    Unauthenticated,
-    LimitReached,
-    NotImplementedHere,
-    Unavailable,
-    TimedOut,
-    InternalFault,
-)
+KINDS = tuple(ServiceError.__subclasses__())
+"""The error of each gRPC status."""
 
 
 def invalid_field(field: str, message: str) -> MalformedRequest:

@@ -43,13 +43,10 @@ def decode_access(
         raise invalid_field(
             "access.visibility", f"invalid access.visibility {message.visibility}: expected a value of Visibility"
         )
-    return TableAccess(
-        visibility,
-        _decode_policy(message.watch_policy, visibility),
-        _decode_delay(message.watch_delay),
-        tuple(removed_players),
-        is_matched,
-    )
+    policy, delay = _decode_policy(message.watch_policy, visibility), message.watch_delay
+    if delay.nanos or not 0 <= delay.seconds <= MAX_WATCH_DELAY_SECONDS:
+        raise invalid_field("access.watch_delay", "invalid access.watch_delay: expected whole seconds, 0 s to 5 min")
+    return TableAccess(visibility, policy, delay.seconds, tuple(removed_players), is_matched)
 
 
 def encode_access(access: TableAccess) -> tables_pb2.TableAccess:
@@ -72,9 +69,3 @@ def _decode_policy(number: tables_pb2.WatchPolicy.ValueType, visibility: Visibil
             f"invalid access.watch_policy {number}: expected one of {', '.join(allowed)} with {visibility}",
         )
     return policy
-
-
-def _decode_delay(delay: Duration) -> int:
-    if delay.nanos or not 0 <= delay.seconds <= MAX_WATCH_DELAY_SECONDS:
-        raise invalid_field("access.watch_delay", "invalid access.watch_delay: expected whole seconds, 0 s to 5 min")
-    return delay.seconds

@@ -22,16 +22,14 @@ class Capacity:
     network: int
 
 
+@dataclass(eq=False, slots=True)
 class Place:
     """What a caller uses, until it is released; `evict` is called if another network gets it."""
 
-    __slots__ = ("amount", "evict", "network", "player")
-
-    def __init__(self, caller: Caller, amount: int, evict: Callable[[], None] | None) -> None:
-        self.player = caller.id
-        self.network = caller.network
-        self.amount = amount
-        self.evict = evict
+    player: str
+    network: str
+    amount: int
+    evict: Callable[[], None] | None
 
 
 class CapacityLimiter:
@@ -71,7 +69,7 @@ class CapacityLimiter:
 
         `evict` has to end the use of a place soon; it is released at once, and a later release changes nothing.
         """
-        place = Place(caller, amount, evict)
+        place = Place(caller.id, caller.network, amount, evict)
         limit = self._capacity
         if place.player and self._players[place.player] + amount > limit.player:
             raise self._refusal(limit.player, "for one player")

@@ -9,7 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from croupier.runtime.database.database import Database
 from croupier.runtime.database.drivers import connect_postgresql, is_read_only
@@ -86,16 +86,12 @@ class Notifications:
                         await connection.execute("SELECT 1")
                         checked = time()
                         on_check()
-                    await self._send_waiting(connection)
+                    if self._waiting:
+                        channels, payloads = zip(*self._waiting, strict=True)
+                        self._waiting.clear()
+                        await connection.execute(_SEND, channels, payloads)
                 with suppress(TimeoutError):
                     async with asyncio.timeout_at(checked + CHECK_SECONDS):
                         await self._wake.wait()
         finally:
             connection.terminate()
-
-    async def _send_waiting(self, connection: Any) -> None:
-        if self._waiting:
-            waiting = list(self._waiting)
-            self._waiting.clear()
-            channels, payloads = zip(*waiting, strict=True)
-            await connection.execute(_SEND, channels, payloads)

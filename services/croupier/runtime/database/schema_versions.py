@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.resources import files
+from itertools import product
 from types import MappingProxyType
 
 from sqlalchemy import Connection, String, TableClause, column, inspect, select, text
@@ -171,7 +172,13 @@ def _usable_state(connection: Connection, package: str) -> SchemaState:
     """Return the state; raises SettingsError if the user lacks a privilege."""
     state = _state(connection, package)
     if state.is_current and connection.dialect.name == "postgresql":
-        _check_rights(connection, state.tables)
+        for table, right in product(state.tables, RIGHTS):
+            asked = {"table": table, "right": right}
+            if not connection.execute(text("SELECT has_table_privilege(:table, :right)"), asked).scalar_one():
+                raise SettingsError(
+                    f"the user {connection.engine.url.username} of the database may not {right} in the table {table}:"
+                    " croupier migrate --grant-to grants it what it needs"
+                )
     return state
 
 
@@ -179,17 +186,6 @@ def known_revisions(package: str) -> frozenset[str]:
     """Return the revisions of a service's schema, which are in one line: the numbers that its migrations begin with."""
     names = [migration.name for migration in files(package).joinpath("migrations", "versions").iterdir()]
     return frozenset(name.partition("_")[0] for name in names if name.endswith(".py"))
-
-
-def _check_rights(connection: Connection, tables: Sequence[str]) -> None:
-    for table in tables:
-        for right in RIGHTS:
-            asked = {"table": table, "right": right}
-            if not connection.execute(text("SELECT has_table_privilege(:table, :right)"), asked).scalar_one():
-                raise SettingsError(
-                    f"the user {connection.engine.url.username} of the database may not {right} in the table {table}:"
-                    " croupier migrate --grant-to grants it what it needs"
-                )
 
 
 def database_error(database: Database, fault: Exception) -> SettingsError | DatabaseUnreachable:

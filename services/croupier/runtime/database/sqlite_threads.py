@@ -5,6 +5,7 @@ import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -143,9 +144,7 @@ def _engine(url: URL, *, is_writer: bool) -> Engine:
     # Errors must not quote parameters: cards, seeds, tokens.
     engine = create_engine(url, hide_parameters=True, poolclass=NullPool)
     event.listen(engine, "do_connect", _make_private)
-    event.listen(engine, "connect", _set_pragmas)
-    if not is_writer:
-        event.listen(engine, "connect", _forbid_writing)
+    event.listen(engine, "connect", partial(_set_pragmas, is_writer))
     return engine
 
 
@@ -159,7 +158,7 @@ def _make_private(_dialect: object, _record: object, arguments: Any, _named: obj
             open_private(file, os.O_EXCL).close()
 
 
-def _set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
+def _set_pragmas(is_writer: bool, connection: sqlite3.Connection, _record: object) -> None:
     # WAL lets readers continue during a commit; with FULL a commit survives a loss of power.
     for pragma in (
         "journal_mode=WAL",
@@ -168,9 +167,6 @@ def _set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
         f"busy_timeout={BUSY_TIMEOUT_MILLISECONDS}",
         f"wal_autocheckpoint={CHECKPOINT_PAGES}",
         f"cache_size=-{CACHE_KIBIBYTES}",
+        f"query_only={not is_writer}",
     ):
         connection.execute(f"PRAGMA {pragma}").close()
-
-
-def _forbid_writing(connection: sqlite3.Connection, _record: object) -> None:
-    connection.execute("PRAGMA query_only=ON").close()

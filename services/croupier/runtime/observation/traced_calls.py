@@ -34,7 +34,7 @@ class TracingInterceptor(grpc.aio.UnaryUnaryClientInterceptor):
     ) -> Any:
         """Make the call in a child span of the current one."""
         method = client_call_details.method
-        name = _name(method.decode() if isinstance(method, bytes) else method)
+        name = (method.decode() if isinstance(method, bytes) else method).removeprefix("/")
         with start_span(name, kind=SpanKind.CLIENT, attributes=_attributes(name)) as span:
             sent: dict[str, str] = {}
             _TRACE_CONTEXT.inject(sent)
@@ -50,7 +50,7 @@ class TracingInterceptor(grpc.aio.UnaryUnaryClientInterceptor):
 
 def traced_handler(method: str, serve: Serve) -> Serve:
     """Return the handler in a span of the caller's trace."""
-    name = _name(method)
+    name = method.removeprefix("/")
 
     async def trace_call(raw: Any, context: ServicerContext) -> Any:
         span = TRACER.start_span(name, _caller_context(context), SpanKind.SERVER, _attributes(name))
@@ -74,10 +74,6 @@ def _caller_context(context: ServicerContext) -> Context:
         if key == TRACEPARENT and isinstance(value, str):
             return _TRACE_CONTEXT.extract({TRACEPARENT: value}, Context())
     return Context()
-
-
-def _name(method: str) -> str:
-    return method.removeprefix("/")
 
 
 def _attributes(name: str) -> dict[str, str]:

@@ -43,14 +43,13 @@ def open_span(name: str, attributes: Attributes = None) -> AbstractContextManage
     return start_span(name, attributes=attributes)
 
 
-def open_shared_span(name: str, waiting: Sequence[Span]) -> AbstractContextManager[Span]:
+@contextmanager
+def open_shared_span(name: str, waiting: Sequence[Span]) -> Iterator[Span]:
     """Make a span of the body for all waiting ones: a child of the first, with links to and from each."""
     recorded = [span for span in waiting if span.is_recording()]
-    return _shared_span(name, recorded) if recorded else _NOT_RECORDED
-
-
-@contextmanager
-def _shared_span(name: str, recorded: Sequence[Span]) -> Iterator[Span]:
+    if not recorded:
+        yield trace.INVALID_SPAN
+        return
     parent = trace.set_span_in_context(recorded[0], Context())
     with start_span(name, context=parent, links=[Link(span.get_span_context()) for span in recorded]) as shared:
         for span in recorded:

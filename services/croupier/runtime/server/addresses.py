@@ -95,21 +95,13 @@ def listen_fault(address: str) -> str:
     A port whose last connections are in TIME_WAIT counts as free.
     """
     try:
-        with _bound(*host_and_port(address)):
-            return ""
+        host, port = host_and_port(address)
+        name = listening_host(host)
+        with socket.socket(socket.AF_INET6 if ":" in name else socket.AF_INET, socket.SOCK_STREAM) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((name, port))
+        return ""
     except OSError as fault:
         return _LISTEN_FAULTS.get(fault.errno, f"cannot be listened on ({fault.strerror})")
     except (ValueError, OverflowError):
         return "has no port from 1 to 65535"
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    name = listening_host(host)
-    bound = socket.socket(socket.AF_INET6 if ":" in name else socket.AF_INET, socket.SOCK_STREAM)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((name, port))
-    except BaseException:
-        bound.close()
-        raise
-    return bound

@@ -155,7 +155,9 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 if started:
                     self._metrics.seconds.labels(method).observe(time.perf_counter() - started)
             # It is counted before the answer is sent: a caller with an answer finds it in the metrics.
-            return await _abort(failure, context)
+            if failure is not None and not context.done():
+                await context.abort_with_status(rpc_status.to_status(to_status(failure)))
+            return None
 
         return traced_handler(method, serve)
 
@@ -207,14 +209,16 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 f"the request did not arrive: expected it within {self._request_seconds:g} s after its headers",
             ) from None
         request = _decoded(decode, raw)
-        _bind_table_of(request)
+        table_id = getattr(request, "table_id", "")
+        if isinstance(table_id, str) and table_id:
+            _bind_table(table_id)
         return request
 
     def _begin_answer(self, call: Call, answer: bytes) -> Callable[[], None]:
         """Let a call pay for a large answer, and count it as under way until the returned function is called."""
         call.admission.owe(answer_cost(len(answer)))
         if self._limits is None:
-            return _nothing
+            return lambda: None
         answers = self._limits.answers
         return partial(answers.release, answers.acquire(call.caller, len(answer)))
 
@@ -265,29 +269,18 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             if isinstance(error, TooManyCalls):
                 self._metrics.limited.labels(method).inc()
             self._refusals.add(error, network_of(_text_metadata(context).get(ADDRESS_HEADER, "")))
-            return _without_traceback(error)
+            # The frames refer to the error and perhaps to a whole table: reference cycles, which only the garbage
+            # collector would free, and it runs seldom here.
+            error.__traceback__ = error.__context__ = error.__cause__ = None
+            return error
         if isinstance(error, grpc.aio.AbortError) or context.done():
             return None
         self._logger.error("call failed", exc_info=error)
         return InternalFault(errors_pb2.ERROR_REASON_INTERNAL_FAULT, "internal fault: the server's log has the details")
 
 
-def _without_traceback(error: ServiceError) -> ServiceError:
-    """Return the error without its traceback and causes.
-
-    Their frames refer to the error and perhaps to a whole table: reference cycles, which only the garbage collector
-    would free, and it runs seldom here.
-    """
-    error.__traceback__ = error.__context__ = error.__cause__ = None
-    return error
-
-
 def _text_metadata(context: Context) -> dict[str, str]:
     return {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
-
-
-def _nothing() -> None:
-    """Do nothing."""
 
 
 def _decoded(decode: Decode, raw: Any) -> Any:
@@ -308,12 +301,6 @@ def _request_id(metadata: Mapping[str, str]) -> str:
     return named if REQUEST_ID.fullmatch(named) else uuid.uuid4().hex
 
 
-def _bind_table_of(request: Any) -> None:
-    table_id = getattr(request, "table_id", "")
-    if isinstance(table_id, str) and table_id:
-        _bind_table(table_id)
-
-
 def _bind_table(table_id: str) -> None:
     if BOUND_TABLE_ID.fullmatch(table_id):
         structlog.contextvars.bind_contextvars(table_id=table_id)
@@ -325,11 +312,6 @@ async def _refuse_unknown(_requests: object, _call: Call) -> None:
         errors_pb2.ERROR_REASON_UNKNOWN_METHOD,
         "unknown method: see the reflection service for the methods",
     )
-
-
-async def _abort(failure: ServiceError | None, context: Context) -> None:
-    if failure is not None and not context.done():
-        await context.abort_with_status(rpc_status.to_status(to_status(failure)))
 
 
 def _code_name(failure: ServiceError | None, context: Context) -> str:

@@ -32,7 +32,8 @@ class StreamedAnswer:
         JSON over HTTP has no place for a status after the first message, so there the last message has it.
         """
         status = to_status(failure)
-        if self._has_begun and self._is_json():
+        is_json = any(name == JSON_HEADER for name, _ in self._context.invocation_metadata() or ())
+        if self._has_begun and is_json:
             # Every message of a stream has its error in the same field.
             last = WatchTableResponse(error=status).SerializeToString()
             try:
@@ -42,6 +43,3 @@ class StreamedAnswer:
                 # A call takes no status while a message waits: this resets it.
                 raise asyncio.CancelledError from None
         await self._context.abort_with_status(rpc_status.to_status(status))
-
-    def _is_json(self) -> bool:
-        return any(name == JSON_HEADER for name, _ in self._context.invocation_metadata() or ())
