@@ -6,7 +6,7 @@ same transaction.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -144,8 +144,15 @@ def _record_round(connection: Connection, sheet: Sheet, entry: Round, clock: Clo
     _record_sheet(connection, sheet, clock())
     is_new = _insert_once(connection, ROUNDS, key, _round_columns(entry), f"round {entry.number}")
     if is_new and entry.counts:
-        sums = _sums(entry.counts)
-        _add_counts(connection, sheet.table_id, sums)
+        sums: Counter[tuple[int, str]] = Counter()
+        for count in entry.counts:
+            sums[count.seat, count.name] += count.amount
+        # Sorted, so that concurrent transactions lock rows in the same order and cannot deadlock.
+        rows = [
+            {"table_id": sheet.table_id, "seat": seat, "name": name, "amount": amount}
+            for (seat, name), amount in sorted(sums.items())
+        ]
+        connection.execute(standings_writer.add_amounts(connection.dialect.name, SEAT_COUNTS), rows)
         standings_writer.add_round(connection, sheet.table_id, sums)
     return is_new
 
@@ -203,31 +210,12 @@ def _insert_once(
 
 
 def _check_same(stored: RowMapping, columns: Mapping[str, Any], description: str) -> None:
-    """Raise AlreadyExists if a stored row has other values."""
-    if any(stored[name] != value and not _is_unknown(name, stored[name], value) for name, value in columns.items()):
-        message = f"{description} of this table differs from the ledger, whose entries never change"
-        raise AlreadyExists(errors_pb2.ERROR_REASON_LEDGER_CONFLICT, message)
-
-
-def _is_unknown(column: str, stored: Any, value: Any) -> bool:
-    """Return whether a value is not known in the ledger or now: results of earlier versions have no conduct."""
-    return column == "conduct" and _UNKNOWN_CONDUCT in (stored, value)
-
-
-def _sums(counts: Iterable[SeatCount]) -> Counter[tuple[int, str]]:
-    sums: Counter[tuple[int, str]] = Counter()
-    for count in counts:
-        sums[count.seat, count.name] += count.amount
-    return sums
-
-
-def _add_counts(connection: Connection, table_id: str, sums: Counter[tuple[int, str]]) -> None:
-    # Sorted, so that concurrent transactions lock rows in the same order and cannot deadlock.
-    rows = [
-        {"table_id": table_id, "seat": seat, "name": name, "amount": amount}
-        for (seat, name), amount in sorted(sums.items())
-    ]
-    connection.execute(standings_writer.add_amounts(connection.dialect.name, SEAT_COUNTS), rows)
+    """Raise AlreadyExists if a stored row has other values; results of earlier versions have no conduct."""
+    for name, value in columns.items():
+        is_unknown = name == "conduct" and _UNKNOWN_CONDUCT in (stored[name], value)
+        if stored[name] != value and not is_unknown:
+            message = f"{description} of this table differs from the ledger, whose entries never change"
+            raise AlreadyExists(errors_pb2.ERROR_REASON_LEDGER_CONFLICT, message)
 
 
 # The statements have their values as parameters: building one takes longer than its execution.

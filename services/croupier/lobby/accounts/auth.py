@@ -48,8 +48,7 @@ class AuthService:
             player = Player(player.player_id, wanted)
             await self.store.rename(player)
         family = new_id(self.source)
-        token, token_hash = self._new_refresh_token(family)
-        expires = self._refresh_expires()
+        token, token_hash, expires = self._new_refresh_token(family)
         if not await self.store.add_sign_in(family, player.player_id, token_hash, expires, self.clock()):
             # Housekeeping has just deleted them: they sign in as a new player.
             return await self.sign_in(device_secret, name)
@@ -61,8 +60,7 @@ class AuthService:
         is_plain = refresh_token.isascii() and refresh_token.isprintable()
         if not (secret and is_plain) or len(refresh_token) > MAX_REFRESH_TOKEN_CHARACTERS:
             raise _invalid_refresh_token()
-        token, new_hash = self._new_refresh_token(family)
-        expires = self._refresh_expires()
+        token, new_hash, expires = self._new_refresh_token(family)
         used_hash = hash_secret("refresh", secret)
         player_id = await self.store.rotate_token(family, used_hash, new_hash, expires, self.clock())
         player = await self.store.see(player_id, self.clock()) if player_id else None
@@ -81,12 +79,11 @@ class AuthService:
         # A concurrent call has signed the same device in.
         return await self._get_or_create(device_hash, name)
 
-    def _new_refresh_token(self, family: str) -> tuple[str, str]:
+    def _new_refresh_token(self, family: str) -> tuple[str, str, int]:
+        """Return a token, the hash of its secret, and the time of its expiry."""
         secret = urlsafe_b64encode(self.source.randbytes(SECRET_BYTES)).rstrip(b"=").decode()
-        return f"{family}.{secret}", hash_secret("refresh", secret)
-
-    def _refresh_expires(self) -> int:
-        return self.clock() + self.refresh_token_seconds * 1000
+        expires = self.clock() + self.refresh_token_seconds * 1000
+        return f"{family}.{secret}", hash_secret("refresh", secret), expires
 
     def _tokens(self, player: Player, refresh_token: str) -> Tokens:
         access_token, _ = self.issuer.issue(player.player_id, player.name)

@@ -1,7 +1,7 @@
 """The store of tables."""
 
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from functools import cache
 from typing import Any
@@ -115,8 +115,10 @@ class TableStore:
             row.table_id for row in page if (known := tables[row.table_id]) is None or known.version != row.version
         ]
         for table in await self.list_by_ids(changed) if changed else ():
-            tables[table.table_id] = table
-            self._remember(table)
+            tables[table.table_id] = self._listed[table.table_id] = table
+            self._listed.move_to_end(table.table_id)
+            if len(self._listed) > MAX_LISTED:
+                self._listed.popitem(last=False)
         return [table for table in tables.values() if table is not None]
 
     async def list_in_states(
@@ -167,12 +169,6 @@ class TableStore:
         keys = select_unlocked(TABLES.c.table_id, TABLES.c.state == state, is_old).limit(MAX_DELETED)
         deleted = sa.delete(TABLES).where(TABLES.c.table_id.in_(keys))
         await self._store.write(lambda connection: connection.execute(deleted))
-
-    def _remember(self, table: Table) -> None:
-        self._listed[table.table_id] = table
-        self._listed.move_to_end(table.table_id)
-        if len(self._listed) > MAX_LISTED:
-            self._listed.popitem(last=False)
 
     async def _one(self, query: sa.Select[Any], **wanted: str) -> Table | None:
         found = await self._many(query, wanted)
@@ -228,7 +224,9 @@ def to_row(table: Table) -> dict[str, Any]:
         "rules_version": table.rules_version,
         "options": dict(table.options),
         "time_control": asdict(table.time_control),
-        "seats": _encode_seats(table.seats),
+        "seats": [
+            {} if seat.is_free else asdict(seat) | {"client_seed": seat.client_seed.hex()} for seat in table.seats
+        ],
         "teams": table.teams,
         "host_player_id": table.host_player_id,
         "visibility": table.access.visibility.value,
@@ -270,10 +268,6 @@ def from_row(row: sa.Row[Any]) -> Table:
             "network": columns["network"] or "",
         },
     )
-
-
-def _encode_seats(seats: Sequence[Seat]) -> list[dict[str, Any]]:
-    return [{} if seat.is_free else asdict(seat) | {"client_seed": seat.client_seed.hex()} for seat in seats]
 
 
 def _decode_seat(stored: Mapping[str, Any]) -> Seat:
