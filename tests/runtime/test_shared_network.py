@@ -16,10 +16,10 @@ from croupier.runtime.admission.costs import (
     COSTS,
     MESSAGE_COST,
     PACKAGE,
+    ROUNDS_PER_UNIT,
     load_cost,
     replay_cost,
     resume_cost,
-    sheet_cost,
 )
 from croupier.runtime.admission.limits import limits_of
 from croupier.runtime.identity.tokens import Caller
@@ -89,7 +89,7 @@ def evening(arrival_seconds: float, random: Random) -> Iterator[Call]:
         yield Call(300, player, "EngineService", "", load_cost(LOADED_ENTRIES, SEATS))
         end = random.uniform(400, 600)
         yield from all_of(AFTER_A_GAME, player, end)
-        yield Call(end, player, "ScoringService", "", sheet_cost(ROUNDS))
+        yield Call(end, player, "ScoringService", "", ROUNDS // ROUNDS_PER_UNIT)
     for table in range(TABLES):
         yield Call(random.uniform(400, 600), table * SEATS, "EngineService", "", replay_cost(REPLAY_BYTES))
 

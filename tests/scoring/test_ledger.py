@@ -12,7 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from croupier.runtime.admission.budget import Budget
-from croupier.runtime.admission.costs import sheet_cost
+from croupier.runtime.admission.costs import ROUNDS_PER_UNIT
 from croupier.runtime.database.database import open_database
 from croupier.runtime.errors import AlreadyExists, Unavailable
 from croupier.runtime.identity.links import LinkVerifier
@@ -305,4 +305,4 @@ async def test_a_score_sheet_is_paid_by_its_rounds(ledger: Ledger) -> None:
     servicer = ScoringServicer(ledger, StandingsStore(ledger.database), links, now_milliseconds)
     request = scoring_pb2.GetScoreSheetRequest(table_id=SHEET.table_id)
     await servicer.GetScoreSheet(request, call_of("p0", limits(player=budget)))
-    assert budget.wait("p0", 1000) == sheet_cost(25) * 10**9 > 0
+    assert budget.wait("p0", 1000) == 25 // ROUNDS_PER_UNIT * 10**9 > 0

@@ -66,7 +66,9 @@ def decode_round(request: scoring_control_pb2.RecordRoundRequest) -> tuple[Sheet
         decode_text(f"score.notes[{seat}]", note, MAX_NOTE_CHARACTERS) for seat, note in enumerate(score.notes)
     )
     headline = decode_text("score.headline", score.headline, MAX_NOTE_CHARACTERS)
-    details, counts = _decode_details(score.details), _decode_counts(score.counts, sheet)
+    details = _decode_details(score.details)
+    _check_length("score.counts", len(score.counts), MAX_COUNTS)
+    counts = tuple(_decode_count(f"score.counts[{number}]", count, sheet) for number, count in enumerate(score.counts))
     return sheet, Round(score.round, points, totals, notes, headline, details, counts)
 
 
@@ -76,11 +78,6 @@ def _decode_details(details: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
         decode_id("score.details", name)
         decode_text(f"score.details[{name}]", value, MAX_NOTE_CHARACTERS)
     return tuple(sorted(details.items()))
-
-
-def _decode_counts(counts: Sequence[facts_pb2.SeatCount], sheet: Sheet) -> tuple[SeatCount, ...]:
-    _check_length("score.counts", len(counts), MAX_COUNTS)
-    return tuple(_decode_count(f"score.counts[{number}]", count, sheet) for number, count in enumerate(counts))
 
 
 def _check_length(field: str, length: int, maximum: int) -> None:
@@ -109,7 +106,9 @@ def decode_result(request: scoring_control_pb2.RecordResultRequest) -> tuple[She
     totals = _decode_by_seat("result.totals", result.totals, sheet)
     _check_none_or_by_seat("result.conduct", len(result.conduct), sheet)
     conduct = tuple(SeatConduct(one.timeouts, one.finished_by_engine) for one in result.conduct)
-    end_milliseconds = _decode_time("result.end_time", result.end_time)
+    end_milliseconds = result.end_time.seconds * 1000 + result.end_time.nanos // 1_000_000
+    if not 0 < end_milliseconds <= MAX_SECONDS * 1000:
+        raise invalid_field("result.end_time", "invalid result.end_time: expected a time from 1970 to 9999")
     return sheet, Result(ranking, totals, end_milliseconds, conduct, result.is_void)
 
 
@@ -121,13 +120,6 @@ def _decode_access(
     removed = [decode_id("removed_player_ids", player_id) for player_id in request.removed_player_ids]
     seated = Visibility.SEATED
     return decode_access(request.access, seated, removed_players=removed, is_matched=request.is_matched)
-
-
-def _decode_time(field: str, time: Timestamp) -> int:
-    milliseconds = time.seconds * 1000 + time.nanos // 1_000_000
-    if not 0 < milliseconds <= MAX_SECONDS * 1000:
-        raise invalid_field(field, f"invalid {field}: expected a time from 1970 to 9999")
-    return milliseconds
 
 
 def _decode_sheet(path: str, table_id: str, game: str, seats: Sequence[tables_pb2.Seat], access: TableAccess) -> Sheet:

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 import grpc
 from prometheus_client import CollectorRegistry, Counter
 
-from croupier.runtime.admission.costs import sheet_cost
+from croupier.runtime.admission.costs import ROUNDS_PER_UNIT
 from croupier.runtime.errors import AlreadyExists
 from croupier.runtime.identity.links import LinkVerifier
 from croupier.runtime.identity.tokens import Clock
@@ -24,7 +24,7 @@ from croupier.runtime.steps import in_steps
 from croupier.scoring import codec
 from croupier.scoring.access import is_result_shown, is_sheet_shown
 from croupier.scoring.ledger import Ledger, Result, Sheet
-from croupier.scoring.standings import Position, Scope, Statistics
+from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1 import scoring_pb2_grpc
@@ -64,7 +64,7 @@ class ScoringServicer:
 
         score_sheet = await self.ledger.find_sheet(table_id, is_shown)
         # Before the rounds are decoded, so that calls that come meanwhile are refused.
-        call.admission.owe(sheet_cost(len(score_sheet.rows)))
+        call.admission.owe(len(score_sheet.rows) // ROUNDS_PER_UNIT)
         return await codec.encode_score_sheet(score_sheet)
 
     async def GetPlayerStatistics(
@@ -82,16 +82,19 @@ class ScoringServicer:
         size = decode_page_size(request.page_size)
         query = ("leaderboard", game)
         cursor = decode_page_token(query, request.page_token, (int, int, str, int, int, int))
-        position, after = _decode_leaderboard_cursor(game, cursor)
+        count, position, after = _decode_leaderboard_cursor(game, cursor)
         # One entry more than the page, to know whether there is another page.
         entries = await self.standings.leaderboard(game, after, size + 1)
         response = pb.GetLeaderboardResponse()
         for entry in entries[:size]:
-            position = position.next(is_equal=after is not None and entry.statistics.rank == after.statistics.rank)
-            response.entries.append(codec.encode_entry(position.position, entry))
+            count += 1
+            if after is None or entry.statistics.rank != after.statistics.rank:
+                position = count
+            response.entries.append(codec.encode_entry(position, entry))
             after = entry
         if after and len(entries) > size:
-            response.next_page_token = encode_page_token(query, _encode_leaderboard_cursor(position, after))
+            last = [count, position, after.player_id, *after.statistics.rank]
+            response.next_page_token = encode_page_token(query, last)
         return response
 
     async def ListResults(self, request: pb.ListResultsRequest, call: Call) -> pb.ListResultsResponse:
@@ -116,17 +119,14 @@ def _cursor_of(recorded: tuple[Sheet, Result]) -> tuple[int, str]:
     return result.end_milliseconds, sheet.table_id
 
 
-def _encode_leaderboard_cursor(position: Position, entry: LeaderboardEntry) -> list[int | str]:
-    return [position.entries, position.position, entry.player_id, *entry.statistics.rank]
-
-
-def _decode_leaderboard_cursor(game: str, cursor: list[Any] | None) -> tuple[Position, LeaderboardEntry | None]:
+def _decode_leaderboard_cursor(game: str, cursor: list[Any] | None) -> tuple[int, int, LeaderboardEntry | None]:
+    """Return the number of entries before the page, the position of the last one, and that entry."""
     if cursor is None:
-        return Position(0, 0), None
-    entries, position, player_id, *rank = cursor
-    if any(number not in COUNTS for number in (entries, position, *rank)):
+        return 0, 0, None
+    count, position, player_id, *rank = cursor
+    if any(number not in COUNTS for number in (count, position, *rank)):
         raise invalid_page_token()
-    return Position(entries, position), LeaderboardEntry(player_id, "", Statistics(game, *rank))
+    return count, position, LeaderboardEntry(player_id, "", Statistics(game, *rank))
 
 
 def entries_counter(registry: CollectorRegistry) -> Counter:

@@ -63,15 +63,3 @@ class Statistics:
     def average_place(self) -> float | None:
         """The mean place, from 1; None without games."""
         return self.place_sum / self.games_finished if self.games_finished else None
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """A position on a leaderboard: the number of entries up to it, and the position that it shares with equal ones."""
-
-    entries: int
-    position: int
-
-    def next(self, *, is_equal: bool) -> "Position":
-        """Return the position of the next entry, which may be equal to this one."""
-        return Position(self.entries + 1, self.position if is_equal else self.entries + 1)

@@ -148,14 +148,9 @@ def encode_tokens(tokens: Tokens) -> lobby_pb2.Tokens:
     )
 
 
-def _encode_time(milliseconds: int) -> Timestamp:
-    time = Timestamp()
-    time.FromMilliseconds(milliseconds)
-    return time
-
-
 def encode_table(table: Table, viewer_id: str) -> tables_pb2.Table:
     """Return the message of a table for a viewer: only its players get the invite code."""
+    created_seconds, created_milliseconds = divmod(table.created_milliseconds, 1000)
     return tables_pb2.Table(
         table_id=table.table_id,
         game=table.game,
@@ -169,7 +164,7 @@ def encode_table(table: Table, viewer_id: str) -> tables_pb2.Table:
         host_player_id=table.host_player_id,
         access=encode_access(table.access),
         invite_code=table.invite_code if table.seat_of(viewer_id) is not None else "",
-        create_time=_encode_time(table.created_milliseconds),
+        create_time=Timestamp(seconds=created_seconds, nanos=created_milliseconds * MILLISECOND),
     )
 
 

@@ -10,7 +10,7 @@ import structlog
 from grpc_status import rpc_status
 
 from croupier.lobby.api import codec
-from croupier.lobby.tables.engine_port import EndedTables, GameDescription, Preparation, TableStatus
+from croupier.lobby.tables.engine_port import EndedTables, EnginePort, GameDescription, Preparation, TableStatus
 from croupier.lobby.tables.forming_table import OptionValue, Seat, TimeControl
 from croupier.runtime.errors import (
     AlreadyExists,
@@ -45,8 +45,8 @@ class KeyRefused(Unavailable):
     """The engine does not know the key that this lobby signs with."""
 
 
-class EngineChannel:
-    """An EnginePort over a channel that the caller owns."""
+class EngineChannel(EnginePort):
+    """The engine over a channel that the caller owns."""
 
     def __init__(
         self, channel: grpc.aio.Channel, issuer: TokenIssuer, timeout_seconds: float, outages: OutageLog
@@ -57,7 +57,6 @@ class EngineChannel:
         self._outages = outages
 
     async def describe_games(self) -> tuple[GameDescription, ...]:
-        """Return the games in the order to show them."""
         response = await self._call(self._stub.DescribeGames, pb.DescribeGamesRequest())
         return codec.decode_games(response.games)
 
@@ -70,7 +69,6 @@ class EngineChannel:
         time_control: TimeControl,
         network: str = "",
     ) -> Preparation:
-        """Check a table, which a player of a network created, and commit to its secret seed; idempotent by table."""
         request = pb.PrepareTableRequest(
             table_id=table_id,
             game=game,
@@ -82,7 +80,6 @@ class EngineChannel:
         return codec.decode_preparation(await self._call(self._stub.PrepareTable, request, table_id))
 
     async def open_table(self, table_id: str, seats: Sequence[Seat], access: TableAccess) -> None:
-        """Open a prepared table and deal; idempotent by table."""
         request = pb.OpenTableRequest(
             table_id=table_id,
             seats=map(codec.encode_seat, seats),
@@ -94,17 +91,14 @@ class EngineChannel:
         await self._call(self._stub.OpenTable, request, table_id)
 
     async def discard_tables(self, table_ids: Sequence[str]) -> None:
-        """Delete those of at most 500 tables that are prepared and not open; idempotent."""
         await self._call(self._stub.DiscardTables, pb.DiscardTablesRequest(table_ids=table_ids))
 
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, TableStatus]:
-        """Return the status of each of at most 500 tables that the engine knows."""
         request = pb.GetTableStatusesRequest(table_ids=table_ids)
         response = await self._call(self._stub.GetTableStatuses, request)
         return {one.table_id: TableStatus(one.is_finished, one.acted_player_ids) for one in response.statuses}
 
     async def watch_ended_tables(self, resume_at: int) -> AsyncGenerator[EndedTables, None]:
-        """Yield tables whose games end at or after a time; ends or raises when the stream has to be resumed."""
         request = pb.WatchEndedTablesRequest(resume_unix_ms=resume_at)
         stream = self._stub.WatchEndedTables(request, metadata=self._metadata(), timeout=STREAM_SECONDS)
         responses = aiter(stream)

@@ -59,10 +59,11 @@ LOADED_ENTRIES_PER_UNIT = 20
 """After the loss of an engine all tables of a shared network may have to be loaded at once (test_shared_network.py)."""
 RESUMED_ENTRIES_PER_UNIT = 20
 ROUNDS_PER_UNIT = 10
+"""Of a score sheet, as its surcharge."""
 REPLAY_BYTES_PER_UNIT = 200
 """Compressed; they are about ten entries."""
-
 ANSWER_BYTES_PER_UNIT = 4096
+"""Of a large answer, or of a large message of a stream."""
 
 
 def cost_of(method: str) -> int:
@@ -80,16 +81,6 @@ def resume_cost(entries: int) -> int:
     return entries // RESUMED_ENTRIES_PER_UNIT
 
 
-def sheet_cost(rounds: int) -> int:
-    """Return the surcharge of a score sheet of so many rounds."""
-    return rounds // ROUNDS_PER_UNIT
-
-
 def replay_cost(compressed_bytes: int, callers: int = 1) -> int:
     """Return the surcharge of a replay of so many bytes that has to be written, for each of its callers."""
     return -(-compressed_bytes // REPLAY_BYTES_PER_UNIT // callers)
-
-
-def answer_cost(answer_bytes: int) -> int:
-    """Return the surcharge of a large answer, or of a large message of a stream."""
-    return answer_bytes // ANSWER_BYTES_PER_UNIT

@@ -55,20 +55,17 @@ def target_of(text: str) -> str:
     addresses = addresses_of(text)
     if len(addresses) == 1:
         return addresses[0]
-    versions = {_version(address) for address in addresses}
+    versions = set()
+    for address in addresses:
+        if (ip := ip_of(address)) is None:
+            raise ValueError(
+                f"expected several IP addresses, and {address} is a name: "
+                "use dns:///host:port for all addresses of one name"
+            )
+        versions.add(ip.version)
     if len(versions) > 1:
         raise ValueError("expected several addresses all of IPv4 or all of IPv6")
     return f"ipv{versions.pop()}:{','.join(addresses)}"
-
-
-def _version(address: str) -> int:
-    ip = ip_of(address)
-    if ip is None:
-        raise ValueError(
-            f"expected several IP addresses, and {address} is a name: "
-            "use dns:///host:port for all addresses of one name"
-        )
-    return ip.version
 
 
 def open_channel(

@@ -18,7 +18,7 @@ from opentelemetry import trace
 
 from croupier.runtime.admission.admission import Admission
 from croupier.runtime.admission.budget import TooManyCalls
-from croupier.runtime.admission.costs import answer_cost, cost_of
+from croupier.runtime.admission.costs import ANSWER_BYTES_PER_UNIT, cost_of
 from croupier.runtime.admission.limits import Limits
 from croupier.runtime.admission.network import ADDRESS_HEADER, network_of
 from croupier.runtime.admission.refusal_log import RefusalLog
@@ -216,7 +216,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
     def _begin_answer(self, call: Call, answer: bytes) -> Callable[[], None]:
         """Let a call pay for a large answer, and count it as under way until the returned function is called."""
-        call.admission.owe(answer_cost(len(answer)))
+        call.admission.owe(len(answer) // ANSWER_BYTES_PER_UNIT)
         if self._limits is None:
             return lambda: None
         answers = self._limits.answers

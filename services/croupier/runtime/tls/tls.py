@@ -32,8 +32,8 @@ POLL_SECONDS = 1.0
 """The time between checks of the files."""
 MIN_RSA_BITS = 2048
 
-Contents: TypeAlias = tuple[bytes | None, bytes | None, bytes | None]
-"""The content of certificate, key and authorities; None for a file that cannot be read."""
+Contents: TypeAlias = tuple[bytes, bytes, bytes]
+"""The content of certificate, key and authorities; empty for a file that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class TlsFiles:
         certificate, key, authorities = contents
         holder = checked_pair(self.certificate, certificate, self.key, key, now)
         check_authorities(self.ca, authorities, now)
-        return Identity(certificate or b"", key or b"", authorities or b"", holder.not_valid_after_utc)
+        return Identity(certificate, key, authorities, holder.not_valid_after_utc)
 
 
 def tls_files(group: str, certificate: Path | None, key: Path | None, ca: Path | None) -> TlsFiles | None:
@@ -135,15 +135,15 @@ def _configuration(identity: Identity) -> grpc.ServerCertificateConfiguration:
     return grpc.ssl_server_certificate_configuration([(identity.key, identity.certificate)], identity.authorities)
 
 
-def content(path: Path) -> bytes | None:
-    """Return the content of a file, None if it cannot be read."""
+def content(path: Path) -> bytes:
+    """Return the content of a file, empty if it cannot be read."""
     try:
         return path.read_bytes()
     except OSError:
-        return None
+        return b""
 
 
-def checked_pair(certificate: Path, pem: bytes | None, key: Path, key_pem: bytes | None, now: datetime) -> Certificate:
+def checked_pair(certificate: Path, pem: bytes, key: Path, key_pem: bytes, now: datetime) -> Certificate:
     """Return the certificate, checked with its key; raises SettingsError with the unusable file and its fault."""
     check_secret(key)
     holder, *_ = _certificates(certificate, pem)
@@ -159,14 +159,14 @@ def checked_pair(certificate: Path, pem: bytes | None, key: Path, key_pem: bytes
     return holder
 
 
-def check_authorities(path: Path, pem: bytes | None, now: datetime) -> None:
+def check_authorities(path: Path, pem: bytes, now: datetime) -> None:
     """Raise SettingsError unless the file has an authority that is valid now."""
     _check_time(path, max(_certificates(path, pem), key=lambda each: each.not_valid_after_utc), now)
 
 
-def _private_key(path: Path, pem: bytes | None) -> PrivateKeyTypes:
+def _private_key(path: Path, pem: bytes) -> PrivateKeyTypes:
     try:
-        return load_pem_private_key(pem or b"", password=None)
+        return load_pem_private_key(pem, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise SettingsError(f"{path} cannot be read as a private key in PEM form without password") from None
 
@@ -185,9 +185,9 @@ def _is_supported(key: PublicKeyTypes) -> bool:
     return isinstance(key, EllipticCurvePublicKey) and isinstance(key.curve, SECP256R1 | SECP384R1 | SECP521R1)
 
 
-def _certificates(path: Path, pem: bytes | None) -> list[Certificate]:
+def _certificates(path: Path, pem: bytes) -> list[Certificate]:
     try:
-        return x509.load_pem_x509_certificates(pem or b"")
+        return x509.load_pem_x509_certificates(pem)
     except ValueError:
         raise SettingsError(f"{path} cannot be read as a certificate in PEM form") from None
 
