@@ -1,9 +1,14 @@
-"""Logs on a stream that cannot be written."""
+"""Logs on a stream that cannot be written, and of failures that do not end a loop."""
 
+import asyncio
 import errno
 import io
 
-from croupier.runtime.observation.logs import BestEffortStream
+import pytest
+
+from croupier.runtime.observation.logs import BestEffortStream, failures_logged
+from tests.engine.fakes import RecordingLogger
+from tests.lobby.fakes import ENGINE_UNAVAILABLE
 
 
 class FullDisk(io.StringIO):
@@ -36,3 +41,16 @@ def test_text_that_the_stream_cannot_encode_loses_lines_only() -> None:
     print("lost: é", file=stream, flush=True)
     print("kept", file=stream, flush=True)
     assert written.getvalue() == b"\nkept\n"
+
+
+def test_failures_are_logged_except_outages() -> None:
+    logger, fault = RecordingLogger(), RuntimeError("broken")
+    for error in (fault, ENGINE_UNAVAILABLE):
+        with failures_logged(logger, "it is done later", step="count"):
+            raise error
+    assert logger.lines == [("error", "it is done later", {"exc_info": fault, "step": "count"})]
+
+
+def test_a_cancellation_is_no_failure() -> None:
+    with pytest.raises(asyncio.CancelledError), failures_logged(RecordingLogger(), "it is done later"):
+        raise asyncio.CancelledError

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from croupier.runtime.errors import LimitReached
 from croupier.runtime.identity.tokens import Caller
@@ -32,6 +32,7 @@ class Place:
     evict: Callable[[], None] | None
 
 
+@dataclass(eq=False, slots=True)
 class CapacityLimiter:
     """What is in use of something; its length is the amount in use.
 
@@ -39,22 +40,14 @@ class CapacityLimiter:
     network with less than the greatest share gets the newest place of the network with the greatest.
     """
 
-    def __init__(
-        self,
-        name: str,
-        capacity: Capacity,
-        *,
-        noun: str = "streams",
-        reason: ErrorReason.ValueType = ERROR_REASON_TOO_MANY_STREAMS,
-    ) -> None:
-        self._name = name
-        self._capacity = capacity
-        self._noun = noun
-        self._reason = reason
-        self._total = 0
-        self._players: Counter[str] = Counter()
-        self._networks: Counter[str] = Counter()
-        self._evictable: dict[str, dict[Place, None]] = {}
+    name: str
+    capacity: Capacity
+    noun: str = "streams"
+    reason: ErrorReason.ValueType = ERROR_REASON_TOO_MANY_STREAMS
+    _total: int = 0
+    _players: Counter[str] = field(default_factory=Counter)
+    _networks: Counter[str] = field(default_factory=Counter)
+    _evictable: dict[str, dict[Place, None]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self._total
@@ -62,7 +55,7 @@ class CapacityLimiter:
     @property
     def total(self) -> int:
         """The amount that may be in use in total."""
-        return self._capacity.total
+        return self.capacity.total
 
     def acquire(self, caller: Caller, amount: int = 1, evict: Callable[[], None] | None = None) -> Place:
         """Take an amount, to be released once; raises LimitReached if there is too little.
@@ -70,7 +63,7 @@ class CapacityLimiter:
         `evict` has to end the use of a place soon; it is released at once, and a later release changes nothing.
         """
         place = Place(caller.id, caller.network, amount, evict)
-        limit = self._capacity
+        limit = self.capacity
         if place.player and self._players[place.player] + amount > limit.player:
             raise self._refusal(limit.player, "for one player")
         if place.network and self._networks[place.network] + amount > limit.network:
@@ -107,7 +100,7 @@ class CapacityLimiter:
         except TimeoutError:
             if not end.expired():
                 raise
-            raise self._refusal(self._capacity.total, "on this server") from None
+            raise self._refusal(self.capacity.total, "on this server") from None
 
     def _evict_for(self, place: Place) -> bool:
         """Evict the newest place of the network with most, unless the place's own network would then have as many."""
@@ -129,8 +122,8 @@ class CapacityLimiter:
 
     def _refusal(self, limit: int, whose: str) -> LimitReached:
         return LimitReached(
-            self._reason,
-            f"too many {self._noun}: expected at most {limit} {whose}",
+            self.reason,
+            f"too many {self.noun}: expected at most {limit} {whose}",
             retry_after_seconds=RETRY_SECONDS,
-            metadata={"limit": self._name},
+            metadata={"limit": self.name},
         )

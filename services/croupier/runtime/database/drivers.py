@@ -6,6 +6,7 @@ asyncpg may change these with any release, so pyproject.toml bounds its version 
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -90,22 +91,22 @@ class ConstraintViolated(Exception):
     """A statement violates a constraint and changed nothing."""
 
 
+@dataclass(slots=True)
 class PreparedStatement:
     """A statement of PostgreSQL, prepared on a connection of its own, which is opened again after a failure."""
 
-    def __init__(self, url: URL, statement: str, command_seconds: float) -> None:
-        self._url = url
-        self._text = statement
-        self._command_seconds = command_seconds
-        self._connection: asyncpg.Connection | None = None
-        self._prepared: Any = None
+    url: URL
+    text: str
+    command_seconds: float
+    _connection: asyncpg.Connection | None = None
+    _prepared: Any = None
 
     async def execute(self, *values: object) -> None:
         """Execute the statement in a transaction of its own; raises ConstraintViolated, or what the driver raises."""
         try:
             if self._connection is None:
-                self._connection = await connect_postgresql(self._url, self._command_seconds)
-                self._prepared = await self._connection.prepare(self._text)
+                self._connection = await connect_postgresql(self.url, self.command_seconds)
+                self._prepared = await self._connection.prepare(self.text)
             await self._prepared.fetch(*values)
         except asyncpg.IntegrityConstraintViolationError as violation:
             raise ConstraintViolated(violation.constraint_name) from None

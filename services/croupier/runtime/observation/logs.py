@@ -62,7 +62,7 @@ def configure_logs(service: str, level: str) -> Logger:
 
 @contextmanager
 def failures_logged(logger: Logger, event: str, **fields: object) -> Iterator[None]:
-    """End the body at any exception, and log it; an outage was logged once, where the other program was called."""
+    """End the body at any exception, and log it, except for an outage: that was logged where the call was made."""
     try:
         yield
     except Exception as error:
