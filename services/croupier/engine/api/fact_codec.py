@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
 
 from croupier.engine.api.action_codec import encode_action, encode_card, encode_cards, encode_suit
 from croupier.games import facts
@@ -12,7 +12,60 @@ from croupier_api.v1 import engine_pb2, facts_pb2
 
 def encode_fact(fact: Fact) -> facts_pb2.Fact:
     """Return the message of a fact."""
-    return _ENCODERS[type(fact)](fact)
+    message = facts_pb2.Fact()
+    match fact:
+        case facts.RoundStarted(round_number, dealer):
+            message.round_started.CopyFrom(facts_pb2.RoundStarted(round=round_number, dealer=dealer))
+        case facts.CardsMoved():
+            message.cards_moved.CopyFrom(_encode_move(fact))
+        case facts.Called(call):
+            message.called.call.CopyFrom(_encode_call(call))
+        case facts.ContractChanged(changes):
+            message.contract_changed.changes.CopyFrom(_encode_contract(changes))
+        case facts.TrickTaken(seat):
+            message.trick_taken.CopyFrom(facts_pb2.TrickTaken(seat=seat))
+        case facts.SeatOut(seat, place):
+            message.seat_out.CopyFrom(facts_pb2.SeatOut(seat=seat, place=place))
+        case facts.HandRevealed(seat, cards):
+            message.hand_revealed.CopyFrom(facts_pb2.HandRevealed(seat=seat, cards=encode_cards(cards)))
+        case facts.MarkChanged(mark):
+            message.mark_changed.mark.CopyFrom(_encode_mark(mark))
+        case facts.CardOrderChanged(cards):
+            message.card_order_changed.CopyFrom(facts_pb2.CardOrderChanged(cards=encode_cards(cards)))
+        case facts.TurnChanged(phase, seats_to_act):
+            message.turn_changed.CopyFrom(facts_pb2.TurnChanged(phase=phase, seats_to_act=seats_to_act))
+        case facts.RoundEnded(score):
+            message.round_ended.score.CopyFrom(encode_score(score))
+        case _:
+            message.game_ended.CopyFrom(_encode_end(fact))
+    return message
+
+
+def _encode_move(fact: facts.CardsMoved) -> facts_pb2.CardsMoved:
+    return facts_pb2.CardsMoved(
+        source=_encode_place(fact.source),
+        target=_encode_place(fact.target),
+        cards=encode_cards(fact.cards),
+        count=fact.card_count,
+        reason=facts_pb2.MoveReason.ValueType(fact.reason),
+        face_down=fact.face_down,
+    )
+
+
+def _encode_end(fact: facts.GameEnded) -> facts_pb2.GameEnded:
+    return facts_pb2.GameEnded(ranking=encode_ranking(fact.ranking), reason=fact.reason, is_void=fact.is_void)
+
+
+def _encode_place(place: Place) -> facts_pb2.Place:
+    match place:
+        case None:
+            return facts_pb2.Place()
+        case int():
+            return facts_pb2.Place(hand=place)
+        case OwnedPile(name, owner):
+            return facts_pb2.Place(pile=name, owner=owner)
+        case _:
+            return facts_pb2.Place(pile=place)
 
 
 def encode_fact_of_update(fact: Fact) -> bytes:
@@ -28,96 +81,10 @@ def _as_part_of_update(fact: Fact) -> bytes:
     return engine_pb2.TableUpdate(facts=[encode_fact(fact)]).SerializeToString()
 
 
-def _encode_place(place: Place) -> facts_pb2.Place:
-    match place:
-        case None:
-            return facts_pb2.Place()
-        case int():
-            return facts_pb2.Place(hand=place)
-        case OwnedPile(name, owner):
-            return facts_pb2.Place(pile=name, owner=owner)
-        case _:
-            return facts_pb2.Place(pile=place)
-
-
-def _round_started(fact: facts.RoundStarted) -> facts_pb2.Fact:
-    return facts_pb2.Fact(round_started=facts_pb2.RoundStarted(round=fact.round_number, dealer=fact.dealer))
-
-
-def _cards_moved(fact: facts.CardsMoved) -> facts_pb2.Fact:
-    moved = facts_pb2.CardsMoved(
-        source=_encode_place(fact.source),
-        target=_encode_place(fact.target),
-        cards=encode_cards(fact.cards),
-        count=fact.card_count,
-        reason=facts_pb2.MoveReason.ValueType(fact.reason),
-        face_down=fact.face_down,
-    )
-    return facts_pb2.Fact(cards_moved=moved)
-
-
-def _called(fact: facts.Called) -> facts_pb2.Fact:
-    return facts_pb2.Fact(called=facts_pb2.Called(call=_encode_call(fact.call)))
-
-
-def _contract_changed(fact: facts.ContractChanged) -> facts_pb2.Fact:
-    changed = facts_pb2.ContractChanged(changes=_encode_contract(fact.changes))
-    return facts_pb2.Fact(contract_changed=changed)
-
-
-def _trick_taken(fact: facts.TrickTaken) -> facts_pb2.Fact:
-    return facts_pb2.Fact(trick_taken=facts_pb2.TrickTaken(seat=fact.seat))
-
-
-def _seat_out(fact: facts.SeatOut) -> facts_pb2.Fact:
-    return facts_pb2.Fact(seat_out=facts_pb2.SeatOut(seat=fact.seat, place=fact.place))
-
-
-def _hand_revealed(fact: facts.HandRevealed) -> facts_pb2.Fact:
-    return facts_pb2.Fact(hand_revealed=facts_pb2.HandRevealed(seat=fact.seat, cards=encode_cards(fact.cards)))
-
-
-def _mark_changed(fact: facts.MarkChanged) -> facts_pb2.Fact:
-    return facts_pb2.Fact(mark_changed=facts_pb2.MarkChanged(mark=_encode_mark(fact.mark)))
-
-
-def _card_order_changed(fact: facts.CardOrderChanged) -> facts_pb2.Fact:
-    changed = facts_pb2.CardOrderChanged(cards=encode_cards(fact.cards))
-    return facts_pb2.Fact(card_order_changed=changed)
-
-
-def _turn_changed(fact: facts.TurnChanged) -> facts_pb2.Fact:
-    return facts_pb2.Fact(turn_changed=facts_pb2.TurnChanged(phase=fact.phase, seats_to_act=fact.seats_to_act))
-
-
-def _round_ended(fact: facts.RoundEnded) -> facts_pb2.Fact:
-    return facts_pb2.Fact(round_ended=facts_pb2.RoundEnded(score=encode_score(fact.score)))
-
-
-def _game_ended(fact: facts.GameEnded) -> facts_pb2.Fact:
-    return facts_pb2.Fact(
-        game_ended=facts_pb2.GameEnded(ranking=encode_ranking(fact.ranking), reason=fact.reason, is_void=fact.is_void)
-    )
-
-
-_ENCODERS: dict[type[Any], Callable[[Any], facts_pb2.Fact]] = {
-    facts.RoundStarted: _round_started,
-    facts.CardsMoved: _cards_moved,
-    facts.Called: _called,
-    facts.ContractChanged: _contract_changed,
-    facts.TrickTaken: _trick_taken,
-    facts.SeatOut: _seat_out,
-    facts.HandRevealed: _hand_revealed,
-    facts.MarkChanged: _mark_changed,
-    facts.CardOrderChanged: _card_order_changed,
-    facts.TurnChanged: _turn_changed,
-    facts.RoundEnded: _round_ended,
-    facts.GameEnded: _game_ended,
-}
 _SENT_ONCE = frozenset({facts.RoundEnded, facts.GameEnded, facts.HandRevealed, facts.CardOrderChanged})
 """Long facts, which are sent to all viewers of a table at once and hardly ever again."""
 _ENCODED: dict[type[Any], Callable[[Any], bytes]] = {
-    kind: lru_cache(maxsize=64 if kind in _SENT_ONCE else 2048)(_as_part_of_update) for kind in _ENCODERS
+    kind: lru_cache(maxsize=64 if kind in _SENT_ONCE else 2048)(_as_part_of_update) for kind in get_args(Fact)
 }
 
 
