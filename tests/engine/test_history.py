@@ -18,7 +18,7 @@ def test_a_history_is_a_list_of_its_entries(length: int) -> None:
         history.append(each)
     assert len(history) == length
     assert list(history) == entries
-    assert list(history[length // 3 :]) == entries[length // 3 :]
+    assert list(history.after(length // 3)) == entries[length // 3 :]
     assert [history[place] for place in range(-length, length)] == entries * 2
     for beyond in (length, -length - 1):
         with pytest.raises(IndexError):

@@ -75,7 +75,7 @@ async def test_following_shuffles_are_stored_with_the_proposal(engine: EngineHar
     table = await seated(engine, (*people(1), *bots(3)))
     before = table.state.view(0).seats[0].cards
     assert await table.propose(0, "restart_new", "a") == 2
-    assert [type(entry.event) for entry in table.entries[2:]] == [ProposalAgreed, CardsShuffled]
+    assert [type(entry.event) for entry in table.entries.after(2)] == [ProposalAgreed, CardsShuffled]
     assert table.state.view(0).seats[0].cards != before
     assert (await reload_table(engine, "t1")).state == table.state
 

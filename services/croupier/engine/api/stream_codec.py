@@ -16,6 +16,7 @@ from croupier.engine.api.table_codec import encode_table
 from croupier.engine.core.fold import TableState, Transition
 from croupier.engine.core.log import ClockCompensated, ProposalEvent, TableConfig
 from croupier.engine.core.proposals import OpenProposal
+from croupier.engine.tables.subscription import Encoder
 from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR, Fact, Seat, Viewer
 from croupier.games.interface import SeatActed
@@ -50,11 +51,10 @@ def _action_of_legal(action: Action) -> bytes:
     return actions_pb2.LegalActions(actions=[encode_action(action)]).SerializeToString()
 
 
-class StreamEncoder:
+class StreamEncoder(Encoder):
     """Encodes the messages of a table's streams; every `now` is in milliseconds since 1970 UTC."""
 
     def update(self, config: TableConfig, transition: Transition, known: Iterable[Fact], now: int) -> bytes:
-        """Return the fields of an update: a log entry with these of its facts."""
         entry, after = transition.entry, transition.after
         update = engine_pb2.TableUpdate(
             sequence=entry.sequence,
@@ -69,7 +69,6 @@ class StreamEncoder:
         return update.SerializeToString() + b"".join([encode_fact_of_update(fact) for fact in known])
 
     def legal_actions(self, table: TableState, seat: Seat) -> bytes:
-        """Return the field of an update with the legal actions of a seat."""
         legal = table.legal_actions(seat)
         if legal.choices:
             encoded = encode_legal(legal).SerializeToString()
@@ -78,15 +77,12 @@ class StreamEncoder:
         return _prefix(_LEGAL_ACTIONS, len(encoded)) + encoded
 
     def message_of_update(self, update: bytes) -> bytes:
-        """Return the message of a stream with an update of these fields."""
         return _update_prefix(len(update)) + update
 
     def snapshot(self, config: TableConfig, table: TableState, viewer: Viewer, now: int) -> bytes:
-        """Return the message with everything that a viewer may know."""
         return _message(TableEvent(snapshot=encode_snapshot(config, table, viewer, now)))
 
     def turn_state(self, table: TableState, viewer: Viewer, now: int) -> bytes:
-        """Return the message with the state of the turn, for a viewer who has missed nothing."""
         state = engine_pb2.TurnState(
             sequence=table.sequence,
             clock=_encode_turn_clock(table, now),
@@ -96,15 +92,12 @@ class StreamEncoder:
         return _message(TableEvent(turn_state=state))
 
     def reaction(self, seat: Seat, reaction: str) -> bytes:
-        """Return the message of a reaction."""
         return _message(TableEvent(reaction=engine_pb2.Reaction(seat=seat, reaction=reaction)))
 
     def heartbeat(self, sequence: int) -> bytes:
-        """Return the heartbeat of a stream."""
         return _message(TableEvent(heartbeat=engine_pb2.Heartbeat(sequence=sequence)))
 
     def resume_notice(self) -> bytes:
-        """Return the last message of a stream that continues at another engine."""
         return _message(TableEvent(resume_notice=engine_pb2.ResumeNotice()))
 
 

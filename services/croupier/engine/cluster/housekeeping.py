@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from croupier.engine.core.history import PackedLog, PackingFold
+from croupier.engine.core.history import PackedLog
+from croupier.engine.core.log_codec import LogPacker, UnreadableLog, decode_entry
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import TableStore, log_rows
 from croupier.engine.tables.ports import Liveness
@@ -47,38 +48,27 @@ class RetentionPolicy:
     replay_milliseconds: int
 
 
+@dataclass(frozen=True, slots=True)
 class Housekeeper:
     """Runs the periodic work; failed work is repeated at its next time."""
 
-    def __init__(
-        self,
-        tables: Tables,
-        store: TableStore,
-        liveness: Liveness,
-        retention: RetentionPolicy,
-        clock: Clock,
-        metrics: EngineMetrics,
-        logger: Logger,
-        heartbeat_seconds: float = STREAM_HEARTBEAT_SECONDS,
-        archive_seconds: float = ARCHIVE_SECONDS,
-    ) -> None:
-        self._tables = tables
-        self._store = store
-        self._liveness = liveness
-        self._retention = retention
-        self._clock = clock
-        self._metrics = metrics
-        self._logger = logger
-        self._heartbeat_seconds = heartbeat_seconds
-        self._archive_seconds = archive_seconds
+    tables: Tables
+    store: TableStore
+    liveness: Liveness
+    retention: RetentionPolicy
+    clock: Clock
+    metrics: EngineMetrics
+    logger: Logger
+    heartbeat_seconds: float = STREAM_HEARTBEAT_SECONDS
+    archive_seconds: float = ARCHIVE_SECONDS
 
     async def run(self) -> None:
         """Run all periodic work; runs until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._repeat(self.maintain, self._heartbeat_seconds))
+            group.create_task(self._repeat(self.maintain, self.heartbeat_seconds))
             group.create_task(self._repeat(self.sweep, SWEEP_SECONDS))
             group.create_task(self._repeat(self.hand_over, HAND_OVER_SECONDS))
-            group.create_task(self._repeat(self.archive, self._archive_seconds))
+            group.create_task(self._repeat(self.archive, self.archive_seconds))
 
     async def _repeat(self, work: Callable[[], Awaitable[None]], pause_seconds: float) -> None:
         while True:
@@ -86,51 +76,49 @@ class Housekeeper:
                 await work()
             except Exception as error:
                 if not isinstance(error, Unavailable):
-                    self._logger.error("housekeeping failed", work=work.__name__, exc_info=error)
+                    self.logger.error("housekeeping failed", work=work.__name__, exc_info=error)
             await asyncio.sleep(pause_seconds)
 
     async def maintain(self) -> None:
         """Evict unused tables, send heartbeats on quiet streams, and set the gauges."""
-        await self._tables.evict(self._retention.idle_milliseconds)
+        await self.tables.evict(self.retention.idle_milliseconds)
         phases: Counter[tuple[str, str]] = Counter()
-        async for table in in_steps(list(self._tables.in_memory.values()), MAINTENANCE_STEP):
+        async for table in in_steps(list(self.tables.in_memory.values()), MAINTENANCE_STEP):
             table.subscribers.send_heartbeats(table.state.sequence)
             phases[table.config.game, table.state.view(SPECTATOR).phase] += 1
-        gauge = self._metrics.tables_in_memory
+        gauge = self.metrics.tables_in_memory
         gauge.clear()
         for (game, phase), count in phases.items():
             gauge.labels(game, phase).set(count)
-        stored = await self._store.open_counts()
-        self._metrics.open_tables.clear()
+        stored = await self.store.open_counts()
+        self.metrics.open_tables.clear()
         for game, count in stored.items():
-            self._metrics.open_tables.labels(game).set(count)
+            self.metrics.open_tables.labels(game).set(count)
 
     async def sweep(self) -> None:
         """Load the overdue tables that no engine has in memory; a failed one does not block the others."""
-        if self._tables.is_draining:
+        if self.tables.is_draining:
             # A claim would keep the others from them.
             return
-        now = self._clock()
-        overdue = await self._store.claim_overdue(
-            now - OVERDUE_MILLISECONDS, now + CLAIM_MILLISECONDS, MAX_SWEPT_TABLES
-        )
+        now = self.clock()
+        overdue = await self.store.claim_overdue(now - OVERDUE_MILLISECONDS, now + CLAIM_MILLISECONDS, MAX_SWEPT_TABLES)
         await asyncio.gather(*map(self._act_at, overdue))
 
     async def _act_at(self, table_id: str) -> None:
         try:
-            (await self._tables.get(table_id)).schedule_turn()
+            (await self.tables.get(table_id)).schedule_turn()
         except Exception as error:
             is_too_new = isinstance(error, ServiceError) and error.reason == errors_pb2.ERROR_REASON_TABLE_TOO_NEW
             if is_too_new or not isinstance(error, Unavailable):
-                self._logger.error("table cannot be loaded", table_id=table_id, exc_info=error)
+                self.logger.error("table cannot be loaded", table_id=table_id, exc_info=error)
 
     async def hand_over(self) -> None:
         """Hand all streams over while this engine is cut off from the database, and catch up once it is not.
 
         Its players would see no action of those at other engines, and wait for turns that they have.
         """
-        is_cut_off = self._liveness.is_cut_off
-        async for table in in_steps(list(self._tables.in_memory.values()), MAINTENANCE_STEP):
+        is_cut_off = self.liveness.is_cut_off
+        async for table in in_steps(list(self.tables.in_memory.values()), MAINTENANCE_STEP):
             if is_cut_off and not (table.is_handed_over or table.state.is_over):
                 table.hand_over_streams()
             elif table.is_handed_over and not is_cut_off:
@@ -138,7 +126,7 @@ class Housekeeper:
 
     async def archive(self) -> None:
         """Archive old finished tables, and delete those that are past their retention."""
-        now, retention, store = self._clock(), self._retention, self._store
+        now, retention, store = self.clock(), self.retention, self.store
         finished_before, retry_at = now - retention.log_milliseconds, now + ARCHIVE_RETRY_MILLISECONDS
         while claimed := await store.claim_finished(finished_before, now, retry_at, MAX_CLAIMED_TABLES):
             for table_id in claimed:
@@ -149,21 +137,25 @@ class Housekeeper:
 
     async def _archive_table(self, table_id: str) -> None:
         try:
-            await self._store.archive(table_id, await packed_log(self._store, table_id))
-            self._metrics.tables_archived.inc()
+            await self.store.archive(table_id, await packed_log(self.store, table_id))
+            self.metrics.tables_archived.inc()
         except Unavailable:
             raise
         except Exception as error:
-            self._metrics.archive_failures.inc()
-            self._logger.error("table cannot be archived", table_id=table_id, exc_info=error)
+            self.metrics.archive_failures.inc()
+            self.logger.error("table cannot be archived", table_id=table_id, exc_info=error)
 
 
 async def packed_log(store: TableStore, table_id: str) -> PackedLog:
-    """Return a whole log for the archive; raises UnreadableLog."""
-    packing = PackingFold(table_id)
+    """Return a whole log for the archive; raises UnreadableLog for one that could not be read later."""
+    packer, entries = LogPacker(), 0
     async for row in log_rows(store, table_id):
-        packing.add(row)
-    return packing.result()
+        entries += 1
+        if row[0] != entries:
+            raise UnreadableLog(table_id, f"log entry {entries}", "missing")
+        decode_entry(table_id, *row)
+        packer.add(row)
+    return PackedLog(packer.packed(), entries)
 
 
 async def _in_batches(work: Callable[[int, int], Awaitable[int]], before: int) -> None:

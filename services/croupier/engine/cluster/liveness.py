@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from croupier.engine.core.compensation import Outage
+from croupier.engine.tables.ports import Liveness
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
@@ -47,7 +48,7 @@ class LivenessStore(Protocol):
         """Record that an engine stops."""
 
 
-class EngineLiveness:
+class EngineLiveness(Liveness):
     """An engine's own heartbeat, and the outages of all engines as far as it knows."""
 
     def __init__(
@@ -65,21 +66,17 @@ class EngineLiveness:
 
     @property
     def outages(self) -> tuple[Outage, ...]:
-        """The outages known so far, in no order."""
         return self.report.outages
 
     @property
     def engines(self) -> int:
-        """The number of living engines at the last heartbeat."""
         return self.report.engines
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether this engine, one of several, has sent no heartbeat for so long that its players should leave."""
         return self.engines > 1 and self._clock() - self._heartbeat_at >= CUT_OFF_MILLISECONDS
 
     async def is_certain_of(self, moment: int) -> bool:
-        """Return whether every outage before a moment is known; raises what the store raises."""
         if self.report.certain_until < moment:
             async with self._lock:
                 if self.report.certain_until < moment:  # One query answers for all that waited.
@@ -87,7 +84,6 @@ class EngineLiveness:
         return self.report.certain_until >= moment
 
     async def is_alive(self) -> bool:
-        """Return whether other engines consider this one alive; send a heartbeat at once if the last is old."""
         if self._has_recent_heartbeat():
             return True
         with suppress(Exception):

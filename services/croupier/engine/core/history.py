@@ -1,26 +1,17 @@
 """The log of a table in its packed form: in memory, and in the archive."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain, islice
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from croupier.engine.core.log import Entry
-from croupier.engine.core.log_codec import (
-    LogPacker,
-    Row,
-    UnreadableLog,
-    decode_entry,
-    decode_log,
-    decode_rows,
-    encode_log,
-    row_of,
-)
+from croupier.engine.core.log_codec import Row, decode_log, decode_rows, encode_log, row_of
 
 CHUNK = 64
 """The number of entries in a packed chunk; at least as many of the last entries stay unpacked."""
 
 
-class History(Sequence[Entry]):
+class History:
     """A table's log, packed as in the archive except for its end, since old entries are hardly ever read.
 
     A packed entry takes about a tenth of the memory; packing costs about a fiftieth of an action.
@@ -46,18 +37,9 @@ class History(Sequence[Entry]):
     def __len__(self) -> int:
         return len(self._chunks) * CHUNK + len(self._last)
 
-    @overload
-    def __getitem__(self, index: int) -> Entry: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Entry]: ...
-
-    def __getitem__(self, index: int | slice) -> Entry | Sequence[Entry]:
-        if isinstance(index, slice):
-            return list(self)[index]
-        position = index if index >= 0 else len(self) + index
-        if not 0 <= position < len(self):
-            raise IndexError(f"invalid index {index}: expected one of {len(self)} entries")
+    def __getitem__(self, index: int) -> Entry:
+        """Return one entry; negative indexes count from the end, as in a list."""
+        position = range(len(self))[index]
         chunk, offset = divmod(position, CHUNK)
         if chunk < len(self._chunks):
             return decode_log(self._table_id, self._chunks[chunk])[offset]
@@ -79,25 +61,3 @@ class PackedLog(NamedTuple):
 
     log: bytes
     entries: int
-
-
-class PackingFold:
-    """The fold of a log into its packed form; it raises UnreadableLog for a log that could not be read later."""
-
-    def __init__(self, table_id: str) -> None:
-        self.table_id = table_id
-        self._entries = 0
-        self._packer = LogPacker()
-
-    def add(self, row: Row) -> None:
-        """Add the row of the next entry; raises UnreadableLog."""
-        sequence, *_ = row
-        if sequence != self._entries + 1:
-            raise UnreadableLog(self.table_id, f"log entry {self._entries + 1}", "missing")
-        decode_entry(self.table_id, *row)
-        self._entries = sequence
-        self._packer.add(row)
-
-    def result(self) -> PackedLog:
-        """Return the whole log."""
-        return PackedLog(self._packer.packed(), self._entries)

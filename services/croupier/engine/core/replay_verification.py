@@ -12,7 +12,7 @@ from croupier.engine.core.replay import AUTO, end_fields, header_line, result_li
 from croupier.engine.core.shuffles import SEED_BYTES, shuffle, stream_key
 from croupier.games.actions import decode_action, encode_action
 from croupier.games.cards import card_names
-from croupier.games.facts import Fact, Seat
+from croupier.games.facts import Seat
 from croupier.games.interface import (
     Event,
     Game,
@@ -75,20 +75,6 @@ def verify_replay_file(file: TextIO) -> ReplaySummary:
         raise ReplayFault(verifier.line, "this is nested too deeply") from None
 
 
-def _parsed(number: int, line: str) -> dict[str, Any]:
-    if len(line) > MAX_LINE_CHARACTERS or number > MAX_LINES:
-        raise ReplayFault(
-            number, f"the file is no replay: expected at most {MAX_LINES} lines of {MAX_LINE_CHARACTERS} characters"
-        )
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        raise ReplayFault(number, "this is not JSON, or nested too deeply") from None
-    if not isinstance(value, dict):
-        raise ReplayFault(number, "this is not a JSON object")
-    return value
-
-
 def _config_of(header: dict[str, Any]) -> TableConfig:
     """Return the configuration of a header; raises one of many errors for a malformed one."""
     game, seats, added = rules_of(header["game"], header["rules_version"]), header["seats"], header["client_seeds"]
@@ -132,21 +118,16 @@ class _Verifier:
     """Checks the lines in order; those before a line determine its expected content."""
 
     def __init__(self, file: TextIO) -> None:
-        self._file = file
-        self._line = 0
-        self._rounds = 0
-        self._at = ""
-
-    @property
-    def line(self) -> int:
+        self.line = 0
         """The line that is being checked."""
-        return self._line
+        self._file = file
+        self._at = ""
 
     def run(self) -> ReplaySummary:
         config = self._config()
         rules = rules_of(config.game, config.rules_version)
         game = rules.new(config.seat_count, config.options)
-        sequence = 0
+        sequence = rounds = 0
         while not isinstance(awaiting := rules.awaiting(game), GameOver):
             sequence += 1
             line = self._next_line()
@@ -156,15 +137,18 @@ class _Verifier:
                 break
             event, fields = self._event(config, rules, game, awaiting, line)
             self._expect(line, {"seq": sequence, "at": self._time(line), **fields})
-            game, facts = self._applied(rules, game, event)
+            try:
+                game, facts = rules.apply(game, event)
+            except IllegalAction as refusal:
+                self._fault(f"{refusal} ({refusal.rule})")
             for expected in round_lines(facts):
-                self._rounds += 1
+                rounds += 1
                 self._expect(self._next_line(), expected)
         totals = rules.scores(game)
         self._expect(self._next_line(), result_line(awaiting, totals))
         if self._file.readline(1):
-            raise ReplayFault(self._line + 1, "nothing may follow the result")
-        return ReplaySummary(config.table_id, config.game, sequence, self._rounds, awaiting.ranking, totals)
+            raise ReplayFault(self.line + 1, "nothing may follow the result")
+        return ReplaySummary(config.table_id, config.game, sequence, rounds, awaiting.ranking, totals)
 
     def _config(self) -> TableConfig:
         header = self._next_line()
@@ -196,7 +180,7 @@ class _Verifier:
         try:
             action = decode_action(line.get("action", {}), names)
         except ValueError as fault:
-            raise ReplayFault(self._line, str(fault)) from None
+            self._fault(str(fault))
         seat = line.get("seat")
         if type(seat) is not int or seat not in to_act:
             self._fault(f"seat {seat!r} is not to act here")
@@ -206,12 +190,6 @@ class _Verifier:
             fields["auto"] = AUTO[ActedBy.BOT if is_bot else ActedBy.TIMEOUT]
         return SeatActed(seat, action), fields
 
-    def _applied(self, rules: Game, game: State, event: Event) -> tuple[State, tuple[Fact, ...]]:
-        try:
-            return rules.apply(game, event)
-        except IllegalAction as refusal:
-            raise ReplayFault(self._line, f"{refusal} ({refusal.rule})") from None
-
     def _time(self, line: dict[str, Any]) -> str:
         at = line.get("at")
         if not isinstance(at, str) or at < self._at or not _is_time_text(at):
@@ -220,10 +198,20 @@ class _Verifier:
         return at
 
     def _next_line(self) -> dict[str, Any]:
-        self._line += 1
+        self.line += 1
         if not (text := self._file.readline(MAX_LINE_CHARACTERS + 1)):
-            self._fault("the file is empty" if self._line == 1 else "the file ends before the game does")
-        return _parsed(self._line, text)
+            self._fault("the file is empty" if self.line == 1 else "the file ends before the game does")
+        if len(text) > MAX_LINE_CHARACTERS or self.line > MAX_LINES:
+            self._fault(
+                f"the file is no replay: expected at most {MAX_LINES} lines of {MAX_LINE_CHARACTERS} characters"
+            )
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            self._fault("this is not JSON, or nested too deeply")
+        if not isinstance(value, dict):
+            self._fault("this is not a JSON object")
+        return value
 
     def _expect(self, line: dict[str, Any], expected: dict[str, Any]) -> None:
         for name in dict.fromkeys((*expected, *line)):
@@ -235,4 +223,4 @@ class _Verifier:
                 self._fault(f"{name!r} is {found}, but should be {wanted}")
 
     def _fault(self, message: str) -> NoReturn:
-        raise ReplayFault(self._line, message)
+        raise ReplayFault(self.line, message) from None

@@ -4,29 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import (
-    ARRAY,
-    BigInteger,
-    CompoundSelect,
-    Connection,
-    Integer,
-    LargeBinary,
-    Row,
-    Select,
-    String,
-    Text,
-    and_,
-    bindparam,
-    cast,
-    func,
-    insert,
-    literal,
-    null,
-    or_,
-    select,
-    union_all,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from croupier.engine.core.history import PackedLog
@@ -34,25 +12,26 @@ from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, decode_config, decode_entry, decode_log, encode_config, row_of
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage import archive
-from croupier.engine.storage.acted_players import acted_players
 from croupier.engine.storage.group_commit import GroupCommit
-from croupier.engine.storage.port import StoredTable, TableChange
+from croupier.engine.storage.port import StoredTable, TableChange, TableStore
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.work_claims import claim
 from croupier.engine.storage.writer import Append, EntryWriter, open_table
 from croupier.runtime.database.database import Database
 
 _ROW = (ENTRIES.c.sequence, ENTRIES.c.at, ENTRIES.c.deadline, ENTRIES.c.body)
-_OF_TABLE = bindparam("table_id", type_=String)
+_OF_TABLE = sa.bindparam("table_id", type_=sa.String)
 # Every refused action needs this statement. It is built once, since that takes as long as its execution.
 _LOG_AFTER = (
-    select(*_ROW, cast(null(), LargeBinary).label("log"))
-    .where(ENTRIES.c.table_id == _OF_TABLE, ENTRIES.c.sequence > bindparam("after", type_=BigInteger))
+    sa.select(*_ROW, sa.cast(sa.null(), sa.LargeBinary).label("log"))
+    .where(ENTRIES.c.table_id == _OF_TABLE, ENTRIES.c.sequence > sa.bindparam("after", type_=sa.BigInteger))
     .union_all(
-        select(*(cast(null(), column.type) for column in _ROW), ARCHIVE.c.log).where(ARCHIVE.c.table_id == _OF_TABLE)
+        sa.select(*(sa.cast(sa.null(), column.type) for column in _ROW), ARCHIVE.c.log).where(
+            ARCHIVE.c.table_id == _OF_TABLE
+        )
     )
     .order_by("sequence")
-    .limit(bindparam("max_rows", type_=Integer))
+    .limit(sa.bindparam("max_rows", type_=sa.Integer))
 )
 _CONFIG_OF_ARCHIVED = (ARCHIVE.c.table_id, ARCHIVE.c.game, ARCHIVE.c.rules_version, ARCHIVE.c.seed, ARCHIVE.c.config)
 
@@ -63,7 +42,7 @@ def append_of(table_id: str, entries: Sequence[Entry], change: TableChange | Non
     return Append(table_id, rows, entries[-1].at, entries[-1].deadline, change)
 
 
-class SqlTableStore:
+class SqlTableStore(TableStore):
     """The store in a database; all methods raise Unavailable while it is down."""
 
     def __init__(
@@ -79,13 +58,11 @@ class SqlTableStore:
         """Stores the appends while it runs."""
 
     async def append(self, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
-        """Store entries durably, all or none; raises SequenceTaken or Unavailable."""
         await self.commits.append(append_of(table_id, entries, change))
 
     # Opening
 
     async def prepare(self, config: TableConfig, at: int, network: str = "") -> TableConfig:
-        """Store a prepared table that a player of a network created, or return the one that has this id already."""
         values = {
             "table_id": config.table_id,
             "status": "prepared",
@@ -99,25 +76,22 @@ class SqlTableStore:
         if stored := await self.find(config.table_id):
             return stored.config
         try:
-            await self._database.write(lambda connection: connection.execute(insert(TABLES).values(values)))
+            await self._database.write(lambda connection: connection.execute(sa.insert(TABLES).values(values)))
         except IntegrityError:
             stored = await self.find(config.table_id)
             return stored.config if stored else config
         return config
 
     async def open(self, config: TableConfig, entries: Sequence[Entry]) -> bool:
-        """Open a prepared table with its first entries; return False if it is not prepared any more."""
         append = append_of(config.table_id, entries, None)
         return await self._database.write(open_table, append, encode_config(config))
 
     # Reading
 
     async def find(self, table_id: str) -> StoredTable | None:
-        """Return a table without its log, None if there is none."""
         return await self._database.read(_find, table_id)
 
     async def log_after(self, table_id: str, sequence: int, limit: int) -> LogPart:
-        """Return the first rows after a sequence, at most `limit`; an archived log is one part as a whole."""
         wanted = {"table_id": table_id, "after": sequence, "max_rows": limit}
         found = await self._database.read(lambda connection: connection.execute(_LOG_AFTER, wanted).all())
         return LogPart(
@@ -126,40 +100,32 @@ class SqlTableStore:
         )
 
     async def entries_beyond(self, heads: Mapping[str, int], limit: int) -> dict[str, tuple[Entry, ...]]:
-        """Return the first entries after a sequence of each table, by table in order; omit tables without any.
-
-        At most `limit` are of tables that are not archived.
-        """
         return await self._database.read(_entries_beyond, heads, limit) if heads else {}
 
     async def find_replay(self, table_id: str) -> bytes | None:
-        """Return the stored replay of an archived table, None if there is none."""
-        query = select(ARCHIVE.c.replay).where(ARCHIVE.c.table_id == table_id)
+        query = sa.select(ARCHIVE.c.replay).where(ARCHIVE.c.table_id == table_id)
         return await self._database.read(lambda connection: connection.scalar(query))
 
     async def store_replay(self, table_id: str, replay: bytes) -> None:
-        """Store the replay of a table if it is archived."""
-        change = update(ARCHIVE).where(ARCHIVE.c.table_id == table_id).values(replay=replay)
+        change = sa.update(ARCHIVE).where(ARCHIVE.c.table_id == table_id).values(replay=replay)
         await self._database.write(lambda connection: connection.execute(change))
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
-        """Return the status of each table that exists."""
         return await self._database.read(_statuses, table_ids)
 
     async def acted_players(self, table_ids: Sequence[str]) -> dict[str, list[str]]:
-        """Return the players of each table that is over who have acted; of an archived one all players."""
-        return await self._database.read(acted_players, table_ids)
+        return await self._database.read(_acted_players, table_ids)
 
     async def ended_after(self, position: tuple[int, str], limit: int) -> list[tuple[int, str]]:
-        """Return the next tables in the order of the times at which their games ended, each after this time."""
         query = _ended_after(*position).limit(limit)
         rows = await self._database.read(lambda connection: connection.execute(query).all())
         return [(row.finished_at, row.table_id) for row in rows]
 
     async def open_counts(self) -> dict[str, int]:
-        """Return the number of open tables of each game."""
         query = (
-            select(TABLES.c.game, func.count().label("open")).where(TABLES.c.status == "open").group_by(TABLES.c.game)
+            sa.select(TABLES.c.game, sa.func.count().label("open"))
+            .where(TABLES.c.status == "open")
+            .group_by(TABLES.c.game)
         )
         rows = await self._database.read(lambda connection: connection.execute(query).all())
         return {row.game: row.open for row in rows}
@@ -167,31 +133,26 @@ class SqlTableStore:
     # Claims and reports
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
-        """Claim open tables whose deadlines passed before `before`, oldest first, until `until`."""
         is_due = DEADLINES.c.at < before
         return await self._database.write(claim, DEADLINES.c.table_id, DEADLINES.c.at, is_due, until, limit)
 
     async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
-        """Claim tables whose reports were not delivered in time, until `until`."""
-        is_due = and_(TABLES.c.reports_done < TABLES.c.reports_due, TABLES.c.reports_at < now)
+        is_due = sa.and_(TABLES.c.reports_done < TABLES.c.reports_due, TABLES.c.reports_at < now)
         return await self._database.write(claim, TABLES.c.table_id, TABLES.c.reports_at, is_due, until, limit)
 
     async def reports_done(self, table_id: str) -> int:
-        """Return the number of delivered reports of a table; 0 for an unknown one."""
-        query = select(TABLES.c.reports_done).where(TABLES.c.table_id == table_id)
+        query = sa.select(TABLES.c.reports_done).where(TABLES.c.table_id == table_id)
         return await self._database.read(lambda connection: connection.scalar(query)) or 0
 
     async def set_reports_done(self, table_id: str, count: int) -> None:
-        """Record the number of delivered reports; it never decreases."""
         is_more = TABLES.c.reports_done < count
-        change = update(TABLES).where(TABLES.c.table_id == table_id, is_more).values(reports_done=count)
+        change = sa.update(TABLES).where(TABLES.c.table_id == table_id, is_more).values(reports_done=count)
         await self._database.write(lambda connection: connection.execute(change))
 
     # Archive
 
     async def claim_finished(self, finished_before: int, now: int, until: int, limit: int) -> list[str]:
-        """Claim tables to archive, which ended before a moment and whose reports are all delivered, until `until`."""
-        is_due = and_(
+        is_due = sa.and_(
             TABLES.c.finished_at < finished_before,
             TABLES.c.reports_done >= TABLES.c.reports_due,
             TABLES.c.archive_at < now,
@@ -199,76 +160,95 @@ class SqlTableStore:
         return await self._database.write(claim, TABLES.c.table_id, TABLES.c.archive_at, is_due, until, limit)
 
     async def archive(self, table_id: str, packed: PackedLog) -> None:
-        """Move a table with its log to the archive, unless it is there; raises ValueError if its log is another."""
         await self._database.write(archive.archive, table_id, packed)
 
     async def delete_archived(self, finished_before: int, limit: int) -> int:
-        """Delete archived tables that ended before a moment; return their number."""
         return await self._database.write(archive.delete_archived, finished_before, limit)
 
     async def delete_prepared(self, prepared_before: int, limit: int) -> int:
-        """Delete tables that were prepared before a moment and never opened; return their number."""
         return await self._database.write(archive.delete_prepared, prepared_before, limit)
 
     async def discard_prepared(self, table_ids: Sequence[str]) -> int:
-        """Delete those of some tables that were never opened; return their number."""
         return await self._database.write(archive.discard_prepared, table_ids)
 
 
-def _find(connection: Connection, table_id: str) -> StoredTable | None:
-    row = connection.execute(select(TABLES).where(TABLES.c.table_id == table_id)).one_or_none()
+def _find(connection: sa.Connection, table_id: str) -> StoredTable | None:
+    row = connection.execute(sa.select(TABLES).where(TABLES.c.table_id == table_id)).one_or_none()
     if row is not None:
         return StoredTable(row.status, _config(row), row.finished_at, row.network or "")
-    archived = select(*_CONFIG_OF_ARCHIVED, ARCHIVE.c.finished_at).where(ARCHIVE.c.table_id == table_id)
+    archived = sa.select(*_CONFIG_OF_ARCHIVED, ARCHIVE.c.finished_at).where(ARCHIVE.c.table_id == table_id)
     row = connection.execute(archived).one_or_none()
     return StoredTable("finished", _config(row), row.finished_at) if row else None
 
 
-def _statuses(connection: Connection, table_ids: Sequence[str]) -> dict[str, str]:
-    archived = select(ARCHIVE.c.table_id).where(ARCHIVE.c.table_id.in_(table_ids))
+def _statuses(connection: sa.Connection, table_ids: Sequence[str]) -> dict[str, str]:
+    archived = sa.select(ARCHIVE.c.table_id).where(ARCHIVE.c.table_id.in_(table_ids))
     found = dict.fromkeys(connection.scalars(archived), "finished")
-    query = select(TABLES.c.table_id, TABLES.c.status).where(TABLES.c.table_id.in_(table_ids))
+    query = sa.select(TABLES.c.table_id, TABLES.c.status).where(TABLES.c.table_id.in_(table_ids))
     return found | {row.table_id: row.status for row in connection.execute(query)}
 
 
-def _entries_beyond(connection: Connection, heads: Mapping[str, int], limit: int) -> dict[str, tuple[Entry, ...]]:
+def _acted_players(connection: sa.Connection, table_ids: Sequence[str]) -> dict[str, list[str]]:
+    acted = {}
+    for rows in (TABLES, ARCHIVE):
+        over = rows.c.table_id.in_(table_ids), rows.c.finished_at.is_not(None)
+        for row in connection.execute(sa.select(rows).where(*over)).all():
+            players = {seat: one.player_id for seat, one in enumerate(_config(row).seats) if not one.bot}
+            acted[row.table_id] = [
+                player
+                for seat, player in players.items()
+                if rows is ARCHIVE or _has_acted(connection, row.table_id, seat)
+            ]
+    return acted
+
+
+def _has_acted(connection: sa.Connection, table_id: str, seat: int) -> bool:
+    # As log_codec.py writes the action of a player, which alone has a request.
+    action = f'{{"t":"act","v":_,"seat":{seat},%"request":%'
+    entry = sa.exists().where(ENTRIES.c.table_id == table_id, ENTRIES.c.body.like(action))
+    return bool(connection.execute(sa.select(sa.literal(1)).where(entry)).scalar())
+
+
+def _entries_beyond(connection: sa.Connection, heads: Mapping[str, int], limit: int) -> dict[str, tuple[Entry, ...]]:
     found: dict[str, tuple[Entry, ...]] = {}
     rows = connection.execute(_beyond(connection, heads).limit(limit)).all()
     for table_id, mine in groupby(rows, lambda row: row.table_id):
         found[table_id] = tuple(_entry(row) for row in mine)
     rest = heads.keys() - found.keys()
     if rest and len(rows) < limit:
-        archived = select(ARCHIVE.c.table_id, ARCHIVE.c.log).where(ARCHIVE.c.table_id.in_(rest))
+        archived = sa.select(ARCHIVE.c.table_id, ARCHIVE.c.log).where(ARCHIVE.c.table_id.in_(rest))
         for row in connection.execute(archived):
             found[row.table_id] = decode_log(row.table_id, row.log)[heads[row.table_id] :]
     return {table_id: entries for table_id, entries in found.items() if entries}
 
 
-def _beyond(connection: Connection, heads: Mapping[str, int]) -> Select[Any]:
-    ordered = select(ENTRIES).order_by(ENTRIES.c.table_id, ENTRIES.c.sequence)
+def _beyond(connection: sa.Connection, heads: Mapping[str, int]) -> sa.Select[Any]:
+    ordered = sa.select(ENTRIES).order_by(ENTRIES.c.table_id, ENTRIES.c.sequence)
     if connection.dialect.name == "sqlite":
-        beyond = (and_(ENTRIES.c.table_id == name, ENTRIES.c.sequence > sequence) for name, sequence in heads.items())
-        return ordered.where(or_(*beyond))
+        beyond = (
+            sa.and_(ENTRIES.c.table_id == name, ENTRIES.c.sequence > sequence) for name, sequence in heads.items()
+        )
+        return ordered.where(sa.or_(*beyond))
     # One statement for any number of tables, so that it is compiled and planned once.
-    table_ids = literal(list(heads), ARRAY(Text))
-    sequences = literal(list(heads.values()), ARRAY(Integer))
-    known = func.unnest(table_ids, sequences).table_valued("table_id", "sequence").render_derived()
-    return ordered.join(known, and_(ENTRIES.c.table_id == known.c.table_id, ENTRIES.c.sequence > known.c.sequence))
+    table_ids = sa.literal(list(heads), sa.ARRAY(sa.Text))
+    sequences = sa.literal(list(heads.values()), sa.ARRAY(sa.Integer))
+    known = sa.func.unnest(table_ids, sequences).table_valued("table_id", "sequence").render_derived()
+    return ordered.join(known, sa.and_(ENTRIES.c.table_id == known.c.table_id, ENTRIES.c.sequence > known.c.sequence))
 
 
-def _ended_after(at: int, table_id: str) -> CompoundSelect[Any]:
+def _ended_after(at: int, table_id: str) -> sa.CompoundSelect[Any]:
     parts = [
-        select(rows.c.finished_at, rows.c.table_id).where(
-            rows.c.finished_at >= at, or_(rows.c.finished_at > at, rows.c.table_id > table_id)
+        sa.select(rows.c.finished_at, rows.c.table_id).where(
+            rows.c.finished_at >= at, sa.or_(rows.c.finished_at > at, rows.c.table_id > table_id)
         )
         for rows in (TABLES, ARCHIVE)
     ]
-    return union_all(*parts).order_by("finished_at", "table_id")
+    return sa.union_all(*parts).order_by("finished_at", "table_id")
 
 
-def _entry(row: Row[Any]) -> Entry:
+def _entry(row: sa.Row[Any]) -> Entry:
     return decode_entry(row.table_id, row.sequence, row.at, row.deadline, row.body)
 
 
-def _config(row: Row[Any]) -> TableConfig:
+def _config(row: sa.Row[Any]) -> TableConfig:
     return decode_config(row.table_id, row.game, row.rules_version, row.seed, row.config)
