@@ -38,7 +38,7 @@ from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.replays import ReplayCache
 from croupier.engine.tables.subscribers import SPECTATOR_MESSAGES_PER_TICK, Subscribers
 from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES
-from croupier.engine.tables.table import NewTurnScheduler, Table
+from croupier.engine.tables.table import Table
 from croupier.engine.tables.turn_scheduler import TurnScheduler
 from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
@@ -147,17 +147,17 @@ def assemble(
 ) -> Engine:
     """Wire an engine with production ports; nothing runs yet."""
     engine_id, metrics = secrets.token_hex(8), EngineMetrics(CollectorRegistry())
-    writer, notifier = _writer_and_notifier(database, engine_id, logger)
+    # An engine on SQLite is the only one of its database.
+    is_alone = database.dialect == "sqlite"
     ports = Ports(
         engine_id=engine_id,
         metrics=metrics,
         new_seed=new_seed,
         random=secrets.SystemRandom().randrange,
         query_time=time_query(database, local_clock),
-        # An engine on SQLite is the only one of its database.
-        liveness=SqlLivenessStore(database, is_alone=database.dialect == "sqlite"),
-        writer=writer,
-        notifier=notifier,
+        liveness=SqlLivenessStore(database, is_alone=is_alone),
+        writer=SqliteWriter(database) if is_alone else PostgresWriter(database),
+        notifier=NullNotifier() if is_alone else PostgresNotifier(database, engine_id, logger),
         bot_workers=BotWorkerPool(settings.bot_processes, metrics, logger),
         networks=networks,
     )
@@ -173,30 +173,15 @@ def wire(
     logger: Logger,
 ) -> Engine:
     """Wire an engine to these ports; nothing runs yet."""
-    metrics, writer = ports.metrics, ports.writer
+    metrics = ports.metrics
     clock = DatabaseClock(local_clock, ports.query_time, logger)
-    store = SqlTableStore(database, writer, ports.notifier.logs_extended, metrics)
+    store = SqlTableStore(database, ports.writer, ports.notifier.logs_extended, metrics)
     outbox = Outbox(store, scoring, clock, metrics, logger)
     liveness = EngineLiveness(ports.liveness, ports.engine_id, store.commits.is_responsive, clock, logger)
     background, load_queue = Background(logger), LoadQueue(settings.max_loads, metrics)
-    new_table = partial(
-        Table,
-        new_subscribers=_new_subscribers(clock, metrics, ports.max_queue_messages),
-        new_scheduler=_new_scheduler(ports, liveness, background, clock),
-        limits=TableLimits(settings.max_table_entries, settings.max_table_rounds),
-        entry_limit=EntryLimit(settings.table_entries_per_second, settings.table_entries_burst),
-        store=store,
-        outbox=outbox,
-        notifier=ports.notifier,
-        liveness=liveness,
-        background=background,
-        clock=clock,
-        metrics=metrics,
-        logger=logger,
-    )
     tables = Tables(
         store,
-        new_table,
+        _new_table(settings, ports, store, outbox, liveness, background, clock, logger),
         load_queue,
         ReplayCache(store, load_queue, background, metrics),
         clock,
@@ -231,38 +216,49 @@ def wire(
     )
 
 
-def _new_subscribers(
-    clock: Clock, metrics: EngineMetrics, max_queue_messages: int
-) -> Callable[[FoldedTable], Subscribers]:
-    # One loop sends to the spectators of all tables, so that those of one table, up to 200, let the actions of other
-    # tables through.
+def _new_table(
+    settings: EngineSettings,
+    ports: Ports,
+    store: SqlTableStore,
+    outbox: Outbox,
+    liveness: EngineLiveness,
+    background: Background,
+    clock: Clock,
+    logger: Logger,
+) -> Callable[[FoldedTable, str], Table]:
     return partial(
-        Subscribers,
-        encoder=StreamEncoder(),
-        sending=SendingLoop(SPECTATOR_MESSAGES_PER_TICK),
-        clock=clock,
-        metrics=metrics,
-        max_queue_messages=max_queue_messages,
-    )
-
-
-def _new_scheduler(ports: Ports, liveness: EngineLiveness, background: Background, clock: Clock) -> NewTurnScheduler:
-    return partial(
-        TurnScheduler,
-        bot_workers=ports.bot_workers,
+        Table,
+        # One loop sends to the spectators of all tables, so that those of one table, up to 200, let the actions of
+        # other tables through.
+        new_subscribers=partial(
+            Subscribers,
+            encoder=StreamEncoder(),
+            sending=SendingLoop(SPECTATOR_MESSAGES_PER_TICK),
+            clock=clock,
+            metrics=ports.metrics,
+            max_queue_messages=ports.max_queue_messages,
+        ),
+        new_scheduler=partial(
+            TurnScheduler,
+            bot_workers=ports.bot_workers,
+            liveness=liveness,
+            background=background,
+            networks=ports.networks,
+            clock=clock,
+            random=ports.random,
+            metrics=ports.metrics,
+        ),
+        limits=TableLimits(settings.max_table_entries, settings.max_table_rounds),
+        entry_limit=EntryLimit(settings.table_entries_per_second, settings.table_entries_burst),
+        store=store,
+        report=outbox.report,
+        notify_reaction=ports.notifier.seat_reacted,
         liveness=liveness,
         background=background,
-        networks=ports.networks,
         clock=clock,
-        random=ports.random,
         metrics=ports.metrics,
+        logger=logger,
     )
-
-
-def _writer_and_notifier(database: Database, engine_id: str, logger: Logger) -> tuple[EntryWriter, Notifier]:
-    if database.dialect == "sqlite":
-        return SqliteWriter(database), NullNotifier()
-    return PostgresWriter(database), PostgresNotifier(database, engine_id, logger)
 
 
 def _retention(settings: EngineSettings) -> RetentionPolicy:

@@ -1,6 +1,7 @@
 """The engine's control service, for the lobby only."""
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any, cast
 
 import grpc
@@ -28,11 +29,11 @@ SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["EngineControlService"].full_
 MAX_TABLE_IDS = 500
 
 
+@dataclass(frozen=True, slots=True)
 class EngineControlServicer:
     """EngineControlService."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+    tables: Tables
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods."""
@@ -45,7 +46,7 @@ class EngineControlServicer:
     async def PrepareTable(self, request: pb.PrepareTableRequest, call: Call) -> pb.PrepareTableResponse:
         """Check a table and commit to its seed."""
         _only_the_lobby(call)
-        config = await self._tables.prepare(
+        config = await self.tables.prepare(
             request.table_id,
             request.game,
             request.seat_count,
@@ -75,13 +76,13 @@ class EngineControlServicer:
             removed_players=request.removed_player_ids,
             is_matched=request.is_matched,
         )
-        await self._tables.open(request.table_id, seats, list(request.client_seeds), access)
+        await self.tables.open(request.table_id, seats, list(request.client_seeds), access)
         return pb.OpenTableResponse()
 
     async def DiscardTables(self, request: pb.DiscardTablesRequest, call: Call) -> pb.DiscardTablesResponse:
         """Delete tables that are prepared and not open."""
         _only_the_lobby(call)
-        await self._tables.discard(_decode_table_ids(request))
+        await self.tables.discard(_decode_table_ids(request))
         return pb.DiscardTablesResponse()
 
     async def WatchEndedTables(
@@ -89,15 +90,15 @@ class EngineControlServicer:
     ) -> AsyncIterator[pb.WatchEndedTablesResponse]:
         """Follow the ends of games."""
         _only_the_lobby(call)
-        async for ended in self._tables.ended(request.resume_unix_ms):
+        async for ended in self.tables.ended(request.resume_unix_ms):
             yield pb.WatchEndedTablesResponse(table_ids=ended.table_ids, resume_unix_ms=ended.resume_at)
 
     async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, call: Call) -> pb.GetTableStatusesResponse:
         """Return whether tables are finished, and the players who have acted there."""
         _only_the_lobby(call)
-        statuses = await self._tables.statuses(_decode_table_ids(request))
+        statuses = await self.tables.statuses(_decode_table_ids(request))
         finished = [table_id for table_id, status in statuses.items() if status == "finished"]
-        acted = await self._tables.acted_players(finished)
+        acted = await self.tables.acted_players(finished)
         return pb.GetTableStatusesResponse(
             statuses=[
                 pb.TableStatus(table_id=table_id, is_finished=table_id in acted, acted_player_ids=acted.get(table_id))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from math import inf
 from typing import Any, cast
 
@@ -41,14 +42,14 @@ PURPOSES = {
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
+@dataclass(frozen=True, slots=True)
 class EngineServicer:
     """EngineService. Its streams write bytes that are encoded once for all viewers who receive the same."""
 
-    def __init__(self, tables: Tables, links: Links, clock: Clock, metrics: EngineMetrics) -> None:
-        self._tables = tables
-        self._links = links
-        self._clock = clock
-        self._metrics = metrics
+    tables: Tables
+    links: Links
+    clock: Clock
+    metrics: EngineMetrics
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods. The streams get handlers without serializers, since they write encoded messages."""
@@ -99,19 +100,19 @@ class EngineServicer:
     async def _visit(self, call: Call, table_id: str, need: Need, link: str = "") -> Table:
         """Return a table; raises NotFound unless it exists for the caller, with the link that they have."""
         visitor = self._visitor(call, table_id, link)
-        loaded = await self._tables.load(await self._find(call, table_id, visitor, need), visitor, need)
+        loaded = await self.tables.load(await self._find(call, table_id, visitor, need), visitor, need)
         if loaded.entries:
             call.admission.owe(load_cost(loaded.entries, loaded.callers))
         return loaded.table
 
     async def _find(self, call: Call, table_id: str, visitor: Visitor, need: Need) -> Table | StoredTable:
         """Return a table without its log; strangers pay before the database is asked, and before the log is read."""
-        if self._tables.is_seated_in_memory(table_id, visitor.player_id):
-            return await self._tables.find(table_id, visitor, need)
+        if self.tables.is_seated_in_memory(table_id, visitor.player_id):
+            return await self.tables.find(table_id, visitor, need)
         call.admission.pay_lookup()
         is_free = False
         try:
-            found = await self._tables.find(table_id, visitor, need)
+            found = await self.tables.find(table_id, visitor, need)
             is_free = has_seat(found.config, visitor.player_id)
         except Unavailable:
             # Players who try again during an outage would use up their network's share.
@@ -124,7 +125,7 @@ class EngineServicer:
         return found
 
     def _visitor(self, call: Call, table_id: str, link: str) -> Visitor:
-        return Visitor(call.caller.id, self._links.verifier.purpose_of(link, table_id))
+        return Visitor(call.caller.id, self.links.verifier.purpose_of(link, table_id))
 
     async def CreateLink(self, request: pb.CreateLinkRequest, call: Call) -> pb.CreateLinkResponse:
         """Return a link to a table of the caller."""
@@ -139,14 +140,14 @@ class EngineServicer:
             raise IllegalNow(
                 errors_pb2.ERROR_REASON_LINK_NOT_ALLOWED, f"the access of the table allows no link to {purpose}"
             )
-        link, expires = self._links.issue(request.table_id, purpose)
+        link, expires = self.links.issue(request.table_id, purpose)
         return pb.CreateLinkResponse(link=link, expiry_time=encode_time(expires))
 
     async def GetReplay(self, request: pb.GetReplayRequest, call: Call) -> AsyncIterator[pb.GetReplayResponse]:
         """Yield the replay of a finished table in parts; each is decompressed when the one before it was sent."""
         visitor = self._visitor(call, request.table_id, request.link)
         found = await self._find(call, request.table_id, visitor, Need.REPLAY)
-        replay = await self._tables.replay(found, visitor)
+        replay = await self.tables.replay(found, visitor)
         call.admission.owe(replay_cost(replay.written, replay.callers))
         for part in replay_parts(replay.compressed):
             yield pb.GetReplayResponse(replay=part)
@@ -195,7 +196,7 @@ class EngineServicer:
     def _end_at_expiry(self, table: Table, stream: Subscription, caller: Caller) -> asyncio.TimerHandle:
         """Let a stream end when the token of its call expires."""
         expires_at = caller.expires_at
-        seconds = inf if expires_at is None else max(0, expires_at - self._clock()) / 1000
+        seconds = inf if expires_at is None else max(0, expires_at - self.clock()) / 1000
         return asyncio.get_running_loop().call_later(seconds, table.subscribers.expire, stream)
 
     async def _read_actions(self, table: Table, stream: Subscription, call: Call) -> None:
@@ -223,7 +224,7 @@ class EngineServicer:
         """
         seconds = call.admission.delay(MESSAGE_COST)
         if seconds > 0:
-            self._metrics.rpc.limited.labels(PLAY_TABLE).inc()
+            self.metrics.rpc.limited.labels(PLAY_TABLE).inc()
             await asyncio.sleep(seconds)
 
     async def _answer(self, table: Table, player_id: str, request: pb.SubmitActionRequest) -> bytes:
@@ -249,7 +250,7 @@ class EngineServicer:
                         raise
                     await asyncio.sleep(limit.retry_after_seconds or 0)
         except ServiceError as error:
-            self._metrics.actions_refused.labels(error.reason_name).inc()
+            self.metrics.actions_refused.labels(error.reason_name).inc()
             raise
 
 

@@ -1,18 +1,9 @@
-"""The ports of a table to other parts of its engine."""
+"""The port of a table to the liveness of engines."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
 from croupier.engine.core.compensation import Outage
-from croupier.engine.core.reports import Report
-from croupier.games.facts import Seat
-
-
-class ReportOutbox(Protocol):
-    """Delivers reports to scoring."""
-
-    def report(self, table_id: str, reports: Sequence[Report]) -> None:
-        """Enqueue all reports that a table has had so far, in order; delivered ones are not sent again."""
 
 
 class Liveness(Protocol):
@@ -35,10 +26,3 @@ class Liveness(Protocol):
 
     async def is_alive(self) -> bool:
         """Return whether other engines consider this one alive; send a heartbeat at once if the last is old."""
-
-
-class ReactionNotifier(Protocol):
-    """Notifies the other engines of reactions."""
-
-    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
-        """Notify the other engines of a reaction; the notification may get lost."""

@@ -16,7 +16,7 @@ from croupier.engine.core.reports import Report
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, TableChange, TableStore
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
-from croupier.engine.tables.ports import Liveness, ReactionNotifier, ReportOutbox
+from croupier.engine.tables.ports import Liveness
 from croupier.engine.tables.subscribers import Subscribers, table_moved
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.turn_scheduler import Head, ScheduledTable, TurnScheduler
@@ -60,15 +60,18 @@ class Table:
         limits: decide.TableLimits,
         entry_limit: EntryLimit,
         store: TableStore,
-        outbox: ReportOutbox,
-        notifier: ReactionNotifier,
+        report: Callable[[str, Sequence[Report]], None],
+        notify_reaction: Callable[[str, Seat, str], None],
         liveness: Liveness,
         background: Background,
         clock: Clock,
         metrics: EngineMetrics,
         logger: Logger,
     ) -> None:
-        """Take over a folded table, which a player of a network created, and schedule its turn."""
+        """Take over a folded table, which a player of a network created, and schedule its turn.
+
+        `report` delivers all reports of a table to scoring, `notify_reaction` a reaction to the other engines.
+        """
         self.config = config = folded.config
         self.subscribers = new_subscribers(folded)
         self.entry_rate = EntryRate(entry_limit)
@@ -82,8 +85,8 @@ class Table:
         self._folded = folded
         self._limits = limits
         self._store = store
-        self._outbox = outbox
-        self._notifier = notifier
+        self._report = report
+        self._notify_reaction = notify_reaction
         self._liveness = liveness
         self._background = background
         self._clock = clock
@@ -236,7 +239,7 @@ class Table:
         seat = self.seat_of(player_id)
         decide.refuse_if_over(self.state)
         self.subscribers.react(seat, reaction)
-        self._notifier.seat_reacted(self.config.table_id, seat, reaction)
+        self._notify_reaction(self.config.table_id, seat, reaction)
 
     # The log
 
@@ -367,7 +370,7 @@ class Table:
             self._folded.apply(transition)
             self.subscribers.publish(transition, is_last=transition is transitions[-1])
         if len(self.reports) > reports_before:
-            self._outbox.report(self.config.table_id, self.reports)
+            self._report(self.config.table_id, self.reports)
         self.schedule_turn()
 
     # The engine's own actions
