@@ -14,7 +14,6 @@ from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import ActedBy, ClockConfig, Entry, TableConfig
 from croupier.engine.tables import subscribers
 from croupier.engine.tables.subscribers import Subscribers
-from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.table import Table
 from croupier.engine.tables.turn_scheduler import TurnScheduler
 from croupier.games.actions import Action, Play
@@ -80,14 +79,12 @@ def leak_resumed(encode_transition: Callable[..., bytes]) -> object:
     return open_to_all
 
 
-@defect(Subscribers, "resume")
-def resume_late(resume: Callable[..., Subscription]) -> object:
+@defect(Subscribers, "_messages_of_missed")
+def resume_late(messages_of: Callable[..., Iterator[bytes]]) -> object:
     """A resumed stream leaves out the first missed entry."""
 
-    def late(
-        one: Subscribers, viewer: Viewer, state: TableState, missed: Iterator[Transition] | None, *network_id: str
-    ) -> Subscription:
-        return resume(one, viewer, state, missed and islice(missed, 1, None), *network_id)
+    def late(one: Subscribers, viewer: Viewer, state: TableState, missed: Iterator[Transition]) -> Iterator[bytes]:
+        return messages_of(one, viewer, state, islice(missed, 1, None))
 
     return late
 

@@ -96,14 +96,12 @@ def deal_with_open_cards() -> AbstractContextManager[Any]:
 
 def resume_one_too_far() -> AbstractContextManager[Any]:
     """A resumed stream leaves out the first missed entry."""
-    original = Subscribers.resume
+    original = Subscribers._messages_of_missed
 
-    def resume(
-        subscribers: Subscribers, viewer: Viewer, state: Any, missed: Iterator[Transition] | None, *network_id: str
-    ) -> Any:
-        return original(subscribers, viewer, state, missed and islice(missed, 1, None), *network_id)
+    def late(one: Subscribers, viewer: Viewer, state: Any, missed: Iterator[Transition]) -> Iterator[bytes]:
+        return original(one, viewer, state, islice(missed, 1, None))
 
-    return patch.object(Subscribers, "resume", resume)
+    return patch.object(Subscribers, "_messages_of_missed", late)
 
 
 def never_catch_up_on_lost_notifications() -> AbstractContextManager[Any]:

@@ -185,7 +185,7 @@ class EngineServicer:
         stream = table.subscribe(viewer, after, call.caller.network)
         if after is not None and known - after <= MAX_RESUMED_ENTRIES:
             call.admission.owe(resume_cost(known - after))
-        stream.set_writer(asyncio.current_task())
+        stream.writer = asyncio.current_task()
         expiry = self._end_at_expiry(table, stream, call.caller)
         try:
             yield table, stream

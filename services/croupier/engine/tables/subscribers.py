@@ -106,11 +106,23 @@ class Subscribers:
             known, transitions_after = self.delayed.state, self.delayed.released_after
         else:
             known, transitions_after = self._folded.state, self._folded.transitions_after
-        if after_sequence is None:
-            return self.join(viewer, known, network_id)
-        if after_sequence > known.sequence:
+        if after_sequence is not None and after_sequence > known.sequence:
             raise self._ahead(after_sequence, known.sequence)
-        return self.resume(viewer, known, transitions_after(after_sequence), network_id)
+        missed = None if after_sequence is None else transitions_after(after_sequence)
+        stream = self._new_stream(viewer, network_id)
+        if missed is None:
+            stream.push(self._encoder.snapshot(self._config, known, viewer, self.time_for(viewer)))
+        else:
+            stream.preload(self._messages_of_missed(viewer, known, missed))
+        if after_sequence is not None:
+            self._metrics.resumes.inc()
+        if known.is_over:
+            stream.close()
+        elif viewer == SPECTATOR and self.delayed is not None:
+            self.delayed.admit(stream)
+        else:
+            self._streams[stream] = None
+        return stream
 
     def _ahead(self, after_sequence: int, known: int) -> ServiceError:
         wait = self.delayed.milliseconds_until(after_sequence) if self.delayed is not None else None
@@ -123,30 +135,8 @@ class Subscribers:
             field="after_sequence",
         )
 
-    def join(self, viewer: Viewer, table: TableState, network_id: str = "") -> Subscription:
-        """Return a stream that begins with a snapshot; raises LimitReached with too many spectators."""
-        stream = self._new_stream(viewer, network_id)
-        stream.push(self._encoder.snapshot(self._config, table, viewer, self.time_for(viewer)))
-        return self._admit(stream, table)
-
-    def resume(
-        self, viewer: Viewer, table: TableState, missed: Iterator[Transition] | None, network_id: str = ""
-    ) -> Subscription:
-        """Return a stream that begins with the missed transitions, or with the state of the turn if none were missed.
-
-        It begins with a snapshot if they are None, since they are too many. Raises LimitReached with too many
-        spectators.
-        """
-        if missed is None:
-            stream = self.join(viewer, table, network_id)
-        else:
-            stream = self._new_stream(viewer, network_id)
-            stream.preload(self._messages_of_missed(viewer, table, missed))
-            self._admit(stream, table)
-        self._metrics.resumes.inc()
-        return stream
-
     def _messages_of_missed(self, viewer: Viewer, table: TableState, missed: Iterator[Transition]) -> Iterator[bytes]:
+        """Yield the missed transitions, or the state of the turn if none were missed."""
         sequence = None
         for transition in missed:
             sequence = transition.entry.sequence
@@ -172,15 +162,6 @@ class Subscribers:
             _check_spectators(streams, network_id)
         sending = self._sending if viewer == SPECTATOR else None
         return Subscription(viewer, self._metrics.slow_readers.inc, network_id, sending, self._max_queue_messages)
-
-    def _admit(self, stream: Subscription, table: TableState) -> Subscription:
-        if table.is_over:
-            stream.close()
-        elif stream.viewer == SPECTATOR and self.delayed is not None:
-            self.delayed.admit(stream)
-        else:
-            self._streams[stream] = None
-        return stream
 
     def _all(self) -> Iterator[Subscription]:
         return chain(self._streams, self.delayed.streams if self.delayed is not None else ())

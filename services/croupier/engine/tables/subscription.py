@@ -66,6 +66,10 @@ class Subscription:
         self.viewer = viewer
         self.network = network
         self.is_quiet = True
+        self.closed = False
+        """Whether the stream takes no more messages."""
+        self.writer: asyncio.Task[Any] | None = None
+        """The task that writes the messages, which a slow reader may block."""
         self._max_messages = max_messages
         self._on_overflow = on_overflow
         self._sending = sending
@@ -74,18 +78,11 @@ class Subscription:
         self._missed: Iterator[bytes] = iter(())
         self._taker: asyncio.Future[None] | None = None
         self._last_has_answer = False
-        self._writer: asyncio.Task[Any] | None = None
-        self._closed = False
         self._error: Exception | None = None
-
-    @property
-    def closed(self) -> bool:
-        """Whether the stream takes no more messages."""
-        return self._closed
 
     def push(self, message: bytes) -> None:
         """Enqueue a message; a stream with a full queue is aborted instead, and never slows the table."""
-        if self._closed:
+        if self.closed:
             return
         if len(self._messages) >= self._max_messages:
             self._messages.clear()
@@ -103,10 +100,6 @@ class Subscription:
         self._messages.append(message)
         self._last_has_answer = False
         self._wake()
-
-    def set_writer(self, writer: asyncio.Task[Any] | None) -> None:
-        """Set the task that writes the messages, which a slow reader may block."""
-        self._writer = writer
 
     def preload(self, messages: Iterator[bytes]) -> None:
         """Put the missed messages of a resumed stream before all others; each is encoded when the stream is read.
@@ -128,22 +121,22 @@ class Subscription:
 
     def close(self, error: Exception | None = None) -> None:
         """End the stream after its queued messages, with an error if one is given."""
-        if not self._closed:
-            self._closed = True
+        if not self.closed:
+            self.closed = True
             self._error = error
             self._wake()
 
     def abort(self, error: Exception | None = None) -> None:
         """End the stream, with an error if one is given, and cancel its writer if the reader blocks even that."""
-        if self._writer is not None:
-            asyncio.get_running_loop().call_later(MAX_WRITE_SECONDS, self._writer.cancel)
+        if self.writer is not None:
+            asyncio.get_running_loop().call_later(MAX_WRITE_SECONDS, self.writer.cancel)
         self.close(error)
 
     async def next(self) -> bytes | None:
         """Return the next message, None at the end; raises the error that the stream was closed with."""
         if (missed := next(self._missed, None)) is not None:
             return missed
-        while self._messages or not self._closed:
+        while self._messages or not self.closed:
             if not self._messages or self._sending is not None:
                 self._taker = asyncio.get_running_loop().create_future()
                 if self._messages:
