@@ -18,8 +18,13 @@ from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.addresses import MAX_PORT, addresses_from
 from croupier.cli.launcher.background import BackgroundServices
 from croupier.cli.launcher.data_folder import prepare_data_folder
-from croupier.cli.launcher.gateway import MISSING, GatewayChoice, is_installed
-from croupier.cli.launcher.machine_addresses import addresses_of_machine, reachable_addresses
+from croupier.cli.launcher.gateway import (
+    MISSING,
+    GatewayChoice,
+    addresses_of_machine,
+    is_installed,
+    reachable_addresses,
+)
 from croupier.cli.launcher.replicas import MAX_INSTANCES, Replicas
 from tests.cli.conftest import EVERYWHERE, Command, events, fake_services, received_flags
 

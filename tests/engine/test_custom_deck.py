@@ -23,7 +23,7 @@ async def test_the_game_is_played_to_its_end(engine: EngineHarness, seed: int) -
     random = Random(seed)
     with toy_known():
         tables = engine.tables(1)
-        control = EngineControlServicer(tables)
+        control = EngineControlServicer(tables, engine.store)
         prepared = await control.PrepareTable(
             engine_control_pb2.PrepareTableRequest(
                 table_id="t2", game="toy", seat_count=SEATS, time_control=encode_time_control(CLOCK)

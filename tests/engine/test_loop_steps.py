@@ -152,7 +152,7 @@ class Calls:
         """Forget all tables in memory."""
         self.tables = self._engine.tables(store=self._store)
         self._players = self._engine.servicer(self.tables)
-        self._control = EngineControlServicer(self.tables)
+        self._control = EngineControlServicer(self.tables, self._store)
 
     async def watch_by_many(self) -> None:
         """Open all streams that a table may have, without readers."""

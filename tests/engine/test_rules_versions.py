@@ -67,7 +67,7 @@ async def test_old_tables_keep_their_rules_and_new_tables_have_the_new_version(
     with second_version():
         tables = tables_of(engine.another_engine())
         request = engine_control_pb2.DescribeGamesRequest()
-        described = await EngineControlServicer(tables).DescribeGames(request, call_of("lobby"))
+        described = await EngineControlServicer(tables, engine.store).DescribeGames(request, call_of("lobby"))
         assert {game.game: game.rules_version for game in described.games}["thulla"] == 2
         assert await tables.prepare("prepared", "thulla", 3, {"scoring": "none"}, CLOCK) == config
         with pytest.raises(AlreadyExists):

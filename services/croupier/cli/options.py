@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from croupier.cli.faults import misused
-from croupier.games.interface import Game, InvalidOption, Option, OptionValue, resolve_options, seats_text
+from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options, seats_text
 from croupier.games.registry import GAMES
 from croupier_api.v1 import games_pb2
 
@@ -46,7 +46,7 @@ def split_options(pairs: Iterable[str]) -> dict[str, str]:
 def read_options(game: Game, seats: int, texts: Mapping[str, str]) -> dict[str, OptionValue]:
     """Return options with the types of the game; raises CommandFault with the allowed values."""
     known = {option.name: option for option in game.options(seats)}
-    values = {name: _value(known[name], text) if name in known else text for name, text in texts.items()}
+    values = {name: _value(known[name].type_name, text) if name in known else text for name, text in texts.items()}
     try:
         resolve_options(game, seats, values)
     except InvalidOption as fault:
@@ -54,39 +54,29 @@ def read_options(game: Game, seats: int, texts: Mapping[str, str]) -> dict[str, 
     return values
 
 
-def _value(option: Option, text: str) -> OptionValue:
-    """Return the value of the option's type; the text itself, which the check then refuses, if there is none."""
-    match option.type_name:
+def _value(type_name: str, text: str) -> OptionValue:
+    """Return the value of the option's type; the text itself, which is refused later, if there is none."""
+    match type_name:
         case "boolean":
-            return _flag(text)
-        case "integer":
-            return _integer(text)
-        case _:
-            return text
+            return {"true": True, "false": False}.get(text, text)
+        case "integer" if text.removeprefix("-").isdecimal():
+            return int(text)
+    return text
 
 
 def described_options(game: games_pb2.GameDescription, texts: Mapping[str, str]) -> dict[str, OptionValue]:
     """Return options with the types of a game as the services describe it; the services refuse invalid ones."""
     known = {option.name: option for option in game.options}
-    return {name: _described_value(known[name], text) if name in known else text for name, text in texts.items()}
+    return {name: _value(_type_name(known[name]), text) if name in known else text for name, text in texts.items()}
 
 
-def _described_value(option: games_pb2.OptionDescription, text: str) -> OptionValue:
+def _type_name(option: games_pb2.OptionDescription) -> str:
     match option.WhichOneof("values"):
         case "flag":
-            return _flag(text)
+            return "boolean"
         case "choice" if option.choice.default_value.HasField("string_value"):
-            return text
-        case _:
-            return _integer(text)
-
-
-def _flag(text: str) -> OptionValue:
-    return {"true": True, "false": False}.get(text, text)
-
-
-def _integer(text: str) -> OptionValue:
-    return int(text) if text.removeprefix("-").isdecimal() else text
+            return "string"
+    return "integer"
 
 
 def option_text(value: OptionValue) -> str:

@@ -16,17 +16,12 @@ def check_health(address: str, service: str) -> None:
         check_address(address)
     except ValueError:
         raise misused(f"invalid address {address!r}: expected HOST:PORT, IPv6 as [HOST]:PORT") from None
-    status = health_pb2.HealthCheckResponse.ServingStatus.Name(_status(address, service))
-    if status != "SERVING":
-        raise CommandFault(f"{address} reports {status}")
-
-
-def _status(address: str, service: str) -> health_pb2.HealthCheckResponse.ServingStatus:
     with grpc.insecure_channel(address, options=(NO_PROXY,)) as channel:
         ask = health_pb2_grpc.HealthStub(channel).Check
         try:
             answer = ask(health_pb2.HealthCheckRequest(service=service), timeout=ANSWER_SECONDS)
         except grpc.RpcError as fault:
             raise CommandFault(f"{address} does not report its health: {fault.code().name}") from None
-    status: health_pb2.HealthCheckResponse.ServingStatus = answer.status
-    return status
+    status = health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status)
+    if status != "SERVING":
+        raise CommandFault(f"{address} reports {status}")

@@ -56,8 +56,7 @@ def up(
 ) -> None:
     """Run lobby, engine and scoring behind one gateway on this machine until Ctrl-C."""
     from croupier.cli.commands.up import up as run_up
-    from croupier.cli.launcher.gateway import GatewayChoice
-    from croupier.cli.launcher.machine_addresses import addresses_of_machine
+    from croupier.cli.launcher.gateway import GatewayChoice, addresses_of_machine
     from croupier.cli.launcher.replicas import Replicas
     from croupier.cli.launcher.supervisor import SupervisorSettings
 

@@ -1,19 +1,23 @@
 """The gateway of `croupier up`: with TLS or without it, for this machine or for others."""
 
 import ipaddress
-from collections.abc import Sequence
+import socket
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeAlias
+
+import psutil
 
 from croupier.cli.faults import CommandFault, misused
 from croupier.cli.launcher.addresses import HOST
 from croupier.cli.launcher.data_folder import DataFolder
-from croupier.cli.launcher.machine_addresses import IpAddress, reachable_addresses
 from croupier.gateway.envoy import find_envoy
 from croupier.gateway.local_certificate import DevelopmentCertificate
 from croupier.runtime.server.program import SettingsError, check_together
 
+IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 MISSING = "there is no gateway, only plain gRPC: the extra `gateway` of this project brings one"
 
 
@@ -80,3 +84,29 @@ def is_installed() -> bool:
     except SettingsError:
         return False
     return True
+
+
+def addresses_of_machine() -> tuple[IpAddress, ...]:
+    """Return the addresses of the network interfaces that are up."""
+    up = {name for name, state in psutil.net_if_stats().items() if state.isup}
+    return tuple(
+        # An address of IPv6 may have its interface after a percent sign.
+        ipaddress.ip_address(each.address.partition("%")[0])
+        for name, addresses in psutil.net_if_addrs().items()
+        for each in addresses
+        if name in up and each.family in (socket.AF_INET, socket.AF_INET6)
+    )
+
+
+def reachable_addresses(listen: str, addresses: Iterable[IpAddress]) -> Sequence[str]:
+    """Return the addresses that other machines use for a program which listens on an IP address of this machine."""
+    listened = ipaddress.ip_address(listen)
+    if not listened.is_unspecified:
+        return () if listened.is_loopback else (str(listened),)
+    # A link-local address is valid only together with an interface of the other machine.
+    return [
+        str(address)
+        for address in addresses
+        # A server on all addresses of IPv6 has all of IPv4 too.
+        if address.version <= listened.version and not (address.is_loopback or address.is_link_local)
+    ]

@@ -172,16 +172,8 @@ def words_of(game: games_pb2.GameDescription, names: Sequence[str], symbols: boo
 
 def cards_of(action: actions_pb2.Action) -> Sequence[CardValue]:
     """Return the list of cards of an action; empty for one without."""
-    match action.WhichOneof("verb"):
-        case "keep_cards":
-            return action.keep_cards.cards
-        case "swap_cards":
-            return action.swap_cards.cards
-        case "lay":
-            return action.lay.cards
-        case "declare_word":
-            return action.declare_word.cards
-    return ()
+    verb = action.WhichOneof("verb")
+    return getattr(action, verb).cards if verb in ("keep_cards", "swap_cards", "lay", "declare_word") else ()
 
 
 def _is_standard(text: str) -> bool:

@@ -15,6 +15,7 @@ from croupier.engine.api.table_codec import (
     encode_teams,
     encode_time_control,
 )
+from croupier.engine.storage.port import TableStore
 from croupier.engine.tables.registry import Tables
 from croupier.games.registry import GAMES, rules_of
 from croupier.runtime.errors import NotPermitted, invalid_field
@@ -34,6 +35,7 @@ class EngineControlServicer:
     """EngineControlService."""
 
     tables: Tables
+    store: TableStore
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods."""
@@ -82,7 +84,7 @@ class EngineControlServicer:
     async def DiscardTables(self, request: pb.DiscardTablesRequest, call: Call) -> pb.DiscardTablesResponse:
         """Delete tables that are prepared and not open."""
         _only_the_lobby(call)
-        await self.tables.discard(_decode_table_ids(request))
+        await self.store.discard_prepared(_decode_table_ids(request))
         return pb.DiscardTablesResponse()
 
     async def WatchEndedTables(
@@ -96,9 +98,9 @@ class EngineControlServicer:
     async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, call: Call) -> pb.GetTableStatusesResponse:
         """Return whether tables are finished, and the players who have acted there."""
         _only_the_lobby(call)
-        statuses = await self.tables.statuses(_decode_table_ids(request))
+        statuses = await self.store.statuses(_decode_table_ids(request))
         finished = [table_id for table_id, status in statuses.items() if status == "finished"]
-        acted = await self.tables.acted_players(finished)
+        acted = await self.store.acted_players(finished)
         return pb.GetTableStatusesResponse(
             statuses=[
                 pb.TableStatus(table_id=table_id, is_finished=table_id in acted, acted_player_ids=acted.get(table_id))

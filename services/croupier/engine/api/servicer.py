@@ -25,7 +25,7 @@ from croupier.games.facts import Seat, Viewer
 from croupier.runtime.admission.costs import MESSAGE_COST, load_cost, replay_cost, resume_cost
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, Unavailable, invalid_field
 from croupier.runtime.identity.links import Links
-from croupier.runtime.identity.tokens import Caller, Clock
+from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.server.call import Call
 from croupier.runtime.server.interceptor import REQUEST_SECONDS
 from croupier.runtime.table_access import LinkPurpose
@@ -186,18 +186,15 @@ class EngineServicer:
         if after is not None and known - after <= MAX_RESUMED_ENTRIES:
             call.admission.owe(resume_cost(known - after))
         stream.writer = asyncio.current_task()
-        expiry = self._end_at_expiry(table, stream, call.caller)
+        # The stream ends when the token of its call expires.
+        expires_at = call.caller.expires_at
+        seconds = inf if expires_at is None else max(0, expires_at - self.clock()) / 1000
+        expiry = asyncio.get_running_loop().call_later(seconds, table.subscribers.expire, stream)
         try:
             yield table, stream
         finally:
             expiry.cancel()
             table.subscribers.leave(stream)
-
-    def _end_at_expiry(self, table: Table, stream: Subscription, caller: Caller) -> asyncio.TimerHandle:
-        """Let a stream end when the token of its call expires."""
-        expires_at = caller.expires_at
-        seconds = inf if expires_at is None else max(0, expires_at - self.clock()) / 1000
-        return asyncio.get_running_loop().call_later(seconds, table.subscribers.expire, stream)
 
     async def _read_actions(self, table: Table, stream: Subscription, call: Call) -> None:
         """Serve the actions of a stream in order, until the client half-closes it or sends a malformed message."""

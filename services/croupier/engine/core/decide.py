@@ -10,7 +10,7 @@ from croupier.engine.core.clock import NOT_WAITING, abandoned_at
 from croupier.engine.core.compensation import Outage, compensation_due
 from croupier.engine.core.fold import ABANDONED, TableState, Transition, advance
 from croupier.engine.core.log import ActedBy, ProposalEvent, Proposed, TableConfig, TableEnded, Voted
-from croupier.engine.core.proposals import OpenProposal, open_at, refusal_of
+from croupier.engine.core.proposals import open_at, refusal_of
 from croupier.games.facts import Seat
 from croupier.games.interface import IllegalAction, ProposalAgreed, SeatActed
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, StaleSequence
@@ -97,7 +97,14 @@ def proposal(
     """
     refuse_if_over(table)
     at = max(now, table.at)
-    _check_name(table, proposed.proposal)
+    known = table.rules.proposals
+    if proposed.proposal not in known:
+        expected = " or ".join(known) or "none, since the game has no proposals"
+        raise MalformedRequest(
+            errors_pb2.ERROR_REASON_UNKNOWN_PROPOSAL,
+            f"invalid proposal {proposed.proposal[:MAX_SHOWN_CHARACTERS]!r}: expected {expected}",
+            field="proposal",
+        )
     if pending := open_at(table.proposal, at):
         raise IllegalNow(
             errors_pb2.ERROR_REASON_PROPOSAL_PENDING,
@@ -117,8 +124,18 @@ def vote(config: TableConfig, table: TableState, now: int, voted: Voted, request
     Raises IllegalNow if that proposal is not open, or the seat has agreed with it already.
     """
     refuse_if_over(table)
-    at = max(now, table.at)
-    if voted.seat in _voted_on(table, at, voted).agreed:
+    at, pending = max(now, table.at), table.proposal
+    if pending is None:
+        raise IllegalNow(errors_pb2.ERROR_REASON_NO_PROPOSAL, "no proposal waits for votes")
+    if voted.proposal_sequence != pending.sequence:
+        raise IllegalNow(
+            errors_pb2.ERROR_REASON_PROPOSAL_REPLACED,
+            f"invalid proposal_sequence {voted.proposal_sequence}: expected {pending.sequence}",
+            metadata={"sequence": str(pending.sequence)},
+        )
+    if open_at(pending, at) is None:
+        raise IllegalNow(errors_pb2.ERROR_REASON_PROPOSAL_EXPIRED, "the time of this proposal is up: create it again")
+    if voted.seat in pending.agreed:
         raise IllegalNow(
             errors_pb2.ERROR_REASON_ALREADY_VOTED, f"seat {voted.seat} has agreed with this proposal already"
         )
@@ -148,17 +165,6 @@ def _with_agreement(
     return transitions + agreement(config, transitions[-1].after, at)
 
 
-def _check_name(table: TableState, name: str) -> None:
-    known = table.rules.proposals
-    if name not in known:
-        expected = " or ".join(known) or "none, since the game has no proposals"
-        raise MalformedRequest(
-            errors_pb2.ERROR_REASON_UNKNOWN_PROPOSAL,
-            f"invalid proposal {name[:MAX_SHOWN_CHARACTERS]!r}: expected {expected}",
-            field="proposal",
-        )
-
-
 def _check_rate(proposed_at: Sequence[int], at: int) -> None:
     recent = [time for time in proposed_at if time > at - WINDOW_MILLISECONDS]
     if len(recent) >= MAX_PROPOSALS:
@@ -168,21 +174,6 @@ def _check_rate(proposed_at: Sequence[int], at: int) -> None:
             retry_after_seconds=(recent[-MAX_PROPOSALS] + WINDOW_MILLISECONDS - at) / 1000,
             metadata={"limit": "seat_requests"},
         )
-
-
-def _voted_on(table: TableState, at: int, voted: Voted) -> OpenProposal:
-    pending = table.proposal
-    if pending is None:
-        raise IllegalNow(errors_pb2.ERROR_REASON_NO_PROPOSAL, "no proposal waits for votes")
-    if voted.proposal_sequence != pending.sequence:
-        raise IllegalNow(
-            errors_pb2.ERROR_REASON_PROPOSAL_REPLACED,
-            f"invalid proposal_sequence {voted.proposal_sequence}: expected {pending.sequence}",
-            metadata={"sequence": str(pending.sequence)},
-        )
-    if open_at(pending, at) is None:
-        raise IllegalNow(errors_pb2.ERROR_REASON_PROPOSAL_EXPIRED, "the time of this proposal is up: create it again")
-    return pending
 
 
 # The end of a seat's time, and of a table

@@ -15,7 +15,6 @@ from croupier.engine.storage import archive
 from croupier.engine.storage.group_commit import GroupCommit
 from croupier.engine.storage.port import StoredTable, TableChange, TableStore
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
-from croupier.engine.storage.work_claims import claim
 from croupier.engine.storage.writer import Append, EntryWriter, open_table
 from croupier.runtime.database.database import Database
 
@@ -134,11 +133,11 @@ class SqlTableStore(TableStore):
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         is_due = DEADLINES.c.at < before
-        return await self._database.write(claim, DEADLINES.c.table_id, DEADLINES.c.at, is_due, until, limit)
+        return await self._database.write(_claim, DEADLINES.c.table_id, DEADLINES.c.at, is_due, until, limit)
 
     async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
         is_due = sa.and_(TABLES.c.reports_done < TABLES.c.reports_due, TABLES.c.reports_at < now)
-        return await self._database.write(claim, TABLES.c.table_id, TABLES.c.reports_at, is_due, until, limit)
+        return await self._database.write(_claim, TABLES.c.table_id, TABLES.c.reports_at, is_due, until, limit)
 
     async def reports_done(self, table_id: str) -> int:
         query = sa.select(TABLES.c.reports_done).where(TABLES.c.table_id == table_id)
@@ -157,7 +156,7 @@ class SqlTableStore(TableStore):
             TABLES.c.reports_done >= TABLES.c.reports_due,
             TABLES.c.archive_at < now,
         )
-        return await self._database.write(claim, TABLES.c.table_id, TABLES.c.archive_at, is_due, until, limit)
+        return await self._database.write(_claim, TABLES.c.table_id, TABLES.c.archive_at, is_due, until, limit)
 
     async def archive(self, table_id: str, packed: PackedLog) -> None:
         await self._database.write(archive.archive, table_id, packed)
@@ -207,6 +206,29 @@ def _has_acted(connection: sa.Connection, table_id: str, seat: int) -> bool:
     action = f'{{"t":"act","v":_,"seat":{seat},%"request":%'
     entry = sa.exists().where(ENTRIES.c.table_id == table_id, ENTRIES.c.body.like(action))
     return bool(connection.execute(sa.select(sa.literal(1)).where(entry)).scalar())
+
+
+def _claim(
+    connection: sa.Connection,
+    key: sa.Column[str],
+    at: sa.Column[int],
+    is_due: sa.ColumnElement[bool],
+    until: int,
+    limit: int,
+) -> list[str]:
+    """Claim due rows until `until`, and return their keys, oldest first.
+
+    All engines look for due work, and each piece is done by the engine that claims it first. Column `at` has the time
+    at which a row is due, which becomes `until`.
+    """
+    oldest = sa.select(key).where(is_due).order_by(at).limit(limit).with_for_update(skip_locked=True)
+    found = connection.scalars(oldest).all()
+    if not found:
+        return []
+    # SQLite has no row locks, so a row may have changed since: its new time must not be overwritten.
+    still_due = sa.update(at.table).where(key.in_(found), is_due).values({at: until}).returning(key)
+    claimed = set(connection.scalars(still_due))
+    return [each for each in found if each in claimed]
 
 
 def _entries_beyond(connection: sa.Connection, heads: Mapping[str, int], limit: int) -> dict[str, tuple[Entry, ...]]:

@@ -35,7 +35,9 @@ class LoadQueue:
             yield
             return
         self._urgent_callers[table_id] += 1
-        self._promote(table_id)
+        if (turn := self._others.pop(table_id, None)) is not None:
+            self._urgent[table_id] = turn
+            self._start_next()
         try:
             yield
         finally:
@@ -73,11 +75,6 @@ class LoadQueue:
             yield
         finally:
             self._end(is_stranger)
-
-    def _promote(self, table_id: str) -> None:
-        if (turn := self._others.pop(table_id, None)) is not None:
-            self._urgent[table_id] = turn
-            self._start_next()
 
     def _start_next(self) -> None:
         while self._running < self._max_loads:

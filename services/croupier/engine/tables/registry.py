@@ -290,21 +290,9 @@ class Tables:
             self._logger.error("log cannot be read", table_id=table_id, exc_info=fault)
             raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, str(fault), retry_after_seconds=1) from None
 
-    async def discard(self, table_ids: Sequence[str]) -> None:
-        """Delete those of some tables that are prepared; repeats change nothing."""
-        await self._store.discard_prepared(table_ids)
-
     def ended(self, resume_at: int) -> AsyncGenerator[EndedTables, None]:
         """Return the stream of tables that end at or after a time; it ends when the engine stops."""
         return ended_tables(self._store, resume_at, lambda: self.is_draining)
-
-    async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
-        """Return the status of each of these tables that exists: "prepared", "open" or "finished"."""
-        return await self._store.statuses(table_ids)
-
-    async def acted_players(self, table_ids: Sequence[str]) -> dict[str, list[str]]:
-        """Return the players of each of these tables that is over who have acted."""
-        return await self._store.acted_players(table_ids)
 
     async def evict(self, idle_milliseconds: int) -> None:
         """Evict tables that were not used for so long; finished ones sooner."""
