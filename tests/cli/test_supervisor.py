@@ -16,7 +16,7 @@ from croupier.cli.launcher.addresses import addresses_from, check_free
 from croupier.cli.launcher.gateway import GatewayChoice
 from croupier.cli.launcher.replicas import Replicas, service_of
 from croupier.cli.launcher.supervisor import running_services
-from croupier.cli.services import endpoints_of, endpoints_running_in
+from croupier.cli.services import endpoints_of, reachable_services
 from tests.cli.conftest import events, fake_services, received_flags
 from tests.waiting import until
 
@@ -70,7 +70,7 @@ async def test_with_mutual_tls_each_service_gets_a_certificate_of_its_own(tmp_pa
             assert tuple(Path(flags[name]) for name in ("tls-certificate", "tls-key", "tls-ca")) == files
             assert all(path.exists() for path in files)
         with pytest.raises(CommandFault, match="take no players themselves: name their gateway with --server"):
-            endpoints_running_in(tmp_path)
+            await reachable_services(tmp_path, None, print).__aenter__()
 
 
 async def test_replicas_share_a_database_and_know_all_addresses(tmp_path: Path) -> None:

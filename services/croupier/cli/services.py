@@ -32,28 +32,21 @@ def endpoints_of(addresses: Mapping[str, Mapping[str, str]]) -> Endpoints:
     return Endpoints(lobby, engine, scoring)
 
 
-def endpoints_running_in(folder: Path) -> Endpoints | None:
-    """Return the services that run in a data folder, if any; raises CommandFault for those that refuse players."""
-    running = running_in(folder)
-    if running and running.get("mutual_tls"):
-        raise misused(f"the services in {folder} take no players themselves: name their gateway with --server")
-    return endpoints_of(running["services"]) if running else None
-
-
 @asynccontextmanager
 async def reachable_services(
     folder: Path, server: str | None, say: Note, tls: Tls | None = None, *, insecure: bool = False
 ) -> AsyncIterator[Endpoints]:
     """Yield the gateway if one is named, else the services that run in the data folder, else new ones for the body.
 
-    Raises CommandFault if services cannot be started.
+    Raises CommandFault if services cannot be started, and for running ones that refuse players.
     """
     if server is not None:
         yield gateway(server, tls, insecure=insecure)
         return
-    running = endpoints_running_in(folder)
-    if running is not None:
-        yield running
+    if running := running_in(folder):
+        if running.get("mutual_tls"):
+            raise misused(f"the services in {folder} take no players themselves: name their gateway with --server")
+        yield endpoints_of(running["services"])
         return
     say(f"starting services for this session ({printed_command('up')} keeps some running)")
     async with running_services(folder, settings=SupervisorSettings(note=say)) as services:

@@ -24,17 +24,16 @@ AUTHORITY_DAYS = 3650
 def make_missing(folder: Path, days: int | None, now: datetime) -> list[Path]:
     """Make the missing keys in a folder, with `days` also certificates that are valid for so long; change no file.
 
-    Returns the new files. Raises CommandFault if one cannot be made, and OSError if it cannot be written.
+    Returns the new files. Raises CommandFault for a public key or certificate without its private key or the other way
+    round, for a private key that cannot be read, for an authority that cannot sign, and OSError if one cannot be
+    written.
     """
     make_private_folder(folder)
-    return make_keys(folder) + (make_certificates(folder, days, now) if days is not None else [])
+    return _make_keys(folder) + (_make_certificates(folder, days, now) if days is not None else [])
 
 
-def make_keys(folder: Path) -> list[Path]:
-    """Make a key pair for each service that signs and has none; returns the new files.
-
-    Raises CommandFault for a public key without its private one, and for a private one that cannot be read.
-    """
+def _make_keys(folder: Path) -> list[Path]:
+    """Make a key pair for each service that signs and has none; returns the new files."""
     wanted = [(folder / f"{signer}.private.pem", folder / f"{signer}.public.pem") for signer in SIGNERS]
     for private, public in wanted:
         if public.exists() and not private.exists():
@@ -48,11 +47,8 @@ def make_keys(folder: Path) -> list[Path]:
     return missing
 
 
-def make_certificates(folder: Path, days: int, now: datetime) -> list[Path]:
-    """Make a certificate for each service and the gateway that has none; returns the new files.
-
-    Raises CommandFault for a certificate without its key or the other way round, or an authority that cannot sign.
-    """
+def _make_certificates(folder: Path, days: int, now: datetime) -> list[Path]:
+    """Make a certificate for each service and the gateway that has none; returns the new files."""
     missing = [service for service in CERTIFIED if not _is_whole(*certificate_files(folder, service)[:2])]
     if not missing:
         return []

@@ -59,7 +59,7 @@ class Screen(Protocol):
         """Return the next typed line; None at the end of the input."""
 
 
-class LiveScreen:
+class LiveScreen(Screen):
     """A screen whose picture stays at the bottom, above the typed line, with the story above both.
 
     `leave` is called when the person leaves: by Ctrl-C, by Ctrl-D or in words.
@@ -84,7 +84,6 @@ class LiveScreen:
 
     @property
     def width(self) -> int:
-        """Return the columns that a line may have."""
         return min(MAX_WIDTH, self.application.output.get_size().columns)
 
     def say(self, *lines: RenderableType) -> None:
@@ -97,7 +96,6 @@ class LiveScreen:
         self.application.invalidate()
 
     async def read(self) -> str | None:
-        """Return the next typed line."""
         return await self._lines.get()
 
     def _accept(self, buffer: Buffer) -> bool:
@@ -134,7 +132,7 @@ def _terminal_size() -> Size:
     return Size(size.lines, size.columns)
 
 
-class PlainScreen:
+class PlainScreen(Screen):
     """A screen of lines only, for terminals that cannot move the cursor and for files; it shows news alone."""
 
     def __init__(self, console: Console) -> None:
@@ -145,11 +143,9 @@ class PlainScreen:
 
     @property
     def width(self) -> int:
-        """Return the columns that a line may have."""
         return min(MAX_WIDTH, self._console.width)
 
     def say(self, *lines: RenderableType) -> None:
-        """Add lines."""
         _print(self._console, lines)
 
     def draw(self, picture: Picture, *, is_news: bool) -> None:

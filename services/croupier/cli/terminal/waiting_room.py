@@ -59,6 +59,9 @@ class WaitingRoom:
     def _has_begun(self) -> bool:
         return self._table.state in (tables_pb2.TABLE_STATE_PLAYING, tables_pb2.TABLE_STATE_FINISHED)
 
+    def _is_own(self, player_id: str) -> bool:
+        return self._client.player is not None and self._client.player.player_id == player_id
+
     async def _follow(self) -> None:
         self._draw(is_news=True)
         while not self._has_begun:
@@ -76,8 +79,7 @@ class WaitingRoom:
         self._table = (await self._client.get_table(table_id=self._table.table_id)).table
         if self._table.state == tables_pb2.TABLE_STATE_CLOSED:
             raise CommandFault("the table was closed before its game began")
-        own = self._client.player
-        is_unready = any(own and seat.player_id == own.player_id and not seat.is_ready for seat in self._table.seats)
+        is_unready = any(self._is_own(seat.player_id) and not seat.is_ready for seat in self._table.seats)
         if is_unready and not self._has_begun and all(seat.name for seat in self._table.seats):
             # If the seats have changed meanwhile, or the person leaves, the next reading shows them.
             with contextlib.suppress(FailedPrecondition, PermissionDenied):
@@ -112,17 +114,15 @@ class WaitingRoom:
         if silent > ANSWER_SECONDS:
             lost = "The connection is lost: asking the lobby until it answers. /quit leaves; you can come back."
             messages.append(folded("", lost, width, style="bold red"))
-        own = self._client.player
-        start = "/start fills the free seats with bots, " if own and own.player_id == self._table.host_player_id else ""
+        start = "/start fills the free seats with bots, " if self._is_own(self._table.host_player_id) else ""
         choices = folded("", f"{start}/leave frees your seat, /quit leaves; you can come back", width)
         self._screen.draw(Picture(self._lines(), [choices], messages), is_news=is_news)
 
     def _lines(self) -> Sequence[Text]:
         free = sum(not seat.name for seat in self._table.seats)
         waiting = f"waiting for {free} more" if free else "all seats are taken"
-        own = self._client.player
         lines = [Text(f"{escaped(self._game)}, {len(self._table.seats)} seats: {waiting}", style="bold")]
         for number, seat in enumerate(self._table.seats, start=1):
-            you = " (you)" if own and seat.player_id == own.player_id else ""
+            you = " (you)" if self._is_own(seat.player_id) else ""
             lines.append(Text(f"  {number} {escaped(seat.name) or 'free'}{you}"))
         return lines

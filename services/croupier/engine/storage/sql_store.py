@@ -235,7 +235,7 @@ def _entries_beyond(connection: sa.Connection, heads: Mapping[str, int], limit: 
     found: dict[str, tuple[Entry, ...]] = {}
     rows = connection.execute(_beyond(connection, heads).limit(limit)).all()
     for table_id, mine in groupby(rows, lambda row: row.table_id):
-        found[table_id] = tuple(_entry(row) for row in mine)
+        found[table_id] = tuple(decode_entry(table_id, row.sequence, row.at, row.deadline, row.body) for row in mine)
     rest = heads.keys() - found.keys()
     if rest and len(rows) < limit:
         archived = sa.select(ARCHIVE.c.table_id, ARCHIVE.c.log).where(ARCHIVE.c.table_id.in_(rest))
@@ -266,10 +266,6 @@ def _ended_after(at: int, table_id: str) -> sa.CompoundSelect[Any]:
         for rows in (TABLES, ARCHIVE)
     ]
     return sa.union_all(*parts).order_by("finished_at", "table_id")
-
-
-def _entry(row: sa.Row[Any]) -> Entry:
-    return decode_entry(row.table_id, row.sequence, row.at, row.deadline, row.body)
 
 
 def _config(row: sa.Row[Any]) -> TableConfig:

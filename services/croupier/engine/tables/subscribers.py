@@ -190,11 +190,6 @@ class Subscribers:
     def react(self, seat: Seat, reaction: str) -> None:
         """Publish a reaction of a seat; raises MalformedRequest for an unknown one, LimitReached for too many."""
         check_reaction(reaction)
-        self._count_reaction(seat)
-        self._metrics.reactions.inc()
-        self.publish_reaction(seat, reaction)
-
-    def _count_reaction(self, seat: Seat) -> None:
         now = self._clock()
         reacted_at = self._reacted_at.setdefault(seat, deque(maxlen=MAX_REACTIONS))
         if len(reacted_at) == MAX_REACTIONS and (wait := reacted_at[0] + REACTION_MILLISECONDS - now) > 0:
@@ -205,6 +200,8 @@ class Subscribers:
                 metadata={"limit": "seat_requests"},
             )
         reacted_at.append(now)
+        self._metrics.reactions.inc()
+        self.publish_reaction(seat, reaction)
 
     def publish_reaction(self, seat: Seat, reaction: str) -> None:
         """Publish a reaction that this engine or another has accepted."""

@@ -61,13 +61,6 @@ def check_text(field: str, text: str, max_characters: int) -> None:
         raise invalid_field(field, f"invalid {field}: expected 1 to {max_characters} printable ASCII characters")
 
 
-def _check_name(name: str) -> None:
-    if not 1 <= len(name) <= MAX_NAME_CODE_POINTS or "\0" in name:
-        raise invalid_field(
-            "seats.name", f"invalid seats.name: expected 1 to {MAX_NAME_CODE_POINTS} characters, none of them NUL"
-        )
-
-
 def check_clock(clock: ClockConfig) -> None:
     """Raise MalformedRequest if a part of the clock is out of its range."""
     times = (clock.action_milliseconds, clock.reserve_milliseconds, clock.bot_delay_milliseconds)
@@ -85,7 +78,9 @@ def check_seats(config: TableConfig) -> None:
     if len(seats) != config.seat_count or len(config.client_seeds) != config.seat_count:
         raise invalid_field("seats", f"invalid number of seats or client seeds: expected {config.seat_count} of each")
     for who in seats:
-        _check_name(who.name)
+        if not 1 <= len(who.name) <= MAX_NAME_CODE_POINTS or "\0" in who.name:
+            expected = f"1 to {MAX_NAME_CODE_POINTS} characters, none of them NUL"
+            raise invalid_field("seats.name", f"invalid seats.name: expected {expected}")
         if who.bot and who.bot not in bots:
             raise MalformedRequest(
                 errors_pb2.ERROR_REASON_UNKNOWN_BOT,
