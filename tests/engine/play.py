@@ -143,7 +143,7 @@ def draw(table: TableState, random: Random) -> tuple[Seat, Action]:
 async def act_once(table: Table, random: Random) -> int:
     """Submit one legal action to the live table; returns its sequence."""
     seat, action = choice(table.state, random)
-    return await table.act(seat, action, f"r{table.state.sequence}", None)
+    return await table.append_once(SeatActed(seat, action), f"r{table.state.sequence}")
 
 
 async def play_on(table: Table, random: Random, max_actions: int = 10_000) -> None:

@@ -131,7 +131,7 @@ async def test_a_player_who_acts_after_the_end_is_refused(engine: EngineHarness)
     engine.clock.advance(ABANDONED_MILLISECONDS)
     await settled()
     with pytest.raises(IllegalNow) as refusal:
-        await table.act(seat, action, "late", None)
+        await table.append_once(SeatActed(seat, action), "late")
     assert refusal.value.reason_name == "TABLE_FINISHED"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from croupier.engine.bots.worker import BotRequest
 from croupier.engine.core.fold import advance, new_table
-from croupier.engine.core.log import ActedBy, SeatConfig
+from croupier.engine.core.log import ActedBy, Proposed, SeatConfig, Voted
 from croupier.engine.tables.table import Table
 from croupier.engine.tables.turn_scheduler import RETRY_MILLISECONDS
 from croupier.engine.tasks import Background
@@ -98,7 +98,7 @@ async def test_the_engine_does_not_poll_a_table_with_a_bot_request(
         work.close()
 
     monkeypatch.setattr(Background, "start", start)
-    await table.propose((seat + 1) % 4, "restart_same", "p")
+    await table.append_once(Proposed((seat + 1) % 4, "restart_same", 0), "p")
     await settled()
     assert started == []
 
@@ -109,11 +109,11 @@ async def test_actions_of_others_cause_no_second_request(engine: EngineHarness, 
     first, second, _ = (other for other in range(4) if other != seat)
     engine.store.outcomes.append(AppendOutcome.FAILS_AFTER)
     with pytest.raises(Unavailable):
-        await table.propose(first, "restart_same", "p")
+        await table.append_once(Proposed(first, "restart_same", 0), "p")
     engine.clock.advance(RETRY_MILLISECONDS)
     await settled()
     assert table.state.proposal
-    await table.vote(second, table.state.proposal.sequence, False, "v")
+    await table.append_once(Voted(second, table.state.proposal.sequence, False), "v")
     await settled()
     await bot_workers.answer(0, bot_workers.asked[0].observation.legal.actions[0])
     assert acted(table) == [(seat, ActedBy.BOT)]
@@ -123,7 +123,7 @@ async def test_actions_of_others_cause_no_second_request(engine: EngineHarness, 
 async def test_a_changed_view_causes_a_new_request(engine: EngineHarness, bot_workers: FakeBotWorkers) -> None:
     table, seat = await deciding_table(engine, *people(1), *bots(2))
     person = next(at for at, who in enumerate(table.config.seats) if not who.bot)
-    await table.propose(person, "restart_new", "p")
+    await table.append_once(Proposed(person, "restart_new", 0), "p")
     assert any(isinstance(entry.event, ProposalAgreed) for entry in table.entries)
     assert table.state.seats_to_act == (seat,)
     engine.clock.advance(CLOCK.bot_delay_milliseconds)

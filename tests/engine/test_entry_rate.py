@@ -11,6 +11,7 @@ from croupier.engine.core.log import ActedBy, SeatConfig, TableEnded
 from croupier.engine.settings import EngineSettings
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.table import Table
+from croupier.games.interface import SeatActed
 from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached
 from tests.calls import FREE
@@ -74,8 +75,8 @@ async def test_a_request_beyond_the_rate_is_refused_with_the_time_to_wait(engine
 async def test_a_repeated_request_gets_its_answer_beyond_the_rate(engine: EngineHarness) -> None:
     table = await limited_table(engine, burst=1)
     seat, action = choice(table.state, Random(1))
-    assert await table.act(seat, action, "r", None) == 2
-    assert await table.act(seat, action, "r", None) == 2
+    assert await table.append_once(SeatActed(seat, action), "r") == 2
+    assert await table.append_once(SeatActed(seat, action), "r") == 2
 
 
 async def test_entries_of_other_engines_count(engine: EngineHarness) -> None:

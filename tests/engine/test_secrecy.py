@@ -127,5 +127,5 @@ async def test_a_refusal_has_the_text_of_the_rules_alone(engine: EngineHarness) 
             with pytest.raises(IllegalAction) as refused:
                 table.state.rules.apply(table.state.game, SeatActed(seat, play))
             with pytest.raises(IllegalNow) as refusal:
-                await table.act(seat, play, "luck", None)
+                await table.append_once(SeatActed(seat, play), "luck")
             assert (refusal.value.message, refusal.value.metadata) == (str(refused.value), {"rule": refused.value.rule})

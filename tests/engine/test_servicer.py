@@ -112,7 +112,7 @@ async def test_an_internal_error_ends_the_stream(servicer: EngineServicer, monke
     async def fails(*_arguments: object) -> int:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Table, "act", fails)
+    monkeypatch.setattr(Table, "append_once", fails)
     with pytest.raises(ZeroDivisionError):
         await within_timeout(play(servicer, FakeCall(WATCH, engine_pb2.PlayTableRequest(action=ACTION))))
 

@@ -20,6 +20,7 @@ from croupier.engine.tables.subscribers import (
 from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES, Subscription
 from croupier.engine.tables.table import Table
 from croupier.games.facts import SPECTATOR, Fact
+from croupier.games.interface import SeatActed
 from croupier.games.registry import GAMES
 from croupier.runtime.errors import LimitReached, StaleSequence, Unavailable
 from croupier_api.v1 import engine_pb2, errors_pb2
@@ -183,7 +184,7 @@ async def play_to(table: Table, random: Random, sequence: int) -> None:
     """Play a game that does not end until the table has this many entries."""
     while table.state.sequence < sequence:
         seat, action = draw(table.state, random)
-        await table.act(seat, action, f"r{table.state.sequence}", None)
+        await table.append_once(SeatActed(seat, action), f"r{table.state.sequence}")
 
 
 async def test_a_stream_that_missed_too_much_begins_with_a_snapshot(engine: EngineHarness, seed: int) -> None:

@@ -11,6 +11,7 @@ from croupier.engine.tables.table import CALL_TIMEOUT_SECONDS, Table
 from croupier.engine.tables.turn_scheduler import RETRY_MILLISECONDS
 from croupier.games.actions import PLAYS, Action, Draw, Pass
 from croupier.games.facts import SPECTATOR
+from croupier.games.interface import SeatActed
 from croupier.runtime.errors import AlreadyExists, IllegalNow, StaleSequence, Unavailable
 from tests.engine.fakes import AppendOutcome, EngineHarness
 from tests.engine.play import (
@@ -41,7 +42,7 @@ class PendingAction:
         self.acting = self.act()
 
     def act(self) -> asyncio.Task[int]:
-        return asyncio.create_task(self.table.act(self.seat, self.action, "r", None))
+        return asyncio.create_task(self.table.append_once(SeatActed(self.seat, self.action), "r"))
 
     async def store(self) -> None:
         """Let it be stored, and assert that nothing was shown or acknowledged before."""
@@ -106,12 +107,12 @@ async def test_a_failed_append_shows_nothing_and_a_retry_works_once(
     stream = await live_stream(table, SPECTATOR)
     engine.store.outcomes.append(outcome)
     with pytest.raises(Unavailable) as refusal:
-        await table.act(seat, action, "r", None)
+        await table.append_once(SeatActed(seat, action), "r")
     assert refusal.value.reason_name == "STORE_UNAVAILABLE"
     assert await pending_messages(stream) == []
     assert table.state.sequence == 1
-    assert await table.act(seat, action, "r", None) == 2
-    assert await table.act(seat, action, "r", 1) == 2
+    assert await table.append_once(SeatActed(seat, action), "r") == 2
+    assert await table.append_once(SeatActed(seat, action), "r", 1) == 2
     assert [event_of(message).update.sequence for message in await pending_messages(stream)] == [2]
     assert len(engine.store.tables["t1"].entries) == 2
 
@@ -125,7 +126,7 @@ async def test_an_append_that_failed_after_its_commit_is_shown_when_it_can_be_re
     engine.store.reads_fail = True
     for _ in range(2):
         with pytest.raises(Unavailable):
-            await table.act(seat, action, "r", None)
+            await table.append_once(SeatActed(seat, action), "r")
     for _ in range(3):
         engine.clock.advance(RETRY_MILLISECONDS)
         await settled()
@@ -139,28 +140,28 @@ async def test_an_append_that_failed_after_its_commit_is_shown_when_it_can_be_re
 async def test_an_old_request_is_known_though_its_entry_is_packed(engine: EngineHarness, seed: int) -> None:
     table = await open_table(engine, make_config("jossing"))
     seat, action = choice(table.state, Random(seed))
-    sequence = await table.act(seat, action, "long ago", None)
+    sequence = await table.append_once(SeatActed(seat, action), "long ago")
     await play_on(table, Random(seed))
     assert len(table.entries) > sequence + 2 * CHUNK
-    assert await table.act(seat, action, "long ago", None) == sequence
+    assert await table.append_once(SeatActed(seat, action), "long ago") == sequence
     with pytest.raises(AlreadyExists):
-        await table.act(seat, Draw(), "long ago", None)
+        await table.append_once(SeatActed(seat, Draw()), "long ago")
     with pytest.raises(IllegalNow) as refusal:
-        await table.act(seat, action, "new", None)
+        await table.append_once(SeatActed(seat, action), "new")
     assert refusal.value.reason_name == "TABLE_FINISHED"
 
 
 async def test_a_request_id_names_one_request_of_each_seat(engine: EngineHarness) -> None:
     table, seat, action = await ready(engine)
-    await table.act(seat, action, "r", None)
+    await table.append_once(SeatActed(seat, action), "r")
     other, other_action = choice(table.state, Random(1))
     assert other != seat
-    assert await table.act(other, other_action, "r", None) == 3
+    assert await table.append_once(SeatActed(other, other_action), "r") == 3
     for each in (table, await reload_table(engine, "t1")):
-        assert await each.act(seat, action, "r", None) == 2
-        assert await each.act(other, other_action, "r", None) == 3
+        assert await each.append_once(SeatActed(seat, action), "r") == 2
+        assert await each.append_once(SeatActed(other, other_action), "r") == 3
         with pytest.raises(AlreadyExists) as refusal:
-            await each.act(seat, Pass(), "r", None)
+            await each.append_once(SeatActed(seat, Pass()), "r")
         assert refusal.value.reason_name == "REQUEST_ID_REUSED"
         assert refusal.value.metadata == {"sequence": "2"}
         assert each.state.sequence == 3
@@ -179,27 +180,27 @@ async def test_an_illegal_action_names_the_rule_and_changes_nothing(engine: Engi
     ]
     for who, refused, reason in attempts:
         with pytest.raises(IllegalNow) as refusal:
-            await table.act(who, refused, "r", None)
+            await table.append_once(SeatActed(who, refused), "r")
         assert refusal.value.reason_name == reason
         assert refusal.value.rule.startswith("THU-")
     assert table.state is before
     assert await pending_messages(stream) == []
     assert len(engine.store.tables["t1"].entries) == 1
-    assert await table.act(seat, action, "r", None) == 2
+    assert await table.append_once(SeatActed(seat, action), "r") == 2
 
 
 async def test_the_replica_that_loses_a_race_catches_up_and_answers(engine: EngineHarness) -> None:
     table, seat, action = await ready(engine)
     loser, late = [await reload_table(engine.another_engine(), "t1") for _ in range(2)]
     streams = [await live_stream(each, SPECTATOR) for each in (loser, late)]
-    await table.act(seat, action, "r", None)
+    await table.append_once(SeatActed(seat, action), "r")
     with pytest.raises(IllegalNow) as refusal:
-        await loser.act(seat, action, "another request", None)
+        await loser.append_once(SeatActed(seat, action), "another request")
     assert refusal.value.reason_name == "NOT_YOUR_TURN"
     next_seat, next_action = choice(table.state, Random(1))
     with pytest.raises(StaleSequence):
-        await late.act(next_seat, next_action, "r", 1)
+        await late.append_once(SeatActed(next_seat, next_action), "r", 1)
     for each, stream in zip((loser, late), streams, strict=True):
         assert [event_of(message).update.sequence for message in await pending_messages(stream)] == [2]
         assert each.state == table.state
-    assert await late.act(next_seat, next_action, "r", 2) == 3
+    assert await late.append_once(SeatActed(next_seat, next_action), "r", 2) == 3

@@ -13,7 +13,7 @@ from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.core.reports import ResultReport
 from croupier.games.actions import PLAYS
 from croupier.games.facts import EVERYONE, SPECTATOR, GameEnded, TurnChanged
-from croupier.games.interface import NOTHING_LEGAL, GameOver
+from croupier.games.interface import NOTHING_LEGAL, GameOver, SeatActed
 from croupier.runtime.errors import IllegalNow
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import START, EngineHarness
@@ -127,7 +127,7 @@ async def test_the_append_that_reaches_the_limit_ends_the_table(engine: EngineHa
     assert last.update.revealed_seed == table.config.seed.hex()
     assert engine.count("croupier_tables_ended_total", limit="entries") == 1
     with pytest.raises(IllegalNow) as refusal:
-        await table.act(0, PLAYS[0], "late", None)
+        await table.append_once(SeatActed(0, PLAYS[0]), "late")
     assert refusal.value.reason_name == "TABLE_FINISHED"
     await engine.outbox.deliver()
     assert engine.scoring.received == [("t1", "result")]
@@ -182,7 +182,7 @@ async def test_engines_with_other_limits_agree_on_the_end(engine: EngineHarness)
     await act_once(await reload_table(other, "t1"), Random(1))
     stream = table.subscribe(SPECTATOR, None)
     with pytest.raises(IllegalNow) as refusal:
-        await table.act(*choice(table.state, Random(1)), "another", None)
+        await table.append_once(SeatActed(*choice(table.state, Random(1))), "another")
     assert refusal.value.reason_name == "TABLE_FINISHED"
     *_, last = [event_of(message) for message in await until_end(stream)]
     assert engine_pb2.ActedBy.Name(last.update.acted_by) == "ACTED_BY_UNSPECIFIED"

@@ -18,6 +18,7 @@ from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.table import Table
 from croupier.engine.tasks import Background
 from croupier.games.actions import Pass
+from croupier.games.interface import SeatActed
 from croupier.runtime.database.database import Database
 from croupier.runtime.errors import IllegalNow
 from croupier.runtime.observation.tracing import start_span
@@ -91,7 +92,7 @@ async def test_an_action_is_one_trace_and_its_commit_linked_with_all_that_wait_f
 async def test_spans_of_refusals_name_no_card(harness: TracingHarness) -> None:
     table = await harness.open(make_config())
     with start_span(CALL), pytest.raises(IllegalNow):
-        await table.act(0, Pass(), "r", None)
+        await table.append_once(SeatActed(0, Pass()), "r")
     spans = harness.spans()
     assert {span.name for span in spans} == {CALL, "act", "decide"}
     assert all(not span.events and span.status.description is None for span in spans)

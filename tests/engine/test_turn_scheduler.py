@@ -15,6 +15,7 @@ from croupier.engine.tables.table import Table
 from croupier.engine.tables.turn_scheduler import LIVENESS_RETRY_MILLISECONDS, RETRY_MILLISECONDS, STANDBY_MILLISECONDS
 from croupier.games.actions import Pass
 from croupier.games.facts import SPECTATOR, Seat
+from croupier.games.interface import SeatActed
 from croupier.runtime.admission.budget import MILLISECOND, Budget
 from croupier.runtime.errors import IllegalNow, Unavailable
 from croupier_api.v1 import engine_pb2, errors_pb2
@@ -212,13 +213,13 @@ async def test_a_late_action_after_an_outage_is_compensated(
     three.add_outage(5_000, 12_000)
     await engine.liveness.send_heartbeat()
     engine.clock.advance(CLOCK.action_milliseconds + late)
-    sequence = await three.table.act(seat, action, "r", expected_sequence=1)
+    sequence = await three.table.append_once(SeatActed(seat, action), "r", expected_sequence=1)
     *given, acted = await three.updates()
     assert [entry.compensated_ms for entry in given] == compensated
     assert (acted.sequence, acted.seat, acted.compensated_ms) == (sequence, seat, 0)
     assert acted.clock.reserve_ms[seat] == CLOCK.reserve_milliseconds - drawn
     for each in (three.table, await reload_table(engine, "t1")):
-        assert await each.act(seat, action, "r", 1) == sequence == len(each.entries)
+        assert await each.append_once(SeatActed(seat, action), "r", 1) == sequence == len(each.entries)
 
 
 async def test_a_refused_action_causes_no_compensation(engine: EngineHarness, three: RecordedTable) -> None:
@@ -226,7 +227,7 @@ async def test_a_refused_action_causes_no_compensation(engine: EngineHarness, th
     await engine.liveness.send_heartbeat()
     engine.clock.advance(CLOCK.action_milliseconds + 1)
     with pytest.raises(IllegalNow):
-        await three.table.act(three.seat, Pass(), "r", None)
+        await three.table.append_once(SeatActed(three.seat, Pass()), "r")
     assert three.table.state.sequence == 1
 
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from croupier.engine.core.decide import MAX_PROPOSALS, PROPOSAL_MILLISECONDS, WINDOW_MILLISECONDS
-from croupier.engine.core.log import ActedBy, SeatConfig
+from croupier.engine.core.log import ActedBy, Proposed, SeatConfig, Voted
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.table import Table
 from croupier.games.facts import SPECTATOR
@@ -50,11 +50,11 @@ async def updates(stream: Subscription) -> list[engine_pb2.TableUpdate]:
 async def test_a_proposal_is_executed_once_when_the_last_seat_agrees(engine: EngineHarness) -> None:
     table = await seated(engine)
     stream = await live_stream(table, 0)
-    assert await table.propose(2, "restart_same", "a") == 2
+    assert await table.append_once(Proposed(2, "restart_same", 0), "a") == 2
     for number, seat in enumerate((0, 3), start=3):
-        assert await table.vote(seat, 2, True, "b") == number
+        assert await table.append_once(Voted(seat, 2, True), "b") == number
         assert agreed(table) == []
-    assert await table.vote(1, 2, True, "c") == 5
+    assert await table.append_once(Voted(1, 2, True), "c") == 5
     assert agreed(table) == ["restart_same"]
     assert table.state.sequence == 6
     first, *votes, executed = await updates(stream)
@@ -66,15 +66,15 @@ async def test_a_proposal_is_executed_once_when_the_last_seat_agrees(engine: Eng
     assert (executed.HasField("seat"), executed.HasField("proposal")) == (False, False)
     assert executed.facts
     for each in (table, await reload_table(engine, "t1")):
-        assert await each.propose(2, "restart_same", "a") == 2
-        assert await each.vote(1, 2, True, "c") == 5
+        assert await each.append_once(Proposed(2, "restart_same", 0), "a") == 2
+        assert await each.append_once(Voted(1, 2, True), "c") == 5
         assert each.state.sequence == 6
 
 
 async def test_following_shuffles_are_stored_with_the_proposal(engine: EngineHarness) -> None:
     table = await seated(engine, (*people(1), *bots(3)))
     before = table.state.view(0).seats[0].cards
-    assert await table.propose(0, "restart_new", "a") == 2
+    assert await table.append_once(Proposed(0, "restart_new", 0), "a") == 2
     assert [type(entry.event) for entry in table.entries.after(2)] == [ProposalAgreed, CardsShuffled]
     assert table.state.view(0).seats[0].cards != before
     assert (await reload_table(engine, "t1")).state == table.state
@@ -83,25 +83,25 @@ async def test_following_shuffles_are_stored_with_the_proposal(engine: EngineHar
 async def test_every_update_has_the_open_proposal_until_a_seat_refuses(engine: EngineHarness) -> None:
     table = await seated(engine)
     stream = await live_stream(table, 3)
-    await table.propose(0, "restart_same", "a")
+    await table.append_once(Proposed(0, "restart_same", 0), "a")
     await act_once(table, Random(1))
     for viewer in (*range(4), SPECTATOR):
         (message,) = await pending_messages(table.subscribe(viewer, None))
         assert event_of(message).snapshot.proposal.name == "restart_same"
-    await table.vote(1, 2, False, "b")
+    await table.append_once(Voted(1, 2, False), "b")
     assert [update.proposal.sequence for update in await updates(stream)] == [2, 2, 0]
-    assert await table.propose(1, "restart_new", "c") == 5
+    assert await table.append_once(Proposed(1, "restart_new", 0), "c") == 5
 
 
 async def test_a_request_id_of_another_request_is_refused_and_a_refusal_changes_nothing(engine: EngineHarness) -> None:
     table = await seated(engine)
-    await table.propose(0, "restart_same", "p")
-    await table.vote(3, 2, True, "v")
+    await table.append_once(Proposed(0, "restart_same", 0), "p")
+    await table.append_once(Voted(3, 2, True), "v")
     before = table.state
     attempts: list[Callable[[Table], Awaitable[int]]] = [
-        lambda table: table.vote(3, 2, False, "v"),
-        lambda table: table.propose(0, "restart_new", "p"),
-        lambda table: table.vote(0, 2, True, "p"),
+        lambda table: table.append_once(Voted(3, 2, False), "v"),
+        lambda table: table.append_once(Proposed(0, "restart_new", 0), "p"),
+        lambda table: table.append_once(Voted(0, 2, True), "p"),
     ]
     for each in (table, await reload_table(engine, "t1")):
         for attempt in attempts:
@@ -109,21 +109,21 @@ async def test_a_request_id_of_another_request_is_refused_and_a_refusal_changes_
                 await attempt(each)
             assert refusal.value.reason_name == "REQUEST_ID_REUSED"
         with pytest.raises(IllegalNow):
-            await each.vote(1, 1, True, "x")
+            await each.append_once(Voted(1, 1, True), "x")
         assert each.state == before
 
 
 async def test_the_proposals_of_a_seat_are_limited(engine: EngineHarness) -> None:
     table = await seated(engine)
     for number in range(MAX_PROPOSALS):
-        sequence = await table.propose(0, "restart_same", f"a{number}")
-        await table.vote(1, sequence, False, f"b{number}")
+        sequence = await table.append_once(Proposed(0, "restart_same", 0), f"a{number}")
+        await table.append_once(Voted(1, sequence, False), f"b{number}")
         engine.clock.advance(1_000)
     for each in (table, await reload_table(engine, "t1")):
         with pytest.raises(LimitReached) as refusal:
-            await each.propose(0, "restart_same", "c")
+            await each.append_once(Proposed(0, "restart_same", 0), "c")
         assert refusal.value.retry_after_seconds == (WINDOW_MILLISECONDS - MAX_PROPOSALS * 1_000) / 1_000
-    assert await table.propose(1, "restart_same", "c")
+    assert await table.append_once(Proposed(1, "restart_same", 0), "c")
 
 
 async def test_seats_that_are_away_count_as_agreeing(engine: EngineHarness) -> None:
@@ -131,9 +131,9 @@ async def test_seats_that_are_away_count_as_agreeing(engine: EngineHarness) -> N
     (slow,) = table.state.seats_to_act
     proposer, *others = (seat for seat in range(4) if seat != slow)
     engine.clock.advance(CLOCK.action_milliseconds + CLOCK.reserve_milliseconds - 1)
-    await table.propose(proposer, "restart_same", "a")
+    await table.append_once(Proposed(proposer, "restart_same", 0), "a")
     for seat in others:
-        await table.vote(seat, 2, True, f"v{seat}")
+        await table.append_once(Voted(seat, 2, True), f"v{seat}")
     assert agreed(table) == []
     engine.clock.advance(1)
     await settled()
@@ -145,9 +145,9 @@ async def test_seats_that_are_away_count_as_agreeing(engine: EngineHarness) -> N
 async def test_concurrent_last_votes_at_two_engines_execute_a_proposal_once(engine: EngineHarness) -> None:
     table = await seated(engine)
     other = await reload_table(engine.another_engine(), "t1")
-    await table.propose(0, "restart_same", "a")
-    await table.vote(1, 2, True, "b")
-    both = await asyncio.gather(table.vote(2, 2, True, "c"), other.vote(3, 2, True, "d"))
+    await table.append_once(Proposed(0, "restart_same", 0), "a")
+    await table.append_once(Voted(1, 2, True), "b")
+    both = await asyncio.gather(table.append_once(Voted(2, 2, True), "c"), other.append_once(Voted(3, 2, True), "d"))
     assert sorted(both) == [4, 5]
     await table.catch_up_to(7)
     assert agreed(table) == ["restart_same"]

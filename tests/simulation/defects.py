@@ -15,7 +15,7 @@ from croupier.engine.core import clock, fold
 from croupier.engine.core.clock import NOT_WAITING, ClockState
 from croupier.engine.core.decide import TableLimits
 from croupier.engine.core.fold import Transition
-from croupier.engine.core.folded_table import FoldedTable
+from croupier.engine.core.folded_table import FoldedTable, Request
 from croupier.engine.core.log import Entry
 from croupier.engine.core.reports import Report
 from croupier.engine.storage import sqlite_writer
@@ -24,8 +24,8 @@ from croupier.engine.tables import subscription
 from croupier.engine.tables.subscribers import Subscribers
 from croupier.engine.tables.table import Table
 from croupier.games import facts
-from croupier.games.actions import Action
-from croupier.games.facts import EVERYONE, SPECTATOR, Fact, Seat, Viewer
+from croupier.games.facts import EVERYONE, SPECTATOR, Fact, Viewer
+from croupier.games.interface import SeatActed
 from loadtest.judge.violations import Invariant
 
 UNANSWERED_STEP = 50
@@ -134,14 +134,14 @@ def play_on_without_people() -> AbstractContextManager[Any]:
 
 def never_answer_some_actions() -> AbstractContextManager[Any]:
     """Of some actions the engine neither stores nor refuses any copy, while the stream brings everything else."""
-    original = Table.act
+    original = Table.append_once
 
-    async def act(table: Table, seat: Seat, action: Action, request_id: str, expected: int | None) -> int:
-        if not crc32(request_id.encode()) % UNANSWERED_STEP:
+    async def append_once(table: Table, request: Request, request_id: str, expected: int | None = None) -> int:
+        if isinstance(request, SeatActed) and not crc32(request_id.encode()) % UNANSWERED_STEP:
             await asyncio.Event().wait()
-        return await original(table, seat, action, request_id, expected)
+        return await original(table, request, request_id, expected)
 
-    return patch.object(Table, "act", act)
+    return patch.object(Table, "append_once", append_once)
 
 
 def keep_streams_while_cut_off() -> AbstractContextManager[Any]:

@@ -14,6 +14,7 @@ from croupier.engine.api.action_codec import decode_action
 from croupier.engine.api.stream_codec import encode_acceptance, encode_refusal, encode_snapshot, encode_time
 from croupier.engine.core.access import Need, Visitor, has_seat, not_seated
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
+from croupier.engine.core.log import Proposed, Voted
 from croupier.engine.core.replay import replay_parts
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import StoredTable
@@ -22,6 +23,7 @@ from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.table import Table
 from croupier.engine.tables.table_checks import MAX_ID_CHARACTERS, check_text
 from croupier.games.facts import Seat, Viewer
+from croupier.games.interface import SeatActed
 from croupier.runtime.admission.costs import MESSAGE_COST, load_cost, replay_cost, resume_cost
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, Unavailable, invalid_field
 from croupier.runtime.identity.links import Links
@@ -81,16 +83,16 @@ class EngineServicer:
     async def CreateProposal(self, request: pb.CreateProposalRequest, call: Call) -> pb.CreateProposalResponse:
         """Create a proposal for all seats."""
         table, seat = await self._seated(call, request)
-        return pb.CreateProposalResponse(sequence=await table.propose(seat, request.proposal, request.request_id))
+        proposed = Proposed(seat, request.proposal, expires_at=0)
+        return pb.CreateProposalResponse(sequence=await table.append_once(proposed, request.request_id))
 
     async def CastVote(self, request: pb.CastVoteRequest, call: Call) -> pb.CastVoteResponse:
         """Agree with the pending proposal, or decline it."""
         table, seat = await self._seated(call, request)
         if request.vote not in (pb.VOTE_AGREE, pb.VOTE_DECLINE):
             raise invalid_field("vote", f"invalid vote {request.vote}: expected VOTE_AGREE or VOTE_DECLINE")
-        agree = request.vote == pb.VOTE_AGREE
-        sequence = await table.vote(seat, request.proposal_sequence, agree, request.request_id)
-        return pb.CastVoteResponse(sequence=sequence)
+        voted = Voted(seat, request.proposal_sequence, request.vote == pb.VOTE_AGREE)
+        return pb.CastVoteResponse(sequence=await table.append_once(voted, request.request_id))
 
     async def _seated(self, call: Call, request: pb.CreateProposalRequest | pb.CastVoteRequest) -> tuple[Table, Seat]:
         table = await self._visit(call, request.table_id, Need.TABLE)
@@ -241,7 +243,7 @@ class EngineServicer:
             expected = request.expected_sequence if request.HasField("expected_sequence") else None
             while True:
                 try:
-                    return await table.act(seat, action, request.request_id, expected)
+                    return await table.append_once(SeatActed(seat, action), request.request_id, expected)
                 except LimitReached as limit:
                     if not waits:
                         raise

@@ -21,7 +21,6 @@ from croupier.engine.tables.subscribers import Subscribers, table_moved
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.turn_scheduler import Head, ScheduledTable, TurnScheduler
 from croupier.engine.tasks import Background
-from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import SeatActed
 from croupier.runtime.errors import IllegalNow, StaleSequence, Unavailable
@@ -151,33 +150,12 @@ class Table:
 
     # Requests of seats
 
-    async def act(self, seat: Seat, action: Action, request_id: str, expected_sequence: int | None) -> int:
-        """Act for a player's seat; return the action's sequence once it is durable.
-
-        Raises what decide.action() and append_once() raise.
-        """
-        return await self.append_once(SeatActed(seat, action), request_id, expected_sequence)
-
-    async def propose(self, seat: Seat, proposal: str, request_id: str) -> int:
-        """Create a proposal of a seat, which agrees with it; return the sequence once it is durable.
-
-        Raises what decide.proposal() and append_once() raise.
-        """
-        return await self.append_once(Proposed(seat, proposal, expires_at=0), request_id)
-
-    async def vote(self, seat: Seat, proposal_sequence: int, agree: bool, request_id: str) -> int:
-        """Cast a seat's vote on a proposal; return the sequence once it is durable.
-
-        Raises what decide.vote() and append_once() raise.
-        """
-        return await self.append_once(Voted(seat, proposal_sequence, agree), request_id)
-
     async def append_once(self, request: Request, request_id: str, expected_sequence: int | None = None) -> int:
         """Store the transitions of a seat's request once, and return its sequence as soon as it is durable.
 
-        Raises the refusal of the request on the current log, AlreadyExists for a request id of another request,
-        LimitReached if the table gets too many entries per second, and Unavailable if the store failed or timed out;
-        then the same request should be sent again.
+        Raises what decide.py raises by the current log, AlreadyExists for a request id of another request, LimitReached
+        if the table gets too many entries per second, and Unavailable if the store failed or timed out; then the same
+        request should be sent again.
         """
         with open_span("act", {TABLE_ID: self.config.table_id, GAME: self.config.game}) as span:
             async with self._locked_with_timeout():
