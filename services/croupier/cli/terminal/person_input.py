@@ -1,6 +1,6 @@
 """Input of a person at a table: an action by number, by its cards or in words, or a command."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -160,16 +160,13 @@ def _matching(typed: Sequence[str], actions: Sequence[actions_pb2.Action], words
         for action in actions
         for text in dict.fromkeys((action_text(action, words.deck), words.action(action)))
     ]
-    exact = _distinct(action for action, known in has if wanted in (known, known[1:]))
-    return exact or _distinct(action for action, known in has if all(_is_in(word, known) for word in wanted))
+    exact = _distinct([action for action, known in has if wanted in (known, known[1:])])
+    return exact or _distinct([action for action, known in has if all(_is_in(word, known) for word in wanted)])
 
 
-def _distinct(actions: Iterable[actions_pb2.Action]) -> list[actions_pb2.Action]:
-    found: list[actions_pb2.Action] = []
-    for action in actions:
-        if action not in found:
-            found.append(action)
-    return found
+def _distinct(actions: Sequence[actions_pb2.Action]) -> list[actions_pb2.Action]:
+    # Messages cannot be the keys of a dict.
+    return [action for number, action in enumerate(actions) if action not in actions[:number]]
 
 
 def _is_in(word: str, known_words: Sequence[str]) -> bool:

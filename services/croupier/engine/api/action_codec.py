@@ -29,6 +29,8 @@ def decode_action(message: actions_pb2.Action, deck: tuple[CardFace, ...] = ()) 
     verb = message.WhichOneof("verb")
     if verb is None:
         raise _invalid("action", "invalid action: expected exactly one verb")
+    if verb in _FIXED:
+        return _FIXED[verb]
     return _DECODERS[verb](getattr(message, verb), _Part(f"action.{verb}", _own_numbers(deck)))
 
 
@@ -123,10 +125,6 @@ def _decode_declare(declare: actions_pb2.DeclareAction, part: _Part) -> Action:
     )
 
 
-def _always(action: Action) -> Callable[[Any, _Part], Action]:
-    return lambda _message, _part: action
-
-
 _FIXED: dict[str, Action] = {
     "pass_turn": actions.Pass(),
     "match_bid": actions.MatchBid(),
@@ -147,7 +145,6 @@ _DECODERS: dict[str, Callable[[Any, _Part], Action]] = {
     "name_trump": lambda named, part: actions.NameTrump(part.of("trump").suit(named.trump), named.all_tricks),
     "lay": _decode_lay,
     "declare_word": _decode_declare,
-    **{verb: _always(action) for verb, action in _FIXED.items()},
 }
 
 
@@ -158,11 +155,10 @@ def encode_action(action: Action) -> actions_pb2.Action:
     match action:
         case actions.Play(card, suit):
             message.play.CopyFrom(actions_pb2.PlayAction(card=encode_card(card), suit=encode_suit(suit)))
-        case actions.Bid(bid):
-            bid_action = (
-                actions_pb2.BidAction(amount=bid) if isinstance(bid, int) else actions_pb2.BidAction(contract=bid)
-            )
-            message.bid.CopyFrom(bid_action)
+        case actions.Bid(int(amount)):
+            message.bid.amount = amount
+        case actions.Bid(str(contract)):
+            message.bid.contract = contract
         case actions.KeepCards(cards, trump):
             message.keep_cards.CopyFrom(
                 actions_pb2.KeepCardsAction(cards=encode_cards(cards), trump=encode_suit(trump))
@@ -171,8 +167,10 @@ def encode_action(action: Action) -> actions_pb2.Action:
             message.swap_cards.CopyFrom(actions_pb2.SwapCardsAction(cards=encode_cards(cards)))
         case actions.Draw(pile):
             message.draw.CopyFrom(actions_pb2.DrawAction(pile=pile))
-        case actions.CallPartner(called):
-            message.call_partner.CopyFrom(_encode_call(called))
+        case actions.CallPartner(None):
+            message.call_partner.unnamed.SetInParent()
+        case actions.CallPartner(int(called)):
+            message.call_partner.card = encode_card(called)
         case actions.NameTrump(trump, all_tricks):
             message.name_trump.CopyFrom(actions_pb2.NameTrumpAction(trump=encode_suit(trump), all_tricks=all_tricks))
         case actions.Lay(cards, meld, pile, owner):
@@ -183,12 +181,6 @@ def encode_action(action: Action) -> actions_pb2.Action:
         case _:
             getattr(message, _FIXED_VERBS[type(action)]).SetInParent()
     return message
-
-
-def _encode_call(called: int | None) -> actions_pb2.CallPartnerAction:
-    if called is None:
-        return actions_pb2.CallPartnerAction(unnamed=actions_pb2.CallPartnerAction.Unnamed())
-    return actions_pb2.CallPartnerAction(card=encode_card(called))
 
 
 def encode_card(card: int) -> cards_pb2.Card.ValueType:

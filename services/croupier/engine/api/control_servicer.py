@@ -16,6 +16,7 @@ from croupier.engine.api.table_codec import (
     encode_time_control,
 )
 from croupier.engine.storage.port import TableStore
+from croupier.engine.tables.ended_tables import ended_tables
 from croupier.engine.tables.registry import Tables
 from croupier.games.registry import GAMES, rules_of
 from croupier.runtime.errors import NotPermitted, invalid_field
@@ -92,7 +93,7 @@ class EngineControlServicer:
     ) -> AsyncIterator[pb.WatchEndedTablesResponse]:
         """Follow the ends of games."""
         _only_the_lobby(call)
-        async for ended in self.tables.ended(request.resume_unix_ms):
+        async for ended in ended_tables(self.store, request.resume_unix_ms, lambda: self.tables.is_draining):
             yield pb.WatchEndedTablesResponse(table_ids=ended.table_ids, resume_unix_ms=ended.resume_at)
 
     async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, call: Call) -> pb.GetTableStatusesResponse:

@@ -35,20 +35,14 @@ class Append(NamedTuple):
         return self.change is not None and self.change.finished
 
 
-class ChangeRow(NamedTuple):
-    """The values of a TableChange for the row of its table; `reports_at` is when any engine may claim the reports."""
-
-    changed_table: str
-    status: str
-    reports_due: int
-    reports_at: int
-    finished_at: int | None
+ChangeRow: TypeAlias = tuple[str, str, int, int, int | None]
+"""A TableChange by columns: table, status, reports due, when any engine may claim them, and the end of the game."""
 
 
 def change_rows(appends: Iterable[Append]) -> list[ChangeRow]:
     """Return the changes of the tables of these appends."""
     return [
-        ChangeRow(
+        (
             append.table_id,
             "finished" if append.ends_game else "open",
             append.change.reports_due,

@@ -1,7 +1,7 @@
 """The registry of an engine's tables: preparation, opening and look-up."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -14,7 +14,6 @@ from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
 from croupier.engine.core.log_codec import UnreadableLog
 from croupier.engine.core.shuffles import SEED_BYTES
 from croupier.engine.storage.port import StoredTable, TableStore, log_rows
-from croupier.engine.tables.ended_tables import EndedTables, ended_tables
 from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.memory import TablesInMemory
 from croupier.engine.tables.replays import Replay, ReplayCache
@@ -289,10 +288,6 @@ class Tables:
         except UnreadableLog as fault:
             self._logger.error("log cannot be read", table_id=table_id, exc_info=fault)
             raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, str(fault), retry_after_seconds=1) from None
-
-    def ended(self, resume_at: int) -> AsyncGenerator[EndedTables, None]:
-        """Return the stream of tables that end at or after a time; it ends when the engine stops."""
-        return ended_tables(self._store, resume_at, lambda: self.is_draining)
 
     async def evict(self, idle_milliseconds: int) -> None:
         """Evict tables that were not used for so long; finished ones sooner."""
