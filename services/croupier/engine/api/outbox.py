@@ -31,7 +31,7 @@ class ScoringPort(Protocol):
     """The port to scoring."""
 
     async def send(self, report: Report) -> None:
-        """Deliver a report; raises ReportRejected, or Unavailable for a retry."""
+        """Deliver a report; raises ReportRejected if scoring rejects it, Unavailable for a retry."""
 
 
 class Outbox:

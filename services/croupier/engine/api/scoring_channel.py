@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import grpc
 
 from croupier.engine.api.fact_codec import encode_ranking, encode_score
-from croupier.engine.api.outbox import ReportRejected
+from croupier.engine.api.outbox import ReportRejected, ScoringPort
 from croupier.engine.api.stream_codec import encode_time
 from croupier.engine.api.table_codec import encode_seat
 from croupier.engine.core.reports import Report, ResultReport, RoundReport
@@ -29,7 +29,7 @@ class WrongKey(Unavailable):
     """Scoring does not accept the key of this engine."""
 
 
-class ScoringChannel:
+class ScoringChannel(ScoringPort):
     """The port to scoring: each call carries a token of the engine's own."""
 
     def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer, outages: OutageLog) -> None:
@@ -38,7 +38,6 @@ class ScoringChannel:
         self._outages = outages
 
     async def send(self, report: Report) -> None:
-        """Deliver a report; raises ReportRejected if scoring rejects it, Unavailable for a retry."""
         try:
             if isinstance(report, RoundReport):
                 await self._call(self._stub.RecordRound, encode_round(report), DEADLINE_SECONDS)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
+from croupier.engine.cluster.notifier import NotificationListener
 from croupier.engine.core.log import Entry
 from croupier.engine.core.log_codec import UnreadableLog
 from croupier.engine.storage.port import TableStore
@@ -21,7 +22,7 @@ MAX_READ_ENTRIES = 256
 """More entries in one result would occupy the event loop for too long."""
 
 
-class CatchUp:
+class CatchUp(NotificationListener):
     """Receives the notifications of other engines, and reads the logs that have grown, in batches."""
 
     def __init__(
@@ -45,11 +46,9 @@ class CatchUp:
 
     @property
     def engines(self) -> int:
-        """The number of living engines."""
         return self._liveness.engines
 
     def logs_extended(self, heads: Mapping[str, int]) -> None:
-        """Logs of tables have entries up to these sequences."""
         for table_id, head in heads.items():
             table = self._tables.in_memory.get(table_id)
             if table_id in self._tables.loading or (table and table.state.sequence < head):
@@ -61,7 +60,6 @@ class CatchUp:
         self._enqueue([*playing, *self._tables.loading])
 
     def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
-        """A seat reacted at another engine."""
         if table := self._tables.in_memory.get(table_id):
             table.subscribers.publish_reaction(seat, reaction)
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
 
-from croupier.engine.cluster.notifier import NotificationListener
+from croupier.engine.cluster.notifier import NotificationListener, Notifier
 from croupier.games.facts import Seat
 from croupier.runtime.database.database import Database
 from croupier.runtime.database.notifications import Notifications
@@ -21,7 +21,7 @@ MAX_PAYLOAD_BYTES = 7_900
 """PostgreSQL accepts less than 8,000."""
 
 
-class PostgresNotifier:
+class PostgresNotifier(Notifier):
     """Sends and receives on its own connection."""
 
     def __init__(self, database: Database, engine_id: str, logger: Logger) -> None:
@@ -46,11 +46,9 @@ class PostgresNotifier:
             self._notifications.send(LOG_CHANNEL, payload)
 
     def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
-        """Notify the other engines of a reaction."""
         self._notifications.send(REACTION_CHANNEL, json.dumps([self._engine_id, table_id, seat, reaction]))
 
     async def run(self, listener: NotificationListener) -> None:
-        """Send notifications, and pass those of other engines to the listener; runs until cancelled."""
         self._listener = listener
         handlers = {
             LOG_CHANNEL: self._of_others(listener.logs_extended),

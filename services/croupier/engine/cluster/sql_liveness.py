@@ -9,6 +9,7 @@ from croupier.engine.cluster.liveness import (
     OUTAGE_RETENTION_MILLISECONDS,
     RECONNECT_MILLISECONDS,
     LivenessReport,
+    LivenessStore,
 )
 from croupier.engine.core.compensation import Outage
 from croupier.engine.storage.schema import DEADLINES, ENGINES, OUTAGES
@@ -18,7 +19,7 @@ from croupier.runtime.database.upsert import insert_into
 _ANY_OPEN = select(DEADLINES.c.table_id).limit(1)
 
 
-class SqlLivenessStore:
+class SqlLivenessStore(LivenessStore):
     """Each engine has a row while it is alive; another that finds the row too old records the outage."""
 
     def __init__(self, database: Database, *, is_alone: bool = False) -> None:
@@ -30,7 +31,6 @@ class SqlLivenessStore:
         """The time of the last heartbeat that was not needed."""
 
     async def record_heartbeat(self, engine_id: str, now: int) -> LivenessReport:
-        """Record an engine's heartbeat and the outages that it reveals; return all known outages."""
         report = await self._database.write(self._record_heartbeat, engine_id, now)
         if report is None:
             self._omitted_at = now
@@ -56,7 +56,6 @@ class SqlLivenessStore:
         return LivenessReport(min(now, earliest), tuple(Outage(*row) for row in connection.execute(known)), engines)
 
     async def leave(self, engine_id: str, now: int) -> None:
-        """Record that an engine stops."""
         await self._database.write(_leave, engine_id, now)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from croupier.engine.storage.writer import Append, change_rows, lost_races
+from croupier.engine.storage.writer import Append, EntryWriter, change_rows, lost_races
 from croupier.runtime.database.database import Database
 from croupier.runtime.database.drivers import ConstraintViolated, PreparedStatement
 
@@ -35,7 +35,7 @@ DELETE FROM deadlines WHERE table_id = ANY($13::text[]) AND (SELECT count(*) FRO
 """
 
 
-class PostgresWriter:
+class PostgresWriter(EntryWriter):
     """Stores appends. Engines that append to the same log wait for each other at its key.
 
     It has a single connection. With a pool, commits would find out one by one that its connections are dead.
@@ -46,7 +46,6 @@ class PostgresWriter:
         self._statement = PreparedStatement(database.url, _WRITE, COMMIT_SECONDS)
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
-        """Store all appends durably, or none; then return the indexes of those that lost a race."""
         try:
             with self._database.available():
                 await self._statement.execute(*_values(appends))

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from croupier.engine.storage.writer import Append, change_rows, lost_races
+from croupier.engine.storage.writer import Append, EntryWriter, change_rows, lost_races
 from croupier.runtime.database.database import Database
 
 # Text for the driver: SQLAlchemy needs as long for its part of a small transaction as SQLite for all of it.
@@ -17,14 +17,13 @@ _CHANGE = """UPDATE tables SET status = ?2, reports_due = ?3, reports_at = ?4, f
 _END = "DELETE FROM deadlines WHERE table_id = ?"
 
 
-class SqliteWriter:
+class SqliteWriter(EntryWriter):
     """Stores appends in one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
-        """Store all appends durably, or none; then return the indexes of those that lost a race."""
         try:
             await self._database.write(execute_append, appends)
         except sqlite3.IntegrityError as conflict:
