@@ -28,7 +28,11 @@ async def start_service(
     Raises CommandFault with the end of its log if it ends or is not ready in time; no process is left then.
     """
     folder.ready_file(instance).unlink(missing_ok=True)
-    process, log = await _spawn(command, environment, folder.log_file(instance))
+    with open_private(folder.log_file(instance), os.O_APPEND) as output:
+        log = _Log(folder.log_file(instance), output.seek(0, os.SEEK_END))
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=asyncio.subprocess.PIPE, stdout=output, stderr=output, env=environment
+        )
     try:
         async with asyncio.timeout(deadline_seconds):
             while not folder.ready_file(instance).exists():
@@ -62,17 +66,6 @@ class _Log:
         if returncode not in (FAILED, MISUSED) or not faults:
             return self.fault(f"the {instance} {ending(returncode)} before it was ready")
         return CommandFault(f"the {instance} cannot run: {'; '.join(faults)}", returncode)
-
-
-async def _spawn(
-    command: Sequence[str], environment: Mapping[str, str], log_file: Path
-) -> tuple[asyncio.subprocess.Process, _Log]:
-    with open_private(log_file, os.O_APPEND) as log:
-        begins = log.seek(0, os.SEEK_END)
-        process = await asyncio.create_subprocess_exec(
-            *command, stdin=asyncio.subprocess.PIPE, stdout=log, stderr=log, env=environment
-        )
-    return process, _Log(log_file, begins)
 
 
 def last_lines(log_file: Path, begins: int = 0) -> list[str]:
