@@ -1,11 +1,9 @@
 """The replays of finished tables: each is built once, in short steps, and kept compressed."""
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator
 from functools import partial
 from typing import NamedTuple
 
-from croupier.engine.core.log_codec import Row
 from croupier.engine.core.replay import ReplayFold
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import STEP_ROWS, StoredTable, TableStore, log_rows
@@ -75,24 +73,20 @@ class ReplayCache:
         return replay
 
     async def _built(self, table: Table | StoredTable) -> Replay:
-        store, config = self._store, table.config
+        store, table_id = self._store, table.config.table_id
         is_in_memory = isinstance(table, Table)
-        if not is_in_memory and (stored := await store.find_replay(config.table_id)) is not None:
+        if not is_in_memory and (stored := await store.find_replay(table_id)) is not None:
             return Replay(stored)
-        async with self._load_queue.turn(_turn_of(config.table_id)):
-            fold = ReplayFold(config)
-            async for row in self._rows(table):
+        async with self._load_queue.turn(_turn_of(table_id)):
+            fold = ReplayFold(table.config)
+            rows = in_steps(table.entries.rows(), STEP_ROWS) if isinstance(table, Table) else log_rows(store, table_id)
+            async for row in rows:
                 fold.add(row)
             replay = fold.result()
         self._built_count.inc()
         if replay and not is_in_memory:
-            self._background.start(store.store_replay(config.table_id, replay))
+            self._background.start(store.store_replay(table_id, replay))
         return Replay(replay, len(replay))
-
-    def _rows(self, table: Table | StoredTable) -> AsyncIterator[Row]:
-        if isinstance(table, Table):
-            return in_steps(table.entries.rows(), STEP_ROWS)
-        return log_rows(self._store, table.config.table_id)
 
 
 def _turn_of(table_id: str) -> str:

@@ -158,7 +158,7 @@ class Table:
         request should be sent again.
         """
         with open_span("act", {TABLE_ID: self.config.table_id, GAME: self.config.game}) as span:
-            async with self._locked_with_timeout():
+            async with _in_time(), self.lock:
                 sequence = await self._append_once(request, request_id, expected_sequence)
             span.set_attribute(SEQUENCE, sequence)
             return sequence
@@ -199,18 +199,6 @@ class Table:
                 return decide.proposal(config, state, now, request, request_id, self._folded.proposed_at[seat])
             case Voted():
                 return decide.vote(config, state, now, request, request_id)
-
-    @asynccontextmanager
-    async def _locked_with_timeout(self) -> AsyncIterator[None]:
-        """Hold the lock for a call; raises Unavailable if that and the body take longer than CALL_TIMEOUT_SECONDS.
-
-        An append in progress then continues in the background, since it may still become durable.
-        """
-        try:
-            async with asyncio.timeout(CALL_TIMEOUT_SECONDS), self.lock:
-                yield
-        except TimeoutError:
-            raise _late_store() from None
 
     def react(self, player_id: str, reaction: str) -> None:
         """Publish a reaction of a seated player to all subscribers, here and at other engines."""
@@ -289,7 +277,7 @@ class Table:
         if self.is_handed_over and not await self._liveness.is_alive():
             raise table_moved()
         if self.is_handed_over:
-            async with self._locked_with_timeout():
+            async with _in_time(), self.lock:
                 await self.catch_up()
         elif sequence > (self.state if viewer is None else await self.subscribers.state_for(viewer)).sequence:
             await self.refresh()
@@ -300,11 +288,8 @@ class Table:
         The lock is free during the read, which all callers share, and the next read begins a moment later: so callers
         without a seat cannot delay a player. Raises Unavailable.
         """
-        try:
-            async with asyncio.timeout(CALL_TIMEOUT_SECONDS):
-                await self._reads.run(self._read_without_lock)
-        except TimeoutError:
-            raise _late_store() from None
+        async with _in_time():
+            await self._reads.run(self._read_without_lock)
 
     async def _read_without_lock(self) -> None:
         is_behind = True
@@ -415,8 +400,17 @@ def not_finished() -> IllegalNow:
     return IllegalNow(errors_pb2.ERROR_REASON_TABLE_NOT_FINISHED, message)
 
 
-def _late_store() -> Unavailable:
-    return _store_unavailable("the store does not answer in time: send the same request again")
+@asynccontextmanager
+async def _in_time() -> AsyncIterator[None]:
+    """Raise Unavailable if the block takes longer than CALL_TIMEOUT_SECONDS.
+
+    An append in progress then continues in the background, since it may still become durable.
+    """
+    try:
+        async with asyncio.timeout(CALL_TIMEOUT_SECONDS):
+            yield
+    except TimeoutError:
+        raise _store_unavailable("the store does not answer in time: send the same request again") from None
 
 
 def _store_unavailable(message: str) -> Unavailable:
