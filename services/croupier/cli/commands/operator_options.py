@@ -112,16 +112,10 @@ def migrate(
     ] = None,
 ) -> None:
     """Migrate the database before services of this version start."""
-    from croupier.cli.commands.migrate import (
-        checked_roles,
-        checked_services,
-        migrate_folder,
-        migrate_shared,
-        wait_for_others,
-    )
+    from croupier.cli.commands import migrate as migration
 
-    services = checked_services(service or ())
-    roles = checked_roles(grant_to or (), services)
+    services = migration.checked_services(service or ())
+    roles = migration.checked_roles(grant_to or (), services)
     if database is not None and data_dir is not None:
         raise misused("--database and --data-dir exclude each other: name the one with the services' data")
     url = database or os.environ.get("CROUPIER_DATABASE")
@@ -132,11 +126,11 @@ def migrate(
     if roles and wait is not None:
         raise misused("--wait changes nothing: leave --grant-to out")
     if url and wait is not None:
-        asyncio.run(wait_for_others(url, services, wait, say))
+        asyncio.run(migration.wait_for_others(url, services, wait, say))
     elif url and data_dir is None:
-        asyncio.run(migrate_shared(url, services, say, retry, roles))
+        asyncio.run(migration.migrate_shared(url, services, say, retry, roles))
     else:
-        asyncio.run(migrate_folder(folder_of(data_dir), services, say))
+        asyncio.run(migration.migrate_folder(folder_of(data_dir), services, say))
 
 
 def keys(
