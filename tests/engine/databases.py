@@ -3,14 +3,17 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from prometheus_client import CollectorRegistry
 
+from croupier.engine.assembly import Engine, assemble
 from croupier.engine.cluster.housekeeping import packed_log
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import decode_entry, rows_of
 from croupier.engine.metrics import EngineMetrics
+from croupier.engine.settings import EngineSettings
 from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.sqlite_writer import SqliteWriter
@@ -18,9 +21,21 @@ from croupier.engine.storage.writer import EntryWriter
 from croupier.games.actions import Pass
 from croupier.games.interface import SeatActed
 from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.identity.tokens import Clock
+from tests.calls import FREE
 from tests.databases import execute
-from tests.engine.fakes import START
+from tests.engine.fakes import START, FakeClock, FakeScoring, RecordingLogger
 from tests.engine.play import make_config, within_timeout
+
+
+def assembled(
+    database: Database, clock: Clock | None = None, scoring: FakeScoring | None = None, **settings: Any
+) -> Engine:
+    """Return an engine as it is wired for a database, of which nothing runs yet."""
+    required: dict[str, Any] = {"database": "unused", "scoring_control": "a:1"}
+    required |= {"lobby_public_key": Path(), "signing_key": Path()}
+    chosen = EngineSettings(bot_processes=0, **required, **settings)
+    return assemble(chosen, database, scoring or FakeScoring(), bytes, clock or FakeClock(), FREE, RecordingLogger())
 
 
 def writer_on(database: Database) -> EntryWriter:

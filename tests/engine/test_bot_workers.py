@@ -138,21 +138,6 @@ async def test_a_process_has_a_lower_priority_and_ignores_ctrl_c(make: Make, met
     assert (pids(), fallbacks(metrics)) == ([pid], {})
 
 
-@pytest.mark.parametrize("how", ["killed", "by itself"])
-async def test_a_process_that_dies_is_replaced(make: Make, metrics: EngineMetrics, how: str) -> None:
-    bot_workers = make()
-    await bot_workers.decide(a_request())
-    (first,) = pids()
-    deciding = asyncio.create_task(bot_workers.decide(a_request(seed=DIE if how == "by itself" else HANG)))
-    await settled()
-    if how == "killed":
-        os.kill(first, signal.SIGKILL)
-    assert await deciding is None
-    assert fallbacks(metrics) == {"died": 1}
-    assert await bot_workers.decide(a_request()) == PLAYS[0]
-    assert first not in pids()
-
-
 async def test_a_process_that_dies_while_it_is_idle_is_replaced(make: Make, metrics: EngineMetrics) -> None:
     bot_workers = make()
     await bot_workers.decide(a_request())
@@ -164,7 +149,9 @@ async def test_a_process_that_dies_while_it_is_idle_is_replaced(make: Make, metr
     assert first not in pids()
 
 
-async def test_a_process_that_dies_affects_no_other_decision(make: Make, metrics: EngineMetrics) -> None:
+async def test_a_process_that_dies_affects_no_other_decision_and_is_replaced(
+    make: Make, metrics: EngineMetrics
+) -> None:
     bot_workers = make(2)
     hanging = asyncio.create_task(bot_workers.decide(a_request(seed=HANG)))
     await settled()
@@ -175,6 +162,8 @@ async def test_a_process_that_dies_affects_no_other_decision(make: Make, metrics
     os.kill(other, signal.SIGKILL)
     assert await hanging is None
     assert fallbacks(metrics) == {"died": 2}
+    assert await bot_workers.decide(a_request()) == PLAYS[0]
+    assert other not in pids()
 
 
 class NoProcesses(ProcessPoolExecutor):

@@ -5,14 +5,11 @@ import sqlite3
 import threading
 from collections.abc import Callable, Coroutine
 from contextlib import closing
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from croupier.engine.assembly import assemble
-from croupier.engine.settings import EngineSettings
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table import Table
 from croupier.games.facts import SPECTATOR
@@ -20,9 +17,9 @@ from croupier.runtime.database.database import open_database
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.server.tasks import end_tasks
 from croupier_api.v1 import engine_pb2
-from tests.calls import FREE, call_of
-from tests.engine.databases import loaded
-from tests.engine.fakes import EngineHarness, FakeClock, FakeScoring, RecordingLogger
+from tests.calls import call_of
+from tests.engine.databases import assembled, loaded
+from tests.engine.fakes import EngineHarness, FakeScoring
 from tests.engine.play import (
     CLOCK,
     act_once,
@@ -125,20 +122,8 @@ class StoreEngine:
     """An engine with only its store running."""
 
     def __init__(self, database_url: str) -> None:
-        settings = EngineSettings(
-            database=database_url, lobby_public_key=Path(), signing_key=Path(), scoring_control="a:1", bot_processes=0
-        )
-        self.scoring = FakeScoring()
-        self.database = open_database(database_url)
-        self.engine = assemble(
-            settings,
-            self.database,
-            self.scoring,
-            bytes,
-            FakeClock(),
-            FREE,
-            RecordingLogger(),
-        )
+        self.scoring, self.database = FakeScoring(), open_database(database_url)
+        self.engine = assembled(self.database, scoring=self.scoring)
         self.committing = asyncio.create_task(self.engine.store.commits.run())
 
     async def opened(self, table_id: str) -> Table:

@@ -1,22 +1,18 @@
 """The rate of entries at a table: requests are refused or wait, bots wait, and time-outs are never late."""
 
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
 import pytest
 
-from croupier.engine.assembly import assemble
 from croupier.engine.core.log import ActedBy, SeatConfig, TableEnded
-from croupier.engine.settings import EngineSettings
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.table import Table
 from croupier.games.interface import SeatActed
 from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached
-from tests.calls import FREE
-from tests.engine.databases import running
-from tests.engine.fakes import START, EngineHarness, FakeClock, FakeScoring, RecordingLogger
+from tests.engine.databases import assembled, running
+from tests.engine.fakes import START, EngineHarness, FakeClock
 from tests.engine.play import (
     CLOCK,
     FULL_MILLISECONDS,
@@ -50,13 +46,6 @@ def test_a_burst_passes_and_then_so_many_entries_per_second() -> None:
     assert rate.next_at == now + 200
     rate.count(now + 20_000)
     assert rate.next_at <= now + 20_000
-
-
-def test_zero_is_no_limit() -> None:
-    rate = EntryRate(EntryLimit(0, 1))
-    for _ in range(10_000):
-        rate.count(START)
-    assert rate.next_at < START
 
 
 async def test_a_request_beyond_the_rate_is_refused_with_the_time_to_wait(engine: EngineHarness) -> None:
@@ -121,17 +110,8 @@ async def test_a_time_out_does_not_wait_for_the_rate(engine: EngineHarness) -> N
 
 
 async def test_the_settings_limit_every_table(database: Database) -> None:
-    settings = EngineSettings(
-        database="unused",
-        lobby_public_key=Path(),
-        signing_key=Path(),
-        scoring_control="a:1",
-        bot_processes=0,
-        table_entries_burst=1,
-        max_table_entries=3,
-    )
     clock = FakeClock()
-    engine = assemble(settings, database, FakeScoring(), bytes, clock, FREE, RecordingLogger())
+    engine = assembled(database, clock, table_entries_burst=1, max_table_entries=3)
     async with running(engine.store):
         await engine.tables.prepare("t1", "thulla", 3, {}, CLOCK)
         await engine.tables.open("t1", people(3), [b""] * 3)

@@ -2,13 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 from random import Random
 
 import pytest
 from sqlalchemy import func, select
 
-from croupier.engine.assembly import Engine, assemble
 from croupier.engine.cluster.liveness import (
     DEAD_AFTER_MILLISECONDS,
     OUTAGE_RETENTION_MILLISECONDS,
@@ -18,14 +16,12 @@ from croupier.engine.cluster.liveness import (
 )
 from croupier.engine.cluster.sql_liveness import SqlLivenessStore
 from croupier.engine.core.compensation import Outage
-from croupier.engine.settings import EngineSettings
 from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import ENGINES, OUTAGES
 from croupier.runtime.database.database import Database, open_database
-from tests.calls import FREE
 from tests.databases import execute
-from tests.engine.databases import entry, opened, running
-from tests.engine.fakes import START, FakeClock, FakeLivenessStore, FakeScoring, RecordingLogger, StoreDown
+from tests.engine.databases import assembled, entry, opened, running
+from tests.engine.fakes import START, FakeClock, FakeLivenessStore, RecordingLogger, StoreDown
 from tests.engine.play import within_timeout
 from tests.engine.timing import pass_time
 from tests.waiting import settled
@@ -143,20 +139,13 @@ class OnlyEngine:
     """An engine as it is wired for SQLite, with only its store running."""
 
     def __init__(self, url: str) -> None:
-        self.settings = EngineSettings(
-            database=url, lobby_public_key=Path(), signing_key=Path(), scoring_control="a:1", bot_processes=0
-        )
         self.database, self.clock = open_database(url), FakeClock()
-        self._engine = self._assembled()
+        self._engine = assembled(self.database, self.clock)
         self.tables = self._engine.store
-
-    def _assembled(self) -> Engine:
-        parts = (FakeScoring(), bytes, self.clock, FREE, RecordingLogger())
-        return assemble(self.settings, self.database, *parts)
 
     def die(self) -> None:
         """Let another process be the engine."""
-        self._engine = self._assembled()
+        self._engine = assembled(self.database, self.clock)
 
     async def heartbeat(self, at: int) -> LivenessReport:
         """Send a heartbeat at a time since START."""
@@ -191,30 +180,24 @@ async def test_the_only_engine_records_heartbeats_while_a_table_is_open(only_eng
     assert await only_engine.recorded() == 4_000
 
 
-async def test_a_table_that_opens_after_hours_without_one_has_no_outage(only_engine: OnlyEngine) -> None:
-    for at in (0, 7_200_000):
-        await only_engine.heartbeat(at)
-    await opened(only_engine.tables)
-    assert (await only_engine.heartbeat(7_201_000)).outages == ()
-
-
-async def test_an_engine_held_up_before_the_first_heartbeat_of_its_table_has_an_outage(
-    only_engine: OnlyEngine,
+@pytest.mark.parametrize(
+    ("opened_at", "dies", "next_at", "outages"),
+    [
+        (7_200_000, False, 7_201_000, ()),
+        (60_000, False, 60_000 + LATE, (outage(START + 60_000, START + 60_000 + LATE),)),
+        (60_000, True, 70_000, (outage(START, START + 70_000),)),
+    ],
+    ids=["in time", "held up", "died"],
+)
+async def test_outages_before_the_first_heartbeat_of_a_table(
+    only_engine: OnlyEngine, opened_at: int, dies: bool, next_at: int, outages: tuple[Outage, ...]
 ) -> None:
-    for at in (0, 60_000):
+    for at in (0, opened_at):
         await only_engine.heartbeat(at)
     await opened(only_engine.tables)
-    assert (await only_engine.heartbeat(60_000 + LATE)).outages == (outage(START + 60_000, START + 60_000 + LATE),)
-
-
-async def test_an_engine_that_died_before_the_first_heartbeat_of_its_table_has_an_outage(
-    only_engine: OnlyEngine,
-) -> None:
-    for at in (0, 60_000):
-        await only_engine.heartbeat(at)
-    await opened(only_engine.tables)
-    only_engine.die()
-    assert (await only_engine.heartbeat(70_000)).outages == (outage(START, START + 70_000),)
+    if dies:
+        only_engine.die()
+    assert (await only_engine.heartbeat(next_at)).outages == outages
 
 
 async def test_an_engine_records_heartbeats_until_its_predecessor_is_gone(only_engine: OnlyEngine) -> None:
@@ -268,9 +251,7 @@ async def test_heartbeats_continue_after_an_outage_of_the_database() -> None:
     running.cancel()
 
 
-async def test_an_engine_that_has_left_sends_no_heartbeat_again(
-    liveness_store: SqlLivenessStore,
-) -> None:
+async def test_an_engine_that_has_left_sends_no_heartbeat_again(liveness_store: SqlLivenessStore) -> None:
     mine = EngineLiveness(liveness_store, "e1", lambda: True, FakeClock(), RecordingLogger())
     await mine.send_heartbeat()
     await asyncio.gather(mine.send_heartbeat(), mine.leave(), mine.send_heartbeat(), mine.is_certain_of(START + 1))

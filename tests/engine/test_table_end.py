@@ -1,16 +1,21 @@
-"""The end of a table at a limit of the operator: an entry that ranks the seats or voids the result."""
+"""The end of a table at a limit of the operator, or once all of its people were away for a time."""
 
 import json
 from random import Random
+from typing import TypeAlias
 
 import pytest
 
 from croupier.engine.api.scoring_channel import encode_result
+from croupier.engine.core import decide
+from croupier.engine.core.clock import AWAY_MILLISECONDS
 from croupier.engine.core.decide import TableLimits
-from croupier.engine.core.fold import LIMIT_REASON, advance, new_table, transition_of
-from croupier.engine.core.log import Entry, TableEnded
+from croupier.engine.core.fold import ABANDONED, LIMIT_REASON, advance, new_table, transition_of
+from croupier.engine.core.log import ActedBy, Entry, SeatConfig, TableEnded
 from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.core.reports import ResultReport
+from croupier.engine.tables.table import Table
+from croupier.engine.tables.turn_scheduler import STANDBY_MILLISECONDS
 from croupier.games.actions import PLAYS
 from croupier.games.facts import EVERYONE, SPECTATOR, GameEnded, TurnChanged
 from croupier.games.interface import NOTHING_LEGAL, GameOver, SeatActed
@@ -19,6 +24,7 @@ from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import START, EngineHarness
 from tests.engine.folds import folded_table, transitions_of, write_replay
 from tests.engine.play import (
+    CLOCK,
     FULL_MILLISECONDS,
     ROUNDS,
     act_once,
@@ -38,6 +44,9 @@ from tests.engine.play import (
 )
 from tests.games.fold import fold
 from tests.waiting import settled
+
+Seats: TypeAlias = tuple[SeatConfig, ...]
+ABANDONED_END = TableEnded(ABANDONED)
 
 
 def limit(engine: EngineHarness, max_entries: int = 10_000, max_rounds: int = 1_000) -> None:
@@ -143,14 +152,6 @@ async def test_a_table_beyond_the_limit_ends_with_its_next_entry(engine: EngineH
     assert table.state.sequence == 33
 
 
-async def test_a_game_that_ends_by_itself_is_not_void(engine: EngineHarness) -> None:
-    limit(engine, max_rounds=1)
-    table = await open_table(engine, make_config("one_oh_one", options={"max_rounds": 1}))
-    await play_on(table, Random(1))
-    assert isinstance(table.state.awaiting, GameOver)
-    assert table.state.awaiting.reason in ("max_rounds", "loser")
-
-
 async def test_the_last_round_counts_and_the_next_one_does_not(engine: EngineHarness) -> None:
     limit(engine, max_rounds=1)
     table = await open_table(engine, make_config("thulla", options={"best_of": 3, "scoring": "cards"}))
@@ -164,9 +165,9 @@ async def test_the_last_round_counts_and_the_next_one_does_not(engine: EngineHar
 
 
 @pytest.mark.parametrize("seats", [people(2), bots(2)], ids=["time-outs", "bots"])
-async def test_the_engines_own_action_may_end_the_table(engine: EngineHarness, seats: tuple[object, ...]) -> None:
+async def test_the_engines_own_action_may_end_the_table(engine: EngineHarness, seats: Seats) -> None:
     limit(engine, max_entries=3)
-    table = await open_table(engine, make_config(seats=seats))  # type: ignore[arg-type]  # both are seats
+    table = await open_table(engine, make_config(seats=seats))
     for _ in range(2):
         engine.clock.advance(FULL_MILLISECONDS)
         await settled()
@@ -187,3 +188,89 @@ async def test_engines_with_other_limits_agree_on_the_end(engine: EngineHarness)
     *_, last = [event_of(message) for message in await until_end(stream)]
     assert engine_pb2.ActedBy.Name(last.update.acted_by) == "ACTED_BY_UNSPECIFIED"
     assert any(fact.HasField("game_ended") for fact in last.update.facts)
+
+
+async def desert(engine: EngineHarness, table: Table) -> None:
+    """Let time pass until all people are away, and the table waits for the last of them."""
+    while not decide.is_abandoned(table.config, table.state):
+        assert not table.state.is_over
+        engine.clock.advance(max(0, table.state.deadline - engine.clock()))
+        await settled()
+
+
+async def deserted_table(engine: EngineHarness, seats: Seats, game: str = "one_ten") -> Table:
+    table = await open_table(engine, make_config(game, seats=seats))
+    await desert(engine, table)
+    return table
+
+
+@pytest.mark.parametrize("seats", [people(4), people(2), (*people(1), *bots(3))], ids=["four", "two", "with bots"])
+async def test_a_table_without_people_stands_still_and_ends_with_a_void_result(
+    engine: EngineHarness, seats: Seats
+) -> None:
+    table = await deserted_table(engine, seats)
+    stream, before = await live_stream(table, SPECTATOR), table.state
+    assert before.deadline == before.clock.left_at + CLOCK.abandoned_milliseconds
+    for remaining in (60_000, 3_000, 1):
+        engine.clock.advance(before.deadline - engine.clock() - remaining)
+        await settled()
+        assert table.state == before
+    engine.clock.advance(1)
+    await settled()
+    assert [entry.event for entry in engine.store.tables["t1"].entries[before.sequence :]] == [ABANDONED_END]
+    everybody = (tuple(range(len(seats))),)
+    assert table.state.awaiting == GameOver(everybody, ABANDONED, is_void=True)
+    assert (engine.store.tables["t1"].status, table.state.deadline) == ("finished", 0)
+    assert engine.count("croupier_tables_ended_total", limit="abandoned") == 1
+    *_, last = [event_of(message) for message in await until_end(stream)]
+    (ended,) = [fact.game_ended for fact in last.update.facts if fact.HasField("game_ended")]
+    assert (ended.reason, ended.is_void) == (ABANDONED, True)
+    result = table.reports[-1]
+    assert isinstance(result, ResultReport)
+    assert result.ended.is_void
+    of_people = [conduct for conduct, who in zip(result.conduct, seats, strict=True) if not who.bot]
+    assert all(conduct.finished_by_engine and conduct.timeouts for conduct in of_people)
+    await engine.outbox.deliver()
+    assert engine.scoring.received[-1] == ("t1", "result")
+    replay = write_replay(table.config, table.entries)
+    assert '"event":{"type":"end","limit":"abandoned"}' in replay
+    assert verify_replay(replay).ranking == everybody
+
+
+async def test_a_round_that_was_scored_does_not_rank_an_abandoned_table(engine: EngineHarness) -> None:
+    table = await open_table(engine, make_config("one_ten", seats=people(2)))
+    while not any(not isinstance(report, ResultReport) for report in table.reports):
+        await act_once(table, Random(1))
+    await desert(engine, table)
+    assert table.state.rules.ranking_at_limit(table.state.game) is not None
+    engine.clock.advance(CLOCK.abandoned_milliseconds)
+    await settled()
+    assert isinstance(table.state.awaiting, GameOver)
+    assert (table.state.awaiting.ranking, table.state.awaiting.is_void) == (((0, 1),), True)
+
+
+async def test_a_player_who_acts_in_time_brings_the_table_back(engine: EngineHarness) -> None:
+    table = await deserted_table(engine, people(3), "thulla")
+    engine.clock.advance(table.state.deadline - engine.clock() - 1)
+    await settled()
+    (seat,) = table.state.seats_to_act
+    await act_once(table, Random(1))
+    assert not table.state.clock.away[seat]
+    while table.state.seats_to_act != (seat,):
+        # The engine plays on for the other two.
+        sequence = table.state.sequence
+        engine.clock.advance(AWAY_MILLISECONDS)
+        await settled()
+        assert (table.entries[-1].sequence, table.entries[-1].acted_by) == (sequence + 1, ActedBy.TIMEOUT)
+    assert table.state.deadline > engine.clock() + AWAY_MILLISECONDS
+
+
+async def test_engines_agree_on_the_end(engine: EngineHarness) -> None:
+    table = await deserted_table(engine, people(2))
+    others = [await reload_table(engine.another_engine(), "t1") for _ in range(2)]
+    engine.clock.advance(CLOCK.abandoned_milliseconds + STANDBY_MILLISECONDS)
+    await settled()
+    events = [entry.event for entry in engine.store.tables["t1"].entries]
+    assert events.count(ABANDONED_END) == 1
+    assert {each.state.awaiting for each in (table, *others)} == {table.state.awaiting}
+    assert {each.entries[-1] for each in (table, *others)} == {table.entries[-1]}

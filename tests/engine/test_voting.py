@@ -1,41 +1,37 @@
 """Proposals and votes at a table in memory: a single execution, and repeated requests."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from random import Random
 
 import pytest
 
 from croupier.engine.core.decide import MAX_PROPOSALS, PROPOSAL_MILLISECONDS, WINDOW_MILLISECONDS
-from croupier.engine.core.log import ActedBy, Proposed, SeatConfig, Voted
+from croupier.engine.core.folded_table import Request
+from croupier.engine.core.log import ActedBy, Proposed, Voted
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.table import Table
 from croupier.games.facts import SPECTATOR
-from croupier.games.interface import CardsShuffled, ProposalAgreed
-from croupier.runtime.errors import (
-    AlreadyExists,
-    IllegalNow,
-    LimitReached,
-)
+from croupier.games.interface import ProposalAgreed
+from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
-    CLOCK,
+    FULL_MILLISECONDS,
     act_once,
-    bots,
     event_of,
     live_stream,
     make_config,
     open_table,
     pending_messages,
-    people,
     reload_table,
 )
 from tests.waiting import settled
 
 
-async def seated(engine: EngineHarness, seats: tuple[SeatConfig, ...] = ()) -> Table:
-    return await open_table(engine, make_config("solo", seats=seats))
+@pytest.fixture
+async def table(engine: EngineHarness) -> Table:
+    """Return a table of Solo, which has proposals."""
+    return await open_table(engine, make_config("solo"))
 
 
 def agreed(table: Table) -> list[str]:
@@ -47,8 +43,7 @@ async def updates(stream: Subscription) -> list[engine_pb2.TableUpdate]:
     return [event_of(message).update for message in await pending_messages(stream)]
 
 
-async def test_a_proposal_is_executed_once_when_the_last_seat_agrees(engine: EngineHarness) -> None:
-    table = await seated(engine)
+async def test_a_proposal_is_executed_once_when_the_last_seat_agrees(engine: EngineHarness, table: Table) -> None:
     stream = await live_stream(table, 0)
     assert await table.append_once(Proposed(2, "restart_same", 0), "a") == 2
     for number, seat in enumerate((0, 3), start=3):
@@ -71,17 +66,7 @@ async def test_a_proposal_is_executed_once_when_the_last_seat_agrees(engine: Eng
         assert each.state.sequence == 6
 
 
-async def test_following_shuffles_are_stored_with_the_proposal(engine: EngineHarness) -> None:
-    table = await seated(engine, (*people(1), *bots(3)))
-    before = table.state.view(0).seats[0].cards
-    assert await table.append_once(Proposed(0, "restart_new", 0), "a") == 2
-    assert [type(entry.event) for entry in table.entries.after(2)] == [ProposalAgreed, CardsShuffled]
-    assert table.state.view(0).seats[0].cards != before
-    assert (await reload_table(engine, "t1")).state == table.state
-
-
-async def test_every_update_has_the_open_proposal_until_a_seat_refuses(engine: EngineHarness) -> None:
-    table = await seated(engine)
+async def test_every_update_has_the_open_proposal_until_a_seat_refuses(engine: EngineHarness, table: Table) -> None:
     stream = await live_stream(table, 3)
     await table.append_once(Proposed(0, "restart_same", 0), "a")
     await act_once(table, Random(1))
@@ -93,28 +78,28 @@ async def test_every_update_has_the_open_proposal_until_a_seat_refuses(engine: E
     assert await table.append_once(Proposed(1, "restart_new", 0), "c") == 5
 
 
-async def test_a_request_id_of_another_request_is_refused_and_a_refusal_changes_nothing(engine: EngineHarness) -> None:
-    table = await seated(engine)
+async def test_a_request_id_of_another_request_is_refused_and_changes_nothing(
+    engine: EngineHarness, table: Table
+) -> None:
     await table.append_once(Proposed(0, "restart_same", 0), "p")
     await table.append_once(Voted(3, 2, True), "v")
     before = table.state
-    attempts: list[Callable[[Table], Awaitable[int]]] = [
-        lambda table: table.append_once(Voted(3, 2, False), "v"),
-        lambda table: table.append_once(Proposed(0, "restart_new", 0), "p"),
-        lambda table: table.append_once(Voted(0, 2, True), "p"),
+    attempts: list[tuple[Request, str]] = [
+        (Voted(3, 2, False), "v"),
+        (Proposed(0, "restart_new", 0), "p"),
+        (Voted(0, 2, True), "p"),
     ]
     for each in (table, await reload_table(engine, "t1")):
-        for attempt in attempts:
+        for request, request_id in attempts:
             with pytest.raises(AlreadyExists) as refusal:
-                await attempt(each)
+                await each.append_once(request, request_id)
             assert refusal.value.reason_name == "REQUEST_ID_REUSED"
         with pytest.raises(IllegalNow):
             await each.append_once(Voted(1, 1, True), "x")
         assert each.state == before
 
 
-async def test_the_proposals_of_a_seat_are_limited(engine: EngineHarness) -> None:
-    table = await seated(engine)
+async def test_the_proposals_of_a_seat_are_limited(engine: EngineHarness, table: Table) -> None:
     for number in range(MAX_PROPOSALS):
         sequence = await table.append_once(Proposed(0, "restart_same", 0), f"a{number}")
         await table.append_once(Voted(1, sequence, False), f"b{number}")
@@ -126,11 +111,10 @@ async def test_the_proposals_of_a_seat_are_limited(engine: EngineHarness) -> Non
     assert await table.append_once(Proposed(1, "restart_same", 0), "c")
 
 
-async def test_seats_that_are_away_count_as_agreeing(engine: EngineHarness) -> None:
-    table = await seated(engine)
+async def test_seats_that_are_away_count_as_agreeing(engine: EngineHarness, table: Table) -> None:
     (slow,) = table.state.seats_to_act
     proposer, *others = (seat for seat in range(4) if seat != slow)
-    engine.clock.advance(CLOCK.action_milliseconds + CLOCK.reserve_milliseconds - 1)
+    engine.clock.advance(FULL_MILLISECONDS - 1)
     await table.append_once(Proposed(proposer, "restart_same", 0), "a")
     for seat in others:
         await table.append_once(Voted(seat, 2, True), f"v{seat}")
@@ -142,8 +126,7 @@ async def test_seats_that_are_away_count_as_agreeing(engine: EngineHarness) -> N
     assert [entry.acted_by for entry in table.entries].count(ActedBy.TIMEOUT) == 1
 
 
-async def test_concurrent_last_votes_at_two_engines_execute_a_proposal_once(engine: EngineHarness) -> None:
-    table = await seated(engine)
+async def test_concurrent_last_votes_execute_a_proposal_once(engine: EngineHarness, table: Table) -> None:
     other = await reload_table(engine.another_engine(), "t1")
     await table.append_once(Proposed(0, "restart_same", 0), "a")
     await table.append_once(Voted(1, 2, True), "b")
