@@ -1,8 +1,8 @@
 """The stream of ended tables has each end in time, also those that become visible late."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
 
 import pytest
 
@@ -16,16 +16,6 @@ from tests.engine.play import within_timeout
 
 LAST = TableChange(0, finished=True)
 ENDED = START + 60_000
-
-
-@dataclass
-class Stopping:
-    """Whether the engine stops."""
-
-    is_stopping: bool = False
-
-    def __call__(self) -> bool:
-        return self.is_stopping
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +37,7 @@ async def next_ends(stream: AsyncIterator[EndedTables]) -> EndedTables:
 async def test_each_end_is_streamed_once(store: SqlTableStore) -> None:
     await opened(store, "playing")
     await end(store, "t1")
-    async with aclosing(ended_tables(store, ENDED, Stopping())) as stream:
+    async with aclosing(ended_tables(store, ENDED, asyncio.Event().is_set)) as stream:
         assert await next_ends(stream) == EndedTables(["t1"], ENDED)
         await end(store, "t3", ENDED + 2)
         assert await next_ends(stream) == EndedTables(["t3"], ENDED + 2)
@@ -61,10 +51,10 @@ async def test_each_end_is_streamed_once(store: SqlTableStore) -> None:
 async def test_a_resumed_stream_misses_nothing(store: SqlTableStore) -> None:
     await end(store, "long ago", ENDED - OVERLAP_MILLISECONDS - 1)
     await end(store, "t1")
-    async with aclosing(ended_tables(store, ENDED, Stopping())) as stream:
+    async with aclosing(ended_tables(store, ENDED, asyncio.Event().is_set)) as stream:
         assert await next_ends(stream) == EndedTables(["t1"], ENDED)
     await end(store, "late", ENDED - OVERLAP_MILLISECONDS)
-    async with aclosing(ended_tables(store, ENDED, Stopping())) as stream:
+    async with aclosing(ended_tables(store, ENDED, asyncio.Event().is_set)) as stream:
         assert await next_ends(stream) == EndedTables(["late", "t1"], ENDED)
 
 
@@ -72,7 +62,7 @@ async def test_archived_tables_are_streamed_too(store: SqlTableStore) -> None:
     for name, at in (("t1", ENDED), ("t2", ENDED + 1), ("t3", ENDED + 2)):
         await end(store, name, at)
     assert await archive_finished(store, ENDED + 2, now=ENDED) == 2
-    async with aclosing(ended_tables(store, ENDED, Stopping())) as stream:
+    async with aclosing(ended_tables(store, ENDED, asyncio.Event().is_set)) as stream:
         assert await next_ends(stream) == EndedTables(["t1", "t2", "t3"], ENDED + 2)
 
 
@@ -82,14 +72,14 @@ async def test_many_ends_come_in_messages_of_limited_size(
     monkeypatch.setattr(module, "MAX_TABLES", 2)
     for number in range(5):
         await end(store, f"t{number}", ENDED + number // 4)
-    async with aclosing(ended_tables(store, ENDED, Stopping())) as stream:
+    async with aclosing(ended_tables(store, ENDED, asyncio.Event().is_set)) as stream:
         pages = [await next_ends(stream) for _ in range(3)]
     assert [page.table_ids for page in pages] == [["t0", "t1"], ["t2", "t3"], ["t4"]]
 
 
 async def test_a_quiet_stream_has_heartbeats_and_ends_with_the_engine(store: SqlTableStore) -> None:
-    stopping = Stopping()
-    async with aclosing(ended_tables(store, ENDED, stopping)) as stream:
+    stopping = asyncio.Event()
+    async with aclosing(ended_tables(store, ENDED, stopping.is_set)) as stream:
         assert await within_timeout(anext(stream)) == EndedTables([], ENDED)
-        stopping.is_stopping = True
+        stopping.set()
         assert await within_timeout(anext(stream, None)) is None

@@ -50,38 +50,31 @@ def test_a_burst_passes_and_then_so_many_entries_per_second() -> None:
 
 async def test_a_request_beyond_the_rate_is_refused_with_the_time_to_wait(engine: EngineHarness) -> None:
     table = await limited_table(engine)
-    await play_on(table, Random(1), max_actions=2)
+    repeated = SeatActed(*choice(table.state, Random(1)))
+    assert await table.append_once(repeated, "r") == 2
+    await act_once(table, Random(1))
     before = table.state
     with pytest.raises(LimitReached) as refusal:
         await act_once(table, Random(1))
     assert (refusal.value.reason_name, refusal.value.retry_after_seconds) == ("TOO_MANY_REQUESTS", 0.1)
     assert refusal.value.metadata == {"limit": "table_changes"}
     assert table.state == before
+    assert await table.append_once(repeated, "r") == 2
     engine.clock.advance(100)
     assert await act_once(table, Random(1)) == 4
 
 
-async def test_a_repeated_request_gets_its_answer_beyond_the_rate(engine: EngineHarness) -> None:
-    table = await limited_table(engine, burst=1)
-    seat, action = choice(table.state, Random(1))
-    assert await table.append_once(SeatActed(seat, action), "r") == 2
-    assert await table.append_once(SeatActed(seat, action), "r") == 2
-
-
-async def test_entries_of_other_engines_count(engine: EngineHarness) -> None:
-    table = await limited_table(engine)
-    await play_on(await reload_table(engine.another_engine(), "t1"), Random(1), max_actions=2)
-    await table.catch_up()
-    with pytest.raises(LimitReached):
-        await act_once(table, Random(1))
-
-
-async def test_missed_entries_of_other_engines_count_at_their_times(engine: EngineHarness) -> None:
+async def test_entries_of_other_engines_count_at_their_times(engine: EngineHarness) -> None:
     table, random = await limited_table(engine), Random(1)
     other = await reload_table(engine.another_engine(), "t1")
-    for _ in range(20):
-        await act_once(other, random)
+    await play_on(other, random, max_actions=2)
+    await table.catch_up()
+    with pytest.raises(LimitReached):
+        await act_once(table, random)
+    for _ in range(18):
         engine.clock.advance(100)
+        await act_once(other, random)
+    engine.clock.advance(100)
     await table.catch_up()
     assert await act_once(table, random) == 22
 

@@ -10,7 +10,7 @@ import pytest
 
 from croupier.engine.api.outbox import CLAIM_MILLISECONDS
 from croupier.engine.api.scoring_channel import encode_result
-from croupier.engine.core.log import ActedBy, Entry
+from croupier.engine.core.log import ActedBy
 from croupier.engine.core.reports import ResultReport, RoundReport, SeatConduct
 from croupier.games.interface import OptionValue, SeatActed
 from tests.engine.fakes import EngineHarness
@@ -34,35 +34,23 @@ def all_reports(*table_ids: str) -> list[tuple[str, int | str]]:
 
 
 @every_game
-def test_the_reports_of_a_log_are_its_rounds_in_order_and_then_the_result(game: str, seed: int) -> None:
-    config = make_config(game)
-    log = whole_log(config, Random(seed))
-    *rounds, result = folded_table(config, log).reports
-    assert isinstance(result, ResultReport)
-    assert result.finished_at == log[-1].at
-    numbers = [report.score.round_number for report in rounds if isinstance(report, RoundReport)]
-    assert numbers == list(range(1, len(rounds) + 1))
-    last = rounds[-1]
-    assert isinstance(last, RoundReport)
-    assert last.score.totals == result.totals
-
-
-def _is_late(entry: Entry) -> bool:
-    return entry.acted_by is ActedBy.TIMEOUT
-
-
-@every_game
-def test_a_result_has_the_conduct_of_each_seat(game: str, seed: int) -> None:
+def test_the_reports_of_a_log_are_its_rounds_and_then_the_result_with_the_conduct_of_each_seat(
+    game: str, seed: int
+) -> None:
     config, random = make_config(game), Random(seed)
     # In a game of few actions perhaps no time runs out.
-    log = next(log for log in (whole_log(config, random) for _ in count()) if any(map(_is_late, log)))
-    by_seat: list[list[bool]] = [[] for _ in config.seats]
+    logs = (whole_log(config, random) for _ in count())
+    log = next(log for log in logs if any(entry.acted_by is ActedBy.TIMEOUT for entry in log))
+    late: list[list[bool]] = [[] for _ in config.seats]
     for entry in log:
         if isinstance(entry.event, SeatActed):
-            by_seat[entry.event.seat].append(_is_late(entry))
-    result = folded_table(config, log).reports[-1]
+            late[entry.event.seat].append(entry.acted_by is ActedBy.TIMEOUT)
+    *rounds, result = folded_table(config, log).reports
+    scores = [report.score for report in rounds if isinstance(report, RoundReport)]
+    assert [score.round_number for score in scores] == list(range(1, len(rounds) + 1))
     assert isinstance(result, ResultReport)
-    assert result.conduct == tuple(SeatConduct(sum(late), late[-1:] == [True]) for late in by_seat)
+    assert (result.finished_at, result.totals) == (log[-1].at, scores[-1].totals)
+    assert result.conduct == tuple(SeatConduct(sum(each), each[-1:] == [True]) for each in late)
     message = encode_result(result).result
     assert [(seat.timeouts, seat.finished_by_engine) for seat in message.conduct] == list(result.conduct)
 

@@ -85,13 +85,18 @@ async def test_commits_are_notified_to_the_other_engines_in_batches(database: Da
             assert one.listener.received.empty()
 
 
-async def test_the_only_engine_notifies_none_of_its_commits(database: Database) -> None:
+async def test_commits_are_notified_if_there_are_other_engines_and_reactions_to_those_alone(
+    database: Database,
+) -> None:
     async with connected(database, "e1") as one, connected(database, "e2") as other:
         one.listener.engines = 1
         one.notifier.logs_extended({"t1": 2})
         one.listener.engines = 2
         one.notifier.logs_extended({"t2": 2})
         assert await other.received() == {"t2": 2}
+        one.notifier.seat_reacted("t1", 3, "wow")
+        assert await other.received() == ("t1", 3, "wow")
+        assert one.listener.received.empty()
 
 
 async def test_the_heads_of_many_logs_have_several_payloads(database: Database) -> None:
@@ -119,27 +124,19 @@ def test_payloads_use_the_maximum_length(count: int, name: str) -> None:
     assert all(len(payload.encode()) > 0.95 * MAX_PAYLOAD_BYTES for payload in payloads[:-1])
 
 
-async def test_notifications_wait_for_a_connection(
+async def test_after_a_lost_connection_an_engine_reconnects_sends_what_waits_and_reports_missed_notifications(
     database: Database, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("croupier.runtime.database.notifications.MIN_BACKOFF_SECONDS", 0.5)
     async with connected(database, "e1") as one:
-        await asyncio.to_thread(postgres.run_sql, database.url.database or "", TERMINATE_OTHERS)
+        assert one.listener.missed.empty()
+        assert await asyncio.to_thread(postgres.run_sql, database.url.database or "", TERMINATE_OTHERS) == "1"
         async with connected(database, "e2") as other:
             one.notifier.logs_extended({"t1": 2})
             assert await other.received() == {"t1": 2}
-
-
-async def test_after_a_lost_connection_an_engine_reconnects_and_reports_missed_notifications(
-    database: Database, postgres: PostgresServer
-) -> None:
-    async with connected(database, "e2") as other:
-        assert other.listener.missed.empty()
-        assert await asyncio.to_thread(postgres.run_sql, database.url.database or "", TERMINATE_OTHERS) == "1"
-        await within_timeout(other.listener.missed.get())
-        async with connected(database, "e1") as one:
-            one.notifier.logs_extended({"t1": 2})
-            assert await other.received() == {"t1": 2}
+            await within_timeout(one.listener.missed.get())
+            other.notifier.logs_extended({"t1": 3})
+            assert await one.received() == {"t1": 3}
 
 
 async def test_notifications_may_always_have_been_lost(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,13 +153,6 @@ async def test_notifications_may_have_been_lost_while_there_is_no_connection() -
         await within_timeout(listener.missed.get())
     task.cancel()
     await nowhere.close()
-
-
-async def test_reactions_are_received_by_the_other_engines_only(database: Database) -> None:
-    async with connected(database, "e1") as one, connected(database, "e2") as other:
-        one.notifier.seat_reacted("t1", 3, "wow")
-        assert await other.received() == ("t1", 3, "wow")
-        assert one.listener.received.empty()
 
 
 async def test_of_too_many_waiting_notifications_the_oldest_are_dropped(database: Database) -> None:
