@@ -90,22 +90,6 @@ async def test_a_delayed_spectator_receives_what_others_do_after_the_delay(
     assert event_of(received[0]).turn_state.sequence == 0
 
 
-async def test_the_stream_of_a_delayed_spectator_ends_after_the_delay(engine: EngineHarness, seed: int) -> None:
-    table = await open_table(engine, make_config(access=DELAYED))
-    stream = await watching(table, 0)
-    while not table.state.is_over:
-        await act_once(table, Random(seed))
-    assert not stream.closed
-    engine.clock.advance(DELAY - 1)
-    await settled()
-    assert not stream.closed
-    engine.clock.advance(1)
-    await settled()
-    *_, last = await until_end(stream)
-    assert event_of(last).update.revealed_seed == table.config.seed.hex()
-    assert not table.subscribers
-
-
 async def test_seats_are_not_delayed_and_reactions_are_as_late_as_entries(engine: EngineHarness) -> None:
     table = await open_table(engine, make_config(access=DELAYED))
     seat, spectator = table.subscribe(0, None), await watching(table, 0)
@@ -183,18 +167,22 @@ async def test_spectators_of_a_delayed_table_are_limited_and_handed_over(engine:
         assert events[1].heartbeat.sequence == 0
 
 
-async def test_a_finished_table_stays_in_memory_as_long_as_spectators_wait_for_its_end(engine: EngineHarness) -> None:
+async def test_a_finished_table_stays_in_memory_until_its_spectators_have_seen_the_end(engine: EngineHarness) -> None:
     await open_table(engine, make_config(access=DELAYED))
     tables = engine.tables(3)
     table = await tables.get("t1")
     stream = await watching(table)
-    while not table.state.is_over:
-        await act_once(table, Random(1))
+    await play_on(table, Random(1))
     await tables.evict(0)
     assert set(tables.in_memory) == {"t1"}
-    engine.clock.advance(DELAY)
+    engine.clock.advance(DELAY - 1)
     await settled()
-    assert stream.closed
+    assert not stream.closed
+    engine.clock.advance(1)
+    await settled()
+    *_, last = await until_end(stream)
+    assert event_of(last).update.revealed_seed == table.config.seed.hex()
+    assert not table.subscribers
     await tables.evict(0)
     assert set(tables.in_memory) == set()
 

@@ -70,7 +70,9 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
     assert len(engine.store.tables["t1"].entries) == 2
 
 
-async def test_a_draining_engine_refuses_new_streams_and_tables(tables: Tables) -> None:
+async def test_a_draining_engine_refuses_new_streams_and_tables_and_acts_for_no_seat(
+    engine: EngineHarness, tables: Tables
+) -> None:
     table = await tables.get("t1")
     await tables.drain()
     with pytest.raises(Unavailable) as moved:
@@ -84,6 +86,9 @@ async def test_a_draining_engine_refuses_new_streams_and_tables(tables: Tables) 
         with pytest.raises(Unavailable) as refusal:
             await call
         assert refusal.value.reason_name == "SERVER_STOPPING"
+    engine.clock.advance(10 * CLOCK.action_milliseconds)
+    await settled()
+    assert len(engine.store.tables["t1"].entries) == 1
 
 
 @pytest.mark.parametrize("is_given_up", [False, True])
@@ -106,13 +111,6 @@ async def test_a_table_that_is_being_loaded_is_awaited_or_cancelled(
     await asyncio.wait([draining, *asking])
     assert not stopping.loading
     assert is_given_up or isinstance(asking[1].exception(), Unavailable)
-
-
-async def test_a_draining_engine_acts_for_no_seat(engine: EngineHarness, tables: Tables) -> None:
-    await tables.drain()
-    engine.clock.advance(10 * CLOCK.action_milliseconds)
-    await settled()
-    assert len(engine.store.tables["t1"].entries) == 1
 
 
 # An engine on a real database

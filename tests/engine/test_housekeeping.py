@@ -133,15 +133,20 @@ async def test_a_table_that_cannot_be_loaded_does_not_affect_others(
 # Engines that are cut off
 
 
+async def opened(engine: EngineHarness, clock: ClockConfig = SLOW) -> tuple[Tables, Table]:
+    tables = engine.tables(100)
+    await tables.prepare("t1", "thulla", 3, {}, clock)
+    await tables.open("t1", people(3), [b""] * 3)
+    return tables, await tables.get("t1")
+
+
 async def cut_off(engine: EngineHarness, engines: int) -> tuple[Housekeeper, Table]:
     """Return a housekeeper and a table where nothing is due, at one of several engines whose heartbeats now fail."""
-    housekeeper, tables = housekeeper_of(engine)
-    await tables.prepare("t1", "thulla", 3, {}, SLOW)
-    await tables.open("t1", people(3), [b""] * 3)
+    tables, table = await opened(engine)
     engine.liveness_store.engines = engines
     await engine.liveness.send_heartbeat()
     engine.liveness_store.down = True
-    return housekeeper, await tables.get("t1")
+    return engine.housekeeper(tables, RETENTION), table
 
 
 async def test_a_cut_off_engine_hands_over_streams_of_tables_where_nothing_is_due(engine: EngineHarness) -> None:
@@ -185,13 +190,6 @@ async def test_the_only_engine_keeps_its_streams_while_its_database_is_down(engi
 
 
 # Memory
-
-
-async def opened(engine: EngineHarness, clock: ClockConfig = SLOW) -> tuple[Tables, Table]:
-    _, tables = housekeeper_of(engine)
-    await tables.prepare("t1", "thulla", 3, {}, clock)
-    await tables.open("t1", people(3), [b""] * 3)
-    return tables, await tables.get("t1")
 
 
 async def tables_after_idle_time(tables: Tables) -> set[str]:

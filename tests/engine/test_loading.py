@@ -1,7 +1,7 @@
 """Loads of tables: a few at a time, players before strangers, and no log before the configuration is known."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from random import Random
 
@@ -10,9 +10,9 @@ import pytest
 from croupier.engine.core.access import Visitor
 from croupier.engine.core.log_codec import LogPart
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import TableStore, log_rows
+from croupier.engine.storage.port import log_rows
 from croupier.engine.tables.loading import MAX_WAITING_STRANGERS, LoadQueue
-from croupier.runtime.errors import NotFound, Unavailable
+from croupier.runtime.errors import Unavailable
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import act_once, make_config, open_table, within_timeout
 from tests.waiting import settled
@@ -43,11 +43,6 @@ class Loads:
     async def end(self, name: str) -> None:
         """Let a load end, and return after others have begun."""
         self._released[name].set()
-        await settled()
-
-    async def cancel(self, name: str) -> None:
-        """Cancel a load."""
-        self.tasks[name].cancel()
         await settled()
 
 
@@ -93,102 +88,56 @@ async def test_too_many_waiting_strangers_are_refused_and_players_are_not(loads:
     assert isinstance(refusal, Unavailable)
     assert (refusal.reason_name, refusal.retry_after_seconds) == ("TABLE_BUSY", 1)
     assert loads.begun == ["a", "b", "P", "Q"]
-    await loads.cancel("w7")
+    loads.tasks["w7"].cancel()
     await loads.add("y")
     assert not loads.tasks["y"].done()
 
 
-@pytest.mark.parametrize("cancelled", ["a", "c"])
-async def test_a_cancelled_load_leaves_its_turn_to_the_next(loads: Loads, cancelled: str) -> None:
+@pytest.mark.parametrize(
+    ("cancelled", "begun", "later"), [("a", "abc", "abcd"), ("c", "ab", "abd"), ("ac", "abd", "abd")]
+)
+async def test_a_cancelled_load_leaves_its_turn_to_the_next(
+    loads: Loads, cancelled: str, begun: str, later: str
+) -> None:
+    """Of two at once, the second is cancelled when its turn comes."""
     await loads.add("a", "b", "c", "d")
-    await loads.cancel(cancelled)
-    await loads.end("b")
-    assert loads.begun == {"a": ["a", "b", "c", "d"], "c": ["a", "b", "d"]}[cancelled]
-
-
-async def test_a_load_that_is_cancelled_when_its_turn_comes_leaves_it_to_the_next(loads: Loads) -> None:
-    await loads.add("a", "b", "c", "d")
-    loads.tasks["a"].cancel()
-    loads.tasks["c"].cancel()
+    for name in cancelled:
+        loads.tasks[name].cancel()
     await settled()
-    assert loads.begun == ["a", "b", "d"]
-
-
-# The registry
-
-
-class CountingStore:
-    """Counts and holds the reads of logs."""
-
-    def __init__(self, store: TableStore) -> None:
-        self.reading: list[str] = []
-        self.gate = asyncio.Event()
-        self._read = store.log_after
-
-    async def log_after(self, table_id: str, sequence: int, limit: int) -> LogPart:
-        self.reading.append(table_id)
-        await self.gate.wait()
-        return await self._read(table_id, sequence, limit)
-
-
-@pytest.fixture
-def held(engine: EngineHarness, monkeypatch: pytest.MonkeyPatch) -> Iterator[CountingStore]:
-    held = CountingStore(engine.store)
-    monkeypatch.setattr(engine.store, "log_after", held.log_after)
-    yield held
-    held.gate.set()
+    assert loads.begun == [*begun]
+    await loads.end("b")
+    assert loads.begun == [*later]
 
 
 async def test_players_and_the_engine_itself_do_not_wait_for_strangers(
-    engine: EngineHarness, held: CountingStore
+    engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held.gate.set()
     names = [f"t{number}" for number in range(8)]
     for name in names:
         await open_table(engine, make_config(table_id=name))
-    held.gate.clear()
-    held.reading.clear()
+    reading, released, read = list[str](), asyncio.Event(), engine.store.log_after
+
+    async def held(table_id: str, sequence: int, limit: int) -> LogPart:
+        reading.append(table_id)
+        await released.wait()
+        return await read(table_id, sequence, limit)
+
+    monkeypatch.setattr(engine.store, "log_after", held)
     other = engine.another_engine()
     tables = other.tables(100)
-    strangers = [asyncio.create_task(tables.get(name, Visitor("stranger"))) for name in names]
+    loading = [asyncio.create_task(tables.get(name, Visitor("stranger"))) for name in names]
+    loading.append(asyncio.create_task(tables.get("t2", Visitor("p1"))))
     await settled()
-    assert held.reading == ["t0", "t1"]
-    others = [asyncio.create_task(tables.get("t6", Visitor("p1"))), asyncio.create_task(tables.get("t7"))]
+    assert reading == ["t0", "t1", "t2"]
+    loading.append(asyncio.create_task(tables.get("t6")))
     await settled()
-    assert held.reading == ["t0", "t1", "t6", "t7"]
-    held.gate.set()
-    found = await within_timeout(asyncio.gather(*strangers, *others))
-    assert found[6:8] == found[8:]
-    assert sorted(held.reading) == names
+    assert reading == ["t0", "t1", "t2", "t6"]
+    released.set()
+    found = await within_timeout(asyncio.gather(*loading))
+    assert [found[2], found[6]] == found[8:]
+    assert sorted(reading) == names
     counts = [other.count("croupier_table_loads_total", **{"class": kind}) for kind in ("player", "stranger")]
     assert counts == [2, 6]
-
-
-async def test_a_player_who_comes_with_a_stranger_does_not_wait_as_one(
-    engine: EngineHarness, held: CountingStore
-) -> None:
-    names = ["t0", "t1", "t2"]
-    held.gate.set()
-    for name in names:
-        await open_table(engine, make_config(table_id=name))
-    held.gate.clear()
-    held.reading.clear()
-    tables = engine.tables(100)
-    strangers = [asyncio.create_task(tables.get(name, Visitor("stranger"))) for name in names]
-    player = asyncio.create_task(tables.get("t2", Visitor("p1")))
-    await settled()
-    assert held.reading == ["t0", "t1", "t2"]
-    held.gate.set()
-    await within_timeout(asyncio.gather(*strangers, player))
-
-
-async def test_the_log_of_a_table_that_was_not_opened_is_never_read(engine: EngineHarness, held: CountingStore) -> None:
-    tables = engine.tables(100)
-    await engine.store.prepare(make_config(), 0)
-    for table_id in ("t1", "nowhere"):
-        with pytest.raises(NotFound):
-            await tables.get(table_id, Visitor("p0"))
-    assert held.reading == []
 
 
 async def test_a_log_is_read_in_pages(engine: EngineHarness, monkeypatch: pytest.MonkeyPatch) -> None:

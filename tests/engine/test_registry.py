@@ -158,7 +158,9 @@ async def test_an_invalid_table_is_refused_with_its_field(
     assert [kept.status for kept in engine.store.tables.values()] == ["prepared"] * (call is opened)
 
 
-async def test_an_unprepared_table_cannot_be_opened_and_an_unopened_one_not_found(tables: Tables) -> None:
+async def test_an_unprepared_table_cannot_be_opened_and_an_unopened_one_not_found(
+    engine: EngineHarness, tables: Tables
+) -> None:
     with pytest.raises(NotFound):
         await tables.open("t1", people(3), [b""] * 3)
     await prepare(tables)
@@ -168,6 +170,7 @@ async def test_an_unprepared_table_cannot_be_opened_and_an_unopened_one_not_foun
     for table_id in ("", "x" * 65):
         with pytest.raises(MalformedRequest):
             await tables.get(table_id)
+    assert engine.store.log_reads == 0
 
 
 async def test_concurrent_opens_respect_the_limit_of_tables(tables: Tables) -> None:

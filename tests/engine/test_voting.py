@@ -1,4 +1,4 @@
-"""Proposals and votes at a table in memory: a single execution, and repeated requests."""
+"""Proposals, votes and reactions at a table in memory: a single execution, repeated requests, and rates."""
 
 import asyncio
 from random import Random
@@ -8,11 +8,12 @@ import pytest
 from croupier.engine.core.decide import MAX_PROPOSALS, PROPOSAL_MILLISECONDS, WINDOW_MILLISECONDS
 from croupier.engine.core.folded_table import Request
 from croupier.engine.core.log import ActedBy, Proposed, Voted
+from croupier.engine.tables.subscribers import MAX_REACTIONS, REACTION_MILLISECONDS, REACTIONS
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.table import Table
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import ProposalAgreed
-from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached
+from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotPermitted
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
@@ -134,3 +135,46 @@ async def test_concurrent_last_votes_execute_a_proposal_once(engine: EngineHarne
     assert sorted(both) == [4, 5]
     await table.catch_up_to(7)
     assert agreed(table) == ["restart_same"]
+
+
+def test_the_list_is_the_one_of_the_contract() -> None:
+    assert " ".join(REACTIONS) == "thumbs_up thumbs_down laugh cry wow angry clap heart think sleep"
+
+
+@pytest.mark.parametrize("reaction", ["", "Laugh", "laugh ", "5H", "x" * 10_000])
+async def test_an_unknown_reaction_is_refused_without_being_repeated_or_counted(table: Table, reaction: str) -> None:
+    for _ in range(MAX_REACTIONS + 1):
+        with pytest.raises(MalformedRequest) as refusal:
+            table.react("p0", reaction)
+        assert (refusal.value.reason_name, refusal.value.field) == ("UNKNOWN_REACTION", "reaction")
+        assert len(refusal.value.message) < 200
+    table.react("p0", "wow")
+
+
+async def test_open_streams_show_a_reaction_and_a_resumed_stream_does_not(engine: EngineHarness, table: Table) -> None:
+    followers = [await live_stream(table, viewer) for viewer in (0, 1, SPECTATOR)]
+    table.react("p1", "wow")
+    for stream in followers:
+        (message,) = await pending_messages(stream)
+        assert (event_of(message).reaction.seat, event_of(message).reaction.reaction) == (1, "wow")
+    assert len(await pending_messages(table.subscribe(0, 0))) == 1
+    assert engine.count("croupier_reactions_total") == 1
+
+
+async def test_reactions_of_a_seat_are_limited_and_others_are_refused(engine: EngineHarness, table: Table) -> None:
+    stream = await live_stream(table, SPECTATOR)
+    with pytest.raises(NotPermitted):
+        table.react("stranger", "wow")
+    for _ in range(MAX_REACTIONS):
+        table.react("p0", "wow")
+        engine.clock.advance(10)
+    table.react("p1", "wow")
+    engine.clock.advance(REACTION_MILLISECONDS - MAX_REACTIONS * 10 - 1)
+    with pytest.raises(LimitReached) as refusal:
+        table.react("p0", "wow")
+    assert refusal.value.retry_after_seconds == 0.001
+    assert len(await pending_messages(stream)) == MAX_REACTIONS + 1
+    engine.clock.advance(1)
+    table.react("p0", "wow")
+    with pytest.raises(LimitReached):
+        table.react("p0", "wow")
