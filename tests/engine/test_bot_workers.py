@@ -72,7 +72,6 @@ async def make(metrics: EngineMetrics, logger: RecordingLogger, monkeypatch: pyt
 
 
 def pids() -> list[int]:
-    """Return the processes of all pools."""
     return [process.pid for process in active_children() if process.pid]
 
 
@@ -167,8 +166,6 @@ async def test_a_process_that_dies_affects_no_other_decision_and_is_replaced(
 
 
 class NoProcesses(ProcessPoolExecutor):
-    """A pool on a machine without free processes."""
-
     def submit(self, *_: Any, **__: Any) -> Any:
         raise BlockingIOError
 

@@ -38,7 +38,6 @@ class TwoEngines:
         self.catch_up_worker = engine.catch_up(self.tables)
 
     async def other_table(self, table_id: str = "t1") -> Table:
-        """Return a table that is open at the other engine."""
         return await open_table(self.other, make_config(table_id=table_id))
 
     async def behind(self, *table_ids: str) -> list[Table]:

@@ -113,9 +113,6 @@ async def test_a_table_that_is_being_loaded_is_awaited_or_cancelled(
     assert is_given_up or isinstance(asking[1].exception(), Unavailable)
 
 
-# An engine on a real database
-
-
 class StoreEngine:
     """An engine with only its store running."""
 

@@ -68,9 +68,6 @@ def lengths(engine: EngineHarness) -> list[int]:
     return [len(kept.entries) for kept in engine.store.tables.values()]
 
 
-# Deadlines of orphaned tables
-
-
 @pytest.mark.parametrize("store_is_down", [False, True])
 async def test_orphaned_tables_continue_within_two_seconds_of_their_deadline(
     engine: EngineHarness, store_is_down: bool
@@ -130,9 +127,6 @@ async def test_a_table_that_cannot_be_loaded_does_not_affect_others(
     assert engine.logger.events("error") == ["table cannot be loaded"]
 
 
-# Engines that are cut off
-
-
 async def opened(engine: EngineHarness, clock: ClockConfig = SLOW) -> tuple[Tables, Table]:
     tables = engine.tables(100)
     await tables.prepare("t1", "thulla", 3, {}, clock)
@@ -189,11 +183,7 @@ async def test_the_only_engine_keeps_its_streams_while_its_database_is_down(engi
     assert not stream.closed
 
 
-# Memory
-
-
 async def tables_after_idle_time(tables: Tables) -> set[str]:
-    """Return the tables in memory after the idle time."""
     await tables.evict(IDLE_MILLISECONDS)
     return set(tables.in_memory)
 
@@ -241,9 +231,6 @@ async def test_a_table_with_a_near_deadline_stays_in_memory(engine: EngineHarnes
     engine.clock.advance(IDLE_MILLISECONDS)
     await tables.evict(IDLE_MILLISECONDS // 2)
     assert set(tables.in_memory) == {"t1"}
-
-
-# Heartbeats and the archive
 
 
 async def test_heartbeats_are_sent_and_tables_are_counted(engine: EngineHarness, seed: int) -> None:

@@ -133,9 +133,6 @@ async def test_five_engines_never_deadlock(postgres_url: str, seed: int) -> None
         await database.close()
 
 
-# The only engine of a database
-
-
 class OnlyEngine:
     """An engine as it is wired for SQLite, with only its store running."""
 
@@ -149,7 +146,6 @@ class OnlyEngine:
         self._engine = assembled(self.database, self.clock)
 
     async def heartbeat(self, at: int) -> LivenessReport:
-        """Send a heartbeat at a time since START."""
         self.clock.now = START + at
         await self._engine.liveness.send_heartbeat()
         return self._engine.liveness.report
@@ -210,12 +206,7 @@ async def test_an_engine_records_heartbeats_until_its_predecessor_is_gone(only_e
     assert await only_engine.recorded() == LATE
 
 
-# The liveness of one engine
-
-
 class OwnLiveness:
-    """The liveness of an engine on a fake store."""
-
     def __init__(self) -> None:
         self.store, self.clock, self.is_responsive = FakeLivenessStore(), FakeClock(), True
         self.liveness = EngineLiveness(self.store, "e1", lambda: self.is_responsive, self.clock, RecordingLogger())

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import pytest
 from google.protobuf.message import Message
-from sqlalchemy import insert
 
 from croupier.engine.api.action_codec import encode_action
 from croupier.engine.api.control_servicer import MAX_TABLE_IDS, EngineControlServicer
@@ -21,18 +20,16 @@ from croupier.engine.core.decide import PROPOSAL_MILLISECONDS
 from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.log import ClockConfig, Entry, TableConfig
-from croupier.engine.core.log_codec import encode_config, encode_log, row_of
 from croupier.engine.storage.port import TableChange
-from croupier.engine.storage.schema import ARCHIVE
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.games.facts import SPECTATOR, Viewer
 from croupier.games.interface import SeatActed
-from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.database import open_database
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import tables_pb2
 from croupier_internal.v1 import engine_control_pb2 as control_pb
 from tests.calls import call_of
-from tests.databases import copy_database, execute
+from tests.databases import copy_database
 from tests.engine.databases import running, store_on
 from tests.engine.fakes import START, EngineHarness
 from tests.engine.play import agree, choice, make_config, parsed, people
@@ -79,23 +76,18 @@ def long_log(config: TableConfig) -> Iterator[Entry]:
             transitions = advance(config, table, at, SeatActed(*choice(table, random)), request_id=f"r{table.sequence}")
 
 
-async def fill(store: SqlTableStore, database: Database) -> None:
+async def fill(store: SqlTableStore) -> None:
     """Store a long table in each state, with the same log as far as it goes."""
     whole = list(long_log(config_of("finished")))
     assert len(whole) > ENTRIES
     for table_id in ("running", "finished", "archived"):
-        config, log = config_of(table_id), whole[:ENTRIES] if table_id == "running" else whole
-        if table_id == "archived":
-            columns = {"table_id": table_id, "game": config.game, "rules_version": config.rules_version}
-            columns |= {"config": encode_config(config), "seed": config.seed, "finished_at": log[-1].at}
-            await execute(database, insert(ARCHIVE), {**columns, "log": encode_log(map(row_of, log))})
-            continue
-        await store.prepare(config, START)
-        await store.open(config, log[:1])
+        log = whole[:ENTRIES] if table_id == "running" else whole
+        await store.prepare(config_of(table_id), START)
+        await store.open(config_of(table_id), log[:1])
         for start in range(1, len(log), 500):
             part = log[start : start + 500]
-            is_last = table_id == "finished" and part[-1] is log[-1]
-            await store.append(table_id, part, TableChange(1, finished=True) if is_last else None)
+            await store.append(table_id, part, TableChange(0, finished=True) if part[-1] is whole[-1] else None)
+    await store.archive("archived", await packed_log(store, "archived"))
 
 
 @pytest.fixture(scope="session")
@@ -106,7 +98,7 @@ def full_file(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     async def filled() -> None:
         database = open_database(f"sqlite:///{file}")
         async with running(store_on(database)) as store:
-            await fill(store, database)
+            await fill(store)
         await database.close()
 
     asyncio.run(filled())
@@ -142,7 +134,6 @@ class Calls:
                 table.subscribe(seat, table.state.sequence)
 
     async def ask(self, request: Message, player_id: str = "stranger") -> None:
-        """Call the method of a request."""
         method = type(request).__name__.removesuffix("Request")
         servicer = self._players if hasattr(EngineServicer, method) else self._control
         answer = getattr(servicer, method)(request, call_of(player_id))
@@ -167,7 +158,6 @@ class Calls:
             await read_all(stream, messages)
 
     async def watch_ends(self) -> None:
-        """Receive the tables that have ended."""
         stream: Any = self._control.WatchEndedTables(control_pb.WatchEndedTablesRequest(), call_of("lobby"))
         async with aclosing(stream):
             await read_all(stream, 1)
@@ -181,12 +171,10 @@ class Calls:
         )
 
     async def act(self) -> None:
-        """Act for the seat that is to act."""
         player_id, request = await self._next_action()
         await self.ask(request, player_id)
 
     async def play(self) -> None:
-        """Watch the running table and act, in one stream."""
         player_id, action = await self._next_action()
         watch = pb.WatchTableRequest(table_id="running")
         context = FakeCall(pb.PlayTableRequest(watch=watch), pb.PlayTableRequest(action=action))
@@ -196,7 +184,6 @@ class Calls:
         playing.cancel()
 
     async def react(self) -> None:
-        """React at the running table."""
         self._engine.clock.advance(60_000)
         await self.ask(pb.SendReactionRequest(table_id="running", reaction="wow"), "p0")
 
@@ -209,14 +196,12 @@ class Calls:
         return (await self.tables.get("running")).state.sequence
 
     async def vote(self) -> None:
-        """Decline a proposal."""
         sequence = await self.propose()
         request = pb.CastVoteRequest(table_id="running", request_id=f"v{sequence}", vote=pb.VOTE_DECLINE)
         request.proposal_sequence = sequence
         await self.ask(request, "p2")
 
     async def prepare(self) -> str:
-        """Prepare a table; return its id."""
         table_id = f"new{next(self._numbers)}"
         request = control_pb.PrepareTableRequest(table_id=table_id, game="jossing", seat_count=6)
         for time in (request.time_control.action_time, request.time_control.reserve_time):
@@ -226,14 +211,12 @@ class Calls:
         return table_id
 
     async def open(self) -> None:
-        """Prepare and open a table of bots."""
         bots = [tables_pb2.Seat(name="Bot", bot="random")] * 6
         request = control_pb.OpenTableRequest(table_id=await self.prepare(), seats=bots, client_seeds=[bytes(64)] * 6)
         await self.ask(request, "lobby")
 
 
 def calls_of(calls: Calls) -> dict[str, dict[str, Call]]:
-    """Return calls of each method."""
     ids = [f"table{number}" for number in range(MAX_TABLE_IDS)]
 
     def asked(request: Message, player_id: str = "stranger") -> Call:

@@ -29,7 +29,6 @@ async def finished(engine: EngineHarness, seed: int, *table_ids: str) -> None:
 
 
 def all_reports(*table_ids: str) -> list[tuple[str, int | str]]:
-    """Return all reports of these tables, in order."""
     return [(table_id, report) for table_id in table_ids for report in ALL_REPORTS]
 
 

@@ -23,8 +23,6 @@ TERMINATE_OTHERS = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activ
 
 
 class FakeListener:
-    """Records notifications."""
-
     def __init__(self, engines: int = 2) -> None:
         self.engines = engines
         self.received: asyncio.Queue[object] = asyncio.Queue()

@@ -36,7 +36,6 @@ async def table(engine: EngineHarness) -> Table:
 
 @pytest.fixture
 async def ahead(engine: EngineHarness, table: Table) -> Table:
-    """Return the table at another engine."""
     return await reload_table(engine.another_engine(), "t1")
 
 

@@ -33,7 +33,6 @@ def tables(engine: EngineHarness) -> Tables:
 
 @pytest.fixture
 def other(engine: EngineHarness) -> Tables:
-    """Return the registry of another engine."""
     return engine.another_engine().tables(3, randbytes)
 
 

@@ -46,8 +46,6 @@ StreamedEntry = int | str
 
 
 class RecordedTable:
-    """A table with a stream."""
-
     def __init__(self, engine: EngineHarness, table: Table, stream: Subscription) -> None:
         self.engine, self.table, self.stream = engine, table, stream
 
@@ -58,7 +56,6 @@ class RecordedTable:
         return seat
 
     async def act(self) -> int:
-        """Let the seat to act do so."""
         return await act_once(self.table, Random(1))
 
     async def updates(self) -> list[engine_pb2.TableUpdate]:
@@ -83,7 +80,6 @@ async def watched_table(engine: EngineHarness, seats: Seats) -> RecordedTable:
 
 
 async def replica(engine: EngineHarness) -> RecordedTable:
-    """Return the same table at another engine."""
     table = await reload_table(engine.another_engine(), "t1")
     return RecordedTable(engine, table, await live_stream(table, SPECTATOR))
 
@@ -174,9 +170,6 @@ async def test_an_engine_without_heartbeat_hands_its_streams_over_and_continues_
     await act_once(three.table, Random(2))
 
 
-# Compensation
-
-
 async def test_time_is_compensated_after_the_outages_and_then_runs_out(
     engine: EngineHarness, three: RecordedTable
 ) -> None:
@@ -214,8 +207,6 @@ async def test_computer_players_are_not_delayed(engine: EngineHarness) -> None:
     assert await table.after(CLOCK.bot_delay_milliseconds) == [BOT]
 
 
-# Budgets of networks
-
 NETWORK, OTHER_NETWORK = "192.0.2.0/24", "192.0.3.0/24"
 
 
@@ -230,7 +221,6 @@ async def network_tables(engine: EngineHarness, *networks: str, seats: Seats = (
 
 
 async def entries_in(engine: EngineHarness, milliseconds: int, *tables: Table) -> list[int]:
-    """Return the numbers of new entries by table after some time."""
     before = [table.state.sequence for table in tables]
     await pass_time(engine.clock, milliseconds)
     return [table.state.sequence - sequence for table, sequence in zip(tables, before, strict=True)]
@@ -256,9 +246,6 @@ async def test_time_outs_of_players_take_units_of_the_network_and_are_never_late
     assert engine.networks.wait(NETWORK, 5) > 0
     engine.networks.take(NETWORK, 10_000)
     assert await entries_in(engine, FULL_MILLISECONDS + 50, table) == [1]
-
-
-# Several engines
 
 
 async def test_the_last_writer_acts_for_a_seat(engine: EngineHarness, three: RecordedTable) -> None:

@@ -36,7 +36,6 @@ async def table(engine: EngineHarness) -> Table:
 
 
 def agreed(table: Table) -> list[str]:
-    """Return the proposals that all seats have agreed to."""
     return [entry.event.proposal for entry in table.entries if isinstance(entry.event, ProposalAgreed)]
 
 
