@@ -114,7 +114,7 @@ async def test_the_heads_of_many_logs_have_several_payloads(database: Database) 
 @pytest.mark.parametrize("name", ["x", "x" * 55, "é" * 9, '"' * 55])
 def test_payloads_use_the_maximum_length(count: int, name: str) -> None:
     heads = {f"{name}{number:05}": 2**31 - 1 for number in range(count)}
-    payloads = list(encode_heads("0123456789abcdef", heads, MAX_PAYLOAD_BYTES))
+    payloads = list(encode_heads("0123456789abcdef", heads))
     assert all(len(payload.encode()) <= MAX_PAYLOAD_BYTES for payload in payloads)
     payload_parts = [json.loads(payload) for payload in payloads]
     assert {engine for engine, _ in payload_parts} == {"0123456789abcdef"}

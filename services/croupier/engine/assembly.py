@@ -50,7 +50,6 @@ from croupier.runtime.observation.logs import Logger
 from croupier.runtime.server.tasks import TaskFactory, end_tasks
 
 HOUR_MILLISECONDS = 3_600_000
-DAY_MILLISECONDS = 24 * HOUR_MILLISECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +205,12 @@ def wire(
             tables,
             store,
             liveness,
-            _retention(settings),
+            RetentionPolicy(
+                idle_milliseconds=settings.idle_seconds * 1000,
+                prepared_milliseconds=settings.prepared_hours * HOUR_MILLISECONDS,
+                log_milliseconds=settings.log_seconds * 1000,
+                replay_milliseconds=settings.replay_days * 24 * HOUR_MILLISECONDS,
+            ),
             clock,
             metrics,
             logger,
@@ -258,13 +262,4 @@ def _new_table(
         clock=clock,
         metrics=ports.metrics,
         logger=logger,
-    )
-
-
-def _retention(settings: EngineSettings) -> RetentionPolicy:
-    return RetentionPolicy(
-        idle_milliseconds=settings.idle_seconds * 1000,
-        prepared_milliseconds=settings.prepared_hours * HOUR_MILLISECONDS,
-        log_milliseconds=settings.log_seconds * 1000,
-        replay_milliseconds=settings.replay_days * DAY_MILLISECONDS,
     )

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
+from croupier.engine.cluster.liveness import EngineLiveness
 from croupier.engine.cluster.notifier import NotificationListener
 from croupier.engine.core.log import Entry
 from croupier.engine.core.log_codec import UnreadableLog
 from croupier.engine.storage.port import TableStore
-from croupier.engine.tables.ports import Liveness
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table import Table
 from croupier.engine.tasks import Background
@@ -26,7 +26,7 @@ class CatchUp(NotificationListener):
     """Receives the notifications of other engines, and reads the logs that have grown, in batches."""
 
     def __init__(
-        self, tables: Tables, store: TableStore, liveness: Liveness, background: Background, logger: Logger
+        self, tables: Tables, store: TableStore, liveness: EngineLiveness, background: Background, logger: Logger
     ) -> None:
         self._tables = tables
         self._store = store

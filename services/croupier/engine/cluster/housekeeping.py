@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from croupier.engine.cluster.liveness import EngineLiveness
 from croupier.engine.core.history import PackedLog
 from croupier.engine.core.log_codec import LogPacker, UnreadableLog, decode_entry
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import TableStore, log_rows
-from croupier.engine.tables.ports import Liveness
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import ServiceError, Unavailable
@@ -54,7 +54,7 @@ class Housekeeper:
 
     tables: Tables
     store: TableStore
-    liveness: Liveness
+    liveness: EngineLiveness
     retention: RetentionPolicy
     clock: Clock
     metrics: EngineMetrics

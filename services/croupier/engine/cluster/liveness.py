@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from croupier.engine.core.compensation import Outage
-from croupier.engine.tables.ports import Liveness
+from croupier.engine.tables.turn_scheduler import Liveness
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
@@ -70,10 +70,12 @@ class EngineLiveness(Liveness):
 
     @property
     def engines(self) -> int:
+        """The number of living engines at the last heartbeat."""
         return self.report.engines
 
     @property
     def is_cut_off(self) -> bool:
+        """Whether this engine, one of several, has sent no heartbeat for so long that its players should leave."""
         return self.engines > 1 and self._clock() - self._heartbeat_at >= CUT_OFF_MILLISECONDS
 
     async def is_certain_of(self, moment: int) -> bool:

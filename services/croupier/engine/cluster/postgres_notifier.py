@@ -42,7 +42,7 @@ class PostgresNotifier(Notifier):
 
     def _send_heads(self) -> None:
         heads, self._heads = self._heads, {}
-        for payload in encode_heads(self._engine_id, heads, MAX_PAYLOAD_BYTES):
+        for payload in encode_heads(self._engine_id, heads):
             self._notifications.send(LOG_CHANNEL, payload)
 
     def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
@@ -65,14 +65,14 @@ class PostgresNotifier(Notifier):
         return handle
 
 
-def encode_heads(engine_id: str, heads: Mapping[str, int], max_bytes: int) -> Iterator[str]:
-    """Yield payloads with the heads of logs, each of at most `max_bytes` bytes."""
+def encode_heads(engine_id: str, heads: Mapping[str, int]) -> Iterator[str]:
+    """Yield payloads with the heads of logs, each of at most MAX_PAYLOAD_BYTES."""
     frame = len(json.dumps([engine_id, {}]))
     part: dict[str, int] = {}
     size = frame
     for table_id, sequence in heads.items():
         grown = len(json.dumps({table_id: sequence})) + 1
-        if part and size + grown > max_bytes:
+        if part and size + grown > MAX_PAYLOAD_BYTES:
             yield json.dumps([engine_id, part])
             part, size = {}, frame
         part[table_id] = sequence

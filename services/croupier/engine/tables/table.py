@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Protocol
 
 from croupier.engine.core import decide
 from croupier.engine.core.access import Need, Visitor, check_access, not_seated
@@ -16,10 +15,9 @@ from croupier.engine.core.reports import Report
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, TableChange, TableStore
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
-from croupier.engine.tables.ports import Liveness
 from croupier.engine.tables.subscribers import Subscribers, table_moved
 from croupier.engine.tables.subscription import Subscription
-from croupier.engine.tables.turn_scheduler import Head, ScheduledTable, TurnScheduler
+from croupier.engine.tables.turn_scheduler import Liveness, TurnScheduler
 from croupier.engine.tasks import Background
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import SeatActed
@@ -39,13 +37,6 @@ REFRESH_SECONDS = 0.1
 """The time from one refresh of a table to the next at least."""
 
 
-class NewTurnScheduler(Protocol):
-    """Makes the turn scheduler of a table, which a player of a network created."""
-
-    def __call__(self, table: ScheduledTable, config: TableConfig, network: str) -> TurnScheduler:
-        """Return the scheduler; it does nothing before its first call."""
-
-
 class Table:
     """A table in memory. Everything but its subscribers follows from the log, and can be dropped at any time."""
 
@@ -55,7 +46,7 @@ class Table:
         network: str,
         *,
         new_subscribers: Callable[[FoldedTable], Subscribers],
-        new_scheduler: NewTurnScheduler,
+        new_scheduler: Callable[["Table", TableConfig, str], TurnScheduler],
         limits: decide.TableLimits,
         entry_limit: EntryLimit,
         store: TableStore,
@@ -69,7 +60,8 @@ class Table:
     ) -> None:
         """Take over a folded table, which a player of a network created, and schedule its turn.
 
-        `report` delivers all reports of a table to scoring, `notify_reaction` a reaction to the other engines.
+        `new_scheduler` makes the scheduler of a table that a player of that network created. `report` delivers all
+        reports of a table to scoring, `notify_reaction` a reaction to the other engines.
         """
         self.config = config = folded.config
         self.subscribers = new_subscribers(folded)
@@ -97,8 +89,6 @@ class Table:
         self._scheduler: TurnScheduler | None = new_scheduler(self, config, network)
         """None once the table is retired."""
         self.schedule_turn()
-
-    # What is known of it
 
     @property
     def state(self) -> TableState:
@@ -147,8 +137,6 @@ class Table:
 
     def _is_over_for(self, viewer: Viewer) -> bool:
         return self.state.is_over and not (viewer == SPECTATOR and self.subscribers.is_delayed)
-
-    # Requests of seats
 
     async def append_once(self, request: Request, request_id: str, expected_sequence: int | None = None) -> int:
         """Store the transitions of a seat's request once, and return its sequence as soon as it is durable.
@@ -206,8 +194,6 @@ class Table:
         decide.refuse_if_over(self.state)
         self.subscribers.react(seat, reaction)
         self._notify_reaction(self.config.table_id, seat, reaction)
-
-    # The log
 
     async def store(self, transitions: list[Transition]) -> bool:
         """Append transitions and apply them; return False if another engine was first, after a catch-up.
@@ -336,16 +322,10 @@ class Table:
             self._report(self.config.table_id, self.reports)
         self.schedule_turn()
 
-    # The engine's own actions
-
     def schedule_turn(self) -> None:
         """Schedule the engine's next own action, unless the table is retired; called after each change and failure."""
         if self._scheduler:
             self._scheduler.schedule()
-
-    def head(self) -> Head:
-        """Return what this engine knows of the table."""
-        return Head(self.state, self.needs_catch_up, self.is_last_writer, self.entry_rate.next_at)
 
     @asynccontextmanager
     async def locked(self) -> AsyncIterator[TableState]:
@@ -354,8 +334,6 @@ class Table:
             if self.needs_catch_up:
                 await self.catch_up()
             yield self.state
-
-    # Streams, and its end in memory
 
     def subscribe(self, viewer: Viewer, after_sequence: int | None, network_id: str = "") -> Subscription:
         """Open a stream, as Subscribers.subscribe() does; raises Unavailable if the table is retired."""

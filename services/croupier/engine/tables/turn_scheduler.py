@@ -2,25 +2,26 @@
 
 import asyncio
 import math
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from croupier.engine.bots.worker import BotRequest, thinking_milliseconds
 from croupier.engine.bots.worker_pool import BotWorkers
 from croupier.engine.core import decide
 from croupier.engine.core.clock import Due
-from croupier.engine.core.compensation import outage_until
-from croupier.engine.core.fold import TableState, Transition, advance
+from croupier.engine.core.compensation import Outage, outage_until
+from croupier.engine.core.fold import TableState, advance
 from croupier.engine.core.log import ActedBy, TableConfig
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.tables.ports import Liveness
 from croupier.engine.tasks import Background
 from croupier.games.actions import Action
 from croupier.games.facts import Seat
 from croupier.games.interface import Observation, RandomSource, SeatActed
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.identity.tokens import Clock
+
+if TYPE_CHECKING:
+    from croupier.engine.tables.table import Table
 
 RETRY_MILLISECONDS = 1_000
 STANDBY_MILLISECONDS = 500
@@ -32,36 +33,18 @@ MAX_SEED = 1 << 62
 """The seed of a bot request is below this."""
 
 
-class Head(NamedTuple):
-    """What an engine knows of the end of a table's log.
+class Liveness(Protocol):
+    """The port to the liveness of engines: knows their outages, and whether this one is alive."""
 
-    `is_uncertain`: the log may hold entries that it does not know. `is_own`: it appended the last entry itself.
-    `next_entry_at`: the time from which another entry is within the rate of the table.
-    """
+    @property
+    def outages(self) -> Sequence[Outage]:
+        """The outages known so far, in no order."""
 
-    state: TableState
-    is_uncertain: bool
-    is_own: bool
-    next_entry_at: int
+    async def is_certain_of(self, moment: int) -> bool:
+        """Return whether every outage before a moment is known, in milliseconds since 1970 UTC; raises Unavailable."""
 
-
-class ScheduledTable(Protocol):
-    """The port to the table."""
-
-    def head(self) -> Head:
-        """Return what this engine knows of the table."""
-
-    def locked(self) -> AbstractAsyncContextManager[TableState]:
-        """Hold the lock for the block, after a catch-up if the log may have grown; raises Unavailable."""
-
-    async def store(self, transitions: list[Transition]) -> bool:
-        """Append transitions and apply them; return False if another engine was first. The caller holds the lock.
-
-        Raises Unavailable.
-        """
-
-    def hand_over_streams(self) -> None:
-        """Hand all streams over to other engines, because this one cannot read the log for now."""
+    async def is_alive(self) -> bool:
+        """Return whether other engines consider this one alive; send a heartbeat at once if the last is old."""
 
 
 class TurnScheduler:
@@ -73,7 +56,7 @@ class TurnScheduler:
 
     def __init__(
         self,
-        table: ScheduledTable,
+        table: "Table",
         config: TableConfig,
         network: str,
         *,
@@ -113,14 +96,13 @@ class TurnScheduler:
         """Start due actions, and set the timer for the next; called after each change of the table."""
         if self._is_stopped:
             return
-        head = self._table.head()
-        if head.is_uncertain:
+        if self._table.needs_catch_up:
             self._retry_later()
             return
-        due = head.state.due
+        due = self._table.state.due
         if due is not None and due.seat not in self._deciding:
-            self._timer.set(self._when_to_act(head, due), self._timer_fired)
-        if decide.is_agreed(self._config, head.state, self._clock()):
+            self._timer.set(self._when_to_act(due), self._timer_fired)
+        if decide.is_agreed(self._config, self._table.state, self._clock()):
             self._background.start(self._execute_proposal())
 
     def stop(self) -> None:
@@ -132,26 +114,21 @@ class TurnScheduler:
         self._timer.set(self._clock() + RETRY_MILLISECONDS, self._timer_fired)
 
     def _timer_fired(self) -> None:
-        if self._table.head().is_uncertain or self._due_seat() is not None:
+        if self._table.needs_catch_up or self._due_seat() is not None:
             self._background.start(self._act())
         else:
             self.schedule()
 
-    # Actions for seats
-
-    def _when_to_act(self, head: Head, due: Due) -> int:
-        at = due.at if head.is_own else due.at + STANDBY_MILLISECONDS
+    def _when_to_act(self, due: Due) -> int:
+        at = due.at if self._table.is_last_writer else due.at + STANDBY_MILLISECONDS
         if self._config.seats[due.seat].bot:
-            at = max(at, head.next_entry_at, self._paid_at or 0)
+            at = max(at, self._table.entry_rate.next_at, self._paid_at or 0)
         return max(at, self._not_before)
 
     def _due_seat(self) -> Seat | None:
         """Return the seat for which the engine has to act now."""
-        head = self._table.head()
-        due = head.state.due
-        if due is None or self._when_to_act(head, due) > self._clock():
-            return None
-        return due.seat
+        due = self._table.state.due
+        return due.seat if due is not None and self._when_to_act(due) <= self._clock() else None
 
     async def _act(self) -> None:
         """Act for the due seat, if it has not acted meanwhile."""
@@ -255,8 +232,6 @@ class TurnScheduler:
     def _observation(self, state: TableState, seat: Seat) -> Observation:
         """Return the observation of a seat, which is all that its computer player gets."""
         return Observation(seat, self._config.options, state.view(seat), state.legal_actions(seat))
-
-    # Proposals that all seats agree with
 
     async def _execute_proposal(self) -> None:
         async with self._table.locked() as state:
