@@ -12,7 +12,6 @@ from croupier.engine.core.replay import replay_parts
 from croupier.engine.storage.port import StoredTable
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.registry import Tables
-from croupier.engine.tables.replays import ReplayCache
 from croupier.runtime.errors import IllegalNow, NotFound, Unavailable
 from tests.engine.databases import archive_finished
 from tests.engine.fakes import EngineHarness
@@ -37,10 +36,6 @@ async def ended_tables(engine: EngineHarness, *table_ids: str) -> list[str]:
         await play_on(table, Random(1))
         replays.append(write_replay(table.config, table.entries))
     return replays
-
-
-def new_tables(engine: EngineHarness) -> Tables:
-    return engine.tables(100)
 
 
 async def read(tables: Tables, table_id: str = "t1", player_id: str = "stranger") -> str:
@@ -68,7 +63,7 @@ def test_a_long_replay_has_parts_of_whole_lines_in_bounded_memory(members: int) 
 @pytest.mark.parametrize("is_in_memory", [True, False])
 async def test_a_replay_is_built_once_and_loads_no_table(engine: EngineHarness, is_in_memory: bool) -> None:
     (replay,) = await ended_tables(engine, "t1")
-    tables = new_tables(engine)
+    tables = engine.tables()
     if is_in_memory:
         await tables.get("t1")
     log_reads = engine.store.log_reads
@@ -83,9 +78,9 @@ async def test_a_replay_is_built_once_and_loads_no_table(engine: EngineHarness, 
 
 async def test_a_stored_replay_is_read_without_the_log(engine: EngineHarness) -> None:
     (replay,) = await ended_tables(engine, "t1")
-    await read(new_tables(engine))
+    await read(engine.tables())
     await within_timeout(engine.background.close(1))
-    restarted, log_reads = new_tables(engine), engine.store.log_reads
+    restarted, log_reads = engine.tables(), engine.store.log_reads
     assert await read(restarted) == replay
     assert (engine.store.log_reads, builds(engine)) == (log_reads, 1)
 
@@ -93,7 +88,7 @@ async def test_a_stored_replay_is_read_without_the_log(engine: EngineHarness) ->
 async def test_no_replay_before_the_end_and_no_log_is_read_for_it(engine: EngineHarness) -> None:
     table = await open_table(engine, make_config())
     await act_once(table, Random(1))
-    tables, log_reads = new_tables(engine), engine.store.log_reads
+    tables, log_reads = engine.tables(), engine.store.log_reads
     with pytest.raises(IllegalNow) as refusal:
         await read(tables, player_id="p0")
     assert refusal.value.reason_name == "TABLE_NOT_FINISHED"
@@ -110,7 +105,7 @@ async def test_no_replay_before_the_end_and_no_log_is_read_for_it(engine: Engine
 async def test_a_query_from_before_the_end_refuses_no_replay_after_it(
     engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, tables = await open_table(engine, make_config()), new_tables(engine)
+    table, tables = await open_table(engine, make_config()), engine.tables()
     query = HeldCall(engine.store, "find", monkeypatch)
     early = asyncio.create_task(replay_of(tables, "t1", "stranger"))
     await query.until_read()
@@ -125,7 +120,7 @@ async def test_a_query_from_before_the_end_refuses_no_replay_after_it(
 async def test_a_table_that_is_deleted_meanwhile_has_no_replay(engine: EngineHarness) -> None:
     await ended_tables(engine, "t1")
     engine.store.tables["t1"].entries.clear()
-    tables = new_tables(engine)
+    tables = engine.tables()
     for _ in range(2):
         with pytest.raises(NotFound):
             await read(tables)
@@ -134,7 +129,7 @@ async def test_a_table_that_is_deleted_meanwhile_has_no_replay(engine: EngineHar
 
 async def test_an_unreadable_log_has_no_replay_here(engine: EngineHarness) -> None:
     await ended_tables(engine, "t1")
-    tables = new_tables(engine)
+    tables = engine.tables()
     engine.store.tables["t1"].entries[0] = engine.store.tables["t1"].entries[1]
     engine.store.unreadable.add("t1")
     with pytest.raises(Unavailable) as refusal:
@@ -145,10 +140,12 @@ async def test_an_unreadable_log_has_no_replay_here(engine: EngineHarness) -> No
 async def test_the_least_recently_read_replays_leave_memory(engine: EngineHarness) -> None:
     await ended_tables(engine, "t1", "t2", "t3")
     stored = [StoredTable("finished", make_config(table_id=name)) for name in ("t1", "t2", "t3")]
-    sizes = [len((await new_cache(engine, 10**6).get(table, is_urgent=False)).compressed) for table in stored]
+    sizes = [
+        len((await engine.replays(engine.load_queue()).get(table, is_urgent=False)).compressed) for table in stored
+    ]
     await within_timeout(engine.background.close(1))
     engine.store.replays.clear()
-    cache = new_cache(engine, max(sizes) * 2)
+    cache = engine.replays(engine.load_queue(), max(sizes) * 2)
 
     async def built(indices: Sequence[int]) -> float:
         before = builds(engine)
@@ -162,10 +159,6 @@ async def test_the_least_recently_read_replays_leave_memory(engine: EngineHarnes
     assert await built((1,)) == 1
     assert await built((2,)) == 0
     assert await built((0,)) == 1
-
-
-def new_cache(engine: EngineHarness, max_bytes: int) -> ReplayCache:
-    return engine.replays(engine.load_queue(), max_bytes)
 
 
 @pytest.mark.parametrize("asks_later", [True, False])

@@ -9,7 +9,7 @@ import pytest
 
 from croupier.engine.core.clock import AWAY_MILLISECONDS
 from croupier.engine.core.compensation import Outage
-from croupier.engine.core.log import ActedBy, ClockCompensated, SeatConfig
+from croupier.engine.core.log import ActedBy, SeatConfig
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.table import Table
 from croupier.engine.tables.turn_scheduler import LIVENESS_RETRY_MILLISECONDS, RETRY_MILLISECONDS, STANDBY_MILLISECONDS
@@ -257,15 +257,3 @@ async def test_the_last_writer_acts_for_a_seat(engine: EngineHarness, three: Rec
     assert await three.after(STANDBY_MILLISECONDS - 1) == [PLAYED]
     assert await three.after(1) == [TIMEOUT]
     assert len(engine.store.tables["t1"].entries) == 3
-
-
-async def test_two_engines_compensate_once(engine: EngineHarness, three: RecordedTable) -> None:
-    other = await replica(engine)
-    three.add_outage(0, 5_000)
-    other.table.is_last_writer = True
-    other.table.schedule_turn()
-    await three.after(FULL_MILLISECONDS)
-    assert [entry.event for entry in engine.store.tables["t1"].entries[1:]] == [ClockCompensated(5_000)]
-    for each in (three, other):
-        await each.table.catch_up_to(2)
-    assert three.table.state == other.table.state
