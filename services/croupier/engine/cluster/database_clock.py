@@ -1,13 +1,12 @@
 """The clock of the database, which all its engines share."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from sqlalchemy import text
 
+from croupier.engine.tasks import repeat
 from croupier.runtime.database.database import Database
-from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
 
@@ -43,16 +42,8 @@ class DatabaseClock:
         return after - before, remote - (before + after) // 2
 
     async def run(self) -> None:
-        """Measure regularly; runs until cancelled."""
-        while True:
-            await asyncio.sleep(MEASURE_SECONDS)
-            try:
-                await self.measure()
-            except Unavailable:
-                # The last measurement holds.
-                continue
-            except Exception as error:
-                self._logger.error("the time of the database cannot be measured", exc_info=error)
+        """Measure regularly; runs until cancelled. The last measurement holds while the database is down."""
+        await repeat(self.measure, MEASURE_SECONDS, self._logger, "the time of the database cannot be measured")
 
 
 def time_query(database: Database, local: Clock) -> QueryTime:

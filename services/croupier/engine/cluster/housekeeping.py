@@ -11,6 +11,7 @@ from croupier.engine.core.log_codec import LogPacker, UnreadableLog, decode_entr
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import TableStore, log_rows
 from croupier.engine.tables.registry import Tables
+from croupier.engine.tasks import repeat
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import ServiceError, Unavailable
 from croupier.runtime.identity.tokens import Clock
@@ -64,20 +65,11 @@ class Housekeeper:
 
     async def run(self) -> None:
         """Run all periodic work; runs until cancelled."""
+        intervals = (self.heartbeat_seconds, SWEEP_SECONDS, HAND_OVER_SECONDS, self.archive_seconds)
+        works = (self.maintain, self.sweep, self.hand_over, self.archive)
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._repeat(self.maintain, self.heartbeat_seconds))
-            group.create_task(self._repeat(self.sweep, SWEEP_SECONDS))
-            group.create_task(self._repeat(self.hand_over, HAND_OVER_SECONDS))
-            group.create_task(self._repeat(self.archive, self.archive_seconds))
-
-    async def _repeat(self, work: Callable[[], Awaitable[None]], pause_seconds: float) -> None:
-        while True:
-            try:
-                await work()
-            except Exception as error:
-                if not isinstance(error, Unavailable):
-                    self.logger.error("housekeeping failed", work=work.__name__, exc_info=error)
-            await asyncio.sleep(pause_seconds)
+            for work, seconds in zip(works, intervals, strict=True):
+                group.create_task(repeat(work, seconds, self.logger, "housekeeping failed", work=work.__name__))
 
     async def maintain(self) -> None:
         """Evict unused tables, send heartbeats on quiet streams, and set the gauges."""

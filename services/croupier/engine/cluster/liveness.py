@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 from croupier.engine.core.compensation import Outage
 from croupier.engine.tables.turn_scheduler import Liveness
+from croupier.engine.tasks import repeat
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
@@ -109,15 +110,8 @@ class EngineLiveness(Liveness):
             self._heartbeat_at = now
 
     async def run(self) -> None:
-        """Send a heartbeat every second; runs until cancelled."""
-        while True:
-            try:
-                await self.send_heartbeat()
-            except Exception as error:
-                # Any failure is retried, and the gap is recorded then.
-                if not isinstance(error, Unavailable):
-                    self._logger.error("heartbeat failed", exc_info=error)
-            await asyncio.sleep(HEARTBEAT_SECONDS)
+        """Send a heartbeat every second; runs until cancelled. After a failure the next one records the gap."""
+        await repeat(self.send_heartbeat, HEARTBEAT_SECONDS, self._logger, "heartbeat failed")
 
     async def leave(self) -> None:
         """Record that this engine stops, and send no more heartbeats; if that fails, others notice it later."""
