@@ -13,7 +13,7 @@ import structlog
 from sqlalchemy import insert
 
 from benchmarks.rows import Row
-from croupier.engine.cluster.postgres_notifier import PostgresNotifier
+from croupier.engine.cluster.notifier import PostgresNotifier
 from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.schema import TABLES
 from croupier.engine.storage.writer import Append

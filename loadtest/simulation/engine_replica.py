@@ -12,7 +12,7 @@ from croupier.engine.api.scoring_channel import ScoringChannel
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.assembly import Engine, Ports, wire
 from croupier.engine.bots.worker import BotRequest
-from croupier.engine.cluster.sql_liveness import SqlLivenessStore
+from croupier.engine.cluster.liveness import SqlLivenessStore
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
 from croupier.engine.storage.sqlite_writer import SqliteWriter

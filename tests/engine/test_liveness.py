@@ -14,8 +14,8 @@ from croupier.engine.cluster.liveness import (
     RECONNECT_MILLISECONDS,
     EngineLiveness,
     LivenessReport,
+    SqlLivenessStore,
 )
-from croupier.engine.cluster.sql_liveness import SqlLivenessStore
 from croupier.engine.core.compensation import Outage
 from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import ENGINES, OUTAGES

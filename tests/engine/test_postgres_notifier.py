@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from croupier.engine.cluster.postgres_notifier import MAX_PAYLOAD_BYTES, PostgresNotifier, encode_heads
+from croupier.engine.cluster.notifier import MAX_PAYLOAD_BYTES, PostgresNotifier, encode_heads
 from croupier.engine.storage.port import SequenceTaken
 from croupier.games.facts import Seat
 from croupier.runtime.database.database import Database, open_database

@@ -20,10 +20,8 @@ from croupier.engine.cluster.housekeeping import (
     Housekeeper,
     RetentionPolicy,
 )
-from croupier.engine.cluster.liveness import EngineLiveness, LivenessStore
-from croupier.engine.cluster.notifier import Notifier, NullNotifier
-from croupier.engine.cluster.postgres_notifier import PostgresNotifier
-from croupier.engine.cluster.sql_liveness import SqlLivenessStore
+from croupier.engine.cluster.liveness import EngineLiveness, LivenessStore, SqlLivenessStore
+from croupier.engine.cluster.notifier import Notifier, NullNotifier, PostgresNotifier
 from croupier.engine.core.decide import TableLimits
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.metrics import EngineMetrics

@@ -63,36 +63,34 @@ class BotWorkerPool:
         try:
             action = await self._action(bot_request)
         except NoDecision as missing:
-            self._metrics.thinking_fallbacks.labels(missing.reason).inc()
-            return None
-        self._metrics.thinking_seconds.observe(time.perf_counter() - started)
-        return action
+            reason = missing.reason
+        except TimeoutError:
+            reason = "late"
+        except (OSError, BrokenProcessPool) as error:
+            self._logger.warning("a bot worker has died", error=type(error).__name__)
+            reason = "died"
+        else:
+            self._metrics.thinking_seconds.observe(time.perf_counter() - started)
+            return action
+        self._metrics.thinking_fallbacks.labels(reason).inc()
+        return None
 
     async def _action(self, bot_request: BotRequest) -> Action:
         if self._is_closed or not self._workers:
             raise NoDecision("off")
-        try:
-            outcome = await self._outcome(bot_request)
-        except TimeoutError:
-            raise NoDecision("late") from None
-        except (OSError, BrokenProcessPool) as error:
-            self._logger.warning("a bot worker has died", error=type(error).__name__)
-            raise NoDecision("died") from None
-        if isinstance(outcome, Failed):
-            self._logger.error(
-                "a computer player failed", game=bot_request.game, bot=bot_request.bot, error=outcome.kind
-            )
-            raise NoDecision("failed")
-        return outcome
-
-    async def _outcome(self, bot_request: BotRequest) -> Action | Failed:
         max_seconds = TIME_LIMIT_FACTOR * bot_request.milliseconds / 1000
         async with asyncio.timeout(max_seconds):
             worker = await self._idle_worker(bot_request.table_id)
             decision = asyncio.create_task(self._decision(worker, bot_request, max_seconds))
             decision.add_done_callback(partial(self._release, worker))
             # Shielded: a worker that is late gets no other request before it has answered or died.
-            return await asyncio.shield(decision)
+            outcome = await asyncio.shield(decision)
+        if isinstance(outcome, Failed):
+            self._logger.error(
+                "a computer player failed", game=bot_request.game, bot=bot_request.bot, error=outcome.kind
+            )
+            raise NoDecision("failed")
+        return outcome
 
     async def _idle_worker(self, table_id: str) -> "_Worker":
         """Return a worker when it is the table's turn; raises NoDecision if too many requests wait."""
