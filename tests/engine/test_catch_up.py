@@ -104,14 +104,21 @@ async def test_changed_tables_are_read_in_one_query(engines: TwoEngines, monkeyp
     assert sequences(tables) == [2] * 250
 
 
-async def test_long_logs_are_read_and_applied_in_parts(engines: TwoEngines, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_after_missed_notifications_all_logs_are_read_in_parts_until_it_succeeds(
+    engines: TwoEngines, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("croupier.engine.cluster.catch_up.MAX_READ_ENTRIES", 3)
     others = [await engines.other_table(f"t{number}") for number in range(3)]
     tables = [await engines.tables.get(f"t{number}") for number in range(3)]
     for table, missed in zip(others, (1, 6, 7), strict=True):
         for _ in range(missed):
             await act_once(table, Random(1))
+    engines.engine.store.reads_fail = True
     engines.catch_up_worker.notifications_missed()
+    await engines.settle()
+    assert sequences(tables) == [1, 1, 1]
+    engines.engine.store.reads_fail = False
+    engines.engine.clock.advance(round(RETRY_SECONDS * 1000))
     await engines.settle()
     assert sequences(tables) == [2, 7, 8]
 
@@ -154,18 +161,6 @@ async def test_a_table_that_is_loaded_while_others_are_read_catches_up(
     read.release()
     await engines.settle()
     assert table.state.sequence == 2
-
-
-async def test_after_missed_notifications_all_logs_are_read_until_it_succeeds(engines: TwoEngines) -> None:
-    tables = await engines.behind("t1", "t2")
-    engines.engine.store.reads_fail = True
-    engines.catch_up_worker.notifications_missed()
-    await engines.settle()
-    assert sequences(tables) == [1, 1]
-    engines.engine.store.reads_fail = False
-    engines.engine.clock.advance(round(RETRY_SECONDS * 1000))
-    await engines.settle()
-    assert sequences(tables) == [2, 2]
 
 
 async def test_a_table_whose_log_only_newer_engines_can_read_moves_to_them_and_delays_no_other(

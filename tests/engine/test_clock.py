@@ -123,9 +123,15 @@ def timed_out(*seats: Seat) -> tuple[Event, ...]:
 
 
 def test_a_deserted_table_waits_for_the_person_who_went_away_last_and_ends() -> None:
-    clock = after(*timed_out(1, 2, 0))
-    assert abandoned_at(clock, CONFIG, people(3)) == 123_000 + 180_000
-    assert next_due(clock, CONFIG, people(3)) == Due(123_000 + 180_000, 0)
+    clock, seats = after(*timed_out(1, 2, 0)), people(3)
+    assert abandoned_at(clock, CONFIG, seats) == 123_000 + 180_000
+    assert next_due(clock, CONFIG, seats) == Due(123_000 + 180_000, 0)
+    assert next_due(clock_after_compensation(clock, 5_000), CONFIG, seats) == Due(123_000 + 185_000, 0)
+    # Not before the time of an action, and not at all where an earlier version prepared the table.
+    slow, earlier = replace(CONFIG, action_milliseconds=86_400_000), replace(CONFIG, abandoned_milliseconds=0)
+    assert next_due(clock, slow, seats) == Due(123_000 + 86_400_000, 0)
+    assert abandoned_at(clock, earlier, seats) is None
+    assert next_due(clock, earlier, seats) == Due(123_000 + AWAY_MILLISECONDS, 0)
 
 
 def test_the_engine_plays_for_the_others_at_a_deserted_table() -> None:
@@ -142,11 +148,6 @@ def test_a_deserted_table_ends_even_if_the_last_person_is_never_to_act(seats: tu
     assert next_due(clock, CONFIG, seats) == Due(ends_at, 2)
 
 
-def test_a_compensation_moves_the_end_of_a_deserted_table() -> None:
-    clock = clock_after_compensation(after(*timed_out(1, 2, 0)), 5_000)
-    assert next_due(clock, CONFIG, people(3)) == Due(123_000 + 185_000, 0)
-
-
 def test_a_table_is_not_deserted_while_one_person_is_not_away() -> None:
     clock = after(*timed_out(0, 1))
     assert abandoned_at(clock, CONFIG, people(3)) is None
@@ -158,18 +159,6 @@ def test_any_person_who_acts_brings_a_deserted_table_back() -> None:
     assert next_due(clock, CONFIG, people(3)) == Due(200_000 + AWAY_MILLISECONDS, 1)
     clock = after(*timed_out(1, 0, 2), acted(0, 124_000, 2))
     assert next_due(clock, CONFIG, people(3)) == Due(124_000 + AWAY_MILLISECONDS, 2)
-
-
-def test_a_table_is_not_abandoned_before_the_time_of_an_action() -> None:
-    days = replace(CONFIG, action_milliseconds=86_400_000)
-    assert next_due(after(*timed_out(1, 2, 0)), days, people(3)) == Due(123_000 + 86_400_000, 0)
-
-
-def test_a_table_of_an_earlier_version_is_not_abandoned() -> None:
-    earlier = replace(CONFIG, abandoned_milliseconds=0)
-    clock = after(*timed_out(1, 2, 0))
-    assert abandoned_at(clock, earlier, people(3)) is None
-    assert next_due(clock, earlier, people(3)) == Due(123_000 + AWAY_MILLISECONDS, 0)
 
 
 def test_a_computer_player_acts_after_its_delay() -> None:

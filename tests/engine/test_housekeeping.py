@@ -143,7 +143,9 @@ async def cut_off(engine: EngineHarness, engines: int) -> tuple[Housekeeper, Tab
     return engine.housekeeper(tables, RETENTION), table
 
 
-async def test_a_cut_off_engine_hands_over_streams_of_tables_where_nothing_is_due(engine: EngineHarness) -> None:
+async def test_a_cut_off_engine_hands_over_quiet_streams_and_later_catches_up(
+    engine: EngineHarness,
+) -> None:
     housekeeper, table = await cut_off(engine, engines=2)
     stream = await live_stream(table, SPECTATOR)
     engine.clock.advance(CUT_OFF_MILLISECONDS - 1)
@@ -157,12 +159,6 @@ async def test_a_cut_off_engine_hands_over_streams_of_tables_where_nothing_is_du
     with pytest.raises(Unavailable) as refusal:
         await table.catch_up_to(0)
     assert refusal.value.reason == errors_pb2.ERROR_REASON_TABLE_MOVED
-
-
-async def test_an_engine_that_was_cut_off_catches_up_by_itself(engine: EngineHarness) -> None:
-    housekeeper, table = await cut_off(engine, engines=2)
-    engine.clock.advance(CUT_OFF_MILLISECONDS)
-    await housekeeper.hand_over()
     other = await reload_table(engine.another_engine(), "t1")
     await act_once(other, Random(1))
     engine.liveness_store.down = False

@@ -45,47 +45,40 @@ LATE = DEAD_AFTER_MILLISECONDS + 1
 GONE = (outage(START, START + LATE),)
 LEFT = (outage(START + 10, START + 10),)
 
-LivenessCall = tuple[str, int, int | None, tuple[Outage, ...]]
-"""An engine, its heartbeat, the time of certainty (None: it leaves), the known outages; times are since START."""
+LivenessCall = tuple[str, int, int | None, tuple[Outage, ...], int]
+"""An engine, its heartbeat, the certain time (None: it leaves), outages and living engines; times are since START."""
 
 CASES: dict[str, list[LivenessCall]] = {
-    "alone": [("e1", 0, 0, ()), ("e1", 1_000, 1_000, ())],
+    "alone": [("e1", 0, 0, (), 1), ("e1", 1_000, 1_000, (), 1)],
     "certain up to the last heartbeat of all": [
-        ("e1", 0, 0, ()),
-        ("e2", 500, 0, ()),
-        ("e1", 1_000, 500, ()),
-        ("e2", 400, 400, ()),
+        ("e1", 0, 0, (), 1),
+        ("e2", 500, 0, (), 2),
+        ("e1", 1_000, 500, (), 2),
+        ("e2", 400, 400, (), 2),
     ],
     "silent for long, and back": [
-        ("e1", 0, 0, ()),
-        ("e2", LATE - 1, 0, ()),
-        ("e2", LATE, LATE, GONE),
-        ("e2", LATE + 1, LATE + 1, GONE),
-        ("e1", LATE + 10, LATE + 1, GONE),
+        ("e1", 0, 0, (), 1),
+        ("e2", LATE - 1, 0, (), 2),
+        ("e2", LATE, LATE, GONE, 1),
+        ("e2", LATE + 1, LATE + 1, GONE, 1),
+        ("e1", LATE + 10, LATE + 1, GONE, 2),
     ],
-    "its own silence": [("e1", 1 - LATE, 1 - LATE, ()), ("e1", 0, 0, ()), ("e1", LATE, LATE, GONE)],
-    "left": [("e1", 0, 0, ()), ("e2", 0, 0, ()), ("e1", 10, None, ()), ("e1", 11, None, ()), ("e2", 20, 20, LEFT)],
+    "its own silence": [("e1", 1 - LATE, 1 - LATE, (), 1), ("e1", 0, 0, (), 1), ("e1", LATE, LATE, GONE, 1)],
+    "left": [("e1", 0, 0, (), 1), ("e2", 0, 0, (), 2), ("e1", 10, None, (), 1), ("e2", 20, 20, LEFT, 1)],
+    "left twice": [("e1", 10, 10, (), 1), ("e1", 10, None, (), 0), ("e1", 11, None, (), 0), ("e2", 20, 20, LEFT, 1)],
 }
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-async def test_heartbeats_determine_certainty_and_outages(
+async def test_heartbeats_determine_certainty_outages_and_living_engines(
     liveness_store: SqlLivenessStore, case: list[LivenessCall]
 ) -> None:
-    for engine_id, at, certain_until, known in case:
+    for engine_id, at, certain_until, known, engines in case:
         if certain_until is None:
             await liveness_store.leave(engine_id, START + at)
         else:
             report = await liveness_store.record_heartbeat(engine_id, START + at)
-            assert (report.certain_until, report.outages) == (START + certain_until, known)
-
-
-async def test_living_engines_are_counted(liveness_store: SqlLivenessStore) -> None:
-    counts = [
-        (await liveness_store.record_heartbeat(engine_id, START + at)).engines
-        for engine_id, at in (("e1", 0), ("e2", 0), ("e2", 1_000), ("e2", DEAD_AFTER_MILLISECONDS + 1))
-    ]
-    assert counts == [1, 2, 2, 1]
+            assert report == LivenessReport(START + certain_until, known, engines)
 
 
 async def test_outages_older_than_any_turn_are_deleted(liveness_store: SqlLivenessStore, database: Database) -> None:

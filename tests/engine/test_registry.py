@@ -95,8 +95,12 @@ async def test_the_limits_themselves_are_allowed(tables: Tables) -> None:
     await prepare(tables, "y", clock=ClockConfig(86_400_000, 86_400_000, 10_000), seats=6)
 
 
-async def test_opening_deals_and_opening_again_changes_nothing(engine: EngineHarness, tables: Tables) -> None:
-    await opened(tables)
+async def test_opening_deals_once_also_at_the_same_time_and_opening_again_changes_nothing(
+    engine: EngineHarness, tables: Tables, other: Tables
+) -> None:
+    config = await prepare(tables)
+    seats = people(config.seat_count)
+    await asyncio.gather(*(each.open("t1", seats, [b"", b"x", b""]) for each in (tables, other, tables, other)))
     first = (await tables.get("t1")).entries
     assert len(first) == 1
     await opened(tables)
@@ -105,12 +109,6 @@ async def test_opening_deals_and_opening_again_changes_nothing(engine: EngineHar
         with pytest.raises(AlreadyExists) as refusal:
             await opened(tables, **changes)
         assert refusal.value.reason_name == "TABLE_ALREADY_OPEN"
-    assert len(engine.store.tables["t1"].entries) == 1
-
-
-async def test_opening_at_the_same_time_deals_once(engine: EngineHarness, tables: Tables, other: Tables) -> None:
-    await prepare(tables)
-    await asyncio.gather(*(each.open("t1", people(3), [b""] * 3) for each in (tables, other, tables, other)))
     assert len(engine.store.tables["t1"].entries) == 1
 
 
