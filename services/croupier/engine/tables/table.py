@@ -9,7 +9,7 @@ from croupier.engine.core.access import Need, Visitor, check_access, not_seated
 from croupier.engine.core.fold import TableState, Transition, transition_of
 from croupier.engine.core.folded_table import FoldedTable, Request
 from croupier.engine.core.history import History
-from croupier.engine.core.log import Entry, Proposed, TableConfig, TableEnded, Voted
+from croupier.engine.core.log import Entry, Proposed, TableEnded, Voted
 from croupier.engine.core.log_codec import decode_entry, rows_of
 from croupier.engine.core.reports import Report
 from croupier.engine.metrics import EngineMetrics
@@ -46,7 +46,7 @@ class Table:
         network: str,
         *,
         new_subscribers: Callable[[FoldedTable], Subscribers],
-        new_scheduler: Callable[["Table", TableConfig, str], TurnScheduler],
+        new_scheduler: Callable[["Table", str], TurnScheduler],
         limits: decide.TableLimits,
         entry_limit: EntryLimit,
         store: TableStore,
@@ -63,7 +63,7 @@ class Table:
         `new_scheduler` makes the scheduler of a table that a player of that network created. `report` delivers all
         reports of a table to scoring, `notify_reaction` a reaction to the other engines.
         """
-        self.config = config = folded.config
+        self.config = folded.config
         self.subscribers = new_subscribers(folded)
         self.entry_rate = EntryRate(entry_limit)
         self.lock = asyncio.Lock()
@@ -81,12 +81,12 @@ class Table:
         self._liveness = liveness
         self._background = background
         self._clock = clock
-        self._accepted = metrics.actions_accepted.labels(config.game)
+        self._accepted = metrics.actions_accepted.labels(self.config.game)
         self._ended = metrics.tables_ended
         self._logger = logger
-        self._seats = {who.player_id: seat for seat, who in enumerate(config.seats) if not who.bot}
+        self._seats = {who.player_id: seat for seat, who in enumerate(self.config.seats) if not who.bot}
         self._reads = PacedFlight(REFRESH_SECONDS)
-        self._scheduler: TurnScheduler | None = new_scheduler(self, config, network)
+        self._scheduler: TurnScheduler | None = new_scheduler(self, network)
         """None once the table is retired."""
         self.schedule_turn()
 

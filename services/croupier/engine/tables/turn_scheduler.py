@@ -11,7 +11,7 @@ from croupier.engine.core import decide
 from croupier.engine.core.clock import Due
 from croupier.engine.core.compensation import Outage, outage_until
 from croupier.engine.core.fold import TableState, advance
-from croupier.engine.core.log import ActedBy, TableConfig
+from croupier.engine.core.log import ActedBy
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.tasks import Background
 from croupier.games.actions import Action
@@ -57,7 +57,6 @@ class TurnScheduler:
     def __init__(
         self,
         table: "Table",
-        config: TableConfig,
         network: str,
         *,
         bot_workers: BotWorkers,
@@ -69,7 +68,7 @@ class TurnScheduler:
         metrics: EngineMetrics,
     ) -> None:
         self._table = table
-        self._config = config
+        self._config = table.config
         self._network = network
         self._bot_workers = bot_workers
         self._liveness = liveness
@@ -77,7 +76,7 @@ class TurnScheduler:
         self._networks = networks
         self._clock = clock
         self._random = random
-        self._expiries = metrics.clock_expiries.labels(config.game)
+        self._expiries = metrics.clock_expiries.labels(table.config.game)
         self._timer = TurnTimer(clock)
         self._is_stopped = False
         self._deciding: set[Seat] = set()
