@@ -9,7 +9,7 @@ from croupier.engine.core.access import Need, Visitor, check_access, not_seated
 from croupier.engine.core.fold import TableState, Transition, transition_of
 from croupier.engine.core.folded_table import FoldedTable, Request
 from croupier.engine.core.history import History
-from croupier.engine.core.log import Entry, Proposed, TableEnded, Voted
+from croupier.engine.core.log import Entry, Proposed, TableConfig, TableEnded, Voted
 from croupier.engine.core.log_codec import decode_entry, rows_of
 from croupier.engine.core.reports import Report
 from croupier.engine.metrics import EngineMetrics
@@ -17,7 +17,7 @@ from croupier.engine.storage.port import SequenceTaken, TableChange, TableStore
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.subscribers import Subscribers, table_moved
 from croupier.engine.tables.subscription import Subscription
-from croupier.engine.tables.turn_scheduler import Liveness, TurnScheduler
+from croupier.engine.tables.turn_scheduler import Head, Liveness, ScheduledTable, TurnScheduler
 from croupier.engine.tasks import Background
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import SeatActed
@@ -46,7 +46,7 @@ class Table:
         network: str,
         *,
         new_subscribers: Callable[[FoldedTable], Subscribers],
-        new_scheduler: Callable[["Table", str], TurnScheduler],
+        new_scheduler: Callable[[ScheduledTable, TableConfig, str], TurnScheduler],
         limits: decide.TableLimits,
         entry_limit: EntryLimit,
         store: TableStore,
@@ -63,7 +63,7 @@ class Table:
         `new_scheduler` makes the scheduler of a table that a player of that network created. `report` delivers all
         reports of a table to scoring, `notify_reaction` a reaction to the other engines.
         """
-        self.config = folded.config
+        self.config = config = folded.config
         self.subscribers = new_subscribers(folded)
         self.entry_rate = EntryRate(entry_limit)
         self.lock = asyncio.Lock()
@@ -81,14 +81,16 @@ class Table:
         self._liveness = liveness
         self._background = background
         self._clock = clock
-        self._accepted = metrics.actions_accepted.labels(self.config.game)
+        self._accepted = metrics.actions_accepted.labels(config.game)
         self._ended = metrics.tables_ended
         self._logger = logger
-        self._seats = {who.player_id: seat for seat, who in enumerate(self.config.seats) if not who.bot}
+        self._seats = {who.player_id: seat for seat, who in enumerate(config.seats) if not who.bot}
         self._reads = PacedFlight(REFRESH_SECONDS)
-        self._scheduler: TurnScheduler | None = new_scheduler(self, network)
+        self._scheduler: TurnScheduler | None = new_scheduler(self, config, network)
         """None once the table is retired."""
         self.schedule_turn()
+
+    # What is known of it
 
     @property
     def state(self) -> TableState:
@@ -137,6 +139,8 @@ class Table:
 
     def _is_over_for(self, viewer: Viewer) -> bool:
         return self.state.is_over and not (viewer == SPECTATOR and self.subscribers.is_delayed)
+
+    # Requests of seats
 
     async def append_once(self, request: Request, request_id: str, expected_sequence: int | None = None) -> int:
         """Store the transitions of a seat's request once, and return its sequence as soon as it is durable.
@@ -194,6 +198,8 @@ class Table:
         decide.refuse_if_over(self.state)
         self.subscribers.react(seat, reaction)
         self._notify_reaction(self.config.table_id, seat, reaction)
+
+    # The log
 
     async def store(self, transitions: list[Transition]) -> bool:
         """Append transitions and apply them; return False if another engine was first, after a catch-up.
@@ -322,10 +328,16 @@ class Table:
             self._report(self.config.table_id, self.reports)
         self.schedule_turn()
 
+    # The engine's own actions
+
     def schedule_turn(self) -> None:
         """Schedule the engine's next own action, unless the table is retired; called after each change and failure."""
         if self._scheduler:
             self._scheduler.schedule()
+
+    def head(self) -> Head:
+        """Return what this engine knows of the table."""
+        return Head(self.state, self.needs_catch_up, self.is_last_writer, self.entry_rate.next_at)
 
     @asynccontextmanager
     async def locked(self) -> AsyncIterator[TableState]:
@@ -334,6 +346,8 @@ class Table:
             if self.needs_catch_up:
                 await self.catch_up()
             yield self.state
+
+    # Streams, and its end in memory
 
     def subscribe(self, viewer: Viewer, after_sequence: int | None, network_id: str = "") -> Subscription:
         """Open a stream, as Subscribers.subscribe() does; raises Unavailable if the table is retired."""

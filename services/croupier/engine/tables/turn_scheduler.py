@@ -3,15 +3,16 @@
 import asyncio
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from contextlib import AbstractAsyncContextManager
+from typing import NamedTuple, Protocol
 
 from croupier.engine.bots.worker import BotRequest, thinking_milliseconds
 from croupier.engine.bots.worker_pool import BotWorkers
 from croupier.engine.core import decide
 from croupier.engine.core.clock import Due
 from croupier.engine.core.compensation import Outage, outage_until
-from croupier.engine.core.fold import TableState, advance
-from croupier.engine.core.log import ActedBy
+from croupier.engine.core.fold import TableState, Transition, advance
+from croupier.engine.core.log import ActedBy, TableConfig
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.tasks import Background
 from croupier.games.actions import Action
@@ -19,9 +20,6 @@ from croupier.games.facts import Seat
 from croupier.games.interface import Observation, RandomSource, SeatActed
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.identity.tokens import Clock
-
-if TYPE_CHECKING:
-    from croupier.engine.tables.table import Table
 
 RETRY_MILLISECONDS = 1_000
 STANDBY_MILLISECONDS = 500
@@ -31,6 +29,38 @@ LIVENESS_RETRY_MILLISECONDS = 300
 
 MAX_SEED = 1 << 62
 """The seed of a bot request is below this."""
+
+
+class Head(NamedTuple):
+    """What an engine knows of the end of a table's log.
+
+    `is_uncertain`: the log may hold entries that it does not know. `is_own`: it appended the last entry itself.
+    `next_entry_at`: the time from which another entry is within the rate of the table.
+    """
+
+    state: TableState
+    is_uncertain: bool
+    is_own: bool
+    next_entry_at: int
+
+
+class ScheduledTable(Protocol):
+    """The port to the table."""
+
+    def head(self) -> Head:
+        """Return what this engine knows of the table."""
+
+    def locked(self) -> AbstractAsyncContextManager[TableState]:
+        """Hold the lock for the block, after a catch-up if the log may have grown; raises Unavailable."""
+
+    async def store(self, transitions: list[Transition]) -> bool:
+        """Append transitions and apply them; return False if another engine was first. The caller holds the lock.
+
+        Raises Unavailable.
+        """
+
+    def hand_over_streams(self) -> None:
+        """Hand all streams over to other engines, because this one cannot read the log for now."""
 
 
 class Liveness(Protocol):
@@ -56,7 +86,8 @@ class TurnScheduler:
 
     def __init__(
         self,
-        table: "Table",
+        table: ScheduledTable,
+        config: TableConfig,
         network: str,
         *,
         bot_workers: BotWorkers,
@@ -68,7 +99,7 @@ class TurnScheduler:
         metrics: EngineMetrics,
     ) -> None:
         self._table = table
-        self._config = table.config
+        self._config = config
         self._network = network
         self._bot_workers = bot_workers
         self._liveness = liveness
@@ -76,7 +107,7 @@ class TurnScheduler:
         self._networks = networks
         self._clock = clock
         self._random = random
-        self._expiries = metrics.clock_expiries.labels(table.config.game)
+        self._expiries = metrics.clock_expiries.labels(config.game)
         self._timer = TurnTimer(clock)
         self._is_stopped = False
         self._deciding: set[Seat] = set()
@@ -95,13 +126,14 @@ class TurnScheduler:
         """Start due actions, and set the timer for the next; called after each change of the table."""
         if self._is_stopped:
             return
-        if self._table.needs_catch_up:
+        head = self._table.head()
+        if head.is_uncertain:
             self._retry_later()
             return
-        due = self._table.state.due
+        due = head.state.due
         if due is not None and due.seat not in self._deciding:
-            self._timer.set(self._when_to_act(due), self._timer_fired)
-        if decide.is_agreed(self._config, self._table.state, self._clock()):
+            self._timer.set(self._when_to_act(head, due), self._timer_fired)
+        if decide.is_agreed(self._config, head.state, self._clock()):
             self._background.start(self._execute_proposal())
 
     def stop(self) -> None:
@@ -113,21 +145,26 @@ class TurnScheduler:
         self._timer.set(self._clock() + RETRY_MILLISECONDS, self._timer_fired)
 
     def _timer_fired(self) -> None:
-        if self._table.needs_catch_up or self._due_seat() is not None:
+        if self._table.head().is_uncertain or self._due_seat() is not None:
             self._background.start(self._act())
         else:
             self.schedule()
 
-    def _when_to_act(self, due: Due) -> int:
-        at = due.at if self._table.is_last_writer else due.at + STANDBY_MILLISECONDS
+    # Actions for seats
+
+    def _when_to_act(self, head: Head, due: Due) -> int:
+        at = due.at if head.is_own else due.at + STANDBY_MILLISECONDS
         if self._config.seats[due.seat].bot:
-            at = max(at, self._table.entry_rate.next_at, self._paid_at or 0)
+            at = max(at, head.next_entry_at, self._paid_at or 0)
         return max(at, self._not_before)
 
     def _due_seat(self) -> Seat | None:
         """Return the seat for which the engine has to act now."""
-        due = self._table.state.due
-        return due.seat if due is not None and self._when_to_act(due) <= self._clock() else None
+        head = self._table.head()
+        due = head.state.due
+        if due is None or self._when_to_act(head, due) > self._clock():
+            return None
+        return due.seat
 
     async def _act(self) -> None:
         """Act for the due seat, if it has not acted meanwhile."""
@@ -231,6 +268,8 @@ class TurnScheduler:
     def _observation(self, state: TableState, seat: Seat) -> Observation:
         """Return the observation of a seat, which is all that its computer player gets."""
         return Observation(seat, self._config.options, state.view(seat), state.legal_actions(seat))
+
+    # Proposals that all seats agree with
 
     async def _execute_proposal(self) -> None:
         async with self._table.locked() as state:
