@@ -1,6 +1,5 @@
-"""The native client, curl and a browser use the same gateway."""
+"""The samples of the documentation, a command, JSON and gRPC-Web use the same gateway; tests/web has browsers."""
 
-import asyncio
 import base64
 import json
 import os
@@ -8,41 +7,21 @@ import re
 import struct
 import subprocess
 import sys
-from contextlib import closing
-from http.client import HTTPResponse
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from croupier.cli.faults import CommandFault
 from croupier.cli.services import gateway, signed_in_client, trust
 from croupier.gateway.bindings import call_path
-from croupier_api.v1 import engine_pb2, lobby_pb2
-from croupier_client import Client, choose_random_action, play_game
-from tests.gateway.conftest import GatewayDeployment, another_gateway
-from tests.gateway.harness import Gateway
+from croupier_api.v1 import lobby_pb2
+from tests.gateway.conftest import GatewayDeployment
 from tests.ports import reserved_port
 from tests.programs import program
-from tests.tables import QUICK_BOTS, opened_table
 
 pytestmark = pytest.mark.gateway
 ROOT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 60.0
-
-
-async def test_a_client_whose_token_expires_early_gets_a_new_one(deployment: GatewayDeployment) -> None:
-    """The gateway refuses a token with another reason than the lobby does: the client must handle both."""
-    async with (
-        asyncio.timeout(DEADLINE_SECONDS),
-        Client(deployment.endpoints, "expiring, with a secret", "Cy") as client,
-    ):
-        await client.list_games()
-        tokens = client.session.tokens
-        assert tokens is not None
-        tokens.access_token = deployment.gateway.token(age_seconds=3600)
-        assert (await client.list_games()).games
-        assert client.session.tokens is not tokens
 
 
 @pytest.mark.slow
@@ -104,14 +83,11 @@ async def test_a_command_trusts_the_authority_of_its_flag(deployment: GatewayDep
         trust(True, tmp_path / "missing")
 
 
-def signed_in(gateway: Gateway, secret: str) -> str:
-    return str(gateway.ask("POST", "/v1/sign-in", {"device_secret": secret}).json["tokens"]["access_token"])
-
-
 def test_a_whole_game_by_json(deployment: GatewayDeployment) -> None:
     """A person without gRPC plays a whole game, and gets the rule of a refused action."""
     gateway = deployment.gateway
-    token = signed_in(gateway, "json, with a secret of its own")
+    signed_in = gateway.ask("POST", "/v1/sign-in", {"device_secret": "json, with a secret of its own"})
+    token = signed_in.json["tokens"]["access_token"]
     seats = {"game": "thulla", "seat_count": 2}
     path = f"/v1/tables/{gateway.ask('POST', '/v1/tables', seats, token=token).json['table']['table_id']}"
     assert gateway.ask("POST", path + "/bots", {}, token=token).status == 200
@@ -131,38 +107,6 @@ def test_a_whole_game_by_json(deployment: GatewayDeployment) -> None:
     assert gateway.ask("GET", "/v1/players/me/statistics", token=token).json["player_id"]
 
 
-@pytest.mark.slow
-def test_a_stream_of_json_may_last_longer_than_a_call(deployment: GatewayDeployment, tmp_path: Path) -> None:
-    with another_gateway(deployment, tmp_path, "--request-seconds=1") as gateway:
-        token = signed_in(gateway, "follows for long, with a secret")
-        table_id = gateway.ask("POST", "/v1/tables", {"game": "thulla", "seat_count": 2}, token=token).json["table"][
-            "table_id"
-        ]
-        connection = gateway.connection()
-        connection.request("GET", f"/v1/tables:watch?table_id={table_id}", headers={"authorization": f"Bearer {token}"})
-        with closing(connection), connection.getresponse() as answer:
-            assert occupied_seats(answer) == 1
-            # Two requests of the maximum duration: each lasts until the gateway stops waiting for its body.
-            for _ in range(2):
-                assert getattr(gateway.send_raw(UNFINISHED), "status", 408) == 408
-            assert gateway.ask("POST", f"/v1/tables/{table_id}/bots", {}, token=token).status == 200
-            assert occupied_seats(answer) == 2
-
-
-UNFINISHED = b"POST /v1/sign-in HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"
-
-
-def occupied_seats(answer: HTTPResponse) -> int:
-    """Return the number of taken seats of the next table of a stream."""
-    while "table" not in (message := json.loads(answer.readline())):
-        assert message == {"is_list_complete": True}
-    return sum(bool(seat["player_id"] or seat["bot"]) for seat in message["table"]["seats"])
-
-
-def framed(message: bytes) -> bytes:
-    return struct.pack(">BI", 0, len(message)) + message
-
-
 def frames(body: bytes) -> list[tuple[int, bytes]]:
     """Return the messages, and last the trailers, of an answer in gRPC-Web."""
     found = []
@@ -178,42 +122,14 @@ def from_base64(body: bytes) -> bytes:
     return b"".join(base64.b64decode(part + b"=" * (-len(part) % 4)) for part in re.findall(rb"[^=]+", body))
 
 
-@pytest.mark.parametrize("text", [False, True], ids=["binary", "base64"])
-def test_a_browser_asks_by_grpc_web(deployment: GatewayDeployment, text: bool) -> None:
+def test_grpc_web_in_base64(deployment: GatewayDeployment) -> None:
     path = call_path(lobby_pb2.DESCRIPTOR.services_by_name["LobbyService"].methods_by_name["ListGames"])
-    kind = "application/grpc-web-text+proto" if text else "application/grpc-web+proto"
-    body = base64.b64encode(framed(b"")) if text else framed(b"")
-    answer = deployment.gateway.ask(
-        "POST", path, body, token=deployment.gateway.token(), headers={"content-type": kind, "accept": kind}
-    )
+    kind = "application/grpc-web-text+proto"
+    headers = {"content-type": kind, "accept": kind}
+    body = base64.b64encode(struct.pack(">BI", 0, 0))
+    answer = deployment.gateway.ask("POST", path, body, token=deployment.gateway.token(), headers=headers)
     assert (answer.status, answer.headers["content-type"]) == (200, kind)
-    (message_kind, message), (trailers_kind, trailers) = frames(from_base64(answer.body) if text else answer.body)
+    (message_kind, message), (trailers_kind, trailers) = frames(from_base64(answer.body))
     assert (message_kind, trailers_kind) == (0, 0x80)
     assert lobby_pb2.ListGamesResponse.FromString(message).games
     assert b"grpc-status:0" in trailers.replace(b" ", b"")
-
-
-async def test_a_native_client_plays_a_game_that_a_browser_follows(deployment: GatewayDeployment) -> None:
-    async with asyncio.timeout(DEADLINE_SECONDS), Client(deployment.endpoints, "host, with a secret", "Di") as client:
-        table_id = await opened_table(client, time_control=QUICK_BOTS)
-        received = asyncio.create_task(asyncio.to_thread(follow, deployment.gateway, table_id))
-        async with client.play_table(table_id) as table:
-            await play_game(table, lambda seen: choose_random_action(seen, Random(2)))
-            assert table.ranking
-            last = table.sequence
-        assert (await client.get_replay(table_id=table_id)).replay
-        await client.get_leaderboard(game="thulla")
-        events = await received
-    assert events[0].HasField("snapshot")
-    seen = [event.update.sequence for event in events if event.HasField("update")]
-    assert max([events[0].snapshot.sequence, *seen]) == last
-
-
-def follow(gateway: Gateway, table_id: str) -> list[engine_pb2.TableEvent]:
-    """Return all events of a table's stream."""
-    path = call_path(engine_pb2.DESCRIPTOR.services_by_name["EngineService"].methods_by_name["WatchTable"])
-    request = framed(engine_pb2.WatchTableRequest(table_id=table_id).SerializeToString())
-    headers = {"content-type": "application/grpc-web+proto", "x-table-id": table_id}
-    answer = gateway.ask("POST", path, request, token=gateway.token(), headers=headers)
-    messages = (message for kind, message in frames(answer.body) if kind == 0)
-    return [engine_pb2.WatchTableResponse.FromString(message).table_event for message in messages]

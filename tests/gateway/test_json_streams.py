@@ -16,7 +16,7 @@ from google.rpc.status_pb2 import Status
 
 from croupier.gateway.bindings import SERVICES
 from croupier_api.v1.engine_pb2 import WatchTableResponse
-from tests.gateway.conftest import GatewayDeployment
+from tests.gateway.conftest import REQUEST_SECONDS, GatewayDeployment
 from tests.gateway.harness import Gateway
 from tests.gateway.raw_http2 import DATA, END_STREAM, RawHttp2
 from tests.waiting import TIMEOUT_SECONDS, until
@@ -81,10 +81,12 @@ def open_table(gateway: Gateway) -> str:
     return table_id
 
 
-def test_a_stream_whose_token_expires_has_the_reason(deployment: GatewayDeployment, follow: Follow) -> None:
+def test_a_stream_lasts_longer_than_a_call_and_has_the_reason_of_an_expired_token(
+    deployment: GatewayDeployment, follow: Follow
+) -> None:
     gateway = deployment.gateway
     path = f"/v1/tables:watch?table_id={open_table(gateway)}"
-    first, *_, last = follow(gateway, path, gateway.token(age_seconds=52))
+    first, *_, last = follow(gateway, path, gateway.token(age_seconds=60 - REQUEST_SECONDS - 3))
     assert "error" not in first
     assert (last["error"]["code"], last["error"]["details"][0]["reason"]) == (16, "INVALID_ACCESS_TOKEN")
 
