@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import grpc
 import pytest
 
 from croupier.cli.launcher.background import BackgroundServices, started_services
@@ -43,3 +44,11 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatewayDepl
         yield GatewayDeployment(
             services, Gateway(services.addresses["gateway"]["listen"], authority, services.folder.signing_key("lobby"))
         )
+
+
+@pytest.fixture
+def channel(deployment: GatewayDeployment) -> Iterator[grpc.Channel]:
+    """Open a channel to the gateway."""
+    assert deployment.endpoints.tls is not None
+    with grpc.secure_channel(deployment.endpoints.lobby, deployment.endpoints.tls.credentials()) as channel:
+        yield channel

@@ -32,28 +32,18 @@ def statements(configuration: dict[str, Any]) -> list[str]:
     return found
 
 
-def test_pipelines_name_what_is_declared_and_everything_declared_is_in_one(configuration: dict[str, Any]) -> None:
-    service = configuration["service"]
-    assert list(service["pipelines"]) == ["traces"]
-    for kind in KINDS:
-        assert set(service["pipelines"]["traces"][kind]) == configuration[kind].keys()
-    assert set(service["extensions"]) == configuration["extensions"].keys()
-
-
-def test_spans_are_filtered_on_their_way_and_an_error_drops_them(configuration: dict[str, Any]) -> None:
-    (pipeline,) = configuration["service"]["pipelines"].values()
-    assert pipeline["processors"][-2:] == ["filter/calls", "transform/allowed"]
-    for name in pipeline["processors"][-2:]:
-        assert configuration["processors"][name]["error_mode"] == "propagate"
-
-
-def test_it_takes_spans_on_loopback_only_and_serves_no_metrics(configuration: dict[str, Any]) -> None:
+def test_it_takes_spans_of_calls_on_loopback_only_and_drops_them_on_an_error(configuration: dict[str, Any]) -> None:
+    service, processors = configuration["service"], configuration["processors"]
     assert configuration["receivers"] == {"otlp": {"protocols": {"grpc": {"endpoint": "127.0.0.1:4317"}}}}
-    assert configuration["service"]["telemetry"] == {"metrics": {"level": "none"}}
-
-
-def test_nothing_but_calls_passes(configuration: dict[str, Any]) -> None:
-    assert configuration["processors"]["filter/calls"]["trace_conditions"] == [
+    assert service["telemetry"] == {"metrics": {"level": "none"}}
+    assert list(service["pipelines"]) == ["traces"]
+    pipeline = service["pipelines"]["traces"]
+    for kind in KINDS:
+        assert set(pipeline[kind]) == configuration[kind].keys()
+    assert set(service["extensions"]) == configuration["extensions"].keys()
+    assert pipeline["processors"][-2:] == ["filter/calls", "transform/allowed"]
+    assert [processors[name]["error_mode"] for name in pipeline["processors"][-2:]] == ["propagate"] * 2
+    assert processors["filter/calls"]["trace_conditions"] == [
         'not IsMatch(span.name, "/")',
         'IsMatch(spanevent.name, ".*")',
     ]

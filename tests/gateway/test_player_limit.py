@@ -1,6 +1,5 @@
-"""Each service refuses a player who calls too often, by JSON and gRPC, and the client waits and retries."""
+"""Each service refuses a player who calls too often, and no other service."""
 
-import asyncio
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -15,13 +14,11 @@ from croupier.runtime.identity.tokens import (
     TokenIssuer,
     load_private_key,
 )
-from croupier_client import Client, Endpoints
 from tests.gateway.harness import Gateway, metric_sums
-from tests.tables import QUICK_BOTS, opened_table
 from tests.waiting import TIMEOUT_SECONDS
 
-RATE, BURST = 2, 6
-FLAGS = (f"--player-calls-per-second={RATE}", f"--player-burst={BURST}")
+RATE = 2
+FLAGS = (f"--player-calls-per-second={RATE}", "--player-burst=6")
 SERVICES = ("lobby", "engine", "scoring")
 MAX_CALLS = 60
 pytestmark = [pytest.mark.gateway, pytest.mark.slow]
@@ -42,13 +39,8 @@ def gateway(services: BackgroundServices) -> Gateway:
     return Gateway(services.addresses["gateway"]["listen"], None, services.folder.signing_key("lobby"))
 
 
-def limited(services: BackgroundServices, service: str) -> dict[str, float]:
-    """Return the number of limited calls by method."""
-    return metric_sums(services, service, "croupier_rpc_limited_total")
-
-
 @pytest.mark.parametrize("service", SERVICES)
-def test_in_json(services: BackgroundServices, gateway: Gateway, service: str) -> None:
+def test_a_player_who_calls_too_often_is_refused(services: BackgroundServices, gateway: Gateway, service: str) -> None:
     token = gateway.token()
     answers = (gateway.ask("GET", PATHS[service], token=token) for _ in range(MAX_CALLS))
     answer = next(answer for answer in answers if answer.status == 429)
@@ -58,7 +50,7 @@ def test_in_json(services: BackgroundServices, gateway: Gateway, service: str) -
     assert info["reason"] == "TOO_MANY_REQUESTS"
     assert info["metadata"] == {"limit": "player_calls"}
     assert 0 < float(retry["retry_delay"].removesuffix("s")) <= COSTS[service] / RATE
-    assert sum(limited(services, service).values()) >= 1
+    assert sum(metric_sums(services, service, "croupier_rpc_limited_total").values()) >= 1
 
 
 @pytest.mark.parametrize(
@@ -77,18 +69,3 @@ async def test_calls_between_services_are_not_limited(
         call: Any = channel.unary_unary(f"/{method}")
         for _ in range(MAX_CALLS):
             await call(b"", metadata=(("authorization", f"Bearer {token}"),), timeout=TIMEOUT_SECONDS)
-
-
-async def test_the_client_waits_and_continues(services: BackgroundServices) -> None:
-    endpoints = Endpoints.single(services.addresses["gateway"]["listen"])
-    async with asyncio.timeout(TIMEOUT_SECONDS), Client(endpoints, "a client in a hurry", "Ada") as client:
-        before = limited(services, "lobby")["ListGames"]
-        while limited(services, "lobby")["ListGames"] == before:
-            answers = await asyncio.gather(*(client.list_games() for _ in range(BURST + 2)))
-            assert all(answer.games for answer in answers)
-        delayed = limited(services, "engine")["PlayTable"]
-        async with client.play_table(await opened_table(client, time_control=QUICK_BOTS)) as table:
-            while limited(services, "engine")["PlayTable"] == delayed:
-                assert await table.wait_for_turn()
-                await table.submit_action(table.legal_actions.actions[0])
-            assert table.resume_count == 0

@@ -1,13 +1,22 @@
-"""Malformed HTTP is answered with a sentence or by closing the connection."""
+"""Malformed HTTP is answered with a sentence or by closing the connection, and a request that does not end in time.
+
+Services get whole requests: one that does not end costs them nothing.
+"""
 
 import socket
+import threading
+from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import grpc
 import pytest
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
 
 from tests.gateway.conftest import GatewayDeployment
 from tests.gateway.harness import Answer, Gateway, refused
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.gateway
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
@@ -68,8 +77,44 @@ def test_an_old_version_of_http(deployment: GatewayDeployment) -> None:
     refused(send_checked(deployment, b"GET /v1/games HTTP/1.0\r\n\r\n"), 426, INVALID, "HTTP/1.1 or HTTP/2")
 
 
-def test_headers_that_do_not_end(deployment: GatewayDeployment) -> None:
-    refused(send_checked(deployment, SIGN_IN), 408, grpc.StatusCode.DEADLINE_EXCEEDED, "took too long to arrive")
+@pytest.mark.parametrize("begun", [SIGN_IN, SIGN_IN + b"content-length: 100\r\n\r\n{"], ids=["headers", "body"])
+def test_a_request_that_does_not_end_is_refused(deployment: GatewayDeployment, begun: bytes) -> None:
+    refused(send_checked(deployment, begun), 408, grpc.StatusCode.DEADLINE_EXCEEDED, "took too long to arrive")
+
+
+CALLS = (
+    *("LobbyService/SignIn", "LobbyService/ListTables", "LobbyService/WatchTables", "LobbyService/FindMatch"),
+    *("EngineService/WatchTable", "ScoringService/GetLeaderboard"),
+)
+
+
+def test_calls_whose_message_does_not_come_are_refused(deployment: GatewayDeployment, channel: grpc.Channel) -> None:
+    ended = threading.Event()
+
+    def nothing() -> Iterator[Any]:
+        ended.wait()
+        yield from ()
+
+    metadata = (("authorization", f"Bearer {deployment.gateway.token()}"),)
+    opened: list[Any] = [
+        channel.stream_stream(f"/croupier_api.v1.{call}")(nothing(), metadata=metadata, timeout=TIMEOUT_SECONDS)
+        for call in CALLS
+    ]
+    try:
+        answers = {name: refusal_of(call) for name, call in zip(CALLS, opened, strict=True)}
+    finally:
+        ended.set()
+    assert answers == dict.fromkeys(CALLS, (grpc.StatusCode.DEADLINE_EXCEEDED, "SERVICE_TIMEOUT", "gateway"))
+
+
+def refusal_of(call: Any) -> tuple[grpc.StatusCode, str, str]:
+    """Return code, reason and source with which a call ends."""
+    with pytest.raises(grpc.RpcError):
+        next(call)
+    status, info = rpc_status.from_call(call), error_details_pb2.ErrorInfo()
+    assert status is not None, call
+    assert status.details[0].Unpack(info)
+    return call.code(), info.reason, info.metadata["source"]
 
 
 def test_a_path_that_is_a_url(deployment: GatewayDeployment) -> None:
