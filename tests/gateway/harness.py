@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -21,7 +20,6 @@ import grpc
 from google.protobuf import json_format
 from google.rpc import error_details_pb2, status_pb2
 
-from croupier.cli.launcher.background import BackgroundServices
 from croupier.runtime.errors import DOMAIN
 from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, TokenIssuer, load_private_key, write_new_key_pair
 from tests.processes import wait_for_file
@@ -163,12 +161,7 @@ def opened_gateway(
         process.wait(TIMEOUT_SECONDS)
 
 
-def metric_sums(services: BackgroundServices, service: str, metric: str) -> dict[str, float]:
-    """Return the sums of a service's metric by method."""
-    with urllib.request.urlopen(f"http://{services.addresses[service]['metrics']}/metrics", timeout=10) as page:
-        lines = page.read().decode().splitlines()
-    counts: defaultdict[str, float] = defaultdict(float)
-    for line in lines:
-        if named := re.match(rf'{metric}{{.*method="[^"]*?(\w+)".*}} (.+)', line):
-            counts[named[1]] += float(named[2])
-    return counts
+def metric_values(address: str, sample: str) -> list[float]:
+    """Return the values of the samples on a page of metrics that match a regular expression."""
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=TIMEOUT_SECONDS) as page:
+        return [float(value) for value in re.findall(rf"^{sample} (\S+)$", page.read().decode(), re.MULTILINE)]

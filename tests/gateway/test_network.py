@@ -1,8 +1,6 @@
 """The gateway passes the caller's address to the services, and nothing that a caller sends as such."""
 
-import re
-import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from http.client import HTTPConnection
@@ -16,7 +14,7 @@ from croupier.runtime.admission.network import ADDRESS_HEADER, network_of
 from croupier_api.v1.engine_pb2 import GetViewRequest
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
 from tests.gateway.conftest import GatewayDeployment
-from tests.gateway.harness import Gateway, opened_gateway
+from tests.gateway.harness import Gateway, metric_values, opened_gateway
 from tests.gateway.test_routing import FakeEngine
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -70,11 +68,8 @@ def ask_by_grpc(address: str, token: str, headers: Mapping[str, str] = MappingPr
     [
         ("192.0.2.1", "192.0.2.0/24"),
         ("::ffff:192.0.2.1", "192.0.2.0/24"),
-        ("::ffff:c000:203", "192.0.2.0/24"),
-        ("2001:db8:1:23ff::1", "2001:db8:1:2300::/56"),
         ("2001:0DB8:0001:0002:ffff:ffff:ffff:ffff", "2001:db8:1::/56"),
         ("fe80::1%lo", "fe80::/56"),
-        ("::1", "::/56"),
         # No address: it is that of the connection.
         ("192.0.2.1:443", "127.0.0.0/24"),
     ],
@@ -93,28 +88,14 @@ def test_callers_by_ipv4_keep_their_address_at_a_listener_of_both_versions(engin
             assert passed(engine) == [address]
 
 
-@pytest.fixture(params=["json", "grpc", "grpc-web"])
-def call(request: pytest.FixtureRequest, gateway: Gateway) -> Callable[[], None]:
-    """Return a call with a forged address."""
+def test_a_forged_address_is_ignored_over_all_protocols(gateway: Gateway, engine: FakeEngine) -> None:
     sent = {ADDRESS_HEADER: FORGED, "x-forwarded-for": "192.0.2.1"}
-
-    def by_grpc_web() -> None:
-        headers = {**sent, "content-type": "application/grpc-web+proto"}
-        answer = gateway.ask("POST", GET_VIEW, b"\0\0\0\0\0", token=gateway.token(), headers=headers)
-        assert b"grpc-status:0" in answer.body
-
-    calls = {
-        "json": lambda: ask(gateway, sent),
-        "grpc": lambda: ask_by_grpc(gateway.address, gateway.token(), sent),
-        "grpc-web": by_grpc_web,
-    }
-    found: Callable[[], None] = calls[request.param]
-    return found
-
-
-def test_a_forged_address_is_ignored(call: Callable[[], None], engine: FakeEngine) -> None:
-    call()
-    assert passed(engine) == ["192.0.2.1"]
+    ask(gateway, sent)
+    ask_by_grpc(gateway.address, gateway.token(), sent)
+    headers = {**sent, "content-type": "application/grpc-web+proto"}
+    answer = gateway.ask("POST", GET_VIEW, bytes(5), token=gateway.token(), headers=headers)
+    assert b"grpc-status:0" in answer.body
+    assert passed(engine) == ["192.0.2.1"] * 3
 
 
 @pytest.mark.parametrize(
@@ -150,11 +131,8 @@ def test_an_address_that_no_trusted_proxy_reports_is_ignored(engine: FakeEngine,
 
 
 def test_services_get_the_network_of_each_call(deployment: GatewayDeployment) -> None:
-    def unknown() -> str:
-        with urllib.request.urlopen(f"http://{deployment.services.addresses['lobby']['metrics']}/metrics") as page:
-            (count,) = re.findall(r"^croupier_calls_without_network_total (\S+)", page.read().decode(), re.MULTILINE)
-        return str(count)
-
-    before, gateway = unknown(), deployment.gateway
+    metrics, gateway = deployment.services.addresses["lobby"]["metrics"], deployment.gateway
+    before = metric_values(metrics, "croupier_calls_without_network_total")
     assert gateway.ask("GET", "/v1/games", token=gateway.token()).status == 200
-    assert unknown() == before
+    assert len(before) == 1
+    assert metric_values(metrics, "croupier_calls_without_network_total") == before
