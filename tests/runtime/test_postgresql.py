@@ -1,34 +1,228 @@
-"""Calls to a PostgreSQL that fails end in time as UNAVAILABLE, and work again when it is back."""
+"""PostgreSQL that fails, hangs or is demoted: calls end in time as UNAVAILABLE, and work again once it is back."""
 
 import asyncio
+import json
+import os
+import signal
 from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 
+import grpc
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from prometheus_client import CollectorRegistry
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
 from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.database.drivers import PostgresPool
+from croupier.runtime.database.notifications import Notifications
+from croupier.runtime.database.schema_versions import migrate_database
 from croupier.runtime.errors import Unavailable
+from croupier.runtime.observation.metrics import RpcMetrics
+from croupier.runtime.observation.outage_log import OutageLog
+from croupier.runtime.server.service import Resources, Service, serve
+from croupier.runtime.settings import ServiceSettings
 from loadtest.postgres import PostgresServer, postgres_server
-from tests.databases import execute
-from tests.waiting import until
+from tests.databases import execute, failed_over
+from tests.engine.fakes import RecordingLogger
+from tests.waiting import TIMEOUT_SECONDS, until
 
-pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+pytestmark = pytest.mark.postgres
 
 
 @pytest.fixture(scope="module")
 def own_server() -> Iterator[PostgresServer]:
-    """Start a server that tests may pause and kill."""
+    """Start a server that tests may pause and kill, and whose sessions they may make read-only."""
     with postgres_server() as server:
+        server.run_sql("postgres", "CREATE TABLE moves (number int)")
         yield server
 
 
 @pytest.fixture
-async def database(own_server: PostgresServer) -> AsyncIterator[Database]:
-    opened = open_database(own_server.url("postgres"))
+def logger() -> RecordingLogger:
+    return RecordingLogger()
+
+
+@pytest.fixture
+async def database(own_server: PostgresServer, logger: RecordingLogger) -> AsyncIterator[Database]:
+    opened = open_database(own_server.url("postgres"), outages=OutageLog("the database", logger, lambda: 0))
     yield opened
     await opened.close()
+
+
+def pid_of(connection: Connection) -> int:
+    return int(connection.execute(text("SELECT pg_backend_pid()")).scalar_one())
+
+
+def write_after(connection: Connection, before: str) -> int:
+    connection.execute(text(before))
+    connection.execute(text("INSERT INTO moves VALUES (1)"))
+    return pid_of(connection)
+
+
+async def write(database: Database, before: str = "SELECT 1") -> int:
+    """Write, after another statement, and return the process id of the session."""
+    return await database.write(write_after, before)
+
+
+async def write_if_available(database: Database) -> int | None:
+    try:
+        return await write(database)
+    except Unavailable:
+        return None
+
+
+async def pooled_pids(database: Database, number: int = 3) -> set[int]:
+    """Use several connections of the pool at once, and return the process ids of their sessions."""
+    # All begin before the first has its answer.
+    return set(await asyncio.gather(*(database.read(pid_of) for _ in range(number))))
+
+
+async def test_after_a_failover_all_pooled_connections_are_replaced(
+    own_server: PostgresServer, database: Database
+) -> None:
+    before = await pooled_pids(database)
+    assert len(before) == 3
+
+    async def has_moved() -> bool:
+        return await write_if_available(database) not in {*before, None}
+
+    with failed_over(own_server):
+        await until(has_moved)
+        # Also those that were only read with, which would see what was before the failover.
+        assert before.isdisjoint(await pooled_pids(database))
+
+
+async def test_a_session_that_becomes_read_only_while_it_is_used_ends_with_all_others(database: Database) -> None:
+    before = await pooled_pids(database)
+    with pytest.raises(Unavailable):
+        await write(database, "SET TRANSACTION READ ONLY")
+    assert before.isdisjoint(await pooled_pids(database))
+
+
+async def test_a_lost_prepared_statement_ends_the_session(database: Database) -> None:
+    for _ in range(2):
+        before = await write(database)
+    await execute(database, "DEALLOCATE ALL")
+    # The test of the connection before its use finds that out.
+    assert await write(database) != before
+
+
+async def test_a_statement_that_fails_keeps_the_connection(database: Database) -> None:
+    before = await write(database)
+    for _ in range(2):
+        with pytest.raises(DBAPIError, match="unheard"):
+            await execute(database, "SELECT * FROM unheard")
+    with pytest.raises(Unavailable):
+        await execute(database, "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'deadlock_detected'; END $$")
+    assert await write(database) == before
+
+
+async def test_a_database_without_primary_cannot_be_used_until_there_is_one(
+    own_server: PostgresServer, database: Database, logger: RecordingLogger
+) -> None:
+    assert await database.is_reachable()
+    with failed_over(own_server, has_primary=False):
+
+        async def is_unreachable() -> bool:
+            return not await database.is_reachable()
+
+        await until(is_unreachable)
+        for _ in range(3):
+            with pytest.raises(Unavailable):
+                await write(database)
+    assert logger.lines == [
+        ("warning", "calls to the database fail", {"reason": "it is read-only: use the URL of the primary"})
+    ]
+    await until(database.is_reachable)
+    assert await write(database)
+
+
+async def test_after_a_failover_notifications_arrive_from_the_new_primary(
+    own_server: PostgresServer, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("croupier.runtime.database.notifications.CHECK_SECONDS", 0.05)
+    checked = asyncio.Event()
+    running = asyncio.create_task(Notifications(database, RecordingLogger()).run({"news": print}, checked.set))
+
+    async def listening() -> str:
+        query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'croupier notifications'"
+        return await asyncio.to_thread(own_server.run_sql, "postgres", query)
+
+    await asyncio.wait_for(checked.wait(), TIMEOUT_SECONDS)
+    before = await listening()
+    with failed_over(own_server):
+
+        async def has_moved() -> bool:
+            return await listening() not in ("", before)
+
+        await until(has_moved)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_of_several_hosts_the_first_that_accepts_writes_is_used(
+    own_server: PostgresServer, postgres: PostgresServer
+) -> None:
+    own_server.run_sql("postgres", "CREATE ROLE mover LOGIN PASSWORD 'x y%20'")
+    postgres.run_sql("postgres", "CREATE ROLE mover LOGIN PASSWORD 'x y%20'")
+    hosts = ",".join(f"127.0.0.1:{port}" for port in (1, own_server.port, postgres.port))
+    database = open_database(f"postgresql://mover:x%20y%2520@{hosts}/postgres")
+    ports: set[str] = set()
+    with failed_over(own_server, has_primary=False):
+
+        async def has_moved() -> bool:
+            ports.update(port for (port,) in await execute(database, "SHOW port"))
+            await database.close()
+            return str(postgres.port) in ports
+
+        await until(has_moved)
+    await database.close()
+    postgres.run_sql("postgres", "DROP ROLE mover")
+    own_server.run_sql("postgres", "DROP ROLE mover")
+
+
+@pytest.mark.usefixtures("logs_as_before")
+@pytest.mark.parametrize("fault", ["read-only", "stopped"])
+async def test_a_service_is_ready_only_while_its_database_accepts_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_server: PostgresServer, fault: str
+) -> None:
+    monkeypatch.setattr("croupier.runtime.server.grpc_server.READINESS_POLL_SECONDS", 0.05)
+    url, ready = own_server.create_database(f"of_{fault}"), tmp_path / "ready"
+    await migrate_database(url, ["croupier.scoring"])
+    local = "127.0.0.1:0"
+    settings = ServiceSettings(database=url, metrics_listen=local, health_listen=local, ready_file=ready)
+
+    def build(_settings: ServiceSettings, _resources: Resources) -> Service:
+        registry = CollectorRegistry()
+        return Service(ports=(), registry=registry, rpc_metrics=RpcMetrics(registry))
+
+    serving = asyncio.create_task(serve("scoring", settings, build))
+    await until(lambda: ready.exists() or serving.done())
+    async with grpc.aio.insecure_channel(json.loads(ready.read_text())["health"]) as channel:
+        health = health_pb2_grpc.HealthStub(channel)
+
+        async def is_ready() -> bool:
+            answer = await health.Check(health_pb2.HealthCheckRequest(), wait_for_ready=True)
+            return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
+
+        async def is_not_ready() -> bool:
+            return not await is_ready()
+
+        await until(is_ready)
+        if fault == "read-only":
+            with failed_over(own_server, has_primary=False):
+                await until(is_not_ready)
+        else:
+            own_server.stop()
+            try:
+                await until(is_not_ready)
+            finally:
+                own_server.start()
+        await until(is_ready)
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert await asyncio.wait_for(serving, TIMEOUT_SECONDS) == 0
 
 
 def select_one(connection: Connection) -> int:
@@ -43,6 +237,7 @@ async def query_twice(database: Database, between: Callable[[], object]) -> None
     await database.read(lambda connection: (select_one(connection), between(), select_one(connection)))
 
 
+@pytest.mark.slow
 async def test_a_server_that_was_killed(own_server: PostgresServer, database: Database) -> None:
     assert await query(database) == 1
     own_server.kill()
@@ -57,6 +252,7 @@ async def test_a_server_that_was_killed(own_server: PostgresServer, database: Da
     assert await database.is_reachable()
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_killed_within_a_transaction(own_server: PostgresServer, database: Database) -> None:
     with pytest.raises(Unavailable):
         await query_twice(database, own_server.kill)
@@ -64,6 +260,7 @@ async def test_a_server_that_is_killed_within_a_transaction(own_server: Postgres
     assert await query(database) == 1
 
 
+@pytest.mark.slow
 async def test_connections_that_are_terminated(own_server: PostgresServer, database: Database) -> None:
     terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'croupier'"
     with pytest.raises(Unavailable):
@@ -72,6 +269,7 @@ async def test_connections_that_are_terminated(own_server: PostgresServer, datab
     assert await query(database) == 1
 
 
+@pytest.mark.slow
 async def test_a_server_that_hangs(own_server: PostgresServer, database: Database) -> None:
     # With a short timeout of commands, for which the test waits, and one connection, which each call has to return.
     with_timeout = Database(PostgresPool(database.url, command_seconds=2, pool_size=1))
@@ -87,26 +285,8 @@ async def test_a_server_that_hangs(own_server: PostgresServer, database: Databas
     await with_timeout.close()
 
 
-DEADLOCK, LOCK_TIMEOUT, OUT_OF_MEMORY, UNKNOWN_TABLE = "40P01", "55P03", "53200", "42P01"
-
-
-async def fail_with(database: Database, code: str) -> None:
-    await execute(database, f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{code}'; END $$")
-
-
-@pytest.mark.parametrize("code", [DEADLOCK, LOCK_TIMEOUT, OUT_OF_MEMORY])
-async def test_transient_errors_are_unavailable(database: Database, code: str) -> None:
-    with pytest.raises(Unavailable):
-        await fail_with(database, code)
-    assert await query(database) == 1
-
-
-async def test_permanent_errors_are_not_unavailable(database: Database) -> None:
-    with pytest.raises(DBAPIError):
-        await fail_with(database, UNKNOWN_TABLE)
-
-
 WAITS_FOR_STANDBY = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+STORED = "SELECT count(*) FROM moves WHERE number = 7"
 
 
 def configure(server: PostgresServer, change: str) -> None:
@@ -114,21 +294,22 @@ def configure(server: PostgresServer, change: str) -> None:
     server.run_sql("postgres", "SELECT pg_reload_conf()")
 
 
+@pytest.mark.slow
 async def test_a_commit_is_not_visible_before_a_standby_has_it(own_server: PostgresServer, database: Database) -> None:
-    own_server.run_sql("postgres", "CREATE TABLE moves (number int)")
     configure(own_server, "SET synchronous_standby_names = 'nobody'")
     try:
         with pytest.raises(Unavailable):
-            await execute(database, "INSERT INTO moves VALUES (1)")
+            await execute(database, "INSERT INTO moves VALUES (7)")
         # If the call's end had cancelled the commit's wait, the move would be visible.
         assert own_server.run_sql("postgres", WAITS_FOR_STANDBY) == "1"
-        assert own_server.run_sql("postgres", "SELECT count(*) FROM moves") == "0"
+        assert own_server.run_sql("postgres", STORED) == "0"
     finally:
         configure(own_server, "RESET synchronous_standby_names")
     # The move is not lost either: it is visible once the standby has it.
-    await until(lambda: own_server.run_sql("postgres", "SELECT count(*) FROM moves") == "1")
+    await until(lambda: own_server.run_sql("postgres", STORED) == "1")
 
 
+@pytest.mark.slow
 async def test_a_cancelled_call_ends(database: Database) -> None:
     for wait in range(100):
         # A pooled connection is checked before it is used again.
@@ -140,6 +321,7 @@ async def test_a_cancelled_call_ends(database: Database) -> None:
                 await querying
 
 
+@pytest.mark.slow
 async def test_more_calls_than_connections_take_turns(own_server: PostgresServer, database: Database) -> None:
     assert await asyncio.gather(*(query(database) for _ in range(300))) == [1] * 300
     sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'croupier'"
