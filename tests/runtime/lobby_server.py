@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import CapturingLogger
 
 from croupier.runtime.admission.limits import Limits
-from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, Caller, TokenIssuer, TokenVerifier
+from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, TokenIssuer, TokenVerifier
 from croupier.runtime.observation.metrics import RpcMetrics
 from croupier.runtime.server.call import Call
 from croupier.runtime.server.grpc_server import Listener, listen
@@ -35,13 +35,11 @@ class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
 
     def __init__(self) -> None:
         self.act: Callable[[], None] = lambda: None
-        self.callers: list[Caller] = []
         self.closed = asyncio.Event()
         self.streams: list[Any] = []
 
     async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:
         self.act()
-        self.callers.append(context.caller)
         return pb.GetTableResponse(table=Table(table_id=request.table_id, game=context.caller.id))
 
     async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:

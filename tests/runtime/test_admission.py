@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
+from croupier.gateway.bindings import calls
 from croupier.runtime.admission.admission import Admission
 from croupier.runtime.admission.budget import PRUNE_SIZE, SECOND, Budget, TooManyCalls
-from croupier.runtime.admission.costs import LOOKUP_COST
+from croupier.runtime.admission.costs import COSTS, LOOKUP_COST, cost_of
 from croupier.runtime.admission.limits import Limits
 from croupier.runtime.identity.tokens import Caller
 from tests.calls import limits
@@ -224,3 +225,9 @@ def test_a_call_without_cost_is_not_refused(clock: FakeClock) -> None:
     held = budgets(clock, player=1, network=1)
     paid(held, ADA, 1)
     paid(held, ADA, 0)
+
+
+def test_each_call_of_players_has_a_cost_and_only_signing_in_has_none() -> None:
+    assert set(COSTS) == {call.path for call in calls()}
+    assert [path for path, cost in COSTS.items() if cost < 1] == ["/croupier_api.v1.LobbyService/SignIn"]
+    assert cost_of("unknown") == 1

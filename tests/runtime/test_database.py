@@ -1,4 +1,4 @@
-"""An unusable database is reported in one line with its fault."""
+"""An unusable database is reported in one line with its fault, and faults are told apart."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import asyncpg
 import pytest
 from sqlalchemy import URL, Connection, make_url
 
@@ -17,6 +18,7 @@ from croupier.runtime.database.database import (
     open_database,
     sqlite_url,
 )
+from croupier.runtime.database.faults import describe, ends_session, is_transient, is_unreachable
 from croupier.runtime.database.schema_versions import check_schema, migrate, migrate_database
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity.permissions import make_private_folder
@@ -132,3 +134,30 @@ async def test_a_call_to_a_server_that_hangs_ends_and_the_outage_is_logged(call:
     ((level, event, fields),) = logger.lines
     assert (level, event) == ("warning", "calls to the database fail")
     assert fields["reason"].startswith("its server does not answer in time")
+
+
+OF_THE_SESSION = ["08006", "25006", "25P02", "25P03", "26000", "57P01", "57P02", "57P03", "57P05", "58030"]
+OF_THE_STATEMENT = ["40001", "40P01", "53100", "55P03", "57014"]
+PERMANENT = ["42501", "42P01", "23505", "22P02"]
+
+
+def error(code: str) -> asyncpg.PostgresError:
+    return asyncpg.PostgresError.new({"C": code, "M": "the message"})
+
+
+@pytest.mark.parametrize("code", [*OF_THE_SESSION, *OF_THE_STATEMENT, *PERMANENT])
+def test_an_error_ends_the_session_or_passes_or_is_a_defect(code: str) -> None:
+    assert ends_session(error(code)) == (code in OF_THE_SESSION)
+    assert is_transient(error(code)) == (code not in PERMANENT)
+
+
+def test_a_read_only_server_passes_by_a_failover() -> None:
+    for fault in (error("25006"), asyncpg.TargetServerAttributeNotMatched("no host")):
+        assert is_transient(fault)
+        assert is_unreachable(fault)
+        assert describe(fault) == "it is read-only: use the URL of the primary"
+
+
+def test_a_connection_that_is_lost_within_a_command_has_one_description() -> None:
+    for fault in (error("08003"), error("57P01"), asyncpg.InternalClientError("cannot switch to state 12")):
+        assert describe(fault) == "its server ended the connection"

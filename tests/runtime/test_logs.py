@@ -1,4 +1,4 @@
-"""Logs on a stream that cannot be written, and of failures that do not end a loop."""
+"""Logs on a stream that cannot be written, of failures that do not end a loop, and of outages."""
 
 import asyncio
 import errno
@@ -7,6 +7,7 @@ import io
 import pytest
 
 from croupier.runtime.observation.logs import BestEffortStream, failures_logged
+from croupier.runtime.observation.outage_log import MAX_REASONS, QUIET_NANOSECONDS, OutageLog
 from tests.engine.fakes import RecordingLogger
 from tests.lobby.fakes import ENGINE_UNAVAILABLE
 
@@ -54,3 +55,61 @@ def test_failures_are_logged_except_outages() -> None:
 def test_a_cancellation_is_no_failure() -> None:
     with pytest.raises(asyncio.CancelledError), failures_logged(RecordingLogger(), "it is done later"):
         raise asyncio.CancelledError
+
+
+class Outages:
+    """A log of outages with a clock that a test advances."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        self.logger = RecordingLogger()
+        self.log = OutageLog("the database", self.logger, lambda: self.now)
+
+    def advance(self, seconds: float) -> None:
+        self.now += round(seconds * 1e9)
+
+
+def test_each_reason_is_logged_once_and_then_the_end() -> None:
+    outages = Outages()
+    for reason in ("refused", "timeout", "refused", "timeout"):
+        outages.log.failed(reason)
+        outages.advance(1)
+    outages.now += QUIET_NANOSECONDS
+    outages.log.succeeded()
+    outages.log.succeeded()
+    assert outages.logger.lines == [
+        ("warning", "calls to the database fail", {"reason": "refused"}),
+        ("warning", "calls to the database fail", {"reason": "timeout"}),
+        ("info", "calls to the database succeed again", {"failed_for_seconds": 3.0}),
+    ]
+
+
+def test_the_next_outage_is_logged_again() -> None:
+    outages = Outages()
+    for _ in range(2):
+        outages.log.failed("refused")
+        outages.now += QUIET_NANOSECONDS
+        outages.log.succeeded()
+    assert [level for level, _, _ in outages.logger.lines] == ["warning", "info"] * 2
+
+
+def test_calls_that_succeed_between_failures_do_not_end_the_outage() -> None:
+    outages = Outages()
+    for _ in range(100):
+        outages.log.failed("refused")
+        outages.now += QUIET_NANOSECONDS - 1
+        outages.log.succeeded()
+    assert len(outages.logger.lines) == 1
+
+
+def test_an_outage_with_any_number_of_reasons_has_a_bounded_number_of_lines() -> None:
+    outages = Outages()
+    for number in range(10 * MAX_REASONS):
+        outages.log.failed(f"reason {number}")
+    assert len(outages.logger.lines) == MAX_REASONS
+
+
+def test_calls_without_an_outage_log_nothing() -> None:
+    outages = Outages()
+    outages.log.succeeded()
+    assert outages.logger.lines == []

@@ -2,8 +2,7 @@
 
 import pytest
 
-from croupier.runtime.admission.network import ADDRESS_HEADER, network_of
-from tests.runtime.lobby_server import bearer, running_lobby
+from croupier.runtime.admission.network import network_of
 
 
 @pytest.mark.parametrize(
@@ -36,10 +35,3 @@ def test_a_network_is_a_part_of_the_address(address: str, network: str) -> None:
 )
 def test_no_other_text_has_a_network(text: str) -> None:
     assert network_of(text) == ""
-
-
-async def test_a_call_has_the_network_of_its_header() -> None:
-    async with running_lobby() as lobby:
-        await lobby.call("GetTable", (*bearer(), (ADDRESS_HEADER, "192.0.2.1")))
-        await lobby.call("GetTable", bearer())
-    assert [caller.network for caller in lobby.servicer.callers] == ["192.0.2.0/24", ""]

@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -197,3 +199,10 @@ async def test_a_service_that_other_machines_reach_without_tls_logs_one_warning(
     harness.failing.set()
     await harness.serve_until(harness.failing.set)
     assert capsys.readouterr().err.count("without TLS: see --tls-certificate") == warnings
+
+
+@pytest.mark.parametrize("service", ["lobby", "engine", "scoring"])
+def test_a_service_does_not_import_what_only_migrations_and_traces_need(service: str) -> None:
+    program = f"import sys, croupier.{service}.__main__; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert {"alembic", "mako", "jinja2", "typer", "opentelemetry.sdk"}.isdisjoint(loaded)

@@ -187,9 +187,6 @@ async def test_a_cancelled_caller_cancels_the_call() -> None:
     assert [span.name for span in spans.get_finished_spans()] == [METHOD]
 
 
-# Export
-
-
 class BlockingExporter(SpanExporter):
     """An exporter that blocks until `go` is set."""
 
@@ -248,9 +245,6 @@ async def test_an_unreachable_collector_loses_spans_only() -> None:
     await asyncio.to_thread(run_in_new_process, span_script(closed.address, True))
 
 
-# Disabled
-
-
 def test_without_a_collector_nothing_is_recorded_and_no_channel_is_traced() -> None:
     run_in_new_process(span_script("", False))
     assert tracing_interceptors(TracesSettings("")) == []
@@ -260,13 +254,6 @@ def test_a_child_of_an_unrecorded_span_is_not_recorded() -> None:
     with recorded_spans() as spans, open_span("append") as span:
         assert not span.is_recording()
     assert spans.get_finished_spans() == ()
-
-
-def test_services_do_not_import_the_sdk_by_default() -> None:
-    run_in_new_process(
-        "import sys, croupier.engine.__main__, croupier.lobby.__main__, croupier.scoring.__main__\n"
-        "assert not [name for name in sys.modules if name.startswith('opentelemetry.sdk')]"
-    )
 
 
 def test_without_the_sdk_the_fault_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
