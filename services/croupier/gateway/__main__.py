@@ -34,7 +34,9 @@ def _run(arguments: Sequence[str]) -> int:
 async def serve(settings: RunSettings, folder: Path) -> int:
     """Serve until stopped, with Envoy's files in a folder; raises SettingsError for unusable settings."""
     program = find_envoy(settings.envoy)
-    write_files(configuration_files(_with_files(settings, folder)), folder)
+    private = {"admin_socket": folder / "admin.sock", "secrets_folder": folder}
+    update = {name: getattr(settings, name) or file for name, file in private.items()}
+    write_files(configuration_files(settings.model_copy(update=update)), folder)
     validate(program, folder / "envoy.yaml")
     envoy = await Envoy.start(program, folder, settings.workers)
     try:
@@ -46,16 +48,6 @@ async def serve(settings: RunSettings, folder: Path) -> int:
         return await _wait_for_stop(settings, envoy)
     finally:
         await envoy.kill()
-
-
-def _with_files(settings: RunSettings, folder: Path) -> RunSettings:
-    """Return the settings with files in a private folder instead of missing ones."""
-    return settings.model_copy(
-        update={
-            "admin_socket": settings.admin_socket or folder / "admin.sock",
-            "secrets_folder": settings.secrets_folder or folder,
-        }
-    )
 
 
 async def _wait_for_stop(settings: RunSettings, envoy: Envoy) -> int:

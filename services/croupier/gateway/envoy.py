@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from croupier.gateway.admin import POLL_SECONDS, Admin
@@ -52,12 +53,12 @@ def _environment() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath)}
 
 
+@dataclass(frozen=True, slots=True)
 class Envoy:
     """A running Envoy."""
 
-    def __init__(self, process: asyncio.subprocess.Process, admin: Admin) -> None:
-        self._process = process
-        self.admin = admin
+    _process: asyncio.subprocess.Process
+    admin: Admin
 
     @classmethod
     async def start(cls, program: Path, folder: Path, workers: int) -> "Envoy":

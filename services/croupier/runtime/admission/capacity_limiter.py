@@ -52,11 +52,6 @@ class CapacityLimiter:
     def __len__(self) -> int:
         return self._total
 
-    @property
-    def total(self) -> int:
-        """The amount that may be in use in total."""
-        return self.capacity.total
-
     def acquire(self, caller: Caller, amount: int = 1, evict: Callable[[], None] | None = None) -> Place:
         """Take an amount, to be released once; raises LimitReached if there is too little.
 

@@ -222,7 +222,7 @@ async def _listening(
                 port.add,
                 interceptor,
                 resources.tls,
-                port.limits.streams.total if port.limits else 0,
+                port.limits.streams.capacity.total if port.limits else 0,
             )
             # Otherwise its destructor would log an error after the end of the event loop.
             stack.push_async_callback(listener.server.stop, None)
