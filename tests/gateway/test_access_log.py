@@ -1,10 +1,13 @@
-"""The access log has method, path and gRPC code of every call, over all protocols."""
+"""The access log has method, path and gRPC code of every call; callers do not decide which calls are traced."""
 
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from tests.collector import SAMPLED, TRACE
 from tests.gateway.harness import opened_gateway
 from tests.gateway.test_routing import FakeEngine, view_by_grpc
 
@@ -41,3 +44,39 @@ def test_every_call_has_its_method_path_and_code(tmp_path: Path) -> None:
         ("PATCH", VIEW, 404, "12"),
         ("GET", VIEW, 503, "14"),
     ]
+
+
+FROM_OUTSIDE = {
+    "traceparent": SAMPLED,
+    "tracestate": "a=b",
+    "baggage": "c=d",
+}
+REQUEST_IDS = ("my own words", "0b8d3f6e-7c51-4c0a-9d8e-2f4a6b8c0d1e")
+"""With its defaults Envoy would sample no call with the first, and would change the second."""
+
+
+@pytest.mark.parametrize(
+    ("flags", "pattern"),
+    [
+        ((), r""),
+        (("--traces-collector=127.0.0.1:9",), r"00-[0-9a-f]{32}-[0-9a-f]{16}-01"),
+        (("--traces-collector=127.0.0.1:9", "--traces-ratio=0"), r"00-[0-9a-f]{32}-[0-9a-f]{16}-00"),
+    ],
+    ids=["untraced", "all", "none"],
+)
+def test_callers_do_not_decide_what_is_traced(tmp_path: Path, flags: Sequence[str], pattern: str) -> None:
+    flags = (*flags, "--access-log=true")
+    with FakeEngine().running() as engine, opened_gateway(tmp_path, f"--engine={engine.address}", *flags) as gateway:
+        for request_id in REQUEST_IDS:
+            headers = {**FROM_OUTSIDE, "x-request-id": request_id}
+            answer = gateway.ask("GET", "/v1/tables/one/view", token=gateway.token(), headers=headers)
+            assert answer.status == 200, answer.body
+    calls = [dict(metadata) for metadata in engine.metadata]
+    assert [call["x-request-id"] for call in calls] == list(REQUEST_IDS)
+    traceparents = [str(call.get("traceparent", "")) for call in calls]
+    assert all(re.fullmatch(pattern, one) for one in traceparents)
+    assert not any(TRACE in one for one in traceparents)
+    assert not any(call.get(name) for call in calls for name in ("tracestate", "baggage"))
+    logged = [json.loads(line) for line in (tmp_path / "gateway.log").read_text().splitlines() if line.startswith("{")]
+    if flags[0].startswith("--traces"):
+        assert [line["trace_id"] for line in logged] == [one.split("-")[1] for one in traceparents]

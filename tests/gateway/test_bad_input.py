@@ -255,12 +255,9 @@ def test_the_largest_request_of_the_gateway_is_accepted_by_services(gateway: Gat
         assert gateway.ask("GET", "/v1/games", token=gateway.token(), headers=headers).status == 200
 
 
-def test_ambiguous_paths(gateway: Gateway) -> None:
-    token = gateway.token()
-    assert gateway.ask("GET", "/v1/tables/a%2fb/view", token=token).status == 400
-    assert gateway.ask("GET", "/v1/games", token=token, headers={"x_table_id": "a"}).status == 400
-    assert gateway.ask("GET", "//v1/../v1/games").status == 401
-    assert gateway.ask("GET", f"/v1/games?access_token={token}").status == 401
+def test_no_path_and_no_query_stand_for_a_token(gateway: Gateway) -> None:
+    for path in ("//v1/../v1/games", f"/v1/games?access_token={gateway.token()}"):
+        assert gateway.ask("GET", path).status == 401
 
 
 def test_an_address_that_calls_too_often(tmp_path: Path) -> None:

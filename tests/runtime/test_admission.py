@@ -1,4 +1,4 @@
-"""Budgets and what calls pay from them, with a clock that the tests set."""
+"""Budgets, what calls cost and pay from them, and networks of callers, with a clock that the tests set."""
 
 from collections.abc import Callable
 
@@ -9,6 +9,7 @@ from croupier.runtime.admission.admission import Admission
 from croupier.runtime.admission.budget import PRUNE_SIZE, SECOND, Budget, TooManyCalls
 from croupier.runtime.admission.costs import COSTS, LOOKUP_COST, cost_of
 from croupier.runtime.admission.limits import Limits
+from croupier.runtime.admission.network import network_of
 from croupier.runtime.identity.tokens import Caller
 from tests.calls import limits
 
@@ -231,3 +232,35 @@ def test_each_call_of_players_has_a_cost_and_only_signing_in_has_none() -> None:
     assert set(COSTS) == {call.path for call in calls()}
     assert [path for path, cost in COSTS.items() if cost < 1] == ["/croupier_api.v1.LobbyService/SignIn"]
     assert cost_of("unknown") == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("192.0.2.0", "192.0.2.0/24"),
+        ("192.0.2.255", "192.0.2.0/24"),
+        ("192.0.3.1", "192.0.3.0/24"),
+        ("::ffff:192.0.2.1", "192.0.2.0/24"),
+        ("::ffff:c000:203", "192.0.2.0/24"),
+        ("2001:db8:1:2::1", "2001:db8:1::/56"),
+        ("2001:db8:1:23ff:ffff:ffff:ffff:ffff", "2001:db8:1:2300::/56"),
+        ("2001:0DB8:0001:2300::", "2001:db8:1:2300::/56"),
+        ("2001:db8:1:2400::1", "2001:db8:1:2400::/56"),
+        ("64:ff9b::192.0.2.1", "64:ff9b::/56"),
+        ("fe80::1%4", "fe80::/56"),
+        ("::1", "::/56"),
+    ],
+)
+def test_a_network_is_a_part_of_the_address(address: str, network: str) -> None:
+    assert network_of(address) == network
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "-", "none", "192.0.2", "192.0.2.256", "192.0.2.01", "192.0.2.1:443", "[::1]", "[::1]:443", "::1::"),
+        *("192.0.2.0/24", "2001:db8::/56", "192.0.2.1\n", " 192.0.2.1", "192.0.2.1,192.0.2.2", "0123456789abcdef"),
+    ],
+)
+def test_no_other_text_has_a_network(text: str) -> None:
+    assert network_of(text) == ""

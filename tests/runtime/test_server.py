@@ -11,6 +11,7 @@ import grpc
 import pytest
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from prometheus_client import CollectorRegistry
 
@@ -254,3 +255,41 @@ async def test_a_method_is_called_by_reflection(lobby: LobbyServer, protocol: st
     """The files of the method import options and messages of other packages."""
     answer = await buf_curl(lobby, "--reflect-protocol", protocol, "-d", '{"tableId": "t1"}', path=f"{LOBBY}/GetTable")
     assert json.loads(answer)["table"] == {"tableId": "t1", "game": "ada"}
+
+
+BARE = errors.IllegalNow(errors_pb2.ERROR_REASON_TABLE_FULL, "bare")
+
+
+def fields(error: errors.ServiceError | None) -> tuple[object, ...]:
+    assert error
+    return type(error), error.reason, error.message, error.field, error.retry_after_seconds, dict(error.metadata)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        *(
+            kind(errors_pb2.ERROR_REASON_UNKNOWN_BOT, "x", field="bot", retry_after_seconds=0.25)
+            for kind in errors.KINDS
+        ),
+        errors.IllegalNow(errors_pb2.ERROR_REASON_ILLEGAL_ACTION, "x", metadata={"rule": "X-1"}, retry_after_seconds=0),
+        BARE,
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_status_has_all_fields_of_its_error(error: errors.ServiceError) -> None:
+    assert fields(errors.from_status(errors.to_status(error))) == fields(error)
+
+
+def test_a_status_of_another_origin_is_not_read() -> None:
+    for info in (
+        error_details_pb2.ErrorInfo(reason="TABLE_FULL", domain="elsewhere"),
+        error_details_pb2.ErrorInfo(reason="REASON_OF_A_LATER_VERSION", domain=errors.DOMAIN),
+    ):
+        status = status_pb2.Status(code=errors.to_status(BARE).code)
+        status.details.add().Pack(info)
+        assert errors.from_status(status) is None
+    assert errors.from_status(status_pb2.Status(code=errors.to_status(BARE).code)) is None
+    unknown_code = errors.to_status(BARE)
+    unknown_code.code = 99
+    assert errors.from_status(unknown_code) is None
