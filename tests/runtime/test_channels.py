@@ -117,7 +117,7 @@ def test_targets(addresses: str, target: str) -> None:
 @pytest.mark.parametrize(
     ("addresses", "fault"),
     [
-        *((each, f"separated by commas, not '{each}'") for each in ("", "engine", ":1", "engine:http", "engine:0")),
+        ("engine", "separated by commas, not 'engine'"),
         ("127.0.0.1:1,", "separated by commas, not ''"),
         ("127.0.0.1:1,engine:2", "engine:2 is a name"),
         ("127.0.0.1:1,[::1]:2", "all of IPv4 or all of IPv6"),

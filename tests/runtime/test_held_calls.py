@@ -193,14 +193,6 @@ async def test_json_has_the_refusal_in_a_last_message(
     assert lobby.metric("calls_total", "WatchTables", code=code.name) == 1
 
 
-async def test_grpc_has_it_in_its_status_alone(lobby: LobbyServer) -> None:
-    lobby.servicer.act = superseded
-    call = lobby.stub.WatchTables(pb.WatchTablesRequest(), metadata=bearer())
-    assert not (await call.read()).HasField("error")
-    with pytest.raises(grpc.aio.AioRpcError, match="a newer call waits instead"):
-        await call.read()
-
-
 async def test_a_call_that_is_refused_before_its_first_message_has_no_message(lobby: LobbyServer) -> None:
     call = lobby.stub.WatchTables(pb.WatchTablesRequest(), metadata=FROM_JSON)
     with pytest.raises(grpc.aio.AioRpcError) as refusal:

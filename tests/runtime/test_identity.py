@@ -118,9 +118,6 @@ def test_files_that_hold_no_such_key_are_refused_without_showing_them(tmp_path: 
             assert "a secret" not in str(refusal.value)
 
 
-OTHERS_MAY = [0o604, 0o602, 0o620, 0o610]
-
-
 @pytest.mark.parametrize("mode", [0o600, 0o400, 0o440])
 def test_the_group_may_read_a_secret_as_in_kubernetes(tmp_path: Path, mode: int) -> None:
     write_new_key_pair(tmp_path / "key", tmp_path / "public")
@@ -128,7 +125,7 @@ def test_the_group_may_read_a_secret_as_in_kubernetes(tmp_path: Path, mode: int)
     load_private_key(tmp_path / "key")
 
 
-@pytest.mark.parametrize("mode", OTHERS_MAY)
+@pytest.mark.parametrize("mode", [0o604, 0o602, 0o620, 0o610])
 def test_keys_that_others_may_use_are_refused(tmp_path: Path, mode: int) -> None:
     write_new_key_pair(tmp_path / "key", tmp_path / "public")
     (tmp_path / "key").chmod(mode)

@@ -69,28 +69,22 @@ class Outages:
         self.now += round(seconds * 1e9)
 
 
-def test_each_reason_is_logged_once_and_then_the_end() -> None:
+def test_each_reason_of_an_outage_is_logged_once_and_then_the_end() -> None:
     outages = Outages()
-    for reason in ("refused", "timeout", "refused", "timeout"):
-        outages.log.failed(reason)
-        outages.advance(1)
-    outages.now += QUIET_NANOSECONDS
     outages.log.succeeded()
-    outages.log.succeeded()
-    assert outages.logger.lines == [
+    for _ in range(2):
+        for reason in ("refused", "timeout", "refused", "timeout"):
+            outages.log.failed(reason)
+            outages.advance(1)
+        outages.now += QUIET_NANOSECONDS
+        outages.log.succeeded()
+        outages.log.succeeded()
+    logged = [
         ("warning", "calls to the database fail", {"reason": "refused"}),
         ("warning", "calls to the database fail", {"reason": "timeout"}),
         ("info", "calls to the database succeed again", {"failed_for_seconds": 3.0}),
     ]
-
-
-def test_the_next_outage_is_logged_again() -> None:
-    outages = Outages()
-    for _ in range(2):
-        outages.log.failed("refused")
-        outages.now += QUIET_NANOSECONDS
-        outages.log.succeeded()
-    assert [level for level, _, _ in outages.logger.lines] == ["warning", "info"] * 2
+    assert outages.logger.lines == 2 * logged
 
 
 def test_calls_that_succeed_between_failures_do_not_end_the_outage() -> None:
@@ -107,9 +101,3 @@ def test_an_outage_with_any_number_of_reasons_has_a_bounded_number_of_lines() ->
     for number in range(10 * MAX_REASONS):
         outages.log.failed(f"reason {number}")
     assert len(outages.logger.lines) == MAX_REASONS
-
-
-def test_calls_without_an_outage_log_nothing() -> None:
-    outages = Outages()
-    outages.log.succeeded()
-    assert outages.logger.lines == []

@@ -190,7 +190,9 @@ async def test_health_reports_readiness_until_the_end_and_liveness(lobby: LobbyS
             await health_of(lobby.channel, "")
 
 
-async def test_the_health_port_serves_health_only() -> None:
+async def test_the_health_port_is_none_by_default_and_serves_health_only() -> None:
+    async with health_listener("") as none:
+        assert none == []
     async with health_listener("127.0.0.1:0") as listeners, grpc.aio.insecure_channel(listeners[0].address) as channel:
         # The request is sent as a whole: a stream that is refused while it is written ends differently.
         reflection: Any = channel.unary_unary("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
@@ -203,11 +205,6 @@ async def test_the_health_port_serves_health_only() -> None:
             with pytest.raises(grpc.aio.AioRpcError) as refused:
                 await call
             assert refused.value.code() is code
-
-
-async def test_there_is_no_health_port_by_default() -> None:
-    async with health_listener("") as listeners:
-        assert listeners == []
 
 
 async def test_an_address_in_use_is_reported(lobby: LobbyServer) -> None:
