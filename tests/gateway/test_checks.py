@@ -107,22 +107,12 @@ def test_certificates_are_checked_for_an_envoy_that_runs_by_itself(folder: Path,
     assert CliRunner().invoke(app, command).exit_code == 0
 
 
-def test_a_development_certificate_is_made_once_and_again_after_its_end(tmp_path: Path) -> None:
-    made = DevelopmentCertificate(tmp_path)
-    made.ensure(now_utc() - timedelta(days=300))
-    first = made.certificate.read_bytes()
-    made.ensure(now_utc())
-    assert made.certificate.read_bytes() == first
-    made.ensure(now_utc() + timedelta(days=100))
-    assert made.certificate.read_bytes() != first
-    assert made.key.stat().st_mode & 0o777 == 0o600
-
-
-def test_a_development_certificate_is_made_again_for_a_new_address_of_the_machine(tmp_path: Path) -> None:
-    made = DevelopmentCertificate(tmp_path)
-    certificates = []
-    for addresses in ((), ["192.0.2.7"], ["192.0.2.7"], (), ["2001:db8::7"]):
-        made.ensure(now_utc(), addresses)
+def test_a_development_certificate_is_made_again_after_its_end_and_for_a_new_address(tmp_path: Path) -> None:
+    made, certificates = DevelopmentCertificate(tmp_path), []
+    steps = [(-300, ""), (0, ""), (100, ""), (100, "192.0.2.7"), (100, "192.0.2.7"), (100, ""), (100, "2001:db8::7")]
+    for days, address in steps:
+        made.ensure(now_utc() + timedelta(days=days), [address] if address else ())
         certificates.append(made.certificate.read_bytes())
-    first, second, third, fourth, last = certificates
-    assert first != second == third == fourth != last
+    first, second, third, fourth, fifth, sixth, last = certificates
+    assert first == second != third != fourth == fifth == sixth != last
+    assert made.key.stat().st_mode & 0o777 == 0o600

@@ -251,14 +251,16 @@ def test_services_get_whole_requests_except_of_the_bidirectional_stream(settings
     assert unbuffered == ["croupier_api.v1.EngineService/PlayTable"]
 
 
-def test_the_administration_has_no_port(settings: GatewaySettings) -> None:
-    assert made(settings)["admin"]["address"] == {"pipe": {"path": str(settings.admin_socket), "mode": 0o600}}
+def test_the_administration_has_no_port_and_only_the_metrics_listener_reaches_it(settings: GatewaySettings) -> None:
     assert "admin" not in made(changed(settings, admin_socket=None))
-
-
-def test_metrics_without_an_administration_are_refused(settings: GatewaySettings) -> None:
     with pytest.raises(SettingsError, match="--metrics-listen needs --admin-socket"):
         configuration_files(changed(settings, admin_socket=None, metrics_listen="127.0.0.1:7708"))
+    configuration = made(changed(settings, metrics_listen="127.0.0.1:7708"))
+    assert configuration["admin"]["address"] == {"pipe": {"path": str(settings.admin_socket), "mode": 0o600}}
+    opened, metrics = configuration["static_resources"]["listeners"]
+    assert "'cluster': 'admin'" not in str(opened)
+    [host] = metrics["filter_chains"][0]["filters"][0]["typed_config"]["route_config"]["virtual_hosts"]
+    assert [route["match"]["path"] for route in host["routes"]] == ["/metrics", "/ready"]
 
 
 def test_all_addresses_of_ipv6_are_those_of_ipv4_too(settings: GatewaySettings) -> None:
@@ -268,14 +270,6 @@ def test_all_addresses_of_ipv6_are_those_of_ipv4_too(settings: GatewaySettings) 
         assert listener["address"] == {"socket_address": address}
     assert "ipv4_compat" not in str(configuration["static_resources"]["clusters"])
     assert "ipv4_compat" not in str(made(changed(settings, listen="[::1]:7700")))
-
-
-def test_the_players_listener_does_not_reach_the_administration(settings: GatewaySettings) -> None:
-    listeners = made(changed(settings, metrics_listen="127.0.0.1:7708"))["static_resources"]["listeners"]
-    opened, metrics = listeners
-    assert "'cluster': 'admin'" not in str(opened)
-    [host] = metrics["filter_chains"][0]["filters"][0]["typed_config"]["route_config"]["virtual_hosts"]
-    assert [route["match"]["path"] for route in host["routes"]] == ["/metrics", "/ready"]
 
 
 def test_texts_of_refusals_fit_into_headers() -> None:

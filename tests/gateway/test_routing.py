@@ -24,7 +24,6 @@ CALL_SECONDS = 120
 CANCEL_SECONDS = 60
 """Less than the time-outs of gateway and engine."""
 SERVICE = "croupier_api.v1.EngineService"
-ONE_SECOND = "--request-seconds=1"
 
 
 class FakeEngine:
@@ -87,6 +86,18 @@ class FakeEngine:
 
 
 @contextmanager
+def running_engine(
+    folder: Path, *flags: str, credentials: grpc.ServerCredentials | None = None
+) -> Iterator[tuple[FakeEngine, Gateway]]:
+    """Run an engine and its gateway with these flags."""
+    with (
+        FakeEngine(credentials).running() as engine,
+        opened_gateway(folder, f"--engine={engine.address}", *flags) as gateway,
+    ):
+        yield engine, gateway
+
+
+@contextmanager
 def running_engines(folder: Path) -> Iterator[tuple[Sequence[FakeEngine], Gateway]]:
     """Run three engines and their gateway."""
     with ExitStack() as stack:
@@ -142,10 +153,8 @@ def test_a_table_stays_on_one_engine_by_header_and_by_path(engines: Sequence[Fak
     for table_id, home in homes.items():
         assert view_by_grpc(gateway, table_id) == home
         assert view_by_json(gateway, table_id) == home
-
-
-def test_without_a_table_any_engine_answers(engines: Sequence[FakeEngine], gateway: Gateway) -> None:
-    assert view_by_grpc(gateway, "table", named=False) in {engine.address for engine in engines}
+    # Any engine answers a call that names no table.
+    assert view_by_grpc(gateway, "table", named=False) in homes.values()
 
 
 def test_a_table_whose_engine_stopped_is_routed_to_another(tmp_path: Path) -> None:
@@ -173,10 +182,7 @@ def test_only_idempotent_calls_are_retried(engines: Sequence[FakeEngine], gatewa
 
 @pytest.mark.slow
 def test_a_service_that_does_not_answer_in_time(tmp_path: Path) -> None:
-    with (
-        FakeEngine().running() as engine,
-        opened_gateway(tmp_path, f"--engine={engine.address}", ONE_SECOND) as gateway,
-    ):
+    with running_engine(tmp_path, "--request-seconds=1") as (engine, gateway):
         engine.answering.clear()
         try:
             late = gateway.ask("GET", "/v1/tables/one/view", token=gateway.token())
@@ -222,10 +228,7 @@ def test_upstreams_use_mutual_tls(tmp_path: Path, name: str, same_authority: boo
     asks = grpc.ssl_server_credentials(
         [(engines.key, engines.certificate)], authority.authority.certificate, require_client_auth=True
     )
-    with (
-        FakeEngine(asks).running() as engine,
-        opened_gateway(tmp_path, f"--engine={engine.address}", *flags) as gateway,
-    ):
+    with running_engine(tmp_path, *flags, credentials=asks) as (_, gateway):
         assert gateway.ask("GET", "/v1/tables/one/view", token=gateway.token()).status == status
 
 

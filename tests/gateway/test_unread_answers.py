@@ -10,9 +10,9 @@ from typing import Any
 import grpc
 import pytest
 
-from tests.gateway.harness import metric_values, opened_gateway
+from tests.gateway.harness import metric_values
 from tests.gateway.raw_http2 import DATA, RST_STREAM, RawHttp2
-from tests.gateway.test_routing import FakeEngine
+from tests.gateway.test_routing import running_engine
 from tests.waiting import TIMEOUT_SECONDS, until
 
 pytestmark = [pytest.mark.gateway, pytest.mark.slow]
@@ -23,8 +23,7 @@ CONNECTIONS = 'envoy_http_downstream_cx_active{envoy_http_conn_manager_prefix="g
 
 def test_an_answer_that_is_not_read_is_reset_over_http_2(tmp_path: Path) -> None:
     with (
-        FakeEngine().running() as engine,
-        opened_gateway(tmp_path, f"--engine={engine.address}") as gateway,
+        running_engine(tmp_path) as (_, gateway),
         closing(socket.create_connection(("127.0.0.1", gateway.port), TIMEOUT_SECONDS)) as connection,
     ):
         reader = RawHttp2(connection, window=0)
@@ -37,8 +36,7 @@ def test_an_answer_that_is_not_read_is_reset_over_http_2(tmp_path: Path) -> None
 async def test_a_connection_that_is_not_read_is_closed_over_http_1(tmp_path: Path) -> None:
     """Linux keeps a closed window open for ever, as long as the other side confirms it, which is told of no end."""
     with (
-        FakeEngine().running() as engine,
-        opened_gateway(tmp_path, f"--engine={engine.address}", "--metrics-listen=127.0.0.1:0") as gateway,
+        running_engine(tmp_path, "--metrics-listen=127.0.0.1:0") as (engine, gateway),
         closing(socket.socket()) as connection,
     ):
         engine.padding = "x" * 3_900_000
@@ -54,8 +52,7 @@ async def test_a_connection_that_is_not_read_is_closed_over_http_1(tmp_path: Pat
 async def test_unread_answers_block_no_other_call(tmp_path: Path) -> None:
     """Calls to one service share a connection, which has a window of its own."""
     with (
-        FakeEngine().running() as engine,
-        opened_gateway(tmp_path, f"--engine={engine.address}", "--workers=1", "--request-seconds=5") as gateway,
+        running_engine(tmp_path, "--workers=1", "--request-seconds=5") as (engine, gateway),
         grpc.insecure_channel(gateway.address, UNREAD) as channel,
     ):
         metadata = (("authorization", f"Bearer {gateway.token()}"),)

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -19,27 +18,17 @@ from tests.waiting import SettlingLoop, settled
 
 
 @dataclass
-class Clock:
-    """A clock in seconds."""
-
-    now: float = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@dataclass
 class Probe:
-    """A running monitor with its clocks; the loop's time is that of the first."""
+    """The registry of a running monitor, and its clocks in seconds; the loop's time is that of the first."""
 
-    registry: CollectorRegistry
-    clock: Clock
-    cpu: Clock
+    registry: CollectorRegistry = field(default_factory=CollectorRegistry)
+    now: float = 1_000.0
+    cpu: float = 0.0
 
     async def pass_time(self, seconds: float, cpu_seconds: float) -> None:
         """Let a callback of the loop take this long, and run the timers that are due then."""
-        self.clock.now += seconds
-        self.cpu.now += cpu_seconds
+        self.now += seconds
+        self.cpu += cpu_seconds
         await settled()
 
     async def be_quiet(self, seconds: int) -> None:
@@ -59,24 +48,15 @@ class Probe:
         return self.value("croupier_loop_longest_step_seconds")
 
 
-@asynccontextmanager
-async def running(monitor: LoopMonitor) -> AsyncIterator[None]:
-    task = asyncio.create_task(monitor.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-
-
 @pytest.fixture
 async def probe() -> AsyncIterator[Probe]:
-    registry, clock, cpu = CollectorRegistry(), Clock(), Clock()
-    loop = asyncio.get_running_loop()
+    loop, probe = asyncio.get_running_loop(), Probe()
     assert isinstance(loop, SettlingLoop)
-    loop.follow(clock)
-    async with running(LoopMonitor(registry, clock, cpu)):
-        await settled()
-        yield Probe(registry, clock, cpu)
+    loop.follow(lambda: probe.now)
+    monitoring = asyncio.create_task(LoopMonitor(probe.registry, lambda: probe.now, lambda: probe.cpu).run())
+    await settled()
+    yield probe
+    monitoring.cancel()
 
 
 async def test_a_planted_step_is_the_longest(probe: Probe) -> None:
