@@ -35,13 +35,12 @@ async def migrated_from(
     url: str, package: str, revision: str, statement: TextClause, rows: Sequence[Mapping[str, Any]]
 ) -> AsyncIterator[Database]:
     """Migrate a database to a revision, store rows there by a statement, and open it with the current schema."""
-    database = open_database(url)
-    await migrate_to(database, package, revision)
-    await execute(database, statement, rows)
-    await migrate(database, package)
-    await check_schema(database, package)
-    yield database
-    await database.close()
+    old = open_database(url)
+    await migrate_to(old, package, revision)
+    await execute(old, statement, rows)
+    await old.close()
+    async with up_to_date(url, package) as database:
+        yield database
 
 
 def differences(connection: Connection, metadata: MetaData, version_table: str) -> list[object]:

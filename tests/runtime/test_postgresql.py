@@ -225,30 +225,22 @@ async def test_a_service_is_ready_only_while_its_database_accepts_writes(
     assert await asyncio.wait_for(serving, TIMEOUT_SECONDS) == 0
 
 
-def select_one(connection: Connection) -> int:
-    return int(connection.execute(text("SELECT 1")).scalar_one())
-
-
-async def query(database: Database) -> int:
-    return await database.read(select_one)
-
-
 async def query_twice(database: Database, between: Callable[[], object]) -> None:
-    await database.read(lambda connection: (select_one(connection), between(), select_one(connection)))
+    await database.read(lambda connection: (pid_of(connection), between(), pid_of(connection)))
 
 
 @pytest.mark.slow
 async def test_a_server_that_was_killed(own_server: PostgresServer, database: Database) -> None:
-    assert await query(database) == 1
+    await database.read(pid_of)
     own_server.kill()
     try:
         for _ in range(2):
             with pytest.raises(Unavailable):
-                await query(database)
+                await database.read(pid_of)
         assert not await database.is_reachable()
     finally:
         own_server.start()
-    assert await query(database) == 1
+    await database.read(pid_of)
     assert await database.is_reachable()
 
 
@@ -257,7 +249,7 @@ async def test_a_server_that_is_killed_within_a_transaction(own_server: Postgres
     with pytest.raises(Unavailable):
         await query_twice(database, own_server.kill)
     own_server.start()
-    assert await query(database) == 1
+    await database.read(pid_of)
 
 
 @pytest.mark.slow
@@ -266,22 +258,22 @@ async def test_connections_that_are_terminated(own_server: PostgresServer, datab
     with pytest.raises(Unavailable):
         await query_twice(database, lambda: own_server.run_sql("postgres", terminate))
     own_server.run_sql("postgres", terminate)
-    assert await query(database) == 1
+    await database.read(pid_of)
 
 
 @pytest.mark.slow
 async def test_a_server_that_hangs(own_server: PostgresServer, database: Database) -> None:
     # With a short timeout of commands, for which the test waits, and one connection, which each call has to return.
     with_timeout = Database(PostgresPool(database.url, command_seconds=2, pool_size=1))
-    await query(with_timeout)
+    await with_timeout.read(pid_of)
     own_server.pause()
     try:
         assert not await with_timeout.is_reachable(0.2)
         with pytest.raises(Unavailable):
-            await query(with_timeout)
+            await with_timeout.read(pid_of)
     finally:
         own_server.resume()
-    assert await query(with_timeout) == 1
+    await with_timeout.read(pid_of)
     await with_timeout.close()
 
 
@@ -313,8 +305,8 @@ async def test_a_commit_is_not_visible_before_a_standby_has_it(own_server: Postg
 async def test_a_cancelled_call_ends(database: Database) -> None:
     for wait in range(100):
         # A pooled connection is checked before it is used again.
-        await query(database)
-        querying = asyncio.create_task(query(database))
+        await database.read(pid_of)
+        querying = asyncio.create_task(database.read(pid_of))
         await asyncio.sleep(wait * 20e-6)
         if querying.cancel():
             with pytest.raises(asyncio.CancelledError):
@@ -323,6 +315,6 @@ async def test_a_cancelled_call_ends(database: Database) -> None:
 
 @pytest.mark.slow
 async def test_more_calls_than_connections_take_turns(own_server: PostgresServer, database: Database) -> None:
-    assert await asyncio.gather(*(query(database) for _ in range(300))) == [1] * 300
+    await pooled_pids(database, 300)
     sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'croupier'"
     assert own_server.run_sql("postgres", sessions) == "10"
