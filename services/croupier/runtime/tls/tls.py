@@ -5,21 +5,18 @@ certificate with which they were made.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import grpc
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, SECP384R1, SECP521R1, EllipticCurvePublicKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
-from cryptography.hazmat.primitives.asymmetric.types import (
-    CertificatePublicKeyTypes,
-    PrivateKeyTypes,
-    PublicKeyTypes,
-)
+from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509 import Certificate
 
@@ -32,6 +29,7 @@ POLL_SECONDS = 1.0
 """The time between checks of the files."""
 MIN_RSA_BITS = 2048
 
+Parsed = TypeVar("Parsed")
 Contents: TypeAlias = tuple[bytes, bytes, bytes]
 """The content of certificate, key and authorities; empty for a file that cannot be read."""
 
@@ -148,8 +146,9 @@ def checked_pair(certificate: Path, pem: bytes, key: Path, key_pem: bytes, now: 
     check_secret(key)
     holder, *_ = _certificates(certificate, pem)
     _check_time(certificate, holder, now)
-    public_key = _private_key(key, key_pem).public_key()
-    if public_key != _public_key(certificate, holder):
+    fault = "cannot be read as a private key in PEM form without password"
+    public_key = _parsed(key, fault, lambda: load_pem_private_key(key_pem, password=None)).public_key()
+    if public_key != _parsed(certificate, "has a key of an unknown kind", holder.public_key):
         raise SettingsError(f"{key} is not the key of the certificate in {certificate}")
     if not _is_supported(public_key):
         raise SettingsError(
@@ -164,18 +163,11 @@ def check_authorities(path: Path, pem: bytes, now: datetime) -> None:
     _check_time(path, max(_certificates(path, pem), key=lambda each: each.not_valid_after_utc), now)
 
 
-def _private_key(path: Path, pem: bytes) -> PrivateKeyTypes:
+def _parsed(path: Path, fault: str, parse: Callable[[], Parsed]) -> Parsed:
     try:
-        return load_pem_private_key(pem, password=None)
+        return parse()
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise SettingsError(f"{path} cannot be read as a private key in PEM form without password") from None
-
-
-def _public_key(path: Path, certificate: Certificate) -> CertificatePublicKeyTypes:
-    try:
-        return certificate.public_key()
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise SettingsError(f"{path} has a key of an unknown kind") from None
+        raise SettingsError(f"{path} {fault}") from None
 
 
 def _is_supported(key: PublicKeyTypes) -> bool:
@@ -186,10 +178,7 @@ def _is_supported(key: PublicKeyTypes) -> bool:
 
 
 def _certificates(path: Path, pem: bytes) -> list[Certificate]:
-    try:
-        return x509.load_pem_x509_certificates(pem)
-    except ValueError:
-        raise SettingsError(f"{path} cannot be read as a certificate in PEM form") from None
+    return _parsed(path, "cannot be read as a certificate in PEM form", lambda: x509.load_pem_x509_certificates(pem))
 
 
 def _check_time(path: Path, certificate: Certificate, now: datetime) -> None:
