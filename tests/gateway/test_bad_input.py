@@ -15,26 +15,13 @@ import pytest
 from grpc_status import rpc_status
 
 from croupier.gateway.admin import Admin
-from croupier.runtime.identity.tokens import (
-    ENGINE_CONTROL_AUDIENCE,
-    PLAYER_AUDIENCE,
-    SCORING_CONTROL_AUDIENCE,
-    write_new_key_pair,
-)
-from croupier_internal.v1 import engine_control_pb2, scoring_control_pb2
+from croupier.runtime.identity.tokens import ENGINE_CONTROL_AUDIENCE, write_new_key_pair
 from tests.gateway.conftest import GatewayDeployment
 from tests.gateway.harness import Gateway, has_reason, opened_gateway, refused, refused_over_grpc, reveals_no_gateway
 from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.gateway
 LIST_GAMES, CREATE_TABLE = (f"/croupier_api.v1.LobbyService/{method}" for method in ("ListGames", "CreateTable"))
-CONTROL = [
-    f"/{service.full_name}/{method.name}"
-    for file in (engine_control_pb2, scoring_control_pb2)
-    for service in file.DESCRIPTOR.services_by_name.values()
-    for method in service.methods
-]
-REFLECTION = [f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo" for version in ("v1", "v1alpha")]
 
 
 @pytest.fixture
@@ -79,13 +66,6 @@ def test_the_scheme_of_a_token_is_case_insensitive(gateway: Gateway, scheme: str
 def test_a_token_in_another_form_is_refused(gateway: Gateway, form: str) -> None:
     answer = gateway.ask("GET", "/v1/games", headers={"authorization": form.format(gateway.token())})
     refused(answer, 401, grpc.StatusCode.UNAUTHENTICATED, "access token")
-
-
-@pytest.mark.parametrize("path", [*CONTROL, *REFLECTION])
-def test_internal_methods_are_unknown(gateway: Gateway, channel: grpc.Channel, path: str) -> None:
-    for audience in (PLAYER_AUDIENCE, ENGINE_CONTROL_AUDIENCE, SCORING_CONTROL_AUDIENCE):
-        token = gateway.token(audience=audience)
-        assert refused_natively(channel.unary_unary(path), token) is grpc.StatusCode.UNIMPLEMENTED
 
 
 @pytest.mark.parametrize(

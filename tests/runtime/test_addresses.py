@@ -51,10 +51,6 @@ def test_loopback_is_this_machine_only() -> None:
     assert not any(map(is_loopback, ("0.0.0.0:80", "[::]:80", "10.0.0.1:80", "example.org:80", "80")))
 
 
-def test_several_addresses_are_separated_by_commas() -> None:
-    assert addresses_of("a:1, b:2") == ("a:1", "b:2")
-
-
 @pytest.mark.parametrize(
     "address",
     ["10.0.0.1:80", "[::1]:80", "[fd00::7]:65535", "lobby:7710", "dns:///lobby:7710", "dns://[::1]:53/lobby:7710"],
