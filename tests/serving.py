@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 from croupier.runtime.identity.tokens import TokenVerifier
 from croupier.runtime.observation.metrics import RpcMetrics
 from croupier.runtime.server.grpc_server import AddServices, listen
-from croupier.runtime.server.interceptor import Authenticator, CallInterceptor
+from croupier.runtime.server.interceptor import CallInterceptor
 from tests import refusals
 
 
@@ -24,8 +24,7 @@ async def serving(
     port: int = 0,
 ) -> AsyncIterator[str]:
     """Serve with a verifier of tokens until the end of the block; yields the address."""
-    authenticator, metrics = Authenticator(verifier, open_methods), RpcMetrics(CollectorRegistry())
-    interceptor = CallInterceptor(authenticator, metrics, structlog.get_logger())
+    interceptor = CallInterceptor(verifier, open_methods, RpcMetrics(CollectorRegistry()), structlog.get_logger())
     listener = await listen(f"127.0.0.1:{port}", names, add, interceptor)
     try:
         yield listener.address

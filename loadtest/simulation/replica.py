@@ -22,7 +22,7 @@ from croupier.runtime.identity import tokens
 from croupier.runtime.observation.metrics import RpcMetrics
 from croupier.runtime.observation.outage_log import OutageLog
 from croupier.runtime.server.grpc_server import CLOSE_SECONDS
-from croupier.runtime.server.interceptor import Authenticator, CallInterceptor
+from croupier.runtime.server.interceptor import CallInterceptor
 from croupier.scoring.__main__ import servicers
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
@@ -168,9 +168,9 @@ class Replica:
         limits: Limits | None = None,
     ) -> SimulatedServer:
         """Open a port for callers with tokens that this key has signed."""
-        authenticator = Authenticator(tokens.TokenVerifier(key.public_key(), audience, clock), open_methods)
+        verifier = tokens.TokenVerifier(key.public_key(), audience, clock)
         logger = SimulatedLogger(self.process.name, self.environment.findings)
-        interceptor = CallInterceptor(authenticator, RpcMetrics(CollectorRegistry()), logger, limits)
+        interceptor = CallInterceptor(verifier, open_methods, RpcMetrics(CollectorRegistry()), logger, limits)
         server = SimulatedServer(self.environment.network, self.process, interceptor)
         add_to(server)
         self.environment.network.listen(address, server)

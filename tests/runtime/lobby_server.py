@@ -16,7 +16,7 @@ from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, TokenIssuer, Token
 from croupier.runtime.observation.metrics import RpcMetrics
 from croupier.runtime.server.call import Call
 from croupier.runtime.server.grpc_server import Listener, listen
-from croupier.runtime.server.interceptor import REQUEST_SECONDS, Authenticator, CallInterceptor
+from croupier.runtime.server.interceptor import REQUEST_SECONDS, CallInterceptor
 from croupier.runtime.tls.tls import Tls
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc
@@ -87,8 +87,8 @@ def interceptor(
     limits: Limits | None = None,
     request_seconds: float = REQUEST_SECONDS,
 ) -> CallInterceptor:
-    authenticator = Authenticator(VERIFIER, frozenset({f"{LOBBY}/SignIn"}))
-    return CallInterceptor(authenticator, RpcMetrics(registry), logger, limits, request_seconds)
+    sign_in = frozenset({f"{LOBBY}/SignIn"})
+    return CallInterceptor(VERIFIER, sign_in, RpcMetrics(registry), logger, limits, request_seconds)
 
 
 @asynccontextmanager

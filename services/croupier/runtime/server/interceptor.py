@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -58,36 +58,23 @@ Decode: TypeAlias = Callable[[bytes], Any]
 Encode: TypeAlias = Callable[[Any], bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Authenticator:
-    """Authenticates callers; `open_methods` need no token, nor do unknown methods."""
-
-    verifier: TokenVerifier
-    open_methods: frozenset[str] = frozenset()
-
-    def authenticate(self, method: str, metadata: Mapping[str, str]) -> Caller:
-        """Return the caller, an anonymous one for open methods; raises Unauthenticated."""
-        network = network_of(metadata.get(ADDRESS_HEADER, ""))
-        if method == UNKNOWN_METHOD or method in self.open_methods or method.startswith(OPEN_SERVICES):
-            return Caller("", "", network)
-        return self.verifier.verify(bearer_token(dict(metadata)), network)
-
-
 class CallInterceptor(grpc.aio.ServerInterceptor):
     """Wraps every handler of a server; without `limits` anyone may call as often as they like.
 
-    A request has to arrive within `request_seconds` after its headers.
+    `open_methods` and unknown methods need no token. A request has to arrive in `request_seconds` after its headers.
     """
 
     def __init__(
         self,
-        authenticator: Authenticator,
+        verifier: TokenVerifier,
+        open_methods: frozenset[str],
         metrics: RpcMetrics,
         logger: Logger,
         limits: Limits | None = None,
         request_seconds: float = REQUEST_SECONDS,
     ) -> None:
-        self._authenticator = authenticator
+        self._verifier = verifier
+        self._open_methods = {UNKNOWN_METHOD, *open_methods}
         self._metrics = metrics
         self._logger = logger
         self._limits = limits
@@ -252,7 +239,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         structlog.contextvars.bind_contextvars(method=method, request_id=_request_id(metadata))
         if table_id := metadata.get("x-table-id", ""):
             _bind_table(table_id)
-        caller = self._authenticator.authenticate(method, metadata)
+        network = network_of(metadata.get(ADDRESS_HEADER, ""))
+        if method in self._open_methods:
+            caller = Caller("", "", network)
+        else:
+            caller = self._verifier.verify(bearer_token(metadata), network)
         if caller.id:
             structlog.contextvars.bind_contextvars(player_id=caller.id)
         if self._limits is not None and not caller.network:

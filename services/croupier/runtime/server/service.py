@@ -27,7 +27,7 @@ from croupier.runtime.observation.tracing import TracesSettings, exported_spans
 from croupier.runtime.server import grpc_server
 from croupier.runtime.server.addresses import is_loopback
 from croupier.runtime.server.channels import open_channel
-from croupier.runtime.server.interceptor import Authenticator, CallInterceptor
+from croupier.runtime.server.interceptor import CallInterceptor
 from croupier.runtime.server.program import FAILED, DatabaseUnreachable, SettingsError, run_program
 from croupier.runtime.server.tasks import SupervisedTasks, TaskFactory, end_tasks, supervised_tasks
 from croupier.runtime.server.tuning import tune_process
@@ -214,8 +214,9 @@ async def _listening(
     async with AsyncExitStack() as stack:
         listeners = []
         for port in service.ports:
-            authenticator = Authenticator(port.verifier, port.open_methods)
-            interceptor = CallInterceptor(authenticator, service.rpc_metrics, resources.logger, port.limits)
+            interceptor = CallInterceptor(
+                port.verifier, port.open_methods, service.rpc_metrics, resources.logger, port.limits
+            )
             listener = await grpc_server.listen(
                 port.address,
                 [port.service_name],
