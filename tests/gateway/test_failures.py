@@ -33,20 +33,16 @@ async def test_a_game_continues_after_the_gateway_was_killed(deployment: Gateway
         deployment.services.kill("gateway")
         await play_game(table, lambda seen: choose_random_action(seen, Random(3)))
         assert table.ranking
-    await until_reported(deployment, "gateway", killed)
+    # It may serve before it is reported.
+    await until(lambda: deployment.services.pids["gateway"] != killed)
     assert deployment.services.addresses["gateway"]["listen"] == before
-
-
-async def until_reported(deployment: GatewayDeployment, instance: str, ended: int) -> None:
-    """Wait until the services report another process for one that has ended; it may serve before."""
-    await until(lambda: deployment.services.pids[instance] != ended)
 
 
 async def test_an_envoy_that_was_killed_is_restarted(deployment: GatewayDeployment) -> None:
     gateway = deployment.services.pids["gateway"]
     [envoy] = children(gateway)
     os.kill(envoy, signal.SIGKILL)
-    await until_reported(deployment, "gateway", gateway)
+    await until(lambda: deployment.services.pids["gateway"] != gateway)
     assert deployment.gateway.ask("GET", "/healthz").status == 200
 
 
