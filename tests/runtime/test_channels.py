@@ -1,10 +1,12 @@
 """Channels to several replicas skip replicas that are away, and retry a call at the next one."""
 
 import asyncio
+import struct
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any
 
 import grpc
@@ -14,11 +16,49 @@ from google.protobuf.descriptor_pb2 import MethodOptions
 from croupier.runtime.server.channels import open_channel, target_of
 from croupier_internal.v1 import engine_control_pb2, scoring_control_pb2
 from tests.ports import reserved_port
-from tests.runtime.resolver import resolving
 
 METHOD = "/tests.Service/Method"
 CALL_SECONDS = 10.0
 DEADLINE_SECONDS = 60.0
+HEADER, QUESTION = struct.Struct("!6H"), struct.Struct("!2H")
+A, INTERNET = 1, 1
+ANSWER_FLAGS = 0x8580
+TIME_TO_LIVE_SECONDS = 1
+
+
+def dns_answer(question: bytes, addresses: Sequence[str]) -> bytes:
+    """Return the answer to a DNS message with one question; only a question of type A gets addresses."""
+    number, *_ = HEADER.unpack_from(question)
+    end = question.index(b"\0", HEADER.size) + 1
+    if QUESTION.unpack_from(question, end) != (A, INTERNET):
+        addresses = ()
+    records = b"".join(
+        struct.pack("!3HIH4B", 0xC00C, A, INTERNET, TIME_TO_LIVE_SECONDS, 4, *map(int, address.split(".")))
+        for address in addresses
+    )
+    asked = question[HEADER.size : end + QUESTION.size]
+    return HEADER.pack(number, ANSWER_FLAGS, 1, len(addresses), 0, 0) + asked + records
+
+
+class _Resolver(asyncio.DatagramProtocol):
+    def __init__(self, addresses: Sequence[str]) -> None:
+        self._addresses = addresses
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        self._transport.sendto(dns_answer(data, self._addresses), addr)
+
+
+@asynccontextmanager
+async def resolving(addresses: Sequence[str]) -> AsyncIterator[str]:
+    """Answer every name with these addresses, which a test may change; yields the host:port of the DNS server."""
+    listening = asyncio.get_running_loop().create_datagram_endpoint(partial(_Resolver, addresses), ("127.0.0.1", 0))
+    transport, _ = await listening
+    host, port = transport.get_extra_info("sockname")
+    yield f"{host}:{port}"
+    transport.close()
 
 
 @asynccontextmanager
