@@ -3,7 +3,6 @@
 import base64
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -94,26 +93,15 @@ def _values(settings: GatewaySettings) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """A service, or the collector of traces, with its addresses, host:port each."""
-
-    name: str
-    addresses: tuple[str, ...]
-    is_service: bool = True
-
-    @property
-    def has_names(self) -> bool:
-        """Return whether any host is a name, which Envoy has to resolve."""
-        return None in map(ip_of, self.addresses)
-
-
-def _clusters(settings: GatewaySettings) -> Iterator[Cluster]:
-    yield Cluster("lobby", addresses_of(settings.lobby))
-    yield Cluster("engine", addresses_of(settings.engine))
-    yield Cluster("scoring", addresses_of(settings.scoring))
-    if settings.traces_collector:
-        yield Cluster("traces", (settings.traces_collector,), is_service=False)
+def _clusters(settings: GatewaySettings) -> Iterator[dict[str, Any]]:
+    """Yield the values of each service, and of the collector of traces, with its addresses, host:port each."""
+    services = {"lobby": settings.lobby, "engine": settings.engine, "scoring": settings.scoring}
+    collector = {"traces": settings.traces_collector} if settings.traces_collector else {}
+    for name, text in (services | collector).items():
+        addresses = addresses_of(text)
+        # Envoy has to resolve names.
+        has_names = None in map(ip_of, addresses)
+        yield {"name": name, "addresses": addresses, "is_service": name in services, "has_names": has_names}
 
 
 def _secrets(settings: GatewaySettings) -> Iterator[dict[str, Any]]:
@@ -125,32 +113,16 @@ def _secrets(settings: GatewaySettings) -> Iterator[dict[str, Any]]:
         yield {"name": "services", "certificate": services.ca, "key": None}
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimit:
-    """A token bucket of requests for each network of so many bits."""
-
-    name: str
-    ipv4_bits: int
-    ipv6_bits: int
-    requests_per_second: int
-    burst: int
-
-    @property
-    def tokens_per_fill(self) -> int:
-        """Return the tokens that come at once, at most ten times a second."""
-        return max(self.requests_per_second // 10, 1)
-
-    @property
-    def fill_interval(self) -> str:
-        """Return the time between two fills."""
-        return f"{self.tokens_per_fill / self.requests_per_second:.9f}s"
-
-
-def _rate_limits(settings: GatewaySettings) -> Iterator[RateLimit]:
-    if rate := settings.address_requests_per_second:
-        yield RateLimit("address", 32, 64, rate, settings.address_burst)
-    if rate := settings.network_requests_per_second:
-        yield RateLimit("network", IPV4_BITS, IPV6_BITS, rate, settings.network_request_burst)
+def _rate_limits(settings: GatewaySettings) -> Iterator[dict[str, Any]]:
+    """Yield the values of each token bucket of requests, one for each network of so many bits."""
+    address = ("address", 32, 64, settings.address_requests_per_second, settings.address_burst)
+    network = ("network", IPV4_BITS, IPV6_BITS, settings.network_requests_per_second, settings.network_request_burst)
+    for name, ipv4_bits, ipv6_bits, rate, burst in (address, network):
+        if rate:
+            # At most ten times a second.
+            tokens = max(rate // 10, 1)
+            fill = {"tokens_per_fill": tokens, "fill_interval": f"{tokens / rate:.9f}s"}
+            yield {"name": name, "ipv4_bits": ipv4_bits, "ipv6_bits": ipv6_bits, "burst": burst, **fill}
 
 
 def _origin_matchers(settings: GatewaySettings) -> list[dict[str, Any]]:
