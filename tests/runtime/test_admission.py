@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from croupier.gateway.bindings import calls
+from croupier.gateway.bindings import call_path, calls
 from croupier.runtime.admission.admission import Admission
 from croupier.runtime.admission.budget import PRUNE_SIZE, SECOND, Budget, TooManyCalls
 from croupier.runtime.admission.capacity_limiter import Capacity, CapacityLimiter
@@ -225,7 +225,7 @@ def test_a_look_up_is_paid_before_it_by_the_share_of_a_network_and_by_strangers_
 
 
 def test_each_call_of_players_has_a_cost_and_only_signing_in_has_none() -> None:
-    assert set(COSTS) == {call.path for call in calls()}
+    assert set(COSTS) == {call_path(call) for call in calls()}
     assert [path for path, cost in COSTS.items() if cost < 1] == ["/croupier_api.v1.LobbyService/SignIn"]
     assert cost_of("unknown") == 1
 

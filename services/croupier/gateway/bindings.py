@@ -1,11 +1,10 @@
 """The contract for Envoy: its calls, their HTTP paths by its annotations, and its descriptors."""
 
 import re
-from dataclasses import dataclass
 
 from google.api import annotations_pb2
 from google.protobuf.descriptor import FileDescriptor, MethodDescriptor, ServiceDescriptor
-from google.protobuf.descriptor_pb2 import FileDescriptorSet, MethodOptions
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.rpc import error_details_pb2, status_pb2
 
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
@@ -20,46 +19,12 @@ OPEN_CALLS = frozenset({"SignIn", "RefreshToken"})
 """The calls without a token."""
 _PATH_FIELD = re.compile(r"(\w+)/{(\w+)}")
 """A field of a path, after the collection of what it names."""
-ENDING_STREAMS = frozenset({"GetReplay"})
-"""The calls whose response is a stream of parts, which ends after the last one."""
 _ERROR_DETAILS: tuple[FileDescriptor, ...] = (status_pb2.DESCRIPTOR, error_details_pb2.DESCRIPTOR)
 
 
-@dataclass(frozen=True, slots=True)
-class RoutedCall:
-    """A call over gRPC."""
-
-    method: MethodDescriptor
-
-    @property
-    def path(self) -> str:
-        """Return its path in gRPC."""
-        return call_path(self.method)
-
-    @property
-    def cluster(self) -> str:
-        """Return its service."""
-        return self.method.containing_service.name.removesuffix("Service").lower()
-
-    @property
-    def lasts(self) -> bool:
-        """Return whether its response is a stream without an end of its own."""
-        return self.method.server_streaming and self.method.name not in ENDING_STREAMS
-
-    @property
-    def is_read(self) -> bool:
-        """Return whether it changes nothing."""
-        return self.method.GetOptions().idempotency_level == MethodOptions.NO_SIDE_EFFECTS
-
-    @property
-    def is_idempotent(self) -> bool:
-        """Return whether the contract allows retries of a call that may have taken effect."""
-        return self.method.GetOptions().idempotency_level != MethodOptions.IDEMPOTENCY_UNKNOWN
-
-
-def calls() -> tuple[RoutedCall, ...]:
+def calls() -> tuple[MethodDescriptor, ...]:
     """Return all calls of players, in the order of the contract."""
-    return tuple(RoutedCall(method) for service in SERVICES for method in service.methods)
+    return tuple(method for service in SERVICES for method in service.methods)
 
 
 def call_path(method: MethodDescriptor) -> str:
@@ -69,17 +34,14 @@ def call_path(method: MethodDescriptor) -> str:
 
 def open_paths() -> tuple[str, ...]:
     """Return the paths, over gRPC and plain HTTP, of the calls without a token."""
-    is_open = [call.method for call in calls() if call.method.name in OPEN_CALLS]
-    return tuple(path for method in is_open for path in (call_path(method), *_http_paths(method)))
+    is_open = [call for call in calls() if call.name in OPEN_CALLS]
+    return tuple(path for call in is_open for path in (call_path(call), *_http_paths(call)))
 
 
 def ambiguous_queries() -> tuple[str, ...]:
     """Return regular expressions of the paths whose query repeats a field of the path, or escapes a name."""
     fields = {
-        match: call.method.input_type
-        for call in calls()
-        for path in _http_paths(call.method)
-        for match in _PATH_FIELD.findall(path)
+        match: call.input_type for call in calls() for path in _http_paths(call) for match in _PATH_FIELD.findall(path)
     }
     repeated = (
         rf"/v1/(.*/)?{collection}/[^?]*\?(.*&)?({name}|{message.fields_by_name[name].json_name})=.*"

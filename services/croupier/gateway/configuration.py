@@ -9,9 +9,10 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from google.protobuf.descriptor_pb2 import MethodOptions
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from croupier.gateway.bindings import SERVICES, ambiguous_queries, calls, descriptor_set, open_paths
+from croupier.gateway.bindings import SERVICES, ambiguous_queries, call_path, calls, descriptor_set, open_paths
 from croupier.gateway.refusals import MAX_HEADER_KIBIBYTES, MAX_HEADERS, REFUSALS
 from croupier.gateway.settings import GatewaySettings
 from croupier.runtime.admission.network import ADDRESS_HEADER, IPV4_BITS, IPV6_BITS
@@ -23,6 +24,8 @@ from croupier.runtime.server.program import SettingsError
 READ_SECONDS = 10
 """Maximum seconds of a unary call that changes nothing, and of a silence in a stream of parts."""
 COLLECTOR_FILE = "collector.yaml"
+ENDING_STREAMS = frozenset({"GetReplay"})
+"""The calls whose response is a stream of parts, which ends after the last one."""
 
 
 def configuration_files(settings: GatewaySettings) -> dict[str, str]:
@@ -77,7 +80,7 @@ def _values(settings: GatewaySettings) -> dict[str, Any]:
         "address_header": ADDRESS_HEADER,
         "rate_limits": list(_rate_limits(settings)),
         "clusters": list(_clusters(settings)),
-        "calls": calls(),
+        "calls": list(_calls()),
         "open_paths": open_paths(),
         "ambiguous_queries": ambiguous_queries(),
         "services": [service.full_name for service in SERVICES],
@@ -91,6 +94,22 @@ def _values(settings: GatewaySettings) -> dict[str, Any]:
         "audience": PLAYER_AUDIENCE,
         "lobby_key_set": _key_set(load_public_key(settings.lobby_public_key)),
     }
+
+
+def _calls() -> Iterator[dict[str, Any]]:
+    """Yield the values of the route of each call."""
+    for method in calls():
+        level = method.GetOptions().idempotency_level
+        yield {
+            "method": method,
+            "path": call_path(method),
+            "cluster": method.containing_service.name.removesuffix("Service").lower(),
+            # Its response is a stream without an end of its own.
+            "lasts": method.server_streaming and method.name not in ENDING_STREAMS,
+            "is_read": level == MethodOptions.NO_SIDE_EFFECTS,
+            # The contract allows retries of a call that may have taken effect.
+            "is_idempotent": level != MethodOptions.IDEMPOTENCY_UNKNOWN,
+        }
 
 
 def _clusters(settings: GatewaySettings) -> Iterator[dict[str, Any]]:
