@@ -61,20 +61,13 @@ class Refusal:
         reply = ": %LOCAL_REPLY_BODY%" if self.includes_envoy_message else ""
         return MessageToDict(self._as_status(reply), preserving_proto_field_name=True)
 
-    @property
-    def grpc_headers(self) -> Mapping[str, str]:
-        """Return the status as headers of a gRPC response without a message."""
-        details = base64.b64encode(self._as_status().SerializeToString(deterministic=True))
-        return {
-            "grpc-status": str(self.code),
-            "grpc-message": self.message,
-            "grpc-status-details-bin": details.rstrip(b"=").decode(),
-        }
-
-    @property
-    def json_headers(self) -> Mapping[str, str]:
-        """Return the header that JSON from services has too."""
-        return {"grpc-status": str(self.code)}
+    def headers(self, is_grpc: bool) -> Mapping[str, str]:
+        """Return the header that JSON from services has too, or the status as headers of a gRPC response."""
+        code = {"grpc-status": str(self.code)}
+        if not is_grpc:
+            return code
+        details = base64.b64encode(self._as_status().SerializeToString(deterministic=True)).rstrip(b"=").decode()
+        return code | {"grpc-message": self.message, "grpc-status-details-bin": details}
 
     def _as_status(self, reply: str = "") -> Status:
         source = {"source": "gateway"}
