@@ -27,7 +27,7 @@ from croupier.runtime.observation.span_export import (
     shut_down,
 )
 from croupier.runtime.observation.traced_calls import TracingInterceptor, tracing_interceptors
-from croupier.runtime.observation.tracing import TRACER, TracesSettings, add_span_ids, exported_spans, open_span
+from croupier.runtime.observation.tracing import TRACER, add_span_ids, exported_spans, open_span
 from croupier.runtime.server.channels import open_channel
 from croupier.runtime.server.program import SettingsError
 from croupier_api.v1 import errors_pb2, lobby_pb2_grpc
@@ -222,8 +222,8 @@ def run_in_new_process(script: str) -> None:
 def span_script(endpoint: str, is_recording: bool) -> str:
     """Return a program that makes a span with this endpoint of a collector."""
     return (
-        "from croupier.runtime.observation.tracing import TracesSettings, exported_spans, start_span\n"
-        f"with exported_spans(TracesSettings({endpoint!r}), 'lobby'), start_span('one') as span:\n"
+        "from croupier.runtime.observation.tracing import exported_spans, start_span\n"
+        f"with exported_spans({endpoint!r}, 1.0, 'lobby'), start_span('one') as span:\n"
         f"    assert span.is_recording() is {is_recording}"
     )
 
@@ -236,7 +236,7 @@ async def test_an_unreachable_collector_loses_spans_only() -> None:
 
 def test_without_a_collector_nothing_is_recorded_and_no_channel_is_traced() -> None:
     run_in_new_process(span_script("", False))
-    assert tracing_interceptors(TracesSettings("")) == []
+    assert tracing_interceptors("") == []
 
 
 def test_a_child_of_an_unrecorded_span_is_not_recorded() -> None:
@@ -250,6 +250,6 @@ def test_without_the_sdk_the_fault_names_the_extra(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
     with (
         pytest.raises(SettingsError, match="which the extra `traces` of this project installs"),
-        exported_spans(TracesSettings("127.0.0.1:1"), "lobby"),
+        exported_spans("127.0.0.1:1", 1.0, "lobby"),
     ):
         pass

@@ -20,7 +20,6 @@ from croupier.runtime.identity.tokens import (
     load_private_key,
     write_new_key_pair,
 )
-from croupier.runtime.observation.tracing import TracesSettings
 from croupier.runtime.server.service import Resources, now_milliseconds
 from croupier.scoring.__main__ import build
 from croupier.scoring.ledger import Ledger, Result, Round, Sheet
@@ -117,7 +116,7 @@ async def open_harness(keys: Keys, database: str) -> AsyncIterator[ScoringHarnes
     async with AsyncExitStack() as stack:
         opened = open_database(database)
         stack.push_async_callback(opened.close)
-        resources = Resources(structlog.get_logger(), None, TracesSettings(), opened, stack)
+        resources = Resources(structlog.get_logger(), None, "", opened, stack)
         service = build(keys.settings(database), resources)
         channels = []
         for port in service.ports:

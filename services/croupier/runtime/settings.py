@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, PositiveInt, ValidationError
 from pydantic_settings import BaseSettings, CliSettingsSource, EnvSettingsSource, SettingsConfigDict
 
-from croupier.runtime.observation.tracing import TracesSettings
 from croupier.runtime.server.addresses import EXPECTED, addresses_of, is_address
 from croupier.runtime.server.channels import target_of
 from croupier.runtime.server.program import SettingsError
@@ -115,11 +114,6 @@ class ServiceSettings(Settings):
     def tls(self) -> TlsFiles | None:
         """Return the files for mutual TLS, None without TLS; raises SettingsError if only some are named."""
         return tls_files("tls", self.tls_certificate, self.tls_key, self.tls_ca)
-
-    @property
-    def traces(self) -> TracesSettings:
-        """Return the settings of traces."""
-        return TracesSettings(self.traces_endpoint, self.traces_ratio)
 
 
 def read_settings(kind: type[AnySettings], program: str, arguments: Sequence[str]) -> AnySettings:

@@ -10,7 +10,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from croupier.runtime.observation.tracing import TRACER, TracesSettings, start_span
+from croupier.runtime.observation.tracing import TRACER, start_span
 
 TRACEPARENT = "traceparent"
 """The only header of W3C Trace Context in use; tracestate and baggage could have any content."""
@@ -21,9 +21,9 @@ Serve = Callable[[Any, ServicerContext], Awaitable[Any]]
 _TRACE_CONTEXT = TraceContextTextMapPropagator()
 
 
-def tracing_interceptors(settings: TracesSettings) -> Sequence[grpc.aio.ClientInterceptor]:
+def tracing_interceptors(endpoint: str) -> Sequence[grpc.aio.ClientInterceptor]:
     """Return the interceptors that trace the calls of a channel, none without a collector."""
-    return [TracingInterceptor()] if settings.endpoint else []
+    return [TracingInterceptor()] if endpoint else []
 
 
 class TracingInterceptor(grpc.aio.UnaryUnaryClientInterceptor):

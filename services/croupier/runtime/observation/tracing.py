@@ -6,7 +6,7 @@ Nothing is recorded unless `exported_spans` has configured the SDK, for a collec
 import contextvars
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 from opentelemetry import trace
 from opentelemetry.context import Context, attach
@@ -19,13 +19,6 @@ TRACER = trace.get_tracer("croupier")
 TABLE_ID, GAME, SEQUENCE = "croupier.table_id", "croupier.game", "croupier.sequence"
 """Attributes of spans; runtime/observation/span_export.py lists the exported ones."""
 _NOT_RECORDED: AbstractContextManager[Span] = nullcontext(trace.INVALID_SPAN)
-
-
-class TracesSettings(NamedTuple):
-    """The collector of traces, host:port or empty, and the recorded share of traces."""
-
-    endpoint: str = ""
-    ratio: float = 1.0
 
 
 def start_span(name: str, **options: Any) -> AbstractContextManager[Span]:
@@ -75,12 +68,13 @@ def add_span_ids(_logger: object, _method: str, fields: MutableMapping[str, Any]
 
 
 @contextmanager
-def exported_spans(settings: TracesSettings, service: str) -> Iterator[None]:
+def exported_spans(endpoint: str, ratio: float, service: str) -> Iterator[None]:
     """Export the spans of this process while the body runs, if a collector is named; works once in a process.
 
-    Raises SettingsError if the SDK is not installed.
+    `endpoint` is the collector's host:port or empty, `ratio` the recorded share of traces. Raises SettingsError if the
+    SDK is not installed.
     """
-    if not settings.endpoint:
+    if not endpoint:
         yield
         return
     try:
@@ -89,5 +83,5 @@ def exported_spans(settings: TracesSettings, service: str) -> Iterator[None]:
         raise SettingsError(
             f"--traces-endpoint needs {missing.name}, which the extra `traces` of this project installs"
         ) from None
-    with exporting(settings.endpoint, settings.ratio, service):
+    with exporting(endpoint, ratio, service):
         yield

@@ -23,7 +23,7 @@ from croupier.runtime.observation.loop_monitor import LoopMonitor
 from croupier.runtime.observation.metrics import RpcMetrics, export_expiry, serve_metrics
 from croupier.runtime.observation.outage_log import OutageLog
 from croupier.runtime.observation.traced_calls import tracing_interceptors
-from croupier.runtime.observation.tracing import TracesSettings, exported_spans
+from croupier.runtime.observation.tracing import exported_spans
 from croupier.runtime.server import grpc_server
 from croupier.runtime.server.addresses import is_loopback
 from croupier.runtime.server.channels import open_channel
@@ -88,7 +88,7 @@ class Resources:
 
     logger: Logger
     tls: Tls | None
-    traces: TracesSettings
+    traces_endpoint: str
     database: Database
     _stack: AsyncExitStack
 
@@ -98,7 +98,7 @@ class Resources:
 
     def channel(self, addresses: str, service: str) -> grpc.aio.Channel:
         """Open a channel to all replicas of another service."""
-        channel = open_channel(addresses, self.tls, service, tracing_interceptors(self.traces))
+        channel = open_channel(addresses, self.tls, service, tracing_interceptors(self.traces_endpoint))
         self._stack.push_async_exit(channel)
         return channel
 
@@ -156,10 +156,10 @@ async def _open(
 ) -> tuple[Resources, Service]:
     """Return resources, which are open until the stack ends, and a service that uses them; nothing is connected yet."""
     tls = Tls(files, now_milliseconds, logger) if (files := settings.tls) else None
-    stack.enter_context(exported_spans(settings.traces, name))
+    stack.enter_context(exported_spans(settings.traces_endpoint, settings.traces_ratio, name))
     database = open_database(settings.database, outages=OutageLog("the database", logger, time.monotonic_ns))
     stack.push_async_callback(database.close)
-    resources = Resources(logger, tls, settings.traces, database, stack)
+    resources = Resources(logger, tls, settings.traces_endpoint, database, stack)
     service = build(settings, resources)
     if tls is None and (open_to_all := [port.address for port in service.ports if not is_loopback(port.address)]):
         logger.warning("other machines can connect without TLS: see --tls-certificate", at=open_to_all)
