@@ -27,10 +27,7 @@ class FairQueue(Generic[Item]):
 
     def put(self, key: str, item: Item) -> None:
         """Add an item of a key."""
-        items = self._waiting.get(key)
-        if items is None:
-            items = self._waiting[key] = OrderedDict()
-        items[item] = None
+        self._waiting.setdefault(key, OrderedDict())[item] = None
 
     def take(self) -> Item:
         """Remove and return the first item of the key whose turn it is; raises KeyError if nothing waits."""

@@ -32,18 +32,16 @@ def expecting(expected: str, is_valid: Callable[[str], object]) -> AfterValidato
     return AfterValidator(checked)
 
 
-def _is_listen_address(text: str) -> bool:
-    return is_address(text, min_port=0)
-
-
 _LISTEN = f"{EXPECTED}, where port 0 chooses one"
 OptionalAddress: TypeAlias = Annotated[str, expecting(f"one {EXPECTED}", lambda text: not text or is_address(text))]
 Addresses: TypeAlias = Annotated[str, expecting("addresses", addresses_of)]
 """One host:port or several with commas between."""
 Replicas: TypeAlias = Annotated[str, expecting("addresses", target_of)]
 """The addresses of all replicas of a service, for one channel to them."""
-ListenAddress: TypeAlias = Annotated[str, expecting(_LISTEN, _is_listen_address)]
-OptionalListenAddress: TypeAlias = Annotated[str, expecting(_LISTEN, lambda text: not text or _is_listen_address(text))]
+ListenAddress: TypeAlias = Annotated[str, expecting(_LISTEN, lambda text: is_address(text, min_port=0))]
+OptionalListenAddress: TypeAlias = Annotated[
+    str, expecting(_LISTEN, lambda text: not text or is_address(text, min_port=0))
+]
 OptionalPath: TypeAlias = Annotated[Path | None, BeforeValidator(lambda text: text or None)]
 """A path, or None for an empty text."""
 Ratio: TypeAlias = Annotated[float, Field(ge=0, le=1)]

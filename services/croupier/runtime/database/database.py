@@ -1,10 +1,9 @@
 """Databases through SQLAlchemy: SQLite for one machine, PostgreSQL for any number of replicas."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -26,14 +25,7 @@ TRANSACTION_SECONDS = 15.0
 """More than the limit of a command, so that usually the command raises the error."""
 RETRY_SECONDS = 1.0
 POSTGRESQL_PORT = 5432
-_DRIVERS: Mapping[str, str] = MappingProxyType(
-    {
-        "sqlite": "sqlite",
-        "postgres": "postgresql+asyncpg",
-        "postgresql": "postgresql+asyncpg",
-        "postgresql+asyncpg": "postgresql+asyncpg",
-    }
-)
+POSTGRESQL_SCHEMES = ("postgres", "postgresql", "postgresql+asyncpg")
 URL_FORMS = (
     "sqlite:////absolute/path.db or postgresql://user:password@host:port/database,"
     " with special characters percent-encoded (@ as %40)"
@@ -165,11 +157,14 @@ def _parsed_url(text_of_url: str) -> URL:
         if "@" in (url.host or ""):
             # The rest of a password: messages would show it as the host.
             raise ValueError
-        url = url.set(drivername=_DRIVERS[url.drivername])
+        if url.drivername in POSTGRESQL_SCHEMES:
+            url = url.set(drivername="postgresql+asyncpg")
+        elif url.drivername != "sqlite":
+            raise ValueError
         # It checks several hosts and ports.
         url.get_dialect()().create_connect_args(url)
         return url
-    except (ArgumentError, ValueError, KeyError):
+    except (ArgumentError, ValueError):
         # The URL is neither quoted nor chained: it may have a password.
         raise SettingsError(f"invalid --database (CROUPIER_DATABASE): expected {URL_FORMS}") from None
 

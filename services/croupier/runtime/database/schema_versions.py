@@ -107,9 +107,11 @@ async def check_schema(database: Database, package: str) -> None:
         raise SettingsError(f"the database {name} cannot be used: {_newer(package)}")
     if not state.is_current:
         lack = "are older than this version needs" if state.revisions else "are missing"
+        # On SQLite each service has its own file, with its own tables only.
+        only = f" --service {_service(package)}" if database.dialect == "sqlite" else ""
         raise SchemaOutdated(
             f"the tables of croupier's {_service(package)} in the database {name} {lack}:"
-            f' run "{_remedy(database, package)}"'
+            f' run "croupier migrate{only} --database {shlex.quote(name)}"'
         )
 
 
@@ -200,9 +202,3 @@ def _newer(package: str) -> str:
 
 def _service(package: str) -> str:
     return package.rpartition(".")[2]
-
-
-def _remedy(database: Database, package: str) -> str:
-    # On SQLite each service has its own file, with its own tables only.
-    only = f" --service {_service(package)}" if database.dialect == "sqlite" else ""
-    return f"croupier migrate{only} --database {shlex.quote(database_name(database))}"
