@@ -57,15 +57,13 @@ def test_calls_without_a_valid_token_are_refused(gateway: Gateway, channel: grpc
         assert refused_natively(channel.unary_unary(LIST_GAMES), token) is grpc.StatusCode.UNAUTHENTICATED
 
 
-@pytest.mark.parametrize("scheme", ["bearer", "BEARER"])
-def test_the_scheme_of_a_token_is_case_insensitive(gateway: Gateway, scheme: str) -> None:
-    assert gateway.ask("GET", "/v1/games", headers={"authorization": f"{scheme} {gateway.token()}"}).status == 200
+FORMS = {"bearer {}": 200, "BEARER {}": 200, "Basic {}": 401, "{}": 401, "Bearer{}": 401, "Basic Bearer {}": 401}
 
 
-@pytest.mark.parametrize("form", ["Basic {}", "{}", "Bearer{}", "Basic Bearer {}"])
-def test_a_token_in_another_form_is_refused(gateway: Gateway, form: str) -> None:
-    answer = gateway.ask("GET", "/v1/games", headers={"authorization": form.format(gateway.token())})
-    refused(answer, 401, grpc.StatusCode.UNAUTHENTICATED, "access token")
+@pytest.mark.parametrize(("form", "status"), FORMS.items())
+def test_the_scheme_of_a_token_is_bearer_in_any_case(gateway: Gateway, form: str, status: int) -> None:
+    headers = {"authorization": form.format(gateway.token())}
+    assert gateway.ask("GET", "/v1/games", headers=headers).status == status
 
 
 @pytest.mark.parametrize(
