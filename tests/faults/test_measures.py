@@ -1,12 +1,16 @@
-"""The measures of pauses and takeovers, at tables with known times."""
+"""The measures of pauses and takeovers, at tables with known times, and the description of long pauses."""
 
 from typing import Any
 
+import pytest
+
 from croupier_api.v1 import engine_pb2
 from loadtest.faults.measures import (
+    LONG_PAUSE_SECONDS,
+    MAX_PRINTED,
+    PauseWatch,
     Steps,
     Takeover,
-    format_takeover,
     last_action,
     longest_pause,
     percentile,
@@ -14,6 +18,8 @@ from loadtest.faults.measures import (
 )
 from loadtest.record import Opened, Received, SeatRecord, TableRecord
 from loadtest.scenarios import Behaviour
+from tests.loadtest.judge.played import EventRates, played
+from tests.loadtest.judge.viewer_records import record_of
 
 KILLED = 100_000
 
@@ -41,15 +47,10 @@ def seconds(record: TableRecord) -> list[float]:
     return [takeover.seconds for takeover in takeovers([record], KILLED)]
 
 
-def test_a_takeover_lasts_from_the_kill_to_the_next_stored_action() -> None:
+def test_a_takeover_lasts_from_the_kill_to_the_first_receipt_of_the_next_stored_action() -> None:
     assert seconds(table(*actions(99_000, 99_900, 101_500, 103_000))) == [1.5]
-
-
-def test_an_action_that_was_stored_before_the_kill_does_not_end_a_takeover() -> None:
-    assert seconds(table(action(1, 100_200, stored=KILLED - 1), action(2, 102_000))) == [2.0]
-
-
-def test_the_first_receipt_of_an_action_counts() -> None:
+    stored_before_the_kill = action(1, 100_200, stored=KILLED - 1)
+    assert seconds(table(stored_before_the_kill, action(2, 102_000))) == [2.0]
     record = table(*actions(99_000, 104_000))
     record.viewers.append(SeatRecord("q", 1, opened=[Opened(0, None)], received=actions(99_000, 103_000)))
     assert seconds(record) == [3.0]
@@ -100,28 +101,56 @@ def test_the_steps_of_a_takeover_are_those_of_the_player_who_acted_first() -> No
     received = [Received(KILLED + 2_500, 3, turn), action(2, KILLED + 2_900)._replace(stream=3)]
     record.viewers[0] = SeatRecord("p", 0, Behaviour.STEADY, opened, received=[action(1, 99_000), *received])
     (takeover,) = takeovers([record], KILLED)
-    assert takeover.steps == Steps(noticed=0.3, retried=1.2, opened=1.0, acted=0.4)
-    assert format_takeover(takeover) == (
-        "2.9 s: table t of solo: lost stream noticed after 0.3 s, retries 1.2 s, new stream opened 1.0 s, acted 0.4 s"
-    )
+    assert takeover == Takeover(2.9, Steps(noticed=0.3, retried=1.2, opened=1.0, acted=0.4))
 
 
-def test_a_player_whose_stream_was_not_lost_only_acts() -> None:
+def test_a_player_whose_stream_was_not_lost_only_acts_and_a_seat_without_a_player_has_no_steps() -> None:
     record = table(*actions(99_000, 101_000))
     record.viewers[0].seat = 1
+    assert takeovers([record], KILLED) == [Takeover(1.0, None)]
     record.viewers.append(SeatRecord("q", 0, opened=[Opened(0, None)], received=actions(99_000, 101_000)))
-    assert [takeover.steps for takeover in takeovers([record], KILLED)] == [Steps(0.0, 0.0, 0.0, 1.0)]
-
-
-def test_a_takeover_by_a_seat_without_a_player_has_no_steps() -> None:
-    record = table(*actions(99_000, 101_000))
-    record.viewers[0].seat = 1
-    (takeover,) = takeovers([record], KILLED)
-    assert takeover == Takeover(1.0, "t", "solo", None)
-    assert format_takeover(takeover) == "1.0 s: table t of solo"
+    assert takeovers([record], KILLED) == [Takeover(1.0, Steps(0.0, 0.0, 0.0, 1.0))]
 
 
 def test_a_percentile_is_one_of_the_values() -> None:
     assert percentile([3.0, 1.0, 2.0], 0.5) == 2.0
     assert percentile([float(value) for value in range(100)], 0.99) == 99.0
     assert percentile([], 0.99) == 0.0
+
+
+LONG = round(LONG_PAUSE_SECONDS * 1000)
+
+
+def watched(*, is_finished: bool = False) -> tuple[list[TableRecord], int]:
+    """Return more tables than are described at a time, and when the last message was received there."""
+    table = played() if is_finished else played(rates=EventRates(max_entries=20))
+    records = [record_of(table) for _ in range(MAX_PRINTED + 2)]
+    for number, record in enumerate(records):
+        record.table_id = f"table-{number}"
+    return records, max(viewer.received[-1].at_milliseconds for viewer in records[0].viewers)
+
+
+def test_a_long_pause_is_described_once_with_what_the_seat_to_act_received_and_sent() -> None:
+    (record, *_), acted = watched()
+    printed: list[str] = []
+    watch = PauseWatch(lambda: [record], printed.append)
+    watch.look(acted + LONG - 1)
+    assert not printed
+    for _ in range(2):
+        watch.look(acted + LONG)
+    about_table, about_seat, *transcript = printed
+    assert "table table-0 of thulla" in about_table
+    assert "no action for 20.0 s after entry 20, now at entry 20; to act: [" in about_table
+    assert "deadline 1" in about_table
+    assert " player, left at None" in about_seat
+    assert [any(f'"{kind}":' in line for line in transcript) for kind in ("sent", "answered", "received")] == [True] * 3
+
+
+@pytest.mark.parametrize("is_finished", [False, True])
+def test_of_many_tables_the_first_are_described_and_finished_ones_are_not(is_finished: bool) -> None:
+    records, acted = watched(is_finished=is_finished)
+    printed: list[str] = []
+    PauseWatch(lambda: records, printed.append).look(acted + LONG)
+    described = [line for line in printed if "no action for" in line]
+    assert len(described) == (0 if is_finished else MAX_PRINTED)
+    assert printed[-1:] == ([] if is_finished else ["    so do 2 other tables"])
