@@ -1,32 +1,39 @@
-"""Players give up a table whose services are out, and report a missed deadline only of services that answer."""
+"""Players at a table: when they give it up, report a missed deadline, or end; and matched players, who play it once."""
 
 import asyncio
+from contextlib import suppress
 from random import Random
 from typing import Any, Self, cast
 
 import grpc
 import pytest
 
-from croupier_api.v1 import engine_pb2
+from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
 from croupier_client import TimedOut, Unavailable
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
+from loadtest.mix import MixEntry
 from loadtest.players.client import PlayerClient
+from loadtest.players.groups import matcher
 from loadtest.players.recorder import TableRecords
-from loadtest.players.seat_player import SeatPlayer
+from loadtest.players.seat_player import CANCELLED, SeatPlayer
 from loadtest.players.user_context import LoadSettings, UserContext
 from loadtest.record import SeatRecord, TableRecord
 from loadtest.scenarios import SCENARIOS, Behaviour
 
+NEVER = 1000
+TABLE = tables_pb2.Table(table_id="t", game="thulla", seats=[tables_pb2.Seat(player_id="p")] * 2)
 
-class SilentTable:
-    """A table whose stream has no message; `is_over_after` so many silences the game is over."""
 
-    def __init__(self, deadline_unix_ms: int, is_over_after: int, compensated_after: int) -> None:
+class FakeTable:
+    """A table past its deadline whose stream has no message; after so many silences the game is over."""
+
+    def __init__(self, silences: int = 0, compensated_after: int = NEVER, error: BaseException | None = None) -> None:
         self.silences = 0
         self.sequence = 7
-        self.clock = engine_pb2.TurnClock(deadline_unix_ms=deadline_unix_ms)
-        self._is_over_after, self._compensated_after = is_over_after, compensated_after
+        self.clock = engine_pb2.TurnClock(deadline_unix_ms=1)
+        self.waiting = asyncio.Event()
+        self._is_over_after, self._compensated_after, self._error = silences, compensated_after, error
 
     async def __aenter__(self) -> Self:
         return self
@@ -35,65 +42,71 @@ class SilentTable:
         pass
 
     async def wait_for_turn(self, *, timeout_seconds: float) -> bool:
+        self.waiting.set()
         self.silences += 1
         if self.silences > self._is_over_after:
             return False
+        if self._is_over_after == NEVER:
+            await asyncio.Event().wait()
         # The entry that compensates an outage.
         self.sequence += self.silences == self._compensated_after
-        raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, "silence")
+        raise self._error or TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, "silence")
 
     async def wait_for_change(self, **_: Any) -> None:
         pass
 
 
-class Answering:
-    """A client of one table, whose services answer or are out."""
+class FakeClient:
+    """A client of one table, whose services answer or are out; it is matched to that table so often, until the end."""
 
-    def __init__(self, table: SilentTable, *, are_out: bool) -> None:
-        self._table, self._are_out = table, are_out
+    def __init__(self, table: FakeTable, *, are_out: bool = False, matches: int = 0) -> None:
+        self.player = lobby_pb2.Player(player_id="p")
+        self.draining = asyncio.Event()
+        self._table, self._are_out, self._matches = table, are_out, matches
 
-    def recorded_table(self, table_id: str, viewer: SeatRecord) -> SilentTable:
+    async def be_matched(self, **_: Any) -> tables_pb2.Table:
+        if not self._matches:
+            self.draining.set()
+            raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, "the run drains")
+        self._matches -= 1
+        return TABLE
+
+    def recorded_table(self, table_id: str, viewer: SeatRecord) -> FakeTable:
         return self._table
 
     async def get_view(self, *, table_id: str) -> engine_pb2.GetViewResponse:
         if self._are_out:
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the services are out")
-        answer = engine_pb2.GetViewResponse()
-        answer.snapshot.sequence = self._table.sequence
-        return answer
+        return engine_pb2.GetViewResponse(snapshot=engine_pb2.Snapshot(sequence=self._table.sequence))
 
     async def get_replay(self, *, table_id: str) -> engine_pb2.GetReplayResponse:
         raise Unavailable(grpc.StatusCode.UNAVAILABLE, "not of these tests")
 
 
-async def played(table: SilentTable, *, are_out: bool) -> SeatRecord:
-    """Play at a table; returns the record."""
-    submitted: list[TableRecord] = []
+class Run:
+    """A player at a table."""
 
-    async def submit(record: TableRecord) -> None:
-        submitted.append(record)
+    def __init__(self, client: FakeClient) -> None:
+        self.measures, self.submitted = Measures(), list[TableRecord]()
+        tables = TableRecords(self.measures, self._submit)
+        settings = LoadSettings(SCENARIOS["ceiling"], (MixEntry("thulla", (2,)),), 1)
+        player = cast("PlayerClient", client)
+        self.context = UserContext(settings, self.measures, tables, client.draining, lambda *_: player)
+        self.viewer = tables.add_viewer(TableRecord("t", "thulla", 2, "c"), "p", Behaviour.STEADY)
+        self.player = SeatPlayer(self.context, player, "t", self.viewer, Random(1), 30)
 
-    measures = Measures()
-    tables = TableRecords(measures, submit)
-    viewer = tables.add_viewer(TableRecord("t", "solo", 4, "c"), "p1", Behaviour.STEADY)
-    context = UserContext(
-        LoadSettings(SCENARIOS["ceiling"], (), 1), measures, tables, asyncio.Event(), lambda *_: pytest.fail("a guest")
-    )
-    client = cast("PlayerClient", Answering(table, are_out=are_out))
-    await SeatPlayer(context, client, "t", viewer, Random(1), 30).play()
-    assert [record.table_id for record in submitted] == ["t"]
-    return viewer
-
-
-NEVER = 1000
+    async def _submit(self, record: TableRecord) -> None:
+        self.submitted.append(record)
 
 
 async def test_a_table_is_given_up_while_its_services_are_out() -> None:
-    table = SilentTable(deadline_unix_ms=1, is_over_after=NEVER, compensated_after=NEVER)
-    viewer = await played(table, are_out=True)
-    assert table.silences < NEVER
-    assert viewer.left_milliseconds is not None
-    assert not viewer.reported
+    table = FakeTable(silences=NEVER - 1)
+    run = Run(FakeClient(table, are_out=True))
+    await run.player.play()
+    assert table.silences < NEVER - 1
+    assert run.viewer.left_milliseconds is not None
+    assert not run.viewer.reported
+    assert [record.table_id for record in run.submitted] == ["t"]
 
 
 @pytest.mark.parametrize(
@@ -102,6 +115,36 @@ async def test_a_table_is_given_up_while_its_services_are_out() -> None:
 async def test_a_deadline_is_missed_if_no_entry_follows_an_answer(
     compensated_after: int, reported: list[Invariant]
 ) -> None:
-    table = SilentTable(deadline_unix_ms=1, is_over_after=2, compensated_after=compensated_after)
-    viewer = await played(table, are_out=False)
-    assert [one.invariant for one in viewer.reported] == reported
+    run = Run(FakeClient(FakeTable(2, compensated_after)))
+    await run.player.play()
+    assert [one.invariant for one in run.viewer.reported] == reported
+
+
+async def test_a_player_whose_call_is_cancelled_by_nobody_is_a_defect() -> None:
+    """The others at the table would wait for them."""
+    run = Run(FakeClient(FakeTable(1, error=asyncio.CancelledError())))
+    with pytest.raises(asyncio.CancelledError):
+        await run.player.play()
+    assert run.viewer.left_milliseconds is not None
+    assert run.measures.take()["failures"][CANCELLED] == [1, "t"]
+
+
+async def test_a_player_who_is_stopped_is_no_defect() -> None:
+    table = FakeTable(NEVER)
+    run = Run(FakeClient(table))
+    playing = asyncio.create_task(run.player.play())
+    await table.waiting.wait()
+    playing.cancel()
+    with suppress(asyncio.CancelledError):
+        await playing
+    assert playing.cancelled()
+    assert CANCELLED not in run.measures.take()["failures"]
+
+
+async def test_a_table_that_the_lobby_sends_again_is_played_once() -> None:
+    """A lobby does so if the stream of the match broke before its end."""
+    run = Run(FakeClient(FakeTable(), matches=3))
+    run.context.tables.leave("t")
+    await matcher(run.context, "matcher")
+    assert [record.table_id for record in run.submitted] == ["t"]
+    assert run.measures.take()["counts"]["matches repeated"] == 2
