@@ -1,5 +1,6 @@
-"""The record of a viewer at a table, and its counts."""
+"""The records of tables and of their viewers, and the counts that come from them."""
 
+from random import Random
 from typing import Any
 
 import grpc
@@ -11,8 +12,9 @@ from croupier_api.v1.errors_pb2 import ErrorReason
 from croupier_client import CroupierError, IllegalAction, Unavailable
 from loadtest.histograms import histograms_of
 from loadtest.measures import ACKNOWLEDGED, Measures
-from loadtest.players.recorder import Recorder
-from loadtest.record import Expected, SeatRecord
+from loadtest.players.recorder import Recorder, TableRecords
+from loadtest.record import Expected, SeatRecord, TableRecord
+from loadtest.scenarios import Behaviour
 
 PLAY = actions_pb2.Action(play=actions_pb2.PlayAction(card=cards_pb2.CARD_ACE_OF_SPADES))
 ILLEGAL_ACTION = ErrorReason.ERROR_REASON_ILLEGAL_ACTION
@@ -53,12 +55,15 @@ def answer(name: str, sequence: int) -> engine_pb2.PlayTableResponse:
     return engine_pb2.PlayTableResponse(answer=engine_pb2.ActionAnswer(request_id=name, sequence=sequence))
 
 
-def test_messages_are_recorded_with_their_stream(recorder: Recorder, record: SeatRecord) -> None:
+def test_messages_are_recorded_with_their_stream_and_time_outs_apart(recorder: Recorder, record: SeatRecord) -> None:
     recorder.opening(4)
     recorder.received(message(heartbeat=engine_pb2.Heartbeat(sequence=4)))
     assert record.seat == 2
     assert [one.after_sequence for one in record.opened] == [None, 4]
     assert [one.stream for one in record.received] == [0, 1]
+    for sequence, by in ((5, engine_pb2.ACTED_BY_TIMEOUT), (6, engine_pb2.ACTED_BY_BOT)):
+        recorder.received(message(update=engine_pb2.TableUpdate(sequence=sequence, acted_by=by)))
+    assert record.timeouts == [5]
 
 
 def test_an_accepted_action_is_counted_and_timed_once(
@@ -107,12 +112,6 @@ def test_an_unanswered_action_is_counted_once(recorder: Recorder, measures: Meas
     assert measures.counts["unanswered actions solo"] == 1
 
 
-def test_timeouts_are_recorded(recorder: Recorder, record: SeatRecord) -> None:
-    for sequence, by in ((5, engine_pb2.ACTED_BY_TIMEOUT), (6, engine_pb2.ACTED_BY_BOT)):
-        recorder.received(message(update=engine_pb2.TableUpdate(sequence=sequence, acted_by=by)))
-    assert record.timeouts == [5]
-
-
 @pytest.mark.parametrize(
     ("error", "answered", "counted"),
     [
@@ -138,3 +137,83 @@ def test_a_failed_call_is_not_a_refusal(
     recorder.ended("a", error)
     assert [one.reason for one in record.answered] == answered
     assert {name for name in measures.counts if "actions" in name} == {counted}
+
+
+@pytest.fixture
+def tables(measures: Measures) -> TableRecords:
+    async def submit(record: TableRecord) -> None:
+        pytest.fail(record.table_id)
+
+    return TableRecords(measures, submit)
+
+
+def add(
+    tables: TableRecords, player: str, table: str = "t", *, commitment: str = "c", counts: bool = False
+) -> SeatRecord:
+    record = TableRecord(table, "solo", 4, commitment)
+    return tables.add_viewer(record, player, Behaviour.STEADY, b"seed", is_counter=counts)
+
+
+def test_the_last_viewer_gets_the_record_with_the_first_commitment(tables: TableRecords) -> None:
+    for player, commitment in (("p1", ""), ("p2", "first"), ("p3", "second")):
+        add(tables, player, commitment=commitment)
+    assert [tables.leave("t"), tables.leave("t")] == [None, None]
+    record = tables.leave("t")
+    assert record is not None
+    assert record.commitment == "first"
+    assert [viewer.player_id for viewer in record.viewers] == ["p1", "p2", "p3"]
+    assert len(tables) == 0
+
+
+@pytest.mark.parametrize(
+    ("counts", "finished", "counted"),
+    [
+        (True, True, {"tables opened": 1, "tables finished": 1, "finished solo": 1, "timeouts solo": 2}),
+        (True, False, {"tables opened": 1, "unobserved tables": 1, "timeouts solo": 2}),
+        (False, True, {}),
+    ],
+    ids=["observed end", "unobserved end", "counted by another"],
+)
+def test_a_table_and_its_timeouts_are_counted_by_one_viewer(
+    tables: TableRecords, measures: Measures, counts: bool, finished: bool, counted: dict[str, int]
+) -> None:
+    for player in ("p1", "p2"):
+        add(tables, player, counts=counts and player == "p1").timeouts += [5, 7]
+    if finished:
+        tables.mark_finished("t")
+    for _ in range(2):
+        tables.leave("t")
+    assert +measures.counts == counted
+
+
+def test_remaining_tables_are_counted_and_removed(tables: TableRecords, measures: Measures) -> None:
+    add(tables, "p1", counts=True)
+    add(tables, "p2", "u")
+    assert [record.table_id for record in tables.remaining()] == ["t", "u"]
+    assert measures.counts["unobserved tables"] == 1
+    assert tables.remaining() == []
+
+
+def test_a_table_is_played_until_its_end_or_until_all_players_have_left(tables: TableRecords) -> None:
+    first, second, _ = (add(tables, player) for player in ("p1", "p2", "a spectator"))
+    first.seat, second.seat = 0, 1
+    played = [tables.has_active_players("t")]
+    for leaver in (first, second):
+        leaver.left_milliseconds = 5
+        played.append(tables.has_active_players("t"))
+    assert played == [True, True, False]
+    second.left_milliseconds = None
+    tables.mark_finished("t")
+    assert not tables.has_active_players("t")
+
+
+def test_another_table_is_a_running_one_without_a_seat_of_the_player(tables: TableRecords) -> None:
+    for player, table in (("p1", "t"), ("p2", "u"), ("p3", "over")):
+        add(tables, player, table, counts=True)
+    add(tables, "a spectator", "of an earlier run")
+    tables.mark_finished("over")
+    found = tables.other_table("p1", Random(1))
+    assert found is not None
+    assert found.table_id == "u"
+    add(tables, "p1", "u")
+    assert tables.other_table("p1", Random(1)) is None
