@@ -1,5 +1,6 @@
-"""The collection of the reports of all load processes."""
+"""The collection of the reports of all load processes, and the checks of a scenario's limits."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -8,11 +9,12 @@ from loadtest.judge.violations import Invariant, Violation
 from loadtest.measures import ACKNOWLEDGED, SEEN_BY_ALL, Measures
 from loadtest.monitor.monitor import Usage
 from loadtest.report.result import ViolationSummary
-from loadtest.runner.collector import Collector
+from loadtest.runner.collector import Collector, checks
+from loadtest.scenarios import Limits
 
 
 def report(
-    measures: Measures, *, users: int = 0, tables: int = 0, waiting: int = 0, cpu: float = 0.0
+    measures: Measures, *, users: int = 0, tables: int = 0, waiting: int = 0, cpu: float = 0.5
 ) -> dict[str, Any]:
     return {"batch": measures.take(), "gauges": {"users": users, "tables": tables, "waiting": waiting, "cpu": cpu}}
 
@@ -120,3 +122,98 @@ def test_the_work_that_is_left_while_the_run_drains(collector: Collector, measur
     measures.count("tables judged", 3)
     collector.receive("0", report(measures, tables=4, waiting=2))
     assert collector.left() == "4 tables are played, 2 wait for the judge, 3 are judged"
+
+
+LIMITS = Limits(p99_milliseconds=100, failed_share=0.01, failed_by_code={"INTERNAL": 0}, generator_cpu=0.9)
+LATENCY, OF_A_KIND = "99 of 100 actions", "99 of 100 actions of each kind"
+FAILED, INTERNAL = "failed calls", "calls failed with INTERNAL"
+QUICK = [(ACKNOWLEDGED, 0.05)]
+
+
+def broken_limits(limits: Limits, collector: Collector, failed_processes: Sequence[str] = ()) -> dict[str, str]:
+    collector.begin_draining()
+    return {check.name: check.measured for check in checks(limits, collector, failed_processes) if not check.passed}
+
+
+def not_kept(
+    took: Sequence[tuple[str, float]],
+    failed: Sequence[str] = (),
+    cpu: float = 0.5,
+    failed_processes: Sequence[str] = (),
+    broken: int = 0,
+) -> dict[str, str]:
+    """Return the limits of a run of a thousand calls that were not kept, with the measured values."""
+    collector, measures = Collector(), Measures()
+    measures.count("calls", 1000 + broken)
+    measures.count("calls broken PlayTable", broken)
+    for name, seconds in took:
+        measures.record_time(name, seconds)
+    for name in failed:
+        measures.record_failure(name, "why")
+    collector.receive("0", report(measures, cpu=cpu))
+    return broken_limits(LIMITS, collector, failed_processes)
+
+
+@pytest.mark.parametrize(
+    ("took", "failed", "cpu", "broken"),
+    [
+        (QUICK, [], 0.9, []),
+        ([*QUICK, (ACKNOWLEDGED, 0.2)], [], 0.5, [LATENCY]),
+        ([], [], 0.5, [LATENCY]),
+        ([*QUICK, *[("solo play", 0.2)] * 999], [], 0.5, []),
+        ([*QUICK, *[("solo play", 0.2)] * 1000], [], 0.5, [OF_A_KIND]),
+        (QUICK, ["UNAVAILABLE"] * 10, 0.5, []),
+        (QUICK, ["UNAVAILABLE"] * 11, 0.5, [FAILED]),
+        (QUICK, ["INTERNAL"], 0.5, [INTERNAL]),
+        (QUICK, [], 0.95, ["generator"]),
+        (QUICK, ["load test: KeyError"] * 20 + ["judging"] * 20, 0.5, ["the load test itself"]),
+    ],
+    ids=[
+        *("all limits are kept", "slow actions", "no actions", "a rare kind", "a slow kind"),
+        *("few failures", "many failures", "one of a code", "a busy generator", "failures of the load test itself"),
+    ],
+)
+def test_a_limit_that_is_not_kept_is_named(
+    took: list[tuple[str, float]], failed: list[str], cpu: float, broken: list[str]
+) -> None:
+    assert list(not_kept(took, failed, cpu)) == broken
+
+
+PLAYERS_REFUSED, SLOWED = "calls of players refused by a limit", "99 of 100 actions under attack"
+REFUSED_ATTACK = "attack replays from one network: player_calls"
+
+
+@pytest.mark.parametrize(
+    ("calm", "under_attack", "counts", "broken"),
+    [
+        (0.01, 0.015, [REFUSED_ATTACK, "refused TABLE_FULL"], {}),
+        (0.01, 0.03, [REFUSED_ATTACK], {SLOWED: "30.0 ms"}),
+        (0.01, 0.01, [REFUSED_ATTACK, "refused TOO_MANY_STREAMS"], {PLAYERS_REFUSED: "TOO_MANY_STREAMS 1"}),
+        (0.01, 0.01, ["attack replays from one network: OK"], {"attack replays from one network": "OK 1"}),
+        (0.01, 0.01, ["attack replays from many networks: OK"], {}),
+    ],
+    ids=["kept", "players wait", "players are refused", "an attack reached no limit", "many networks"],
+)
+def test_attacks_are_limited_and_players_are_not(
+    calm: float, under_attack: float, counts: Sequence[str], broken: Mapping[str, str]
+) -> None:
+    collector, measures = Collector(), Measures()
+    measures.record_time(ACKNOWLEDGED, calm)
+    collector.receive("0", report(measures))
+    collector.end_calm()
+    measures.record_time(ACKNOWLEDGED, under_attack)
+    for name in counts:
+        measures.count(name)
+    collector.receive("0", report(measures))
+    assert broken_limits(Limits(1000, failed_share=0.01, attacked_to_calm=2), collector) == broken
+
+
+def test_a_failed_check_has_the_measured_value_and_calls_that_the_load_test_broke_are_no_calls() -> None:
+    assert not not_kept(QUICK, ["UNAVAILABLE"] * 10, broken=5000)
+    assert not_kept(QUICK, ["UNAVAILABLE"] * 11, broken=5000) == {FAILED: "1.100% (11)"}
+    slow = not_kept([*QUICK, *[("solo play", 0.2)] * 1000])
+    assert slow[OF_A_KIND].endswith("ms (solo play)")
+    own = not_kept(QUICK, ["load test: KeyError", "judging"], failed_processes=["worker 3"])
+    assert own == {
+        "the load test itself": "load test: KeyError: why; judging: why; worker 3 ended early, and its counts are lost"
+    }
