@@ -1,5 +1,6 @@
-"""The names of clients' failures, which distinguish services from lost connections."""
+"""The counts of clients' calls and failures, which distinguish services from lost connections."""
 
+import asyncio
 from functools import partial
 from typing import Any
 
@@ -7,9 +8,12 @@ import grpc
 import pytest
 from google.rpc import error_details_pb2, status_pb2
 
-from croupier_client import CroupierError, TimedOut, from_status
+from croupier_api.v1 import engine_pb2_grpc, lobby_pb2, lobby_pb2_grpc
+from croupier_client import CroupierError, Endpoints, TimedOut, from_status
 from croupier_client.endpoints import STREAM_SECONDS
 from loadtest.measures import Measures
+from loadtest.players.adversaries import SUBMIT_ACTION
+from loadtest.players.client import Connections, new_clients
 from loadtest.players.counting import BrokenOnPurpose, count_error, counted_call, counted_stream, service_code
 from loadtest.players.user_context import count_failure
 
@@ -47,10 +51,8 @@ def test_a_failure_names_its_cause_and_a_refusal_is_none(
 
 def test_a_refusal_of_the_gateway_has_no_service_code() -> None:
     limited = partial(failure, grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_REQUESTS")
-    assert (service_code(limited()), service_code(limited(source="gateway"))) == (
-        "RESOURCE_EXHAUSTED",
-        None,
-    )
+    assert service_code(limited()) == "RESOURCE_EXHAUSTED"
+    assert service_code(limited(source="gateway")) is None
 
 
 @pytest.mark.parametrize("counted", [counted_call, partial(counted_stream, resumed=False)])
@@ -102,18 +104,46 @@ def test_a_call_that_the_load_test_broke_is_no_failure(
     assert isinstance(raised.value, BrokenOnPurpose) is is_broken
 
 
-@pytest.mark.parametrize(
-    ("code", "reason", "failures", "violations"),
-    [
-        (grpc.StatusCode.UNAVAILABLE, "TABLE_BUSY", ["being matched: UNAVAILABLE TABLE_BUSY"], []),
-        (grpc.StatusCode.INTERNAL, "", [], ["internal_error"]),
-    ],
-)
-def test_a_failed_call_outside_of_a_table_is_counted_and_an_internal_error_is_a_violation(
-    code: grpc.StatusCode, reason: str, failures: list[str], violations: list[str]
-) -> None:
+def test_a_failed_call_outside_of_a_table_is_counted_and_an_internal_error_is_a_violation() -> None:
     measures = Measures()
-    count_failure(measures, "being matched", failure(code, reason))
+    count_failure(measures, "being matched", failure(grpc.StatusCode.UNAVAILABLE, "TABLE_BUSY"))
+    count_failure(measures, "being matched", failure(grpc.StatusCode.INTERNAL))
     batch = measures.take()
-    assert list(batch["failures"]) == failures
-    assert [one["invariant"] for one in batch["violations"]] == violations
+    assert list(batch["failures"]) == ["being matched: UNAVAILABLE TABLE_BUSY"]
+    assert [one["invariant"] for one in batch["violations"]] == ["internal_error"]
+
+
+class Lobby(lobby_pb2_grpc.LobbyServiceServicer):
+    """A lobby that signs everyone in."""
+
+    async def SignIn(self, _request: Any, _context: Any) -> lobby_pb2.SignInResponse:
+        return lobby_pb2.SignInResponse(tokens=lobby_pb2.Tokens(access_token="a token"))
+
+
+class Engine(engine_pb2_grpc.EngineServiceServicer):
+    """An engine that never answers an action."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+
+    async def SubmitAction(self, _request: Any, _context: Any) -> Any:
+        self.asked.set()
+        await asyncio.Event().wait()
+
+
+async def test_a_call_whose_player_is_stopped_is_unanswered() -> None:
+    """The services count it too."""
+    server, engine, measures = grpc.aio.server(), Engine(), Measures()  # type: ignore[abstract]
+    lobby_pb2_grpc.add_LobbyServiceServicer_to_server(Lobby(), server)  # type: ignore[abstract]
+    engine_pb2_grpc.add_EngineServiceServicer_to_server(engine, server)
+    connections = Connections(Endpoints.single(f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"), 1)
+    await server.start()
+    client = new_clients(connections, 1)("a player", measures, asyncio.sleep)
+    async with asyncio.timeout(60):
+        sending = asyncio.create_task(client.send_bytes(SUBMIT_ACTION, b""))
+        await engine.asked.wait()
+        sending.cancel()
+        await asyncio.wait({sending})
+    await connections.close()
+    await server.stop(0)
+    assert measures.counts["unanswered rpc SubmitAction"] == 1

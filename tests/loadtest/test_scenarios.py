@@ -1,16 +1,21 @@
-"""The scenarios, and the plans of runs."""
+"""Scenarios, with the mix of games and the load over a run, and the settings of runs."""
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
+from croupier.games.registry import GAMES
 from croupier_client import Endpoints, Tls
-from loadtest.mix import ALL_GAMES, read_mix
+from loadtest.mix import ALL_GAMES, DEFAULT_MIX, draw_entry, matchable, read_mix
 from loadtest.players.seat_player import MAX_THINK_SHARE
 from loadtest.players.user_context import MIN_CONNECTIONS, LoadSettings
+from loadtest.runner.stages import StagePlan, Stages, Tick
 from loadtest.scenarios import SCENARIOS, Scenario, ThinkTime, UserKind
 
 SETTINGS = LoadSettings(
@@ -25,11 +30,6 @@ def test_the_stages_of_a_scenario_begin_at_zero_and_are_in_order(scenario: Scena
     assert max(stage.load for stage in scenario.stages) == 1
     assert scenario.behaviours
     assert scenario.users_per_table.keys() & {UserKind.GROUP, UserKind.MATCHER}, "a scenario needs players"
-
-
-def test_the_load_is_that_of_the_current_stage() -> None:
-    rush = SCENARIOS["rush"]
-    assert [rush.load_at(share) for share in (0, 0.19, 0.2, 0.69, 0.7, 0.99)] == [0.1, 0.1, 1, 1, 0.1, 0.1]
 
 
 def test_think_times_have_their_median_and_maximum() -> None:
@@ -61,3 +61,77 @@ def test_there_is_at_least_one_user_of_each_kind() -> None:
     rush = SCENARIOS["rush"]
     assert rush.users(3) == {UserKind.MATCHER: 10, UserKind.BROWSER: 1}
     assert rush.users(1) == {UserKind.MATCHER: 3, UserKind.BROWSER: 1}
+
+
+def test_the_default_mix_has_all_games_with_valid_seats_and_options() -> None:
+    assert set(DEFAULT_MIX) == set(GAMES)
+    for entry in read_mix(ALL_GAMES):
+        game = GAMES[entry.game]
+        for seats in entry.seats:
+            assert seats in game.seats
+            assert set(entry.bounds) <= {option.name for option in game.options(seats)}
+
+
+def test_a_mix_is_games_with_weights() -> None:
+    assert [(entry.game, entry.weight) for entry in read_mix("thulla=2, solo")] == [("thulla", 2), ("solo", 1)]
+
+
+@pytest.mark.parametrize("text", ["", "whist", "solo=", "solo=0", "solo=101", "solo=1.5", "solo,solo", "solo;thulla"])
+def test_an_invalid_mix_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"unknown name|invalid weight|duplicate name"):
+        read_mix(text)
+
+
+def test_games_are_drawn_by_their_weights() -> None:
+    random = Random(1)
+    times = Counter(draw_entry(read_mix("thulla=3,solo"), random).game for _ in range(400))
+    assert set(times) == {"thulla", "solo"}
+    assert 250 < times["thulla"] < 350
+
+
+def test_quick_match_has_the_games_that_are_short_by_default() -> None:
+    assert {entry.game for entry in matchable(read_mix(ALL_GAMES))} == {"thulla", "jossing", "solo"}
+    assert [entry.game for entry in matchable(read_mix("one_ten"))] == ["one_ten"]
+
+
+RUSH = StagePlan(SCENARIOS["rush"], 50, 200, 100.0)
+
+
+@pytest.fixture
+def clock() -> SimpleNamespace:
+    return SimpleNamespace(seconds=1000.0)
+
+
+@pytest.fixture
+def stages(clock: SimpleNamespace) -> Stages:
+    return Stages(lambda: clock.seconds)
+
+
+def ticks(stages: Stages, clock: SimpleNamespace, plan: StagePlan, times: Sequence[float]) -> list[Tick | None]:
+    """Return the ticks at these times of a run."""
+    stages.begin(plan)
+    began, found = clock.seconds, []
+    for time in times:
+        clock.seconds = began + time
+        found.append(stages.tick())
+    return found
+
+
+def test_the_load_follows_the_stages_after_the_warm_up(stages: Stages, clock: SimpleNamespace) -> None:
+    warm_up = RUSH.warm_up_seconds
+    assert warm_up == 5 / 200
+    found = ticks(stages, clock, RUSH, [0, *(warm_up + time for time in (19, 20.1, 69, 70.1, 99, 100.1))])
+    assert found == [(5, 200), (5, 200), (50, 200), (50, 200), (5, 200), (5, 200), None]
+    assert replace(RUSH, scenario=replace(RUSH.scenario, settling_seconds=4)).warm_up_seconds == 4 + 5 / 200
+    assert ticks(stages, clock, replace(RUSH, users=2), [0]) == [(1, 200)], "there is always a user"
+
+
+def test_the_first_tick_holds_before_a_run_and_the_last_one_after_it(stages: Stages, clock: SimpleNamespace) -> None:
+    stages.first = lambda: (7, 2.0)
+    assert stages.tick() == (7, 2.0)
+    ticks(stages, clock, RUSH, [0, 50])
+    stages.hold()
+    clock.seconds += 1000
+    assert stages.tick() == (50, 200)
+    stages.reset()
+    assert stages.tick() == (7, 2.0)
