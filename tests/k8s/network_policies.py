@@ -1,6 +1,7 @@
 """NetworkPolicies allow exactly the connections of docs/architecture.md."""
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from tests.k8s.building import Object
@@ -17,49 +18,35 @@ class NetworkConnection(NamedTuple):
     port: int
 
 
-CONNECTIONS = frozenset(
-    {
-        NetworkConnection(ANYWHERE, "gateway", 7700),
-        NetworkConnection("gateway", "lobby", 7710),
-        NetworkConnection("gateway", "engine", 7720),
-        NetworkConnection("gateway", "scoring", 7730),
-        NetworkConnection("lobby", "engine", 7721),
-        NetworkConnection("engine", "scoring", 7731),
-        *(NetworkConnection(caller, "postgres", 5432) for caller in ("lobby", "engine", "scoring", "migrate")),
-        *(
-            NetworkConnection(caller, "kube-system", 53)
-            for caller in ("gateway", "lobby", "engine", "scoring", "migrate")
-        ),
-        *(
-            NetworkConnection("monitoring", called, port)
-            for called, port in (("gateway", 7708), ("lobby", 7719), ("engine", 7729), ("scoring", 7739))
-        ),
-    }
-)
+def _connections(text: str) -> frozenset[NetworkConnection]:
+    """Return the connections of lines such as "lobby engine -> postgres:5432 kube-system:53"."""
+    found = set()
+    for callers, _, called in (line.partition(" -> ") for line in text.strip().splitlines()):
+        for caller, (name, _, port) in product(callers.split(), (one.partition(":") for one in called.split())):
+            found.add(NetworkConnection(caller, name, int(port)))
+    return frozenset(found)
+
+
+CONNECTIONS = _connections("""
+anywhere -> gateway:7700
+gateway -> lobby:7710 engine:7720 scoring:7730
+lobby -> engine:7721
+engine -> scoring:7731
+lobby engine scoring migrate -> postgres:5432
+gateway lobby engine scoring migrate -> kube-system:53
+monitoring -> gateway:7708 lobby:7719 engine:7729 scoring:7739
+""")
 """The connections of docs/architecture.md, metrics for Prometheus, and DNS."""
-OF_THE_DATABASE = frozenset(
-    {
-        NetworkConnection("postgres", "postgres", 5432),
-        NetworkConnection("postgres", "postgres", 8000),
-        NetworkConnection("cnpg-system", "postgres", 5432),
-        NetworkConnection("cnpg-system", "postgres", 8000),
-        NetworkConnection("monitoring", "postgres", 9187),
-        *(
-            NetworkConnection("postgres", called, port)
-            for called, port in (("kube-system", 53), (ANYWHERE, 443), (ANYWHERE, 6443))
-        ),
-    }
-)
-OF_THE_LOAD_TEST = frozenset(
-    {
-        NetworkConnection("load-worker", "load-master", 5557),
-        *(NetworkConnection(caller, "gateway", 7700) for caller in ("load-master", "load-worker")),
-        *(NetworkConnection(caller, "kube-system", 53) for caller in ("load-master", "load-worker")),
-    }
-)
-OF_TRACES = frozenset(
-    NetworkConnection(caller, "monitoring", 4317) for caller in ("gateway", "lobby", "engine", "scoring")
-)
+OF_THE_DATABASE = _connections("""
+postgres cnpg-system -> postgres:5432 postgres:8000
+monitoring -> postgres:9187
+postgres -> kube-system:53 anywhere:443 anywhere:6443
+""")
+OF_THE_LOAD_TEST = _connections("""
+load-worker -> load-master:5557
+load-master load-worker -> gateway:7700 kube-system:53
+""")
+OF_TRACES = _connections("gateway lobby engine scoring -> monitoring:4317")
 EXPECTED = {
     "laptop": CONNECTIONS,
     "production": CONNECTIONS | OF_THE_DATABASE,
