@@ -1,8 +1,10 @@
-"""The objects that kustomize renders from a folder, rendered once in a process."""
+"""Commands that tests of manifests run, and the objects that kustomize renders from a folder, once in a process."""
 
 import functools
+import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -30,11 +32,25 @@ class BuildError(ValueError):
     """Kustomize refuses a folder; the text is its message."""
 
 
+def run_to_end(
+    *command: str, cwd: Path = ROOT, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, with the programs of this Python's environment on the PATH."""
+    given = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **(environment or {})}
+    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=given, cwd=cwd, check=False)
+
+
+def run(*command: str, cwd: Path = ROOT, environment: Mapping[str, str] | None = None) -> str:
+    """Return the output of a command, which must succeed."""
+    done = run_to_end(*command, cwd=cwd, environment=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def rendered(folder: Path) -> tuple[Object, ...]:
     """Return all objects of a folder; raises BuildError, and skips the test without kubectl."""
     kustomize = program("kustomize", "kubectl", install=INSTALL_KUBECTL)
-    command = [str(kustomize), {"kustomize": "build", "kubectl": "kustomize"}[kustomize.name], str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    done = run_to_end(str(kustomize), {"kustomize": "build", "kubectl": "kustomize"}[kustomize.name], str(folder))
     if done.returncode != 0:
         raise BuildError(done.stderr)
     return tuple(yaml.load_all(done.stdout, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))

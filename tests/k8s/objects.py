@@ -26,12 +26,10 @@ _UNITS = {"": 1, "m": 1e-3, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 
 
 def title(thing: Object) -> str:
-    """Return kind and name, for faults."""
     return f"{thing['kind']} {thing['metadata']['name']}"
 
 
 def of_kind(objects: Iterable[Object], *kinds: str) -> list[Object]:
-    """Return the objects of these kinds."""
     return [one for one in objects if one["kind"] in kinds]
 
 
@@ -46,18 +44,15 @@ def named(objects: Iterable[Object], kind: str, name: str) -> Object:
 
 
 def with_pods(objects: Iterable[Object]) -> list[Object]:
-    """Return the objects that start pods."""
     return of_kind(objects, *POD_OWNERS)
 
 
 def pod(owner: Object) -> Object:
-    """Return the specification of the pods that an object starts."""
     found: Object = owner["spec"]["template"]["spec"]
     return found
 
 
 def pod_labels(owner: Object) -> dict[str, str]:
-    """Return the labels of the pods that an object starts."""
     found: dict[str, str] = owner["spec"]["template"]["metadata"].get("labels", {})
     return found
 
@@ -75,7 +70,6 @@ def each_container(objects: Iterable[Object]) -> Iterator[tuple[Object, Object, 
 
 
 def container_of(objects: Iterable[Object], deployment: str, name: str) -> Object:
-    """Return a container of a Deployment."""
     (found,) = (one for one in containers(named(objects, "Deployment", deployment)) if one["name"] == name)
     return found
 
@@ -111,7 +105,6 @@ def selects(selector: Object | None, labels: dict[str, str]) -> bool:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Yield every text in a value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -156,7 +149,6 @@ class Break:
         return f"{self.kind} {self.name} {self.path}"
 
     def of(self, objects: Sequence[Object]) -> list[Object]:
-        """Return broken copies of the objects."""
         broken = copy.deepcopy(list(objects))
         place: Any = named(broken, self.kind, self.name)
         if not self.path:

@@ -6,8 +6,7 @@ from croupier.gateway.settings import GatewaySettings
 from croupier.runtime.database.drivers import POOL_SIZE
 from croupier.runtime.database.schema_versions import MIGRATION_SECONDS
 from tests.k8s.building import Object
-from tests.k8s.exported import exported
-from tests.k8s.expressions import faults
+from tests.k8s.exported import exported, faults
 from tests.k8s.objects import (
     FIRST,
     MAIN,

@@ -10,9 +10,8 @@ import pytest
 import yaml
 
 from tests.client.fake_croupier import FakeCroupier
-from tests.k8s.building import INSTALL_KUBECTL, ROOT, build, every_folder
+from tests.k8s.building import INSTALL_KUBECTL, ROOT, build, every_folder, run, run_to_end
 from tests.k8s.objects import of_kind
-from tests.k8s.running import run, run_to_end
 from tests.k8s.volume_policies import SECRETS
 from tests.programs import program
 

@@ -10,8 +10,7 @@ import pytest
 from k8s.dashboards.__main__ import DASHBOARDS, FOLDER, files
 from k8s.dashboards.board import Dashboard
 from k8s.dashboards.overview import FAILED
-from tests.k8s.exported import exported
-from tests.k8s.expressions import faults
+from tests.k8s.exported import exported, faults
 
 every_dashboard = pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda one: one.uid)
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.k8s.building import FOLDERS, ROOT, build, write
+from tests.k8s.building import FOLDERS, ROOT, build, run_to_end, write
 from tests.k8s.objects import MAIN, POD, Break, named
-from tests.k8s.running import run_to_end
 from tests.programs import program
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]

@@ -11,10 +11,8 @@ from croupier.engine.settings import EngineSettings
 from croupier.gateway.settings import GatewaySettings
 from croupier.lobby.settings import LobbySettings
 from k8s.dashboards.__main__ import DASHBOARDS
-from tests.k8s.building import ROOT
-from tests.k8s.exported import exported
-from tests.k8s.expressions import faults
-from tests.k8s.running import run
+from tests.k8s.building import ROOT, run
+from tests.k8s.exported import exported, faults
 from tests.programs import program
 
 RULES = yaml.safe_load((ROOT / "k8s" / "components" / "monitoring" / "rules.yaml").read_text())["spec"]

@@ -9,10 +9,9 @@ import pytest
 
 from croupier.cli.faults import MISUSED
 from croupier.cli.launcher.keys import make_missing
-from tests.k8s.building import build
+from tests.k8s.building import build, run_to_end
 from tests.k8s.mounts import mounted
 from tests.k8s.objects import SERVICES, container_of, main_container, named
-from tests.k8s.running import run_to_end
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
