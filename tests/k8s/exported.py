@@ -35,7 +35,7 @@ ENVOY: Mapping[str, frozenset[str]] = {
     "envoy_listener_downstream_global_cx_overflow": frozenset({"envoy_listener_address"}),
     "envoy_server_days_until_first_cert_expiring": frozenset(),
 }
-"""Envoy's metrics in use, with their labels; test_gateway.py finds them on the page of a running gateway."""
+"""Envoy's metrics in use, with their labels; test_programs.py finds them on the page of a running gateway."""
 ON_FIRST_REQUEST = {"envoy_cluster_upstream_rq_time_bucket"}
 """Metrics that are not on the page before the first request."""
 

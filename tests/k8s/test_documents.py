@@ -1,21 +1,20 @@
-"""Commands on pages for operators name existing objects."""
+"""Overlays as operators write them can be built, and commands on pages for operators name existing objects."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from tests.k8s.building import FOLDERS, ROOT, build, copied, rendered
+from tests.k8s.building import FOLDERS, ROOT, BuildError, build, copied, rendered
 from tests.k8s.objects import main_container, named, of_kind, pods_of
-from tests.k8s.operation_policies import ALL_SERVICES, HANGING_SECONDS, seconds_until_killed
+from tests.k8s.operation_policies import ALL_SERVICES, HANGING_SECONDS, seconds_until_killed, the_version_is_one
 
 pytestmark = pytest.mark.cluster
 
 PAGES = ("docs/kubernetes.md", "docs/runbook.md")
-PLACEHOLDERS = {"SERVICE"}
+DIGEST = f"sha256:{'24a0c4b4' * 8}"
 KINDS = {"deployment": "Deployment", "service": "Service", "job": "Job", "hpa": "HorizontalPodAutoscaler"}
 
 every_page = pytest.mark.parametrize("page", PAGES)
@@ -45,7 +44,7 @@ def test_a_command_names_existing_objects(page: str) -> None:
     there = {(one["kind"], one["metadata"]["name"]) for folder in FOLDERS for one in build(folder)}
     for command in commands(page):
         for kind, name in re.findall(r"\b(deployment|service|job|hpa)[/ ]([a-z][\w-]*|[A-Z]+)\b", command):
-            if name not in PLACEHOLDERS and not name.startswith("migrate-") and "kubectl" in command:
+            if name != "SERVICE" and not name.startswith("migrate-") and "kubectl" in command:
                 assert (KINDS[kind], name) in there, command
 
 
@@ -64,29 +63,20 @@ def test_no_command_reads_the_log_of_one_pod_where_there_are_several(page: str) 
         assert not re.search(rf"logs deployment/({'|'.join(several)}|SERVICE)", command), command
 
 
-def additions(page: str) -> list[dict[str, Any]]:
-    """Return the additions of a page to the kustomization of an overlay, by block."""
-    blocks = re.findall(r"^```\n((?:components|patches):\n.*?)^```", text_of(page), re.MULTILINE | re.DOTALL)
-    return [yaml.safe_load(block) for block in blocks]
-
-
 def test_an_overlay_with_all_additions_of_the_page_can_be_built(tmp_path: Path) -> None:
     file = copied(tmp_path)
     written = yaml.safe_load(file.read_text())
-    for block in additions("docs/kubernetes.md"):
-        for name, more in block.items():
+    text = text_of("docs/kubernetes.md")
+    for block in re.findall(r"^```\n((?:components|patches):\n.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for name, more in yaml.safe_load(block).items():
             written[name] += more
     file.write_text(yaml.safe_dump(written))
     objects = rendered(file.parent)
-    accounts = [
-        one for one in of_kind(objects, "ServiceAccount") if one.get("imagePullSecrets") == [{"name": "registry"}]
-    ]
-    assert len(accounts) == len(of_kind(objects, "ServiceAccount"))
+    assert all(one["imagePullSecrets"] == [{"name": "registry"}] for one in of_kind(objects, "ServiceAccount"))
     assert {one["metadata"]["labels"].get("release") for one in of_kind(objects, "PodMonitor", "PrometheusRule")} == {
         "kube-prometheus-stack"
     }
-    (traces,) = (one for one in of_kind(objects, "Service") if one["metadata"]["name"] == "traces")
-    assert traces["spec"]["externalName"] == "tempo.monitoring.svc.cluster.local"
+    assert named(objects, "Service", "traces")["spec"]["externalName"] == "tempo.monitoring.svc.cluster.local"
 
 
 def test_the_overlay_of_a_load_test_can_be_built_and_has_nothing_else(tmp_path: Path) -> None:
@@ -108,3 +98,35 @@ def test_the_overlay_of_a_load_test_can_be_built_and_has_nothing_else(tmp_path: 
 def test_no_command_leaves_a_copy_of_a_key_in_an_annotation(page: str) -> None:
     for line in text_of(page).splitlines():
         assert not re.search(r"(k8s/secrets|create secret) .*\| kube(ctl)? apply (?!--server-side)", line), line
+
+
+def overlay(folder: Path, image: Mapping[str, str]) -> Path:
+    """Return a copy of the production overlay with another image."""
+    file = copied(folder)
+    written = yaml.safe_load(file.read_text())
+    written["images"][0] = {"name": "croupier", **image}
+    file.write_text(yaml.safe_dump(written))
+    return file.parent
+
+
+@pytest.mark.parametrize(
+    ("name", "digest", "called"),
+    [
+        ("ghcr.io/cards/croupier", {}, "ghcr.io/cards/croupier:0.2.0"),
+        ("localhost:5000/croupier", {}, "localhost:5000/croupier:0.2.0"),
+        ("ghcr.io/cards/croupier", {"digest": DIGEST}, f"ghcr.io/cards/croupier:0.2.0@{DIGEST}"),
+    ],
+    ids=["tag", "port", "digest"],
+)
+def test_the_version_is_the_tag(name: str, digest: dict[str, str], called: str, tmp_path: Path) -> None:
+    objects = rendered(overlay(tmp_path, {"newName": name, "newTag": "0.2.0", **digest}))
+    assert main_container(named(objects, "Job", "migrate-0.2.0"))["image"] == called
+    assert list(the_version_is_one.check(objects)) == []
+
+
+@pytest.mark.parametrize(
+    "image", [{"newName": "ghcr.io/cards/croupier", "digest": DIGEST}, {"newName": "cards", "newTag": "0.2.0"}], ids=str
+)
+def test_an_image_without_a_version_is_refused(image: Mapping[str, str], tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="index 1 is out of bounds"):
+        rendered(overlay(tmp_path, image))

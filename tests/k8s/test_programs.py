@@ -1,6 +1,11 @@
-"""With the settings of the manifests, Envoy accepts its configuration, exports the metrics in use, and drains."""
+"""Programs accept what the manifests give them: Envoy, the services and Locust, on this machine.
+
+Envoy also exports the metrics in use, and drains.
+"""
 
 import asyncio
+import re
+import shutil
 import sys
 import urllib.request
 from datetime import UTC, datetime
@@ -8,21 +13,45 @@ from pathlib import Path
 
 import pytest
 
+from croupier.cli.faults import MISUSED
 from croupier.cli.launcher.keys import make_missing
 from croupier.gateway.configuration import configuration_files, write_files
 from croupier.gateway.envoy import Envoy, find_envoy, validate
 from croupier.gateway.settings import GatewaySettings
 from croupier.runtime.server.program import SettingsError
-from tests.k8s.building import build, every_folder
+from tests.k8s.building import build, every_folder, run_to_end
 from tests.k8s.exported import ENVOY, ON_FIRST_REQUEST
-from tests.k8s.mounts import mounted
-from tests.k8s.objects import container_of, settings_of
+from tests.k8s.objects import SERVICES, container_of, environment, main_container, named, settings_of
+from tests.k8s.volume_policies import SECRETS, secrets_of
 from tests.programs import missing
 
-pytestmark = [pytest.mark.cluster, pytest.mark.gateway]
+pytestmark = pytest.mark.cluster
 
 ANY_PORT = "127.0.0.1:0"
 SECONDS = 60
+
+
+def mounted(overlay: str, deployment: str, container_name: str, folder: Path) -> dict[str, str]:
+    """Return the variables of a container of an overlay, whose mounts become folders with new keys below `folder`."""
+    objects, made = build(overlay), folder / "made"
+    make_missing(made, 2, datetime.now(UTC))
+    owner, container = named(objects, "Deployment", deployment), container_of(objects, deployment, container_name)
+    places = {mount["mountPath"]: folder / mount["name"] for mount in container["volumeMounts"]}
+    for place in places.values():
+        place.mkdir()
+        for secret in secrets_of(owner, place.name):
+            source = made / "tls" / deployment if secret.endswith(("-tls", "-certificate", "-ca")) else made
+            for key in SECRETS[secret]:
+                shutil.copy(source / key, place / key)
+    return {name: _here(value, places) for name, value in environment(container).items()}
+
+
+def _here(value: str, places: dict[str, Path]) -> str:
+    """Return the path on this machine of a mount, or of a path in it."""
+    folder, _, name = value.rpartition("/")
+    if value in places:
+        return str(places[value])
+    return str(places[folder] / name) if folder in places else value
 
 
 @pytest.fixture
@@ -38,19 +67,20 @@ def write_configuration(overlay: str, folder: Path) -> Path:
     """Write the configuration as the init container of an overlay does, with new keys; returns its folder."""
     making = container_of(build(overlay), "gateway", "configuration")
     assert making["args"] == ["gateway", "config", "--output", "/etc/envoy", "--check"]
-    make_missing(folder / "made", 2, datetime.now(UTC))
-    given = mounted(overlay, "gateway", "configuration", folder / "made", folder)
+    given = mounted(overlay, "gateway", "configuration", folder)
     admin = str(folder / "admin.sock")
     given |= {"CROUPIER_LISTEN": ANY_PORT, "CROUPIER_METRICS_LISTEN": ANY_PORT, "CROUPIER_ADMIN_SOCKET": admin}
     write_files(configuration_files(settings_of(GatewaySettings, given)), folder / "configuration")
     return folder / "configuration"
 
 
+@pytest.mark.gateway
 @every_folder
 def test_envoy_accepts_the_configuration(envoy: Path, folder: str, tmp_path: Path) -> None:
     validate(envoy, write_configuration(folder, tmp_path) / "envoy.yaml")
 
 
+@pytest.mark.gateway
 async def test_the_metrics_that_are_used_are_exported(envoy: Path, tmp_path: Path) -> None:
     running = await Envoy.start(envoy, write_configuration("everything", tmp_path), 1)
     try:
@@ -81,6 +111,7 @@ def test_envoy_drains_for_as_long_as_the_container_beside_it_waits() -> None:
     assert float(drain["args"][1]) < envoy["lifecycle"]["preStop"]["sleep"]["seconds"]
 
 
+@pytest.mark.gateway
 async def test_the_drain_container_drains_envoy_which_still_accepts_connections(envoy: Path, tmp_path: Path) -> None:
     probed, drain = (container_of(build("laptop"), "gateway", name) for name in ("gateway", "drain"))
     assert probed["readinessProbe"]["tcpSocket"]["port"] == "grpc"
@@ -102,3 +133,27 @@ async def test_the_drain_container_drains_envoy_which_still_accepts_connections(
         writer.close()
     finally:
         await running.terminate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("folder", ["laptop", "everything"])
+def test_a_service_starts_up_to_its_database(folder: str, service: str, tmp_path: Path) -> None:
+    given = mounted(folder, service, service, tmp_path)
+    # The program checks its tables last, before it opens a port.
+    given["CROUPIER_DATABASE"] = f"sqlite:///{tmp_path / 'without-tables.db'}"
+    command = container_of(build(folder), service, service)["args"]
+    done = run_to_end(sys.executable, "-m", "croupier.cli", *command, environment=given)
+    assert done.returncode == MISUSED, done.stderr
+    assert f'are missing: run "croupier migrate --service {service} ' in done.stderr.splitlines()[-1], done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", ["load-master", "load-workers"])
+def test_locust_accepts_its_command_line(job: str) -> None:
+    container = main_container(named(build("everything"), "Job", job))
+    given = named(build("everything"), "ConfigMap", "load-")["data"]
+    command = [word.replace("/opt/croupier/", "") for word in container["command"]]
+    arguments = [re.sub(r"\$\((\w+)\)", lambda name: given[name[1]], word) for word in container["args"]]
+    done = run_to_end(*command, *arguments, "--list")
+    assert done.returncode == 0, done.stderr
