@@ -1,6 +1,8 @@
-"""Alerts query exported metrics, fire when they should and only then, and link to the runbook."""
+"""Alerts and dashboards query exported metrics; alerts fire when they should and only then, and link to the runbook."""
 
+import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,9 @@ import yaml
 from croupier.engine.settings import EngineSettings
 from croupier.gateway.settings import GatewaySettings
 from croupier.lobby.settings import LobbySettings
-from k8s.dashboards.__main__ import DASHBOARDS
+from k8s.dashboards.__main__ import DASHBOARDS, FOLDER, files
+from k8s.dashboards.board import Dashboard
+from k8s.dashboards.overview import FAILED
 from tests.k8s.building import ROOT, run
 from tests.k8s.exported import exported, faults
 from tests.programs import program
@@ -18,8 +22,6 @@ from tests.programs import program
 RULES = yaml.safe_load((ROOT / "k8s" / "components" / "monitoring" / "rules.yaml").read_text())["spec"]
 CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "alerts.yaml").read_text())
 RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
-PARTS = ("**Symptom.**", "**Meaning.**", "**Remedy.**")
-
 ALL: list[dict[str, Any]] = [rule for group in RULES["groups"] for rule in group["rules"]]
 ALERTS = {rule["alert"]: rule for rule in ALL if "alert" in rule}
 LIMITS: dict[str, Any] = {
@@ -27,32 +29,26 @@ LIMITS: dict[str, Any] = {
     for kind in (EngineSettings, LobbySettings, GatewaySettings)
     for name, one in kind.model_fields.items()
 }
+QUERIES = [query for dashboard in DASHBOARDS for panel in dashboard.panels for query in panel.queries]
 every_alert = pytest.mark.parametrize("alert", ALERTS)
 
 
-@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.get("alert") or rule["record"])
-def test_a_rule_queries_exported_metrics_and_labels(rule: dict[str, Any]) -> None:
-    assert list(faults(rule["expr"], exported())) == []
-
-
-def test_rules_query_recorded_metrics_only() -> None:
+def test_rules_and_panels_query_exported_metrics_and_labels_and_recorded_metrics() -> None:
+    asked = [*(rule["expr"] for rule in ALL), *(query.expression for query in QUERIES)]
+    assert [fault for one in asked for fault in faults(one, exported())] == []
     recorded = {rule["record"] for rule in ALL if "record" in rule}
     asked = {name for rule in ALL for name in re.findall(r"\b\w+:\w+:\w+\b", rule["expr"])}
     assert asked <= recorded
 
 
 @every_alert
-def test_an_alert_has_a_severity_and_a_runbook(alert: str) -> None:
+def test_an_alert_has_a_severity_and_a_section_of_the_runbook(alert: str) -> None:
     rule = ALERTS[alert]
     assert rule["labels"]["severity"] in {"page", "ticket"}
     assert rule["annotations"]["summary"]
     assert rule["annotations"]["runbook_url"] == f"docs/runbook.md#{alert.lower()}"
-
-
-@every_alert
-def test_the_runbook_has_all_parts(alert: str) -> None:
     section = RUNBOOK.partition(f"\n## {alert}\n")[2].partition("\n## ")[0]
-    assert [part for part in PARTS if part not in section] == []
+    assert [part for part in ("Symptom", "Meaning", "Remedy") if f"**{part}.**" not in section] == []
 
 
 def test_the_runbook_has_existing_alerts_only() -> None:
@@ -70,6 +66,57 @@ def test_the_runbook_has_existing_alerts_only() -> None:
 )
 def test_alerts_for_limits_fire_at_eighty_percent_of_the_setting(alert: str, limit: str) -> None:
     assert f" > {LIMITS[limit] * 8 // 10} " in ALERTS[alert]["expr"] + " "
+
+
+def test_the_files_are_up_to_date() -> None:
+    assert {path.name: path.read_text() for path in FOLDER.glob("*.json")} == dict(files()), "run make dashboards"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        'sum(croupier_stream{job="croupier-engine"})',
+        'sum(croupier_streams{job="croupier-lobby"})',
+        'rate(croupier_actions_accepted{job="croupier-engine"}[1m])',
+        'sum(croupier_streams{job="croupier-engine", game="solo"})',
+        'sum by (table) (croupier_streams{job="croupier-engine"})',
+        'up{job="croupier-bank"}',
+        "envoy_http_requests",
+    ],
+)
+def test_an_unknown_metric_is_detected(expression: str) -> None:
+    assert list(faults(expression, exported())) != []
+
+
+def test_a_legend_names_labels_that_are_left() -> None:
+    for query in QUERIES:
+        for part in query.legend.split("{{")[1:]:
+            assert part.partition("}}")[0] in query.expression, query.legend
+
+
+@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda one: one.uid)
+def test_a_page_is_readable(dashboard: Dashboard) -> None:
+    page: dict[str, Any] = json.loads(files()[f"{dashboard.uid}.json"])
+    assert [number for number, times in Counter(panel["id"] for panel in page["panels"]).items() if times > 1] == []
+    places = [panel["gridPos"] for panel in page["panels"]]
+    covered = Counter(
+        (x, y) for at in places for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])
+    )
+    assert max(covered.values()) == 1
+    assert max(x for x, _ in covered) < 24
+    assert all(panel.description and panel.queries for panel in dashboard.panels)
+
+
+def test_dashboards_and_rules_have_the_same_failure_codes() -> None:
+    assert any(f'code=~"{FAILED}"' in rule["expr"] for rule in ALL)
+
+
+def test_every_metric_of_play_is_shown() -> None:
+    asked = " ".join(query.expression for query in QUERIES)
+    names = {name for series in exported().values() for name in series if name.startswith("croupier_")}
+    # One series of a histogram is enough.
+    wanted = {re.sub(r"_(bucket|sum|count)$", "", name) for name in names}
+    assert sorted(name for name in wanted if name not in asked) == []
 
 
 def test_every_alert_fires_in_a_case() -> None:
@@ -146,8 +193,7 @@ def test_alerts_fire_when_they_should(promtool: str, rules: Path) -> None:
 
 @pytest.mark.cluster
 def test_prometheus_accepts_the_queries_of_panels(promtool: str, tmp_path: Path) -> None:
-    asked = [query.expression for one in DASHBOARDS for panel in one.panels for query in panel.queries]
-    plain = [one.replace("$__rate_interval", "1m").replace("$namespace", "croupier") for one in asked]
+    plain = [one.expression.replace("$__rate_interval", "1m").replace("$namespace", "croupier") for one in QUERIES]
     records = [{"record": f"panel:{index}", "expr": one} for index, one in enumerate(plain)]
     (tmp_path / "panels.yaml").write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": records}]}))
-    assert f"{len(asked)} rules found" in run(promtool, "check", "rules", "panels.yaml", cwd=tmp_path)
+    assert f"{len(QUERIES)} rules found" in run(promtool, "check", "rules", "panels.yaml", cwd=tmp_path)
