@@ -274,32 +274,26 @@ def the_traces_of_the_gateway_are_filtered(objects: Sequence[Object]) -> Iterato
     Break("Job", "load-workers", "spec/activeDeadlineSeconds"),
     Break("Job", "load-master", "spec/activeDeadlineSeconds", 3600),
     Break("Job", "load-master", f"{MAIN}/args", ["--expect-workers-max-wait=0"]),
+    Break("Job", "load-workers", "spec/parallelism", 2),
 )
-def a_load_test_that_cannot_start_fails(objects: Sequence[Object]) -> Iterator[str]:
-    """Its Jobs have a deadline that the longest scenario keeps, and its master waits for workers for a while only."""
+def the_load_test_finds_the_gateway_or_fails(objects: Sequence[Object]) -> Iterator[str]:
+    """Its Jobs have a deadline that the longest scenario keeps; the master waits for as many workers as there are."""
     longest = max(one.seconds + drain_seconds(one) for one in SCENARIOS.values())
     for job in [one for one in of_kind(objects, "Job") if one["metadata"]["name"].startswith("load-")]:
         if not longest < job["spec"].get("activeDeadlineSeconds", 0) <= MAX_LOAD_TEST_SECONDS:
             yield f"{title(job)} may wait for ever, or ends before its result"
-        if job["metadata"]["name"] == "load-master" and not _has_deadline_for_workers(job):
-            yield f"{title(job)} waits for ever for workers that do not fit"
-
-
-def _has_deadline_for_workers(job: Object) -> bool:
-    given = [one.partition("=")[2] for one in main_container(job)["args"] if "--expect-workers-max-wait=" in one]
-    return [0 < int(seconds) <= MAX_LOAD_TEST_SECONDS for seconds in given] == [True]
-
-
-@detects(Break("Job", "load-workers", "spec/parallelism", 2))
-def the_load_test_finds_the_gateway(objects: Sequence[Object]) -> Iterator[str]:
-    """The master waits for as many workers as there are, and its gateway is a Service."""
-    for workers in [one for one in of_kind(objects, "Job") if one["metadata"]["name"] == "load-workers"]:
         given = named(objects, "ConfigMap", "load-")["data"]
-        if {workers["spec"]["parallelism"], workers["spec"]["completions"]} != {int(given["WORKERS"])}:
-            yield f"{title(workers)} are not the {given['WORKERS']} that the master waits for"
+        if job["metadata"]["name"] == "load-master":
+            waits = [
+                one.partition("=")[2] for one in main_container(job)["args"] if "--expect-workers-max-wait=" in one
+            ]
+            if [0 < int(seconds) <= MAX_LOAD_TEST_SECONDS for seconds in waits] != [True]:
+                yield f"{title(job)} waits for ever for workers that do not fit"
+        elif {job["spec"]["parallelism"], job["spec"]["completions"]} != {int(given["WORKERS"])}:
+            yield f"{title(job)} are not the {given['WORKERS']} that the master waits for"
         name, _, port = given["GATEWAY"].rpartition("://")[2].partition(":")
         if int(port) not in [one["port"] for one in named(objects, "Service", name)["spec"]["ports"]]:
-            yield f"{title(workers)} find no gateway at {given['GATEWAY']}"
+            yield f"{title(job)} finds no gateway at {given['GATEWAY']}"
 
 
 @detects(

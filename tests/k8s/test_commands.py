@@ -117,7 +117,7 @@ def cluster(kubectl: str, tmp_path: Path) -> dict[str, str]:
     }
 
 
-def test_a_cluster_in_one_command(cluster: dict[str, str], tmp_path: Path) -> None:
+def test_a_cluster_in_one_command_whose_last_check_asks_for_its_games(cluster: dict[str, str], tmp_path: Path) -> None:
     printed = run("k8s/laptop", environment=cluster)
     asked = (tmp_path / "calls").read_text().splitlines()[1:]
     assert asked[0] == "apply --filename k8s/base/namespace.yaml"
@@ -129,6 +129,10 @@ def test_a_cluster_in_one_command(cluster: dict[str, str], tmp_path: Path) -> No
     assert asked[-1].endswith("exec --stdin deployment/gateway --container drain -- python -")
     assert "while sleep 1; do kubectl --namespace croupier port-forward service/gateway 7700; done" in printed
     assert (tmp_path / "keys" / "lobby.private.pem").exists()
+    with FakeCroupier() as services:
+        program = (tmp_path / "asked").read_text().replace("127.0.0.1:7700", services.address)
+        assert run(sys.executable, "-c", program) == "ready: laying\n"
+    assert services.calls == ["SignIn", "ListGames"]
 
 
 def test_an_unknown_cluster_is_not_changed(cluster: dict[str, str], tmp_path: Path) -> None:
@@ -137,10 +141,6 @@ def test_an_unknown_cluster_is_not_changed(cluster: dict[str, str], tmp_path: Pa
     assert "kubectl's context is play.example" in refused.stderr
     assert (tmp_path / "calls").read_text().splitlines() == ["config current-context"]
     run("k8s/laptop", environment={**cluster, "HERE": "play.example", "CONTEXT": "play.example"})
-
-
-BEYOND = "2000000000"
-"""More seconds than any test waits."""
 
 
 @pytest.mark.slow
@@ -152,7 +152,7 @@ BEYOND = "2000000000"
         (
             {
                 "FAILS": "rollout",
-                "TIMEOUT": BEYOND,
+                "TIMEOUT": "2000000000",  # More seconds than any test waits.
                 "PODS": "ErrImagePull localhost/croupier:0.1.0\n docker.io/envoy:1\nImagePullBackOff postgres:17\n",
             },
             "the cluster has no image localhost/croupier:0.1.0, postgres:17, and cannot pull it",
@@ -168,14 +168,6 @@ def test_a_cluster_that_does_not_start_is_reported(
     assert message in failed.stderr
     assert failed.stdout.count("port-forward") == 0
     assert (tmp_path / "calls").read_text().splitlines()[-1] == "--namespace croupier get pods"
-
-
-def test_the_last_check_asks_the_engine_for_its_games(cluster: dict[str, str], tmp_path: Path) -> None:
-    run("k8s/laptop", environment=cluster)
-    with FakeCroupier() as services:
-        program = (tmp_path / "asked").read_text().replace("127.0.0.1:7700", services.address)
-        assert run(sys.executable, "-c", program) == "ready: laying\n"
-    assert services.calls == ["SignIn", "ListGames"]
 
 
 @every_folder
