@@ -31,12 +31,10 @@ def compared(tmp_path: Path, one: Result, other: Result, fail_above: float | Non
 
 
 def slower(by: float) -> Result:
-    """Return the green run with a higher p99 of acknowledged actions."""
     return replace(PASSED, latencies=(replace(LATENCIES[0], p99=LATENCIES[0].p99 * by), *LATENCIES[1:]))
 
 
 def hungrier(milliseconds: float) -> Result:
-    """Return the green run with another CPU time of the services."""
     return replace(PASSED, server_cpu_milliseconds_per_thousand_actions=milliseconds)
 
 
@@ -144,38 +142,27 @@ def test_a_figure_that_is_worse_by_more_than_allowed_fails(
 @pytest.mark.parametrize(
     ("name", "before", "after", "expected"),
     [
-        ("x p99, ms", 100.0, 101.9, "same"),
-        ("x p99, ms", 100.0, 103.0, "A"),
-        ("x p99, ms", 100.0, 97.0, "B"),
-        ("actions a second", 100.0, 97.0, "A"),
-        ("violations", 1_000.0, 1_001.0, "A"),
-        ("violations", 1.0, 0.0, "B"),
-        ("violations", 0.0, 0.0, "same"),
-        ("x p99, ms", None, 1.0, "–"),
-        ("seconds of load", 60.0, 600.0, "–"),
+        (P99, Figure(100.0), Figure(101.9), "same"),
+        (P99, Figure(100.0), Figure(103.0), "A"),
+        (P99, Figure(100.0), Figure(97.0), "B"),
+        ("actions a second", Figure(100.0), Figure(97.0), "A"),
+        ("violations", Figure(1_000.0), Figure(1_001.0), "A"),
+        ("violations", Figure(1.0), Figure(0.0), "B"),
+        ("violations", Figure(0.0), Figure(0.0), "same"),
+        (P99, None, Figure(1.0), "–"),
+        ("seconds of load", Figure(60.0), Figure(600.0), "–"),
+        # A difference counts only if it is more than chance.
+        (P99, Figure(100.0, 9), Figure(300.0, 10_000), "too few samples"),
+        (P99, Figure(100.0, 9), Figure(100.0, 9), "same"),
+        (P99, Figure(100.0, 800), Figure(109.0, 800), "same"),
+        (P99, Figure(100.0, 800), Figure(111.0, 800), "A"),
+        (P99, Figure(100.0, 800), Figure(89.0, 800), "B"),
+        (P99, Figure(100.0, 20_000), Figure(101.9, 20_000), "same"),
+        (P99, Figure(100.0, 200), Figure(111.0, 20_000), "same"),
     ],
 )
-def test_the_better_of_two_figures(name: str, before: float | None, after: float | None, expected: str) -> None:
-    one, other = (None if value is None else Figure(value) for value in (before, after))
-    assert better(name, one, other) == expected
-
-
-@pytest.mark.parametrize(
-    ("samples", "after", "expected"),
-    [
-        ((9, 10_000), 300.0, "too few samples"),
-        ((9, 9), 100.0, "same"),
-        ((800, 800), 109.0, "same"),
-        ((800, 800), 111.0, "A"),
-        ((800, 800), 89.0, "B"),
-        ((20_000, 20_000), 101.9, "same"),
-        ((200, 20_000), 111.0, "same"),
-    ],
-)
-def test_a_difference_counts_only_if_it_is_more_than_chance(
-    samples: tuple[float, float], after: float, expected: str
-) -> None:
-    assert better(P99, Figure(100.0, samples[0]), Figure(after, samples[1])) == expected
+def test_the_better_of_two_figures(name: str, before: Figure | None, after: Figure | None, expected: str) -> None:
+    assert better(name, before, after) == expected
 
 
 def test_texts_of_a_file_cannot_control_the_terminal(tmp_path: Path) -> None:
