@@ -10,16 +10,7 @@ import pytest
 
 from benchmarks import matches
 from benchmarks.league import LeaguePlan, league_of, plans, run_league
-from benchmarks.matches import (
-    League,
-    Outcome,
-    Standing,
-    comparisons,
-    margin,
-    seatings,
-    standings,
-    student_quantile,
-)
+from benchmarks.matches import League, Outcome, Standing, comparisons, margin, seatings, standings, student_quantile
 from croupier.cli.faults import MISUSED, CommandFault
 from croupier.games.bots import random_legal
 from croupier.games.interface import GameOver, Observation, RandomSource
@@ -47,12 +38,9 @@ def test_every_distinct_order_of_the_players_is_seated_once(
     assert Counter(found) == Counter(expected)
 
 
-def test_quantiles_are_those_of_the_tables() -> None:
+def test_quantiles_are_those_of_the_tables_and_the_margin_is_that_of_known_numbers() -> None:
     known = {4: 2.776, 5: 2.571, 9: 2.262, 19: 2.093, 60: 2.000, 1000: 1.962}
     assert {degrees: student_quantile(0.975, degrees) for degrees in known} == pytest.approx(known, abs=0.004)
-
-
-def test_the_margin_of_known_numbers() -> None:
     # Mean 3, standard deviation 1.5811, standard error 0.7071, times 2.776.
     assert margin([1, 2, 3, 4, 5]) == pytest.approx(1.963, abs=0.003)
     assert margin([2.0] * 8) == 0
