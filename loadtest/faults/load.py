@@ -1,12 +1,8 @@
-"""The load of a fault run: the players of the load tests, some of them through the proxy; and what a fault gets.
-
-Only this module depends on the load process.
-"""
+"""The load of a fault run: the players of the load tests, some of them through the proxy."""
 
 import asyncio
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import Self
@@ -207,27 +203,3 @@ class _DuplicatingTable(RecordedTable):
                 record.reported.append(ReportedViolation(Invariant.REPEAT_DIFFERS, accepted[0], detail))
         await self.wait_for_change(after=max(accepted) - 1)
         return accepted[0]
-
-
-@dataclass(frozen=True, slots=True)
-class FaultContext:
-    """The context of a fault; `scale` shortens durations, with `gateway` all players connect to the gateway."""
-
-    deployment: Deployment
-    load: FaultLoad
-    random: Random
-    scale: float
-    gateway: bool
-
-    async def wait(self, seconds: float) -> None:
-        """Wait while a fault lasts; `seconds` are those of a full run."""
-        await asyncio.sleep(seconds * self.scale)
-
-    @property
-    def engines(self) -> list[str]:
-        """The names of the engines."""
-        return self.deployment.instances("engine")
-
-    async def keep_down(self, service: str, seconds: float) -> None:
-        """Kill all instances of a service and keep them down for a time."""
-        await self.deployment.keep_down(self.deployment.instances(service), seconds * self.scale)

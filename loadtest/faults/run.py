@@ -9,9 +9,9 @@ from random import Random
 from typing import Any
 
 from loadtest.faults.deployment import Deployment
-from loadtest.faults.load import FaultContext, FaultLoad
+from loadtest.faults.load import FaultLoad
 from loadtest.faults.measures import EventLoopLag, PauseWatch, Takeover, last_action, longest_pause, takeovers
-from loadtest.faults.scenarios import FaultScenario
+from loadtest.faults.scenarios import FaultContext, FaultScenario
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.players.counting import is_retried
 from loadtest.players.seat_player import ABANDONING, FOLLOWING, INTERRUPTED
