@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from croupier.runtime.printed_text import escaped
 from loadtest.report.figures import change, duration, known, milliseconds, number, size
-from loadtest.report.result import Conditions, Latency, Result, ViolationSummary, verdict
+from loadtest.report.result import Conditions, Latency, Result, verdict
 
 PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "maximum")
 
@@ -15,18 +15,6 @@ def to_text(result: Result) -> str:
 
 
 def _lines(result: Result) -> Iterator[str]:
-    yield from _played(result)
-    yield from _latencies(result.latencies)
-    yield from _steps(result)
-    yield from _refused(result)
-    yield from _broken(result)
-    yield from _used(result)
-    yield from _limits(result)
-    yield from _conditions(result.conditions)
-    yield f"verdict     {verdict(result)}"
-
-
-def _played(result: Result) -> Iterator[str]:
     yield (
         f"tables      {number(result.tables_opened)} opened, {number(result.tables_finished)} finished, "
         f"{number(result.tables_judged)} judged, {number(result.tables_verified)} played again from the replay"
@@ -34,6 +22,19 @@ def _played(result: Result) -> Iterator[str]:
     yield f"games       {_counts(result.games) or 'none finished'}"
     yield f"actions     {number(result.actions)} acknowledged, {number(result.actions_per_second, 1)} a second"
     yield f"checked     {_counts(result.checks_made) or 'nothing'}"
+    yield from _latencies(result.latencies)
+    for at, step in enumerate(result.steps):
+        load = f"{number(step.tables)} tables, {number(step.actions_per_second, 1)} actions a second"
+        kept = "kept the limits" if step.passed else "over a limit"
+        last = ": the knee" if at == result.knee else ""
+        yield f"{'' if at else 'steps':<12}{load}, p99 {milliseconds(step.p99)}, {kept}{last}"
+    yield from _refused_and_broken(result)
+    yield from _used(result)
+    for at, check in enumerate(result.checks):
+        kept = "kept" if check.passed else "NOT KEPT"
+        yield f"{'' if at else 'limits':<12}{kept}: {check.name} {check.measured}, limit {check.limit}"
+    yield from _conditions(result.conditions)
+    yield f"verdict     {verdict(result)}"
 
 
 def _latencies(latencies: tuple[Latency, ...]) -> Iterator[str]:
@@ -47,15 +48,7 @@ def _latencies(latencies: tuple[Latency, ...]) -> Iterator[str]:
         yield f"            {latency.name:<{width}}{number(latency.count):>10}{times}"
 
 
-def _steps(result: Result) -> Iterator[str]:
-    for at, step in enumerate(result.steps):
-        load = f"{number(step.tables)} tables, {number(step.actions_per_second, 1)} actions a second"
-        kept = "kept the limits" if step.passed else "over a limit"
-        last = ": the knee" if at == result.knee else ""
-        yield f"{'' if at else 'steps':<12}{load}, p99 {milliseconds(step.p99)}, {kept}{last}"
-
-
-def _refused(result: Result) -> Iterator[str]:
+def _refused_and_broken(result: Result) -> Iterator[str]:
     yield f"refused     {_counts(result.refusals) or 'nothing'}"
     if result.probes:
         yield f"attempts    {_counts(result.probes)}, which must be refused"
@@ -63,22 +56,15 @@ def _refused(result: Result) -> Iterator[str]:
         yield f"broken      {_counts(result.calls_broken)}: calls that the load test broke on purpose"
     yield f"failed      {number(sum(failure.count for failure in result.failures))} calls"
     yield from (f"            {one.name} {number(one.count)}, first: {one.first}" for one in result.failures)
-
-
-def _broken(result: Result) -> Iterator[str]:
     yield f"violations  {number(sum(broken.count for broken in result.violations))}"
     for broken in result.violations:
-        yield f"            {broken.invariant} {number(broken.count)}, first: {_first(broken)}"
+        kept = f" (kept in {broken.replay})" if broken.replay else ""
+        place = f"at table {broken.table_id}, sequence {broken.sequence}: " if broken.table_id else ""
+        yield f"            {broken.invariant} {number(broken.count)}, first: {place}{broken.detail}{kept}"
     for figure in result.compared:
         if not figure.agrees:
             counted = f"services {number(figure.services)}, clients {number(figure.clients)}"
             yield f"            {figure.name}: {counted}, {number(figure.slack)} of them unknown"
-
-
-def _first(broken: ViolationSummary) -> str:
-    kept = f" (kept in {broken.replay})" if broken.replay else ""
-    place = f"at table {broken.table_id}, sequence {broken.sequence}: " if broken.table_id else ""
-    return f"{place}{broken.detail}{kept}"
 
 
 def _used(result: Result) -> Iterator[str]:
@@ -92,12 +78,6 @@ def _used(result: Result) -> Iterator[str]:
     yield f"generator   {result.generator_cpu:.2f} of one core in its busiest process"
     if result.bottleneck:
         yield f"bottleneck  {result.bottleneck}"
-
-
-def _limits(result: Result) -> Iterator[str]:
-    for at, check in enumerate(result.checks):
-        kept = "kept" if check.passed else "NOT KEPT"
-        yield f"{'' if at else 'limits':<12}{kept}: {check.name} {check.measured}, limit {check.limit}"
 
 
 def _conditions(conditions: Conditions) -> Iterator[str]:
