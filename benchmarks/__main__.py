@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
+from benchmarks.measurement import format_table
 from benchmarks.parts import PARTS, measure
-from benchmarks.rows import format_table
 
 
 def main(parts: Sequence[str]) -> None:

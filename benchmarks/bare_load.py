@@ -11,7 +11,8 @@ from typing import Any
 
 from benchmarks.bare_server import METHOD
 from benchmarks.clients import Stream
-from benchmarks.loads import SEATS, SERVER, Level, Load
+from benchmarks.loads import SEATS, Level, Load
+from benchmarks.measurement import SERVER
 from croupier_api.v1 import cards_pb2, engine_pb2
 from loadtest.players.client import open_channel
 

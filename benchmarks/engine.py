@@ -4,9 +4,18 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from benchmarks.bare_load import bare_load, bare_server
-from benchmarks.loads import SEATS, SERVER, Level, Load, engine_load, in_turn, sample_messages
-from benchmarks.measurement import EVENT_LOOP, OTHER_THREADS, TRANSPORT, Measurement, latencies, merged, ratios
-from benchmarks.rows import Row
+from benchmarks.loads import SEATS, Level, Load, engine_load, in_turn, sample_messages
+from benchmarks.measurement import (
+    EVENT_LOOP,
+    OTHER_THREADS,
+    SERVER,
+    TRANSPORT,
+    Measurement,
+    Row,
+    latencies,
+    merged,
+    ratios,
+)
 from benchmarks.services import services, services_on_postgres
 from croupier.cli.services import endpoints_of
 
@@ -33,8 +42,8 @@ def full_speed_rows(variant: str, baseline: str, measured: Measured) -> list[Row
     total, of_speed, of_cpu = merged(measured[variant]), list[float](), list[float]()
     if variant != baseline:
         of_speed = ratios(lambda one: one.moves_per_second, measured[variant], measured[baseline])
-        of_cpu = ratios(_cpu, measured[variant], measured[baseline])
-    cpu = f"{_cpu(total):5.0f} µs CPU a move, {total.core_percent(SERVER):.0f} % of its core"
+        of_cpu = ratios(Measurement.cpu_microseconds, measured[variant], measured[baseline])
+    cpu = f"{total.cpu_microseconds():5.0f} µs CPU a move, {total.core_percent():.0f} % of its core"
     return [
         Row(
             "engine", variant, f"{total.moves_per_second:5.0f} moves/s, {latencies(total)}", of_speed, "moves/s to bare"
@@ -63,18 +72,10 @@ def human_pace_rows(variant: str, measured: Measured) -> list[Row]:
 
     return [
         row(latencies(total), lambda one: one.p50_milliseconds, "p50"),
-        row(f"{_cpu(total):5.0f} µs CPU a move", _cpu, "CPU"),
+        row(f"{total.cpu_microseconds():5.0f} µs CPU a move", Measurement.cpu_microseconds, "CPU"),
         Row("pace", variant, f"of it {', '.join(threads)} µs"),
-        row(f"{_switches(total):5.1f} voluntary context switches a move", _switches, "switches"),
+        row(f"{total.switches():5.1f} voluntary context switches a move", Measurement.switches, "switches"),
     ]
-
-
-def _cpu(measured: Measurement) -> float:
-    return measured.cpu_microseconds(SERVER)
-
-
-def _switches(measured: Measurement) -> float:
-    return measured.switches(SERVER)
 
 
 @asynccontextmanager

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks.loads import SERVER, Level, Load, engine_load, in_turn
-from benchmarks.measurement import Measurement, latencies, merged, ratios
-from benchmarks.rows import Row
+from benchmarks.loads import Level, Load, engine_load, in_turn
+from benchmarks.measurement import SERVER, Row, latencies, merged, ratios
 from benchmarks.services import services
 from croupier.cli.launcher.background import BackgroundServices
 from croupier.cli.services import endpoints_of
@@ -29,22 +28,18 @@ async def compare() -> list[Row]:
     async with _loads() as loads:
         measured = await in_turn(loads)
     direct = measured[DIRECT]
-    rows = [
-        Row("gateway", DIRECT, f"{latencies(merged(direct))}, engine {_engine_cpu(merged(direct)):.0f} µs CPU a move")
-    ]
+    total = merged(direct)
+    rows = [Row("gateway", DIRECT, f"{latencies(total)}, engine {total.cpu_microseconds():.0f} µs CPU a move")]
     for name in FLAGS:
         rounds, total = measured[name], merged(measured[name])
         # No ratio of p99: in one round it depends on a dozen moves, and more on the machine than the gateway.
         p50 = ratios(lambda one: one.p50_milliseconds, rounds, direct)
-        envoy = [one.cpu_microseconds(ENVOY) / _engine_cpu(base) for one, base in zip(rounds, direct, strict=True)]
+        pairs = zip(rounds, direct, strict=True)
+        envoy = [one.cpu_microseconds(ENVOY) / base.cpu_microseconds() for one, base in pairs]
         rows.append(Row("gateway", name, latencies(total), p50, "p50 to direct"))
-        cpu = f"Envoy {total.cpu_microseconds(ENVOY):.0f}, engine {_engine_cpu(total):.0f} µs CPU a move"
+        cpu = f"Envoy {total.cpu_microseconds(ENVOY):.0f}, engine {total.cpu_microseconds():.0f} µs CPU a move"
         rows.append(Row("gateway", name, cpu, envoy, "CPU of Envoy to engine, direct"))
     return rows
-
-
-def _engine_cpu(measured: Measurement) -> float:
-    return measured.cpu_microseconds(SERVER)
 
 
 @asynccontextmanager

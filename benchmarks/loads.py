@@ -13,14 +13,12 @@ import grpc
 from google.protobuf.duration_pb2 import Duration
 
 from benchmarks.clients import BenchmarkClient, open_table
-from benchmarks.measurement import Measurement, usage
+from benchmarks.measurement import SERVER, Measurement, usage
 from benchmarks.services import DRIVER_CORES, SERVER_CORES, free_server_cores, pin
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_client import Endpoints
 from loadtest.players.client import Connections
 
-SERVER = "server"
-"""The process that has a core for itself while it is measured: an engine, or the bare server."""
 SEATS = 4
 TIME_CONTROL = tables_pb2.TimeControl(action_time=Duration(seconds=3600))
 SHORT_GAME: Mapping[str, Any] = {"game": "thulla", "time_control": TIME_CONTROL}

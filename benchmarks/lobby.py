@@ -1,8 +1,7 @@
 """The CPU of lobby and scoring beside the engine, while people play short games and open new tables after them."""
 
-from benchmarks.loads import SERVER, SHORT_GAME, Level, engine_load, in_turn
-from benchmarks.measurement import merged
-from benchmarks.rows import Row
+from benchmarks.loads import SHORT_GAME, Level, engine_load, in_turn
+from benchmarks.measurement import SERVER, Row, merged
 from benchmarks.services import services
 from croupier.cli.services import endpoints_of
 
@@ -21,12 +20,12 @@ async def compare() -> list[Row]:
             rounds = (await in_turn({"services": load}))["services"]
     total, variant = merged(rounds), f"{LEVEL.tables} tables, SQLite"
     cpu = ", ".join(f"{name} {total.core_percent(name):.1f} %" for name in OTHERS)
-    ratios = [sum(one.core_percent(name) for name in OTHERS) / one.core_percent(SERVER) for one in rounds]
+    ratios = [sum(one.core_percent(name) for name in OTHERS) / one.core_percent() for one in rounds]
     return [
         Row(
             "lobby",
             variant,
-            f"engine {total.core_percent(SERVER):.1f} % of a core, {total.moves_per_second:.0f} moves/s",
+            f"engine {total.core_percent():.1f} % of a core, {total.moves_per_second:.0f} moves/s",
         ),
         Row("lobby", variant, f"{cpu} of a core", ratios, "CPU of both to engine"),
     ]

@@ -1,18 +1,21 @@
-"""Measurements of moves: their latencies, and what the processes used."""
+"""Measurements of moves: their latencies, and what the processes used; and the table that `make bench` prints."""
 
 import re
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+SERVER = "server"
+"""The process that has a core for itself while it is measured: an engine, or the bare server."""
 EVENT_LOOP, TRANSPORT, OTHER_THREADS = "event loop", "transport", "writer and poller"
 """Python does not name its threads for the kernel: the writer of SQLite cannot be told from the poller of grpc.aio."""
 PYTHON_THREAD = "python"
+HEADER = ("part", "variant", "figures", "ratio (min to max)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Measurement:
     def p99_milliseconds(self) -> float:
         return statistics.quantiles(self.latencies, n=100)[98] * 1000
 
-    def cpu_microseconds(self, process: str) -> float:
+    def cpu_microseconds(self, process: str = SERVER) -> float:
         """Return the CPU time of a process for each move."""
         return self.used[process].cpu_seconds / len(self.latencies) * 1e6
 
@@ -60,11 +63,11 @@ class Measurement:
         """Return the CPU time of a kind of threads for each move."""
         return self.used[process].thread_seconds[kind] / len(self.latencies) * 1e6
 
-    def switches(self, process: str) -> float:
+    def switches(self, process: str = SERVER) -> float:
         """Return the voluntary context switches of a process for each move."""
         return self.used[process].switches / len(self.latencies)
 
-    def core_percent(self, process: str) -> float:
+    def core_percent(self, process: str = SERVER) -> float:
         """Return the CPU of a process in percent of a core."""
         return self.used[process].cpu_seconds / self.seconds * 100
 
@@ -123,3 +126,29 @@ def _threads(pid: int) -> Iterator[tuple[int, str, str]]:
     for folder in Path(f"/proc/{pid}/task").iterdir():
         with suppress(FileNotFoundError, ProcessLookupError):
             yield int(folder.name), (folder / "comm").read_text().strip(), (folder / "status").read_text()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Figures of a variant, and their ratios to a baseline, one for each round of the same run."""
+
+    part: str
+    variant: str
+    figures: str
+    ratios: Sequence[float] = ()
+    ratio_name: str = ""
+    """What is divided by what, such as "moves/s to bare grpc.aio"."""
+
+    @property
+    def ratio(self) -> str:
+        """The median, the minimum and the maximum of the ratios; empty without any."""
+        if not (found := self.ratios):
+            return ""
+        return f"{statistics.median(found):.2f} ({min(found):.2f} to {max(found):.2f}) {self.ratio_name}"
+
+
+def format_table(rows: Iterable[Row]) -> str:
+    """Return aligned lines, the first with the names of the columns."""
+    lines = [HEADER, *((row.part, row.variant, row.figures, row.ratio) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)

@@ -8,7 +8,7 @@ from typing import Any
 import uvloop
 
 from benchmarks import engine, gateway, lobby, rules, scale
-from benchmarks.rows import Row
+from benchmarks.measurement import Row
 
 PARTS: Mapping[str, Callable[[], Coroutine[Any, Any, Sequence[Row]]]] = {
     "rules": rules.compare,

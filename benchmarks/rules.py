@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from random import Random
 from time import process_time
 
-from benchmarks.rows import Row
+from benchmarks.measurement import Row
 from croupier.games.bots import random_of
 from croupier.games.interface import (
     CardsShuffled,

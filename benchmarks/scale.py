@@ -12,7 +12,7 @@ from typing import TypeAlias
 import structlog
 from sqlalchemy import insert
 
-from benchmarks.rows import Row
+from benchmarks.measurement import Row
 from croupier.engine.cluster.notifier import PostgresNotifier
 from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.schema import TABLES

@@ -5,18 +5,19 @@ from collections import Counter
 import pytest
 
 from benchmarks.engine import BARE, full_speed_rows, human_pace_rows
-from benchmarks.loads import SERVER
 from benchmarks.measurement import (
     EVENT_LOOP,
     OTHER_THREADS,
+    SERVER,
     TRANSPORT,
     Measurement,
+    Row,
     Usage,
+    format_table,
     kind_of_thread,
     merged,
     voluntary_switches,
 )
-from benchmarks.rows import Row, format_table
 from benchmarks.rules import extent
 from benchmarks.scale import SECONDS
 from benchmarks.scale import row as row_of_writers
