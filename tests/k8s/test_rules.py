@@ -37,8 +37,8 @@ def test_rules_and_panels_query_exported_metrics_and_labels_and_recorded_metrics
     asked = [*(rule["expr"] for rule in ALL), *(query.expression for query in QUERIES)]
     assert [fault for one in asked for fault in faults(one, exported())] == []
     recorded = {rule["record"] for rule in ALL if "record" in rule}
-    asked = {name for rule in ALL for name in re.findall(r"\b\w+:\w+:\w+\b", rule["expr"])}
-    assert asked <= recorded
+    named = {name for rule in ALL for name in re.findall(r"\b\w+:\w+:\w+\b", rule["expr"])}
+    assert named <= recorded
 
 
 @every_alert
