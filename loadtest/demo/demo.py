@@ -175,9 +175,7 @@ async def _played_and_shown(
     with chosen_show(console, words, game.name, plan.tables, quiet, in_short) as show:
         played = await play_all(plan, endpoints, show)
     if not quiet:
-        _show_result(console, words, played)
-        if not in_short:
-            _show_leaderboard(console, played)
+        _show_result(console, words, played, in_short)
     return played
 
 
@@ -190,14 +188,13 @@ def _write_replays(folder: Path, played: Played) -> None:
         raise CommandFault(f"the replays cannot be written to {folder}: {fault.strerror}") from None
 
 
-def _show_result(console: Console, words: Words, played: Played) -> None:
+def _show_result(console: Console, words: Words, played: Played, in_short: bool) -> None:
     if len(played.records) == 1 and played.records[0].sheet is not None:
         sheet = scoring_pb2.GetScoreSheetResponse.FromString(played.records[0].sheet)
         console.print("\nScore sheet", *sheet_lines(words, sheet.rounds), sep="\n")
         console.print("\nRanking", *words.ranking(sheet.result.ranking), sep="\n")
-
-
-def _show_leaderboard(console: Console, played: Played) -> None:
+    if in_short:
+        return
     console.print("\nLeaderboard")
     for entry in played.standings.leaderboard[:LEADERBOARD_LINES]:
         statistics = entry.statistics

@@ -109,8 +109,6 @@ class Route:
                 await sink.drain()
         sink.close()
 
-    # Faults
-
     def heal(self) -> None:
         """Forward again, first what was held; dead connections stay dead."""
         self.delay_seconds = self.notification_delay_seconds = 0.0

@@ -190,8 +190,6 @@ class SeatPlayer:
         if seconds:
             await self._context.sleep(seconds)
 
-    # Acting
-
     async def _act(self, table: RecordedTable) -> None:
         action = choose_random_action(table, self._random)
         sequence = await self._attempt(table, adversaries.Attempt(action, table.expected_sequence))
@@ -223,8 +221,6 @@ class SeatPlayer:
         except CroupierError as error:
             if is_failure(error):
                 self._failed("reacting", error)
-
-    # Adversaries
 
     async def _probe(self, table: RecordedTable) -> None:
         await self._attempt(table, adversaries.on_turn(table, self._random))
@@ -260,8 +256,6 @@ class SeatPlayer:
             self._failed(f"trying {name}", error)
         elif (error.code, error.reason) not in refusals:
             self._report(Invariant.WRONG_REFUSAL, 0, f"{name} was refused with {error}")
-
-    # Checking
 
     async def _check_view(self, table: RecordedTable) -> bool:
         """Ask for the view, whose sequence the stream must reach soon; returns whether it was answered."""

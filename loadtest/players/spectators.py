@@ -2,6 +2,8 @@
 
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from random import Random
 
 import grpc
@@ -26,16 +28,24 @@ MAX_LEFT_OPEN = 10
 PAGE_SIZE = 50
 
 
+@contextmanager
+def _failures_counted(context: UserContext, operation: str) -> Iterator[None]:
+    """Let refusals end the body, and count them if the services failed."""
+    try:
+        yield
+    except CroupierError as error:
+        if is_failure(error) or error.code is grpc.StatusCode.DEADLINE_EXCEEDED:
+            count_failure(context.measures, operation, error)
+
+
 async def spectator(context: UserContext, name: str) -> None:
     """Watch one public table after another."""
     client, random = context.guest(name), context.random(name)
     while not context.is_stopping:
-        try:
+        with _failures_counted(context, "watching a table"):
             tables = (await client.list_tables(state=tables_pb2.TABLE_STATE_PLAYING, page_size=PAGE_SIZE)).tables
             if tables:
                 await _watch(context, client, random.choice(tables), random)
-        except CroupierError as error:
-            _count_if_failure(context, "watching a table", error)
         await context.sleep(PAUSE_SECONDS)
 
 
@@ -64,7 +74,7 @@ async def browser(context: UserContext, name: str) -> None:
     client, random = context.guest(name), context.random(name)
     while not context.is_stopping:
         game = draw_entry(context.settings.games, random).game
-        try:
+        with _failures_counted(context, "browsing the lobby"):
             await client.list_games()
             page = await client.list_tables(game=game, page_size=PAGE_SIZE)
             if page.next_page_token:
@@ -73,8 +83,6 @@ async def browser(context: UserContext, name: str) -> None:
             for line in board.entries[:1]:
                 await client.get_player_statistics(player_id=line.player_id)
             await client.list_results(game=game, page_size=PAGE_SIZE)
-        except CroupierError as error:
-            _count_if_failure(context, "browsing the lobby", error)
         await context.sleep(random.uniform(*BROWSE_SECONDS))
 
 
@@ -84,21 +92,12 @@ async def opener(context: UserContext, name: str) -> None:
     opened: deque[str] = deque()
     while not context.is_stopping:
         entry = draw_entry(context.settings.games, random)
-        try:
+        with _failures_counted(context, "opening a table"):
             table = (await client.create_table(game=entry.game, seat_count=random.choice(entry.seats))).table
             opened.append(table.table_id)
             if len(opened) > MAX_LEFT_OPEN:
                 await client.leave_table(table_id=opened.popleft())
-        except CroupierError as error:
-            _count_if_failure(context, "opening a table", error)
         await context.sleep(random.uniform(*OPEN_SECONDS))
     for table_id in opened:
-        try:
+        with _failures_counted(context, "leaving a table"):
             await client.leave_table(table_id=table_id)
-        except CroupierError as error:
-            _count_if_failure(context, "leaving a table", error)
-
-
-def _count_if_failure(context: UserContext, operation: str, error: CroupierError) -> None:
-    if is_failure(error) or error.code is grpc.StatusCode.DEADLINE_EXCEEDED:
-        count_failure(context.measures, operation, error)

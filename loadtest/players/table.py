@@ -105,8 +105,6 @@ class RecordedTable(AsyncTable):
             self._under_way.cancel("dropped")
             count_broken(self._recorder.measures, PLAY_TABLE)
 
-    # Recording
-
     def receive(self, message: StreamMessage) -> Event | None:
         """Process a message of the stream."""
         self._recorder.received(message)
@@ -144,8 +142,6 @@ class RecordedTable(AsyncTable):
         """End the stream; requests without an answer stay without one."""
         await super().close()
         self._recorder.closed()
-
-    # Acting
 
     async def attempt(self, attempt: Attempt, *, request_id: str = "", by_call: bool = False) -> int:
         """Send an action, on the stream or by a call, under a new or this request id; returns its sequence."""

@@ -76,7 +76,15 @@ class JudgeQueue:
             return
         finally:
             self._room.release()
-        record_verdict(self._measures, judged)
+        verdict, measures = judged.verdict, self._measures
+        measures.count("tables judged")
+        measures.count("tables verified", int(verdict.is_verified))
+        for name, times in verdict.checks_made.items():
+            measures.count(f"checked {name}", times)
+        for milliseconds in verdict.seen_by_all_milliseconds:
+            measures.record_time(SEEN_BY_ALL, milliseconds / 1000)
+        measures.record_violations(verdict.violations, judged.kept)
+        measures.judged.append(judged.table)
 
     async def finish(self, seconds: float) -> None:
         """Wait until all tables are judged, but not longer than this."""
@@ -111,19 +119,6 @@ def judge_packed(body: bytes, complete: Callable[[TableRecord], None] | None = N
     if verdict.violations:
         kept = record.replays[0] if record.replays else transcript_of(record)[:MAX_REPLAY_CHARACTERS]
     return JudgedTable(verdict, kept, judged_table(record, verdict))
-
-
-def record_verdict(measures: Measures, judged: JudgedTable) -> None:
-    """Add a verdict to the measures."""
-    verdict = judged.verdict
-    measures.count("tables judged")
-    measures.count("tables verified", int(verdict.is_verified))
-    for name, times in verdict.checks_made.items():
-        measures.count(f"checked {name}", times)
-    for milliseconds in verdict.seen_by_all_milliseconds:
-        measures.record_time(SEEN_BY_ALL, milliseconds / 1000)
-    measures.record_violations(verdict.violations, judged.kept)
-    measures.judged.append(judged.table)
 
 
 def _start_judge(niceness: int) -> None:

@@ -2,8 +2,6 @@
 
 UNKNOWN = "–"
 """The text of an unknown figure."""
-SECONDS_FROM_MILLISECONDS = 10_000
-"""Longer times are formatted in seconds."""
 
 
 def number(value: float, digits: int = 0) -> str:
@@ -11,14 +9,9 @@ def number(value: float, digits: int = 0) -> str:
     return f"{value:,.{digits}f}"
 
 
-def cores(value: float) -> str:
-    """Return a number of processor cores."""
-    return f"{value:.2f}"
-
-
 def milliseconds(value: float) -> str:
-    """Return a time given in milliseconds, with the significant digits."""
-    if value >= SECONDS_FROM_MILLISECONDS:
+    """Return a time given in milliseconds, with the significant digits; in seconds from ten on."""
+    if value >= 10_000:
         return f"{value / 1000:,.1f} s"
     return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
 

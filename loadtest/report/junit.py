@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from loadtest.judge.violations import Invariant
-from loadtest.report.result import Check, Result, reasons, verdict
+from loadtest.report.result import Result, reasons, verdict
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold, not even escaped."""
@@ -18,7 +18,10 @@ def to_junit(result: Result) -> str:
     suite = Element("testsuite", name=_text(f"croupier load test: {conditions.scenario}"))
     found = reasons(result)
     suite.append(_case("run", "verdict", verdict(result) if found else "", "\n".join(found)))
-    suite.extend([*map(_limit, result.checks), *_invariants(result)])
+    for check in result.checks:
+        detail = f"{check.measured}, limit {check.limit}"
+        suite.append(_case("limits", check.name, "" if check.passed else detail, f"{check.name}: {detail}"))
+    suite.extend(_invariants(result))
     suite.attrib |= {
         "tests": str(len(suite.findall("testcase"))),
         "failures": str(len(suite.findall("testcase/failure"))),
@@ -29,11 +32,6 @@ def to_junit(result: Result) -> str:
     }
     indent(suite)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode") + "\n"
-
-
-def _limit(check: Check) -> Element:
-    detail = f"{check.measured}, limit {check.limit}"
-    return _case("limits", check.name, "" if check.passed else detail, f"{check.name}: {detail}")
 
 
 def _invariants(result: Result) -> Iterator[Element]:

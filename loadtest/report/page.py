@@ -16,7 +16,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from loadtest.measures import ACKNOWLEDGED
 from loadtest.report import figures
-from loadtest.report.figures import cores, megabytes, milliseconds, number
+from loadtest.report.figures import megabytes, milliseconds, number
 from loadtest.report.result import LoadStep, Result, reasons
 
 INK, GRID = "#808a93", "#80808055"
@@ -46,7 +46,6 @@ SETTINGS: Mapping[Any, object] = {
     "legend.frameon": False,
 }
 PERCENTILES = {name: name for name in ("p50", "p95", "p99")}
-TEMPLATE = "page.html.jinja"
 
 
 class Plot(NamedTuple):
@@ -72,7 +71,12 @@ OVER_TIME = (
     LATENCY,
     Chart("actions", "Actions acknowledged", {"actions_per_second": "actions a second"}),
     Chart("load", "Tables and players", {"tables": "tables", "players": "players"}),
-    Chart("cpu", "CPU, in cores", {"server_cpu": "services", "generator_cpu": "generator, busiest process"}, cores),
+    Chart(
+        "cpu",
+        "CPU, in cores",
+        {"server_cpu": "services", "generator_cpu": "generator, busiest process"},
+        "{:.2f}".format,
+    ),
     Chart("memory", "Memory of all services", {"server_memory_bytes": "services"}, megabytes),
     Chart("failures", "Failures", {"failures": "calls that failed"}),
 )
@@ -163,7 +167,7 @@ def to_page(result: Result) -> str:
     for filter_ in (figures.number, figures.milliseconds, figures.size, figures.duration):
         environment.filters[filter_.__name__] = filter_
     environment.globals |= {"change": figures.change, "known": figures.known, "unknown": figures.UNKNOWN}
-    return environment.get_template(TEMPLATE).render(
+    return environment.get_template("page.html.jinja").render(
         result=result,
         conditions=result.conditions,
         reasons=reasons(result),

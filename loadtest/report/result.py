@@ -10,8 +10,6 @@ from croupier.runtime.printed_text import escaped
 from loadtest.report.figures import number
 
 FORMAT_VERSION = 1
-FIT = "fit to ship"
-UNFIT = "not fit to ship"
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,4 +211,4 @@ def reasons(result: Result) -> tuple[str, ...]:
 def verdict(result: Result) -> str:
     """Return the verdict in one line."""
     found = reasons(result)
-    return f"{UNFIT}: {'; '.join(found)}" if found else FIT
+    return f"not fit to ship: {'; '.join(found)}" if found else "fit to ship"
