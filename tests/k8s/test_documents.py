@@ -17,11 +17,8 @@ PAGES = ("docs/kubernetes.md", "docs/runbook.md")
 DIGEST = f"sha256:{'24a0c4b4' * 8}"
 KINDS = {"deployment": "Deployment", "service": "Service", "job": "Job", "hpa": "HorizontalPodAutoscaler"}
 
-every_page = pytest.mark.parametrize("page", PAGES)
-
 
 def text_of(page: str) -> str:
-    """Return the text of a page of the documentation."""
     return (ROOT / page).read_text()
 
 
@@ -39,27 +36,17 @@ def test_the_page_has_the_time_until_a_process_that_hangs_is_killed() -> None:
     assert f"ends at most {HANGING_SECONDS} seconds later" in " ".join(text_of("docs/kubernetes.md").split())
 
 
-@every_page
-def test_a_command_names_existing_objects(page: str) -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_a_command_names_existing_objects_and_reads_no_log_of_one_pod_of_several(page: str) -> None:
     there = {(one["kind"], one["metadata"]["name"]) for folder in FOLDERS for one in build(folder)}
+    every = [labels for folder in FOLDERS for _, labels, _ in pods_of(build(folder))]
+    several = {one["spec"]["scaleTargetRef"]["name"] for one in of_kind(build("production"), "HorizontalPodAutoscaler")}
     for command in commands(page):
         for kind, name in re.findall(r"\b(deployment|service|job|hpa)[/ ]([a-z][\w-]*|[A-Z]+)\b", command):
             if name != "SERVICE" and not name.startswith("migrate-") and "kubectl" in command:
                 assert (KINDS[kind], name) in there, command
-
-
-@every_page
-def test_a_command_selects_existing_pods(page: str) -> None:
-    every = [labels for folder in FOLDERS for _, labels, _ in pods_of(build(folder))]
-    for command in commands(page):
         for label, value in re.findall(r'--selector "?([\w./-]+)=([\w-]+|\$1)', command):
             assert any(value in ("$1", labels[label]) for labels in every if label in labels), command
-
-
-@every_page
-def test_no_command_reads_the_log_of_one_pod_where_there_are_several(page: str) -> None:
-    several = {one["spec"]["scaleTargetRef"]["name"] for one in of_kind(build("production"), "HorizontalPodAutoscaler")}
-    for command in commands(page):
         assert not re.search(rf"logs deployment/({'|'.join(several)}|SERVICE)", command), command
 
 
