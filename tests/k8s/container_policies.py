@@ -136,47 +136,25 @@ def settings_are_accepted(objects: Sequence[Object]) -> Iterator[str]:
 
 @detects(
     Break("Deployment", "lobby", f"{ENV}/CROUPIER_METRICS_LISTEN/value", "127.0.0.1:7719"),
+    Break("Deployment", "engine", f"{ENV}/CROUPIER_HEALTH_LISTEN/value", "0.0.0.0:7728"),
     Break("Deployment", "lobby", f"{MAIN}/ports/health"),
     Break("Deployment", "gateway", f"{MAIN}/ports/0/name"),
-    Break("Deployment", "gateway", f"{COLLECTOR}/env/HEALTH_LISTEN/value", "0.0.0.0:13134"),
+    Break("Deployment", "gateway", f"{COLLECTOR}/env/HEALTH_LISTEN/value", "[::]:13134"),
+    Break("Deployment", "gateway", f"{COLLECTOR}/env/HEALTH_LISTEN/value", "0.0.0.0:13133"),
 )
 def ports_are_those_of_the_settings(objects: Sequence[Object]) -> Iterator[str]:
-    """A pod names exactly the ports on which its settings let it listen, and none of them is on loopback."""
-    for owner, container, given in configured(objects):
-        listens = {name: text for name, text in given.items() if name.endswith("listen")}
-        numbers = {int(text.rpartition(":")[2]) for text in listens.values()} | _ports_of_collectors(owner)
-        if numbers != ports(owner).keys():
-            yield f"{title(owner)} names the ports {sorted(ports(owner))}, and its settings {sorted(numbers)}"
-        for name, text in listens.items():
-            if is_loopback(text):
-                yield f"{title(owner)}: {container['name']} listens on loopback by {name}"
+    """A pod names exactly the ports on which its programs listen, on all addresses of IPv6 and IPv4."""
     for owner in with_pods(objects):
+        given = [pair for one in containers(owner) for pair in environment(one).items()]
+        listens = {name: value.rpartition(":") for name, value in given if name.endswith("LISTEN")}
+        numbers = {int(port) for _, _, port in listens.values()}
+        if listens and numbers != ports(owner).keys():
+            yield f"{title(owner)} names the ports {sorted(ports(owner))}, and its settings {sorted(numbers)}"
+        for name, (host, _, _) in listens.items():
+            if host not in ("[::]", ""):
+                yield f"{title(owner)} listens by {name} on {host}, which is not of both versions"
         if "" in ports(owner).values():
             yield f"{title(owner)} has a port without a name"
-
-
-@detects(
-    Break("Deployment", "engine", f"{ENV}/CROUPIER_HEALTH_LISTEN/value", "0.0.0.0:7728"),
-    Break("Deployment", "gateway", f"{COLLECTOR}/env/HEALTH_LISTEN/value", "0.0.0.0:13133"),
-    Break("Service", "gateway", "spec/ipFamilyPolicy"),
-    Break("Service", "lobby", "spec/ipFamilyPolicy", "PreferDualStack"),
-)
-def both_versions_of_ip_work(objects: Sequence[Object]) -> Iterator[str]:
-    """Programs listen on IPv6 and IPv4; players may use both, and callers of headless Services see a replica once."""
-    for _, container, label in each_container(objects):
-        for name, value in environment(container).items():
-            if name.endswith("LISTEN") and value.rpartition(":")[0] not in ("[::]", ""):
-                yield f"{label} listens by {name} on {value}, which is not of both versions"
-    for service in of_kind(objects, "Service"):
-        policy = service["spec"].get("ipFamilyPolicy")
-        if policy != ("PreferDualStack" if service["metadata"]["name"] == "gateway" else None):
-            yield f"{title(service)} has the ipFamilyPolicy {policy}"
-
-
-def _ports_of_collectors(owner: Object) -> set[int]:
-    """Return the ports at which collectors in the pods answer probes; these read other settings."""
-    listens = [environment(one).get("HEALTH_LISTEN", "") for one in containers(owner)]
-    return {int(text.rpartition(":")[2]) for text in listens if text}
 
 
 @detects(

@@ -170,18 +170,29 @@ def _bounds(autoscaler: Object) -> tuple[int, int]:
     return minimum, maximum
 
 
-@detects(Break("Service", "engine", "spec/clusterIP"), Break("Service", "gateway", "spec/externalTrafficPolicy"))
+@detects(
+    Break("Service", "engine", "spec/clusterIP"),
+    Break("Service", "gateway", "spec/externalTrafficPolicy"),
+    Break("Service", "gateway", "spec/ipFamilyPolicy"),
+    Break("Service", "lobby", "spec/ipFamilyPolicy", "PreferDualStack"),
+)
 def names_resolve_to_replicas(objects: Sequence[Object]) -> Iterator[str]:
-    """Callers see every replica, also during a failover of the database; the gateway sees its clients' addresses."""
+    """Callers see every replica once, also during a failover of the database.
+
+    Players may use both versions of IP, and the gateway sees their addresses.
+    """
     for name in SERVICES:
         if named(objects, "Service", name)["spec"].get("clusterIP") != "None":
             yield f"Service {name} hides its replicas"
         probe = main_container(named(objects, "Deployment", name))["readinessProbe"]
         if probe["periodSeconds"] * probe["failureThreshold"] < FAILOVER_SECONDS:
             yield f"the name {name} is empty before the database is back"
-    gateway = named(objects, "Service", "gateway")["spec"]
-    if gateway.get("type") == "LoadBalancer" and gateway.get("externalTrafficPolicy") != "Local":
-        yield "Service gateway hides the addresses of clients"
+    for service in of_kind(objects, "Service"):
+        policy, is_public = service["spec"].get("ipFamilyPolicy"), service["metadata"]["name"] == "gateway"
+        if policy != ("PreferDualStack" if is_public else None):
+            yield f"{title(service)} has the ipFamilyPolicy {policy}"
+        if service["spec"].get("type") == "LoadBalancer" and service["spec"].get("externalTrafficPolicy") != "Local":
+            yield f"{title(service)} hides the addresses of clients"
 
 
 @detects(Break("Job", "load-workers", f"{POD}/priorityClassName", "croupier-serving"))
