@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import Self
@@ -22,7 +23,7 @@ from loadtest.players.user_context import LoadSettings
 from loadtest.process.judge_queue import JudgeQueue
 from loadtest.process.load import Load
 from loadtest.record import Outage, ReportedViolation, SeatRecord, TableRecord
-from loadtest.scenarios import Behaviour, Limits, Scenario, ThinkTime, UserKind
+from loadtest.scenarios import Limits, Scenario, ThinkTime, UserKind, read_behaviours
 
 PROXIED = "proxied"
 """The name prefix of players who connect through the proxy."""
@@ -35,30 +36,25 @@ JUDGE_NICENESS = 5
 JUDGE_SECONDS = 600.0
 
 
-def _scenario(tables: int, think_seconds: float) -> Scenario:
-    return Scenario(
-        name="faults",
-        description="people play while services, databases and networks fail",
-        tables=tables,
-        seconds=0,
-        users_per_table={},
-        behaviours={
-            Behaviour.STEADY: 74,
-            Behaviour.FLAKY: 8,
-            Behaviour.DUPLICATE: 10,
-            Behaviour.LATE: 6,
-            Behaviour.LEAVER: 2,
-        },
-        think_time=ThinkTime(median_seconds=think_seconds, max_seconds=2.5),
-        limits=Limits(p99_milliseconds=0, failed_share=1),
-    )
+SCENARIO = Scenario(
+    name="faults",
+    description="people play while services, databases and networks fail",
+    tables=0,
+    seconds=0,
+    users_per_table={},
+    behaviours=read_behaviours("steady=74,flaky=8,duplicate=10,late=6,leaver=2"),
+    think_time=ThinkTime(max_seconds=2.5),
+    limits=Limits(p99_milliseconds=0, failed_share=1),
+)
+"""Without the number of tables and the median of think times, which are those of the run."""
 
 
 class FaultLoad:
     """All players of a fault run, and the judge of their tables."""
 
     def __init__(self, deployment: Deployment, seed: int, tables: int, think_seconds: float, *, gateway: bool) -> None:
-        games, scenario = tuple(DEFAULT_MIX.values()), _scenario(tables, think_seconds)
+        games, think_time = tuple(DEFAULT_MIX.values()), replace(SCENARIO.think_time, median_seconds=think_seconds)
+        scenario = replace(SCENARIO, tables=tables, think_time=think_time)
         settings, self.measures = LoadSettings(scenario, games, seed, silence_seconds=SILENCE_SECONDS), Measures()
         complete, random = partial(add_rows, deployment.databases), Random(f"{seed} judging")
         self._judge_queue = JudgeQueue(self.measures, 1, random, complete, JUDGE_NICENESS)

@@ -55,9 +55,13 @@ class Route:
 
     def __init__(self, host: str, port: int) -> None:
         self.target = (host, port)
+        """Where new connections lead."""
         self.delay_seconds = 0.0
+        """The delay of every chunk."""
         self.notification_delay_seconds = 0.0
+        """The delay of every chunk that PostgreSQL sends on connections for notifications."""
         self.loses_notifications = False
+        """Whether every notification is dropped, and nothing else."""
         self.flowing = asyncio.Event()
         self.flowing.set()
         self.connections: set[Connection] = set()
@@ -119,17 +123,9 @@ class Route:
         """Hold all traffic until healed, without loss: a network that is cut."""
         self.flowing.clear()
 
-    def delay(self, seconds: float) -> None:
-        """Delay every chunk."""
-        self.delay_seconds = seconds
-
-    def delay_notifications(self, seconds: float) -> None:
-        """Delay every chunk that PostgreSQL sends on connections for notifications."""
-        self.notification_delay_seconds = seconds
-
-    def lose_notifications(self) -> None:
-        """Drop every notification, and nothing else."""
-        self.loses_notifications = True
+    def set(self, name: str, value: Any) -> None:
+        """Set the target or one of the faults by its name."""
+        setattr(self, name, value)
 
     def reset(self) -> None:
         """Reset all current connections."""
@@ -140,10 +136,6 @@ class Route:
         """Make all current connections half open for good; new ones work."""
         for connection in self.connections:
             connection.dead = True
-
-    def retarget(self, host: str, port: int) -> None:
-        """Forward new connections to another target."""
-        self.target = (host, port)
 
 
 async def _main() -> None:

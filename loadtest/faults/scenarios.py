@@ -155,7 +155,7 @@ DATABASE, DATABASE_OF_ONE_ENGINE, PLAYERS = "database:", "database:ENGINE", "pla
 """Routes of the proxy: prefixes, and one in which a random engine has its name."""
 
 
-def _disturb(routes: str, operation: str, *arguments: float, seconds: float = 0) -> Inject:
+def _disturb(routes: str, operation: str, *arguments: object, seconds: float = 0) -> Inject:
     """Call an operation of the proxy for some routes, and heal them after a time; what was broken stays broken."""
 
     async def inject(context: FaultContext) -> None:
@@ -169,7 +169,7 @@ def _disturb(routes: str, operation: str, *arguments: float, seconds: float = 0)
 
 async def _slow_readers(context: FaultContext) -> None:
     """Delay all messages to some clients, and then hold them for a while."""
-    await context.deployment.proxy.execute(PLAYERS, "delay", 0.4)
+    await context.deployment.proxy.execute(PLAYERS, "set", "delay_seconds", 0.4)
     await context.wait(6)
     await _disturb(PLAYERS, "hold", seconds=4)(context)
 
@@ -218,7 +218,7 @@ async def _cut_network(context: FaultContext) -> None:
 
 async def _retarget(context: FaultContext, route: str, host: str, port: int) -> None:
     """Connect an engine to the database by another route."""
-    await context.deployment.proxy.execute(route, "retarget", host, port)
+    await context.deployment.proxy.execute(route, "set", "target", (host, port))
     await context.deployment.proxy.execute(route, "reset")
     await context.wait(3)
 
@@ -262,13 +262,13 @@ POSTGRES = _by_name(
     ),
     FaultScenario("connections_terminated", 2, _terminate_connections),
     FaultScenario("connections_reset", 2, _disturb(DATABASE, "reset")),
-    FaultScenario("database_slow", 1, _disturb(DATABASE, "delay", 0.15, seconds=10)),
+    FaultScenario("database_slow", 1, _disturb(DATABASE, "set", "delay_seconds", 0.15, seconds=10)),
     FaultScenario("database_cut_off", 2, _disturb(DATABASE_OF_ONE_ENGINE, "hold", seconds=8)),
     FaultScenario("database_half_open", 2, _disturb(DATABASE_OF_ONE_ENGINE, "blackhole")),
     FaultScenario("network_cut", 2, _cut_network),
     # Each engine finds the entries of the others by its sweep.
-    FaultScenario("notifications_lost", 2, _disturb(DATABASE, "lose_notifications", seconds=10)),
-    FaultScenario("notifications_late", 1, _disturb(DATABASE, "delay_notifications", 0.6, seconds=10)),
+    FaultScenario("notifications_lost", 2, _disturb(DATABASE, "set", "loses_notifications", True, seconds=10)),
+    FaultScenario("notifications_late", 1, _disturb(DATABASE, "set", "notification_delay_seconds", 0.6, seconds=10)),
     SCORING_DOWN,
     LOBBY_DOWN,
     CLIENTS_DROPPED,

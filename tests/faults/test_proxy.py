@@ -98,7 +98,7 @@ async def test_new_connections_go_to_the_new_target(route: EchoRoute) -> None:
         writer.close()
 
     async with await asyncio.start_server(greet, "127.0.0.1", 0) as other:
-        await route.proxy.execute("one", "retarget", "127.0.0.1", other.sockets[0].getsockname()[1])
+        await route.proxy.execute("one", "set", "target", other.sockets[0].getsockname())
         caller = await ProxyClient.call(route)
         assert await caller.receives(b"other")
 
@@ -128,7 +128,7 @@ async def test_notifications_are_lost_or_late_on_their_connections_alone(route: 
     empty = message(b"1", b"")
     notified.send(empty)
     assert await notified.receives(empty)
-    await route.proxy.execute("one", "lose_notifications")
+    await route.proxy.execute("one", "set", "loses_notifications", True)
     # In parts, as they may come.
     for part in (notification[:3], notification[3:] + other[:2], other[2:]):
         notified.send(part)
@@ -138,7 +138,7 @@ async def test_notifications_are_lost_or_late_on_their_connections_alone(route: 
     await route.proxy.execute("one", "heal")
     notified.send(notification)
     assert await notified.receives(notification)
-    await route.proxy.execute("one", "delay_notifications", 3600)
+    await route.proxy.execute("one", "set", "notification_delay_seconds", 3600)
     notified.send(notification)
     assert await notified.receives_nothing()
     plain.send(other)
