@@ -104,7 +104,7 @@ class ComparedCounter:
     """
 
     name: str
-    metrics: frozenset[str]
+    metrics: Values
     values: Callable[[Mapping[str, str]], Values | None]
     unknown: str = ""
     unknown_values: int = 0
@@ -116,31 +116,22 @@ UNOBSERVED_TABLES = "unobserved tables"
 UNANSWERED_ACTIONS = "unanswered actions"
 UNANSWERED_CALLS = "unanswered rpc"
 SILENT_STREAMS = "silent streams"
+STREAMS = ("croupier_rpc_calls_total", "croupier_rpc_open_calls")
 COMPARED_COUNTERS: tuple[ComparedCounter, ...] = (
     ComparedCounter(
-        "actions accepted",
-        frozenset({"croupier_actions_accepted_total"}),
-        _labels("game"),
-        UNANSWERED_ACTIONS,
-        unknown_values=1,
+        "actions accepted", ("croupier_actions_accepted_total",), _labels("game"), UNANSWERED_ACTIONS, unknown_values=1
     ),
-    ComparedCounter("actions refused", frozenset({"croupier_actions_refused_total"}), _reason, UNANSWERED_ACTIONS),
-    ComparedCounter("timeouts", frozenset({"croupier_clock_expiries_total"}), _labels("game"), needs_all_observed=True),
-    ComparedCounter("tables finished", frozenset({"croupier_scoring_entries_total"}), _new_result, UNOBSERVED_TABLES),
+    ComparedCounter("actions refused", ("croupier_actions_refused_total",), _reason, UNANSWERED_ACTIONS),
+    ComparedCounter("timeouts", ("croupier_clock_expiries_total",), _labels("game"), needs_all_observed=True),
+    ComparedCounter("tables finished", ("croupier_scoring_entries_total",), _new_result, UNOBSERVED_TABLES),
     ComparedCounter(
-        "quick matches", frozenset({"croupier_lobby_matches_total"}), _labels("game"), f"{UNANSWERED_CALLS} FindMatch"
+        "quick matches", ("croupier_lobby_matches_total",), _labels("game"), f"{UNANSWERED_CALLS} FindMatch"
     ),
-    ComparedCounter("rpc", frozenset({"croupier_rpc_calls_total"}), _call, UNANSWERED_CALLS, unknown_values=1),
-    ComparedCounter(
-        "streams opened",
-        frozenset({"croupier_rpc_calls_total", "croupier_rpc_open_calls"}),
-        _stream,
-        SILENT_STREAMS,
-        unknown_values=1,
-    ),
-    ComparedCounter("streams resumed", frozenset({"croupier_resumes_total"}), _labels(), SILENT_STREAMS),
-    ComparedCounter("limited", frozenset({"croupier_refusals_total"}), _labels("limit"), UNANSWERED_CALLS),
-    ComparedCounter("slow readers", frozenset({"croupier_slow_readers_closed_total"}), _labels(), UNANSWERED_CALLS),
+    ComparedCounter("rpc", ("croupier_rpc_calls_total",), _call, UNANSWERED_CALLS, unknown_values=1),
+    ComparedCounter("streams opened", STREAMS, _stream, SILENT_STREAMS, unknown_values=1),
+    ComparedCounter("streams resumed", ("croupier_resumes_total",), _labels(), SILENT_STREAMS),
+    ComparedCounter("limited", ("croupier_refusals_total",), _labels("limit"), UNANSWERED_CALLS),
+    ComparedCounter("slow readers", ("croupier_slow_readers_closed_total",), _labels(), UNANSWERED_CALLS),
 )
 
 
