@@ -139,6 +139,7 @@ def test_a_long_pause_is_described_once_with_what_the_seat_to_act_received_and_s
     for _ in range(2):
         watch.look(acted + LONG)
     about_table, about_seat, *transcript = printed
+    assert not any("no action for" in line for line in transcript)
     assert "table table-0 of thulla" in about_table
     assert "no action for 20.0 s after entry 20, now at entry 20; to act: [" in about_table
     assert "deadline 1" in about_table

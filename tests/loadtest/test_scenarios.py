@@ -118,6 +118,7 @@ def ticks(stages: Stages, clock: SimpleNamespace, plan: StagePlan, times: Sequen
 
 
 def test_the_load_follows_the_stages_after_the_warm_up(stages: Stages, clock: SimpleNamespace) -> None:
+    assert [RUSH.scenario.load_at(share) for share in (0, 0.19, 0.2, 0.69, 0.7, 0.99)] == [0.1, 0.1, 1, 1, 0.1, 0.1]
     warm_up = RUSH.warm_up_seconds
     assert warm_up == 5 / 200
     found = ticks(stages, clock, RUSH, [0, *(warm_up + time for time in (19, 20.1, 69, 70.1, 99, 100.1))])
