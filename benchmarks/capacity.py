@@ -48,9 +48,6 @@ LOBBY_FLAGS = (f"--max-player-tables={TABLES_PER_HOST}",)
 IDLE_FLAGS = ("--max-open-tables=1000000", "--max-streams=4000000", "--idle-seconds=86400")
 
 
-# Idle
-
-
 async def idle(harness: CapacityHarness) -> dict[str, Any]:
     """Open tables and streams until memory is full, time is over or there are enough; raises errors of `_streams`."""
     options, began, streams = harness.options, time.monotonic(), list[Stream]()
@@ -98,9 +95,6 @@ async def _streams(tables: Sequence[OpenTable]) -> list[Stream]:
     return list(
         await asyncio.gather(*(open_one(table_id, client) for table_id, clients in tables for client in clients))
     )
-
-
-# Evicted
 
 
 async def evicted(harness: CapacityHarness) -> dict[str, Any]:
@@ -203,9 +197,6 @@ async def compare_action(
     if answer.sequence == before.sequence + 1:
         return ""
     return f"table {table.table_id}: evicted at {before.sequence}, the action has sequence {answer.sequence}"
-
-
-# The command
 
 
 def main(arguments: Sequence[str]) -> int:

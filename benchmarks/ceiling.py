@@ -47,15 +47,13 @@ class Setup(NamedTuple):
 SETUPS: Mapping[str, Setup] = {"sqlite": Setup(1, False), "postgres": Setup(1, True), "two-engines": Setup(2, True)}
 
 
-def search(
-    is_sustained: Callable[[int], bool], first: int, maximum: int = MAX_TABLES, bisections: int = MAX_BISECTIONS
-) -> None:
+def search(is_sustained: Callable[[int], bool], first: int, maximum: int = MAX_TABLES) -> None:
     """Search approximately for the load at which `is_sustained` begins to return False.
 
     The load is doubled until it is too high; if the first is too high it is halved until one is good, or it is one.
-    Then `bisections` loads between the last good and the first bad one are tried.
+    Then MAX_BISECTIONS loads between the last good and the first bad one are tried.
     """
-    good, bad = 0, min(first, maximum)
+    good, bad, bisections = 0, min(first, maximum), MAX_BISECTIONS
     while is_sustained(bad):
         if bad == maximum:
             return

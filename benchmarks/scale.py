@@ -69,7 +69,8 @@ class WriterInstance:
         try:
             while now < until:
                 sequence += 1
-                await self._writer.write([self._append(table_id, sequence) for table_id in self.tables])
+                rows = [(table_id, sequence, sequence, sequence, BODY) for table_id in self.tables]
+                await self._writer.write([Append(row[0], [row], sequence, sequence, None) for row in rows])
                 self._notifier.logs_extended(dict.fromkeys(self.tables, sequence))
                 began, now = now, time.perf_counter()
                 self.seconds.append(now - began)
@@ -77,26 +78,12 @@ class WriterInstance:
             await end_tasks([notifying])
             await self._writer.close()
 
-    def _append(self, table_id: str, sequence: int) -> Append:
-        return Append(table_id, [(table_id, sequence, sequence, sequence, BODY)], sequence, sequence, None)
-
 
 async def measure(database: Database, writers: int, name: str) -> list[float]:
     """Return the durations of all commits of some writers, which run at once, after a warm-up; `name` is a new one."""
     instances = [WriterInstance(database, f"{name} {number}", writers) for number in range(writers)]
-    rows = [
-        {
-            "table_id": table_id,
-            "status": "open",
-            "game": "solo",
-            "rules_version": 1,
-            "config": "{}",
-            "seed": b"",
-            "created_at": 0,
-        }
-        for instance in instances
-        for table_id in instance.tables
-    ]
+    table = {"status": "open", "game": "solo", "rules_version": 1, "config": "{}", "seed": b"", "created_at": 0}
+    rows = [{**table, "table_id": table_id} for instance in instances for table_id in instance.tables]
     await database.write(lambda connection: connection.execute(insert(TABLES), rows))
     began = time.perf_counter()
     running = asyncio.gather(*(one.run(began + WARM_UP_SECONDS + SECONDS) for one in instances))

@@ -9,8 +9,7 @@ import argparse
 import asyncio
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -140,16 +139,6 @@ async def compare(url: str, results: int, seed: int) -> tuple[Figures, Figures]:
     return few, many
 
 
-@contextmanager
-def databases() -> Iterator[Mapping[str, str]]:
-    """Open an empty database of each kind; yields their URLs."""
-    with tempfile.TemporaryDirectory(prefix="croupier-standings-") as folder, postgres_server({}) as server:
-        yield {
-            "SQLite": sqlite_url(Path(folder) / "standings.db"),
-            "PostgreSQL": server.create_database("standings"),
-        }
-
-
 def report(results: int, by_database: Mapping[str, tuple[Figures, Figures]]) -> None:
     """Print a table of all figures."""
     columns = [f"{name}, {count:,}" for name in by_database for count in (FEW, results)]
@@ -168,8 +157,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="the seed of stored results")
     options = parser.parse_args()
     found = {}
-    with databases() as urls:
-        for name, url in urls.items():
+    with tempfile.TemporaryDirectory(prefix="croupier-standings-") as folder, postgres_server({}) as server:
+        sqlite, postgres = sqlite_url(Path(folder) / "standings.db"), server.create_database("standings")
+        for name, url in {"SQLite": sqlite, "PostgreSQL": postgres}.items():
             print(f"{name}:", flush=True)
             found[name] = asyncio.run(compare(url, options.results, options.seed))
     report(options.results, found)
