@@ -9,8 +9,6 @@ from loadtest.monitor.counters import COMPARED_COUNTERS, UNOBSERVED_TABLES, Comp
 from loadtest.monitor.monitor import Increases, ServiceMonitor
 from loadtest.report.result import CounterComparison
 
-AT_LEAST = ", at least"
-AT_MOST = ", at most"
 PAUSE_SECONDS = 0.5
 
 
@@ -66,7 +64,7 @@ def _compared(
     has_maximum = not shared and not (counted.needs_all_observed and clients.get(UNOBSERVED_TABLES))
     if not has_maximum and not is_whole:
         return
-    suffix = AT_LEAST if not has_maximum else AT_MOST if not is_whole else ""
+    suffix = ", at least" if not has_maximum else ", at most" if not is_whole else ""
     services: defaultdict[str, float] = defaultdict(float)
     for (sample, labels), increase in increases.samples.items():
         if sample in counted.metrics and (values := counted.values(dict(labels))) is not None:
