@@ -1,7 +1,7 @@
 """The client of an attacker, which sends each request once, on its own connections."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import grpc
@@ -76,7 +76,7 @@ class AttackClient:
             # The gateway ends it, and its service may not see it.
             self._measures.count(f"streams opened {METHODS[path].name}")
             self._measures.count(f"silent streams {METHODS[path].name}")
-        call = start(_no_request(), timeout=CALL_SECONDS, metadata=self._metadata(request))
+        call = start(timeout=CALL_SECONDS, metadata=self._metadata(request))
         return await self._read(path, call)
 
     async def leave_unread(self, request: Message) -> Answer:
@@ -176,11 +176,6 @@ class AttackClient:
         if (address, options) not in self._channels:
             self._channels[address, options] = open_channel(address, self._endpoints.tls, options)
         return self._channels[address, options]
-
-
-async def _no_request() -> AsyncIterator[Any]:
-    await asyncio.Event().wait()
-    yield
 
 
 def _path(request: Message) -> str:
