@@ -76,16 +76,9 @@ class EngineProcess:
             *("--database", self.database, "--scoring-control", "127.0.0.1:9"),
             *("--lobby-public-key", f"{self.folder}/lobby.pub", "--signing-key", f"{self.folder}/engine.pem"),
             *("--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"),
-            *(
-                "--ready-file",
-                str(self.ready_file),
-                "--log-level",
-                "debug",
-                "--drain-seconds",
-                "10",
-                *UNPACED,
-                *self.flags,
-            ),
+            *("--ready-file", str(self.ready_file), "--log-level", "debug", "--drain-seconds", "10"),
+            *UNPACED,
+            *self.flags,
         ]
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(command, stderr=log, stdout=log)
@@ -244,13 +237,11 @@ class EngineClient:
         return acknowledged
 
 
-def person(player_id: str, name: str = "") -> tables_pb2.Seat:
-    """Return a seat with a person."""
-    return tables_pb2.Seat(player_id=player_id, name=name or player_id.capitalize())
+def person(player_id: str) -> tables_pb2.Seat:
+    return tables_pb2.Seat(player_id=player_id, name=player_id.capitalize())
 
 
 def bot_seat(kind: str = "random") -> tables_pb2.Seat:
-    """Return a seat with a bot."""
     return tables_pb2.Seat(name="Computer", bot=kind, is_ready=True)
 
 

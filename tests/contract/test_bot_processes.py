@@ -10,12 +10,6 @@ from tests.processes import children, is_alive, mapped_files
 from tests.waiting import until
 
 DECISIONS = "croupier_thinking_seconds_count"
-FALLBACKS = "croupier_thinking_fallbacks_total"
-
-
-def value(engine: EngineProcess, name: str) -> float:
-    """Return the sum of a metric over its labels."""
-    return sum(value for metric, value in engine.metrics().items() if metric.startswith(name))
 
 
 def children_of(engine: EngineProcess) -> list[int]:
@@ -24,11 +18,11 @@ def children_of(engine: EngineProcess) -> list[int]:
     return children(engine.process.pid)
 
 
-async def play_until_decided(client: EngineClient, name: str) -> None:
-    """Play against a searching bot until a metric counts a decision."""
+async def play_until_decided(client: EngineClient) -> None:
+    """Play against a searching bot until a metric counts its decision."""
     table = await client.new_table(person("anna"), bot_seat("search"), game="jossing")
     for _ in range(20):
-        if value(client.engine, name):
+        if any(number for name, number in client.engine.metrics().items() if name.startswith(DECISIONS)):
             return
         _, view = await client.turn(table)
         await client.submit(table, "anna", view.legal_actions.actions[-1])
@@ -47,21 +41,10 @@ async def test_decisions_are_made_in_a_process_that_ends_with_the_engine(
 ) -> None:
     async with connected(own_engine) as client:
         assert children_of(own_engine) == []
-        await play_until_decided(client, DECISIONS)
+        await play_until_decided(client)
     # One is the bot worker, the other the resource tracker of multiprocessing.
     pids = children_of(own_engine)
     assert len(pids) == 2
     assert not any("grpc" in file for pid in pids for file in mapped_files(pid))
     assert not await asyncio.to_thread(end, own_engine)
     await until(lambda: not any(map(is_alive, pids)), "the bot process has ended")
-
-
-@pytest.mark.slow
-async def test_without_processes_searching_bots_play_without_search(own_engine: EngineProcess) -> None:
-    own_engine.kill()
-    own_engine.start("--bot-processes", "0")
-    async with connected(own_engine) as client:
-        await play_until_decided(client, FALLBACKS)
-    assert value(own_engine, DECISIONS) == 0
-    assert 'reason="off"' in own_engine.metrics_page()
-    assert children_of(own_engine) == []

@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 from google.protobuf.message import Message
-from google.protobuf.struct_pb2 import Struct
 
 from croupier.runtime.errors import IllegalNow, from_status
 from croupier.runtime.identity.tokens import ENGINE_CONTROL_AUDIENCE
 from croupier_api.v1 import actions_pb2, cards_pb2
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2 as control_pb
-from tests.contract.deployment import CONTROL, PASS, SERVICE, EngineClient, bot_seat, person, rest_of
+from tests.contract.deployment import CONTROL, PASS, SERVICE, EngineClient, person, rest_of
 from tests.refusals import refusal
 
 INVALID_FIELD = ("INVALID_ARGUMENT", "INVALID_FIELD")
@@ -113,45 +112,31 @@ async def test_no_port_serves_the_calls_of_the_other(client: EngineClient) -> No
 
 
 @pytest.mark.parametrize(
-    ("is_watching", "message", "reason"),
+    ("message", "reason"),
     [
-        (False, None, "INVALID_FIELD"),
-        (False, b"", "INVALID_FIELD"),
-        (False, b"\xff\xff", "MALFORMED_REQUEST"),
-        (
-            False,
-            pb.PlayTableRequest(action=pb.SubmitActionRequest(request_id="r", action=PASS)),
-            "INVALID_FIELD",
-        ),
-        (True, pb.PlayTableRequest(watch=pb.WatchTableRequest()), "INVALID_FIELD"),
-        (True, b"\xff\xff", "MALFORMED_REQUEST"),
+        (None, "INVALID_FIELD"),
+        (b"", "INVALID_FIELD"),
+        (b"\xff\xff", "MALFORMED_REQUEST"),
+        (pb.PlayTableRequest(action=pb.SubmitActionRequest(request_id="r", action=PASS)), "INVALID_FIELD"),
     ],
-    ids=["nothing", "empty", "no message", "action first", "second watch", "no message later"],
+    ids=["nothing", "empty", "no message", "action first"],
 )
-async def test_a_play_stream_is_one_watch_and_then_actions(
-    client: EngineClient, table: str, is_watching: bool, message: bytes | pb.PlayTableRequest | None, reason: str
+async def test_a_play_stream_begins_with_a_watch(
+    client: EngineClient, table: str, message: bytes | pb.PlayTableRequest | None, reason: str
 ) -> None:
-    stream = await client.play_table(table, "anna") if is_watching else client.play("anna")
-    if is_watching:
-        assert (await stream.read()).table_event.snapshot.sequence == 1
+    stream = client.play("anna")
     await (stream.done_writing() if message is None else stream.write(message))
     assert await refused(rest_of(stream)) == ("INVALID_ARGUMENT", reason)
-    await unchanged(client, table)
-
-
-async def test_an_action_that_is_refused_names_the_rule_and_changes_nothing(client: EngineClient, table: str) -> None:
-    player, view = await client.turn(table)
-    held = map(play_card, view.view.seats[view.viewer_seat].cards)
-    illegal = next(action for action in held if action not in view.legal_actions.actions)
-    refused_as = await refusal(client.submit(table, player, illegal))
-    assert refused_as[:2] == ("FAILED_PRECONDITION", "ILLEGAL_ACTION")
-    assert refused_as.rule.startswith("THU-")
     await unchanged(client, table)
 
 
 async def test_a_refusal_in_a_play_stream_is_an_answer_and_does_not_end_it(client: EngineClient, table: str) -> None:
     player, view = await client.turn(table)
     stream = await client.play_table(table, player, 1)
+    # A stream that missed nothing begins with the turn.
+    state = (await stream.read()).table_event.turn_state
+    assert (state.sequence, state.legal_actions) == (1, view.legal_actions)
+    assert state.clock.deadline_unix_ms == view.clock.deadline_unix_ms > 0
     action = view.legal_actions.actions[0]
     attempts: list[tuple[dict[str, Any], int | str]] = [
         ({"request_id": "illegal", "action": PASS}, "ILLEGAL_ACTION"),
@@ -179,44 +164,19 @@ async def test_a_refusal_in_a_play_stream_is_an_answer_and_does_not_end_it(clien
     assert refusals[0].rule.startswith("THU-")
 
 
-async def test_tables_that_cannot_be_prepared_or_opened_are_refused(client: EngineClient) -> None:
-    table_id, two = uuid.uuid4().hex, [person("anna"), person("ben")]
-    options = Struct()
-    options.update({"best_of": "three"})
-    for changes, reason in (
-        ({"game": "snap"}, "UNKNOWN_GAME"),
-        ({"seat_count": 2**32 - 1}, "INVALID_FIELD"),
-        ({"options": options}, "INVALID_OPTION"),
-        ({"time_control": None}, "INVALID_FIELD"),
-    ):
-        assert await refused(client.prepare(table_id, **changes)) == ("INVALID_ARGUMENT", reason)
-    await client.prepare(table_id)
-    unknown_bot = [person("anna"), bot_seat("genius")]
-    assert await refused(client.open(table_id, unknown_bot)) == ("INVALID_ARGUMENT", "UNKNOWN_BOT")
+async def test_a_discarded_table_cannot_be_opened_and_an_open_one_stays(client: EngineClient, table: str) -> None:
+    prepared, metadata = uuid.uuid4().hex, client.engine.lobby()
+    await client.prepare(prepared)
     for _ in range(2):
-        await client.open(table_id, two)
-    assert await refused(client.open(table_id, two[::-1])) == ("ALREADY_EXISTS", "TABLE_ALREADY_OPEN")
-    assert await refused(client.prepare(table_id, seat_count=3)) == ("ALREADY_EXISTS", "TABLE_EXISTS")
-
-
-async def test_lists_of_tables_are_limited(client: EngineClient, table: str) -> None:
-    metadata = client.engine.lobby()
-    answer = await client.control.GetTableStatuses(
-        control_pb.GetTableStatusesRequest(table_ids=[table, "nowhere", table]), metadata=metadata
-    )
+        discarded = control_pb.DiscardTablesRequest(table_ids=[prepared, table, "nowhere"])
+        await client.control.DiscardTables(discarded, metadata=metadata)
+    assert await refused(client.open(prepared, [person("anna"), person("ben")])) == ("NOT_FOUND", "UNKNOWN_TABLE")
+    await unchanged(client, table)
+    known = control_pb.GetTableStatusesRequest(table_ids=[table, "nowhere", prepared, table])
+    answer = await client.control.GetTableStatuses(known, metadata=metadata)
     assert [(status.table_id, status.is_finished) for status in answer.statuses] == [(table, False)]
     for call in (
         client.control.GetTableStatuses(control_pb.GetTableStatusesRequest(table_ids=["x"] * 501), metadata=metadata),
         client.control.DiscardTables(control_pb.DiscardTablesRequest(table_ids=["x"] * 501), metadata=metadata),
     ):
         assert await refused(call) == INVALID_FIELD
-
-
-async def test_a_discarded_table_cannot_be_opened_and_an_open_one_stays(client: EngineClient, table: str) -> None:
-    prepared = uuid.uuid4().hex
-    await client.prepare(prepared)
-    for _ in range(2):
-        request = control_pb.DiscardTablesRequest(table_ids=[prepared, table, "nowhere"])
-        await client.control.DiscardTables(request, metadata=client.engine.lobby())
-    assert await refused(client.open(prepared, [person("anna"), person("ben")])) == ("NOT_FOUND", "UNKNOWN_TABLE")
-    await unchanged(client, table)
