@@ -4,6 +4,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import Enum, auto
 from functools import partial
 from typing import Any, NoReturn, Self, TypeVar
 
@@ -18,7 +20,6 @@ from grpc_status import rpc_status
 from croupier_api.v1 import engine_pb2, errors_pb2, games_pb2, lobby_pb2, scoring_pb2, tables_pb2
 from tests.client.fake_table import FakeTable, update_message
 from tests.client.messages import MOVE, STORE_UNAVAILABLE, SUPERSEDED, event_message, refusal_answer, refused
-from tests.client.stream_script import StreamFault, StreamScript
 
 M = TypeVar("M", bound=Message)
 SERVICES = [
@@ -30,8 +31,46 @@ SERVICES = [
 HOUR_SECONDS = 3_600
 
 
+class StreamFault(Enum):
+    """Faults of a stream."""
+
+    NONE = auto()
+    DROP = auto()
+    """The stream fails with a status."""
+    END = auto()
+    """The stream ends with OK."""
+    MOVE = auto()
+    """The stream sends a resume notice, and ends."""
+    EXPIRE = auto()
+    """The same, because all access tokens end; a stream without actions alone meets it."""
+    SUPERSEDE = auto()
+    """The stream fails because a newer one of the same player replaces it."""
+    STALL = auto()
+    """The stream sends no more messages, while its connection stays open."""
+    BUSY = auto()
+    """An action is refused with UNAVAILABLE; the stream continues."""
+
+
+@dataclass(frozen=True)
+class StreamScript:
+    """The course of one stream, by default without a fault."""
+
+    fault: StreamFault = StreamFault.NONE
+    at_action: int = 1
+    """The number of the action that meets the fault instead of an answer; 0 is before the first message.
+
+    A stream without actions meets the fault after its first messages.
+    """
+    apply_first: bool = True
+    """Whether that action is carried out before the fault."""
+    drop_code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE
+    skew: int = 0
+    """A number that is added to the sequence of every update by an action."""
+    lose_last_answer: bool = False
+    """End the stream with the game, without the answer to the last action."""
+
+
 def abort(context: grpc.ServicerContext, status: status_pb2.Status) -> NoReturn:
-    """End the call with a rich status."""
     context.abort_with_status(rpc_status.to_status(status))
     raise AssertionError("abort_with_status raises")
 
@@ -50,7 +89,6 @@ class FakeCroupier:
         self.access_tokens: set[str] = replica_of.access_tokens if replica_of else set()
         self.refresh_tokens: set[str] = set()
         self.name = "Guest"
-        """The name of the player."""
         self.calls: list[str] = []
         self.metadata: list[dict[str, str | bytes]] = []
         self._requests: list[Message] = []
@@ -62,7 +100,6 @@ class FakeCroupier:
             handler = grpc.method_handlers_generic_handler(service.full_name, self._handlers(service))
             self._server.add_generic_rpc_handlers((handler,))
         self.address = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
-        """The host and port."""
         self._server.start()
 
     def requests_of(self, kind: type[M]) -> list[M]:
@@ -89,7 +126,6 @@ class FakeCroupier:
         return handlers
 
     def stop(self) -> None:
-        """Close every connection."""
         self.hold.set()
         self._server.stop(None).wait()
 
@@ -116,8 +152,6 @@ class FakeCroupier:
                 return engine_pb2.SubmitActionResponse(sequence=self.table.submit(request).sequence)
             case "CreateProposal" | "CastVote":
                 return GetMessageClass(answer)(sequence=self.table.played_count + 1)
-            case "SetReady" | "LeaveTable":
-                return GetMessageClass(answer)()
             case "GetView":
                 return engine_pb2.GetViewResponse(snapshot=self.table.snapshot())
             case "CreateTable":
@@ -127,7 +161,7 @@ class FakeCroupier:
                 return lobby_pb2.ListGamesResponse(games=[games_pb2.GameDescription(game="laying")])
             case "GetLeaderboard":
                 return scoring_pb2.GetLeaderboardResponse(entries=[scoring_pb2.LeaderboardEntry(position=1)])
-        raise NotImplementedError(name)
+        return GetMessageClass(answer)()
 
     def _find_match(
         self, request: lobby_pb2.FindMatchRequest, context: grpc.ServicerContext

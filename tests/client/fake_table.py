@@ -44,12 +44,10 @@ class FakeTable:
 
     @property
     def played_count(self) -> int:
-        """Return the number of cards that were played."""
         return len(self.updates)
 
     @property
     def finished(self) -> bool:
-        """Return whether the last card was played."""
         return self.played_count == len(HAND)
 
     def view(self) -> facts_pb2.TableView:
@@ -67,7 +65,6 @@ class FakeTable:
         return view
 
     def snapshot(self) -> engine_pb2.Snapshot:
-        """Return a snapshot for seat 0."""
         return engine_pb2.Snapshot(
             table=tables_pb2.Table(table_id="t1", game="laying"),
             sequence=self.played_count,
@@ -79,13 +76,11 @@ class FakeTable:
         )
 
     def turn_state(self) -> engine_pb2.TurnState:
-        """Return the state of the turn for seat 0."""
         return engine_pb2.TurnState(
             sequence=self.played_count, legal_actions=legal_after(self.played_count), proposal=self.proposal
         )
 
     def submit(self, request: engine_pb2.SubmitActionRequest) -> engine_pb2.ActionAnswer:
-        """Carry out an action once by request_id."""
         with self.lock:
             self.submitted.append(request.request_id)
             if request.request_id not in self.answers:

@@ -20,14 +20,12 @@ MOVE = event_message(resume_notice=engine_pb2.ResumeNotice())
 
 
 def play(card: Card.ValueType) -> actions_pb2.Action:
-    """Return the action that plays a card."""
     return actions_pb2.Action(play=actions_pb2.PlayAction(card=card))
 
 
 def refused(
     code: grpc.StatusCode, message: str, reason: ErrorReason.ValueType = ERROR_REASON_UNSPECIFIED, rule: str = ""
 ) -> status_pb2.Status:
-    """Return the rich status of a refusal."""
     status = status_pb2.Status(code=code.value[0], message=message)
     if reason:
         name, metadata = ErrorReason.Name(reason).removeprefix("ERROR_REASON_"), {"rule": rule} if rule else {}
@@ -36,7 +34,6 @@ def refused(
 
 
 def refusal_answer(request: engine_pb2.SubmitActionRequest, refusal: status_pb2.Status) -> engine_pb2.ActionAnswer:
-    """Return the answer that refuses an action."""
     return engine_pb2.ActionAnswer(request_id=request.request_id, refusal=refusal)
 
 

@@ -4,8 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.client.fake_croupier import FakeCroupier
-from tests.client.stream_script import StreamFault, StreamScript
+from tests.client.fake_croupier import FakeCroupier, StreamFault, StreamScript
 
 GREENLETS = """
 import sys

@@ -24,10 +24,9 @@ from croupier_client import (
     play_game,
 )
 from tests.client.conftest import SECRET, SHORT_RETRIES, Connect
-from tests.client.fake_croupier import FakeCroupier
+from tests.client.fake_croupier import FakeCroupier, StreamFault, StreamScript
 from tests.client.fake_table import HAND
 from tests.client.messages import play, refused
-from tests.client.stream_script import StreamFault, StreamScript
 from tests.waiting import until
 
 UNAVAILABLE = refused(grpc.StatusCode.UNAVAILABLE, "no answer", errors_pb2.ERROR_REASON_STORE_UNAVAILABLE)

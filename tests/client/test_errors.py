@@ -20,49 +20,39 @@ def rpc_error(code: grpc.StatusCode, details: bytes = b"") -> grpc.aio.AioRpcErr
     return grpc.aio.AioRpcError(code, grpc.aio.Metadata(), trailing, details="the message")
 
 
-CLASSES = {
-    "INVALID_ARGUMENT": errors.InvalidArgument,
-    "FAILED_PRECONDITION": errors.FailedPrecondition,
-    "ABORTED": CroupierError,
-    "NOT_FOUND": errors.NotFound,
-    "ALREADY_EXISTS": errors.AlreadyExists,
-    "PERMISSION_DENIED": errors.PermissionDenied,
-    "UNAUTHENTICATED": errors.Unauthenticated,
-    "RESOURCE_EXHAUSTED": errors.LimitReached,
-    "UNAVAILABLE": errors.Unavailable,
-    "DEADLINE_EXCEEDED": errors.TimedOut,
-    "INTERNAL": errors.Internal,
-    "UNKNOWN": errors.Internal,
-    "UNIMPLEMENTED": CroupierError,
-}
-
-
-@pytest.mark.parametrize(("name", "kind"), CLASSES.items())
-def test_class_by_code(name: str, kind: type[CroupierError]) -> None:
-    code = grpc.StatusCode[name]
-    for error in (from_rpc_error(rpc_error(code)), from_status(refused(code, "the message"))):
-        assert type(error) is kind
-        assert (error.code, error.message, error.reason_name, error.rule) == (code, "the message", "", "")
-        assert (error.reason, error.retry_after_seconds) == (errors_pb2.ERROR_REASON_UNSPECIFIED, None)
-
-
 @pytest.mark.parametrize(
     ("code", "reason", "kind"),
     [
+        ("INVALID_ARGUMENT", "", errors.InvalidArgument),
+        ("FAILED_PRECONDITION", "", errors.FailedPrecondition),
         ("FAILED_PRECONDITION", "ILLEGAL_ACTION", errors.IllegalAction),
         ("FAILED_PRECONDITION", "NOT_YOUR_TURN", errors.IllegalAction),
         ("FAILED_PRECONDITION", "TABLE_NOT_FINISHED", errors.FailedPrecondition),
+        ("ABORTED", "", CroupierError),
         ("ABORTED", "STALE_SEQUENCE", errors.StaleSequence),
         ("ABORTED", "SUPERSEDED", errors.Superseded),
+        ("NOT_FOUND", "", errors.NotFound),
+        ("ALREADY_EXISTS", "", errors.AlreadyExists),
+        ("PERMISSION_DENIED", "", errors.PermissionDenied),
+        ("UNAUTHENTICATED", "", errors.Unauthenticated),
+        ("RESOURCE_EXHAUSTED", "", errors.LimitReached),
+        ("UNAVAILABLE", "", errors.Unavailable),
+        ("DEADLINE_EXCEEDED", "", errors.TimedOut),
+        ("INTERNAL", "", errors.Internal),
+        ("UNKNOWN", "", errors.Internal),
+        ("UNIMPLEMENTED", "", CroupierError),
     ],
 )
-def test_class_by_reason(code: str, reason: str, kind: type[CroupierError]) -> None:
-    status = refused(grpc.StatusCode[code], "the message", ErrorReason.Value(f"ERROR_REASON_{reason}"), "110-BID-3")
-    of_call = from_rpc_error(rpc_error(grpc.StatusCode[code], status.SerializeToString()))
+def test_the_class_of_an_error_follows_from_code_and_reason(code: str, reason: str, kind: type[CroupierError]) -> None:
+    rule = "110-BID-3" if reason else ""
+    number = ErrorReason.Value(f"ERROR_REASON_{reason or 'UNSPECIFIED'}")
+    status = refused(grpc.StatusCode[code], "the message", number, rule)
+    of_call = from_rpc_error(rpc_error(grpc.StatusCode[code], status.SerializeToString() if reason else b""))
     for error in (of_call, from_status(status)):
         assert type(error) is kind
-        assert (error.reason_name, error.rule, error.message) == (reason, "110-BID-3", "the message")
-        assert error.metadata == {"rule": "110-BID-3"}
+        assert (error.code.name, error.message, error.reason_name, error.rule) == (code, "the message", reason, rule)
+        assert (error.reason, error.retry_after_seconds) == (number, None)
+        assert error.metadata == ({"rule": rule} if reason else {})
 
 
 @pytest.mark.parametrize("kind", KINDS)

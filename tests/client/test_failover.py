@@ -20,10 +20,9 @@ from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_tar
 from croupier_client.errors import Unavailable
 from loadtest.faults.proxy import Route
 from tests.client.conftest import FAST_RETRIES, Connect
-from tests.client.fake_croupier import FakeCroupier
+from tests.client.fake_croupier import FakeCroupier, StreamFault, StreamScript
 from tests.client.fake_table import HAND
 from tests.client.messages import play
-from tests.client.stream_script import StreamFault, StreamScript
 from tests.client.test_channels import play_all_cards
 from tests.ports import reserved_port
 from tests.waiting import TIMEOUT_SECONDS, until

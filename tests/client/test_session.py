@@ -14,14 +14,6 @@ def signed_in_session() -> Session:
     return Session("secret", "Kari").signed_in(answer)
 
 
-def test_new_session_needs_sign_in() -> None:
-    session = Session("secret", "Kari")
-    assert session.needs_sign_in
-    assert not session.needs_refresh
-    assert session.sign_in_rpc().request == lobby_pb2.SignInRequest(device_secret="secret", name="Kari")
-    assert session.access_token == ""
-
-
 def test_a_token_is_used_until_it_is_refused_also_after_it_was_stored() -> None:
     session = pickle.loads(pickle.dumps(signed_in_session()))  # noqa: S301 - it is this test's own
     assert (session.needs_refresh, session.needs_sign_in, session.access_token) == (False, False, "access")
@@ -34,14 +26,6 @@ def test_a_token_is_used_until_it_is_refused_also_after_it_was_stored() -> None:
 def test_rejection_of_an_older_token_is_ignored() -> None:
     session = signed_in_session()
     assert session.rejected("the one before") == session
-
-
-def test_only_the_first_sign_in_and_a_new_name_set_the_name() -> None:
-    session = signed_in_session()
-    assert session.sign_in_rpc().request == lobby_pb2.SignInRequest(device_secret="secret")
-    renamed = lobby_pb2.SignInRequest(device_secret="secret", name="Karin")
-    assert session.renamed("Karin").sign_in_rpc().request == renamed
-    assert Session("secret", "Karin").renamed("").sign_in_rpc().request == renamed
 
 
 def test_secrets_are_not_in_the_text_of_a_session() -> None:

@@ -36,15 +36,10 @@ def test_snapshot_sets_everything() -> None:
     play_next(fake)
     table.receive_snapshot(fake.snapshot())
     assert (table.sequence, table.view) == (1, fake.view())
-
-
-def test_seat_of_a_spectator_is_none() -> None:
-    table = FollowedTable("t1")
-    table.receive(
-        engine_pb2.WatchTableResponse(table_event=engine_pb2.TableEvent(snapshot=engine_pb2.Snapshot(sequence=5)))
-    )
-    assert table.seat is None
-    assert not table.is_to_act
+    spectator = FollowedTable("t1", link="a link")
+    assert spectator.watch_request() == engine_pb2.WatchTableRequest(table_id="t1", link="a link")
+    spectator.receive(event_message(snapshot=engine_pb2.Snapshot(sequence=5)))
+    assert (spectator.seat, spectator.is_to_act) == (None, False)
 
 
 def test_a_whole_game_is_followed_and_nothing_is_submitted_after_its_end() -> None:
@@ -142,12 +137,6 @@ def test_the_time_left_is_that_of_the_server_counted_from_the_arrival() -> None:
     assert (table.seconds_left, table.proposal_seconds_left) == (None, None)
 
 
-def test_an_event_of_a_newer_kind_changes_nothing() -> None:
-    table, fake = opened_table()
-    assert table.receive(event_message()) is None
-    assert (table.sequence, table.view) == (0, fake.view())
-
-
 def trick_taken(sequence: int, seat: int) -> engine_pb2.PlayTableResponse:
     fact = facts_pb2.Fact(trick_taken=facts_pb2.TrickTaken(seat=seat))
     return update_message(engine_pb2.TableUpdate(sequence=sequence, facts=[fact]))
@@ -182,11 +171,13 @@ def test_a_fact_that_does_not_fit_or_comes_before_a_snapshot_changes_nothing() -
     assert (table.sequence, table.view) == (0, fake.view())
 
 
-def test_reaction_is_an_event_and_a_heartbeat_is_not() -> None:
-    table, _ = opened_table()
+def test_a_reaction_is_an_event_but_a_heartbeat_and_an_event_of_a_newer_kind_are_not() -> None:
+    table, fake = opened_table()
     reaction = engine_pb2.Reaction(seat=1, reaction="wow")
     assert table.receive(event_message(reaction=reaction)) == reaction
     assert table.receive(event_message(heartbeat=engine_pb2.Heartbeat())) is None
+    assert table.receive(event_message()) is None
+    assert (table.sequence, table.view) == (0, fake.view())
 
 
 def test_compensated_time_is_an_event_without_facts() -> None:

@@ -1,19 +1,20 @@
-"""Who sees what of a table, over gRPC and JSON: before the game, while it runs, after its end, and from the archive.
+"""Who sees what of a table: before the game, while it runs, after its end, and from the archive.
 
-Each table has two players, and a player whom its host removed. A stranger asks with and without a link.
+Each table has two players, and a player whom its host removed. A stranger asks with and without a link. All ask by JSON
+over HTTP, which the gateway translates to the same calls as those of native clients.
 """
 
 import asyncio
 import http.client
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
-from typing import ClassVar, Protocol, TypeAlias
+from typing import ClassVar
 from urllib.parse import urlencode
 
 import pytest
@@ -56,66 +57,12 @@ WATCHED_BY_LINK = {"public", "public, delayed", "public, watched by link", "link
 READ = {"public", "public, watched by link", "public, watched by nobody"}
 READ_BY_LINK = {*READ, "link", "link, watched by nobody"}
 each_kind = pytest.mark.parametrize("kind", KINDS)
-each_transport = pytest.mark.parametrize("transport", ["grpc", "json"])
-Names: TypeAlias = Mapping[str, str]
 
 
-class Transport(Protocol):
-    """The calls of one player."""
+class Caller:
+    """A player with their calls."""
 
-    def reason(self, call: str, table_id: str, link: str = "") -> str:
-        """Return the reason of the refusal of a call about one table, or ""."""
-
-    def listed(self, call: str, **filters: str) -> str:
-        """Return the answer to a call that lists tables, results or players, as text."""
-
-
-class GrpcTransport:
-    """The native client through the gateway."""
-
-    def __init__(self, client: BlockingClient) -> None:
-        self._client = client
-
-    def reason(self, call: str, table_id: str, link: str = "") -> str:
-        with_link = {"link": link} if link else {}
-        calls: dict[str, Callable[[], object]] = {
-            "GetTable": lambda: self._client.get_table(table_id=table_id),
-            "JoinTable": lambda: self._client.join_table(table_id=table_id),
-            "GetView": lambda: self._client.get_view(table_id=table_id, **with_link),
-            "WatchTable": lambda: self._watch(table_id, link),
-            "GetReplay": lambda: self._client.get_replay(table_id=table_id, **with_link),
-            "GetScoreSheet": lambda: self._client.get_score_sheet(table_id=table_id, **with_link),
-        }
-        try:
-            calls[call]()
-        except CroupierError as error:
-            return error.reason_name
-        return ""
-
-    def _watch(self, table_id: str, link: str) -> None:
-        with self._client.watch_table(table_id, link):
-            pass
-
-    def listed(self, call: str, **filters: str) -> str:
-        if call == "ListTables":
-            return str(self._client.list_tables(game=GAME, page_size=100))
-        if call == "WatchTables":
-            text = ""
-            for answer in self._client.watch_tables(game=GAME):
-                text += str(answer)
-                if filters["until"] in text:
-                    return text
-        if call == "GetLeaderboard":
-            return str(self._client.get_leaderboard(game=GAME, page_size=100))
-        if call == "GetPlayerStatistics":
-            return str(self._client.get_player_statistics(**filters).games)
-        return str(self._client.list_results(page_size=100, **filters))
-
-
-class JsonTransport:
-    """JSON over HTTP through the gateway."""
-
-    PATHS: ClassVar[Names] = {
+    PATHS: ClassVar[Mapping[str, str]] = {
         "GetTable": "/v1/tables/{}",
         "JoinTable": "/v1/tables/{}:join",
         "GetView": "/v1/tables/{}/view",
@@ -134,6 +81,7 @@ class JsonTransport:
         self._headers = {"authorization": f"Bearer {tokens.access_token}"}
 
     def reason(self, call: str, table_id: str, link: str = "") -> str:
+        """Return the reason of the refusal of a call about one table, or ""."""
         path = self.PATHS[call].format(table_id) + (f"?{urlencode({'link': link})}" if link else "")
         with closing(http.client.HTTPConnection(self._address, timeout=TIMEOUT_SECONDS)) as connection:
             method, body = ("POST", "{}") if call == "JoinTable" else ("GET", None)
@@ -148,6 +96,7 @@ class JsonTransport:
             return reason
 
     def listed(self, call: str, **filters: str) -> str:
+        """Return the answer to a call that lists tables, results or players, as text."""
         until_text = filters.pop("until", "")
         if call == "GetPlayerStatistics":
             return str(json.loads(self._get(f"/v1/players/{filters['player_id']}/statistics")).get("games", ""))
@@ -193,13 +142,11 @@ class Backend:
     """The oldest forming table, which streams of tables bring last."""
     clients: dict[str, BlockingClient] = field(default_factory=dict)
 
-    @property
-    def address(self) -> str:
-        return self.services.addresses["gateway"]["listen"]
-
     def client(self, name: str) -> BlockingClient:
         if name not in self.clients:
-            client = BlockingClient(Endpoints.single(self.address), f"the secret device of {name}", name)
+            client = BlockingClient(
+                Endpoints.single(self.services.addresses["gateway"]["listen"]), f"the secret device of {name}", name
+            )
             self.clients[name] = self.stack.enter_context(client)
             client.list_games()
         return self.clients[name]
@@ -209,9 +156,8 @@ class Backend:
         assert player is not None
         return player.player_id
 
-    def transport(self, kind: str, name: str) -> Transport:
-        client = self.client(name)
-        return GrpcTransport(client) if kind == "grpc" else JsonTransport(self.address, client)
+    def caller(self, name: str) -> Caller:
+        return Caller(self.services.addresses["gateway"]["listen"], self.client(name))
 
     def seat_players(self, kind: str, stage: str) -> Played:
         """Create a table with a host and a mate, from which another player was removed."""
@@ -255,7 +201,7 @@ class Backend:
 
     def has_results(self) -> bool:
         return all(
-            played.table_id in self.transport("grpc", played.host).listed("ListResults", player_id=player_id)
+            played.table_id in self.caller(played.host).listed("ListResults", player_id=player_id)
             for played in self.finished.values()
             if (player_id := self.player_id(played.host))
         )
@@ -288,37 +234,30 @@ def expected(is_allowed: bool, reason: str = HIDDEN) -> str:
     return "" if is_allowed else reason
 
 
-@each_transport
 @each_kind
-def test_a_forming_table(backend: Backend, kind: str, transport: str) -> None:
+def test_a_forming_table(backend: Backend, kind: str) -> None:
     played, is_public = backend.forming[kind], kind in PUBLIC
     sees = {"a stranger": is_public, played.removed: False}
     for name, is_shown in sees.items():
-        calls = backend.transport(transport, name)
+        calls = backend.caller(name)
         assert calls.reason("GetTable", played.table_id) == expected(is_shown)
         assert (played.table_id in calls.listed("ListTables")) == is_shown
         assert (played.table_id in calls.listed("WatchTables", until=backend.first_table)) == is_shown
-    assert backend.transport(transport, played.removed).reason("JoinTable", played.table_id) == HIDDEN
+    assert backend.caller(played.removed).reason("JoinTable", played.table_id) == HIDDEN
     code = backend.client(played.host).get_table(table_id=played.table_id).table.invite_code
     assert bool(code) != is_public
     if code:
         with pytest.raises(CroupierError, match="unknown table"):
             backend.client(played.removed).join_table(invite_code=code)
-    joining = backend.transport(transport, f"joins by {transport}")
-    assert joining.reason("JoinTable", played.table_id) == expected(is_public)
-    if is_public:
-        backend.client(f"joins by {transport}").leave_table(table_id=played.table_id)
-    assert backend.transport(transport, played.host).reason("GetTable", played.table_id) == ""
+    assert backend.caller("a newcomer").reason("JoinTable", played.table_id) == expected(is_public)
+    assert backend.caller(played.host).reason("GetTable", played.table_id) == ""
 
 
-@each_transport
 @each_kind
-def test_a_running_table(backend: Backend, kind: str, transport: str) -> None:
+def test_a_running_table(backend: Backend, kind: str) -> None:
     played = backend.running[kind]
     table_id, watch = played.table_id, played.link("watch")
-    stranger, removed, host = (
-        backend.transport(transport, name) for name in ("a stranger", played.removed, played.host)
-    )
+    stranger, removed, host = map(backend.caller, ("a stranger", played.removed, played.host))
     assert (bool(watch), bool(played.link("replay"))) == (
         kind in WATCHED_BY_LINK,
         kind in PUBLIC or kind in READ_BY_LINK,
@@ -334,13 +273,11 @@ def test_a_running_table(backend: Backend, kind: str, transport: str) -> None:
     assert stranger.reason("GetTable", table_id) == expected(kind in PUBLIC)
 
 
-def check_finished(backend: Backend, kind: str, transport: str) -> None:
+def check_finished(backend: Backend, kind: str) -> None:
     """Check the calls about a finished table; the delayed one is over for its players only."""
     played, is_over = backend.finished[kind], kind != "public, delayed"
     table_id, replay = played.table_id, played.link("replay")
-    stranger, removed, host = (
-        backend.transport(transport, name) for name in ("a stranger", played.removed, played.host)
-    )
+    stranger, removed, host = map(backend.caller, ("a stranger", played.removed, played.host))
     calls = {"GetView": HIDDEN, "WatchTable": HIDDEN, "GetReplay": HIDDEN, "GetScoreSheet": NO_SHEET}
     for call, hidden in calls.items():
         assert host.reason(call, table_id) == ""
@@ -362,24 +299,21 @@ def check_finished(backend: Backend, kind: str, transport: str) -> None:
     assert (player_id in stranger.listed("GetLeaderboard")) == (kind in READ)
 
 
-@each_transport
 @each_kind
-def test_a_finished_table(backend: Backend, kind: str, transport: str) -> None:
-    check_finished(backend, kind, transport)
+def test_a_finished_table(backend: Backend, kind: str) -> None:
+    check_finished(backend, kind)
 
 
 @pytest.mark.slow
 async def test_an_archived_table(backend: Backend) -> None:
     await until(backend.is_archived, "all finished tables are archived")
     for kind in KINDS:
-        for transport in ("grpc", "json"):
-            check_finished(backend, kind, transport)
+        check_finished(backend, kind)
 
 
 def test_a_link_opens_no_other_table_and_a_forged_one_opens_none(backend: Backend) -> None:
-    for transport in ("grpc", "json"):
-        stranger = backend.transport(transport, "a stranger")
-        played, other = backend.finished["link"], backend.finished["link, watched by nobody"]
-        for call in ("GetView", "GetReplay", "GetScoreSheet"):
-            assert stranger.reason(call, other.table_id, played.link("replay")) == HIDDEN
-            assert stranger.reason(call, played.table_id, played.link("replay")[:-4]) == "INVALID_LINK"
+    stranger = backend.caller("a stranger")
+    played, other = backend.finished["link"], backend.finished["link, watched by nobody"]
+    for call in ("GetView", "GetReplay", "GetScoreSheet"):
+        assert stranger.reason(call, other.table_id, played.link("replay")) == HIDDEN
+        assert stranger.reason(call, played.table_id, played.link("replay")[:-4]) == "INVALID_LINK"
