@@ -27,6 +27,11 @@ def lines_of(services: BackgroundServices, service: str) -> list[dict[str, str]]
     return [json.loads(line) for line in lines]
 
 
+async def logged(services: BackgroundServices, event: str, times: int) -> None:
+    """Wait until the engine has logged an event so often."""
+    await until(lambda: sum(line["event"] == event for line in lines_of(services, "engine")) >= times)
+
+
 @pytest.mark.postgres
 @pytest.mark.slow
 async def test_two_outages_leave_warnings_only(tmp_path: Path) -> None:
@@ -39,16 +44,9 @@ async def test_two_outages_leave_warnings_only(tmp_path: Path) -> None:
                     await opened_table(client, 4, time_control=QUICK_BOTS)
                 for outage in (1, 2):
                     server.stop()
-
-                    def has_begun(number: int = outage) -> bool:
-                        return count("calls to the database fail") >= number
-
-                    def count(event: str) -> int:
-                        return sum(line["event"] == event for line in lines_of(services, "engine"))
-
-                    await until(has_begun)
+                    await logged(services, "calls to the database fail", outage)
                     await asyncio.to_thread(server.start)
-                    await until(lambda number=outage: count("calls to the database succeed again") == number)  # type: ignore[misc]
+                    await logged(services, "calls to the database succeed again", outage)
                 await opened_table(client, 4, time_control=QUICK_BOTS)
             for service in ("lobby", "engine", "scoring"):
                 lines = lines_of(services, service)

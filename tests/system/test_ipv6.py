@@ -11,23 +11,14 @@ import pytest
 
 from croupier.cli.launcher.background import started_services
 from croupier.cli.launcher.data_folder import running_in
-from croupier.gateway.envoy import find_envoy
 from tests.processes import wait_for_file
-from tests.programs import missing, program
+from tests.programs import program
 
 pytestmark = pytest.mark.gateway
 
 CROUPIER = (sys.executable, "-m", "croupier.cli")
 GLOBAL = "fd00:db8::7"
 SECONDS = 120
-
-
-@pytest.fixture(autouse=True)
-def _envoy() -> None:
-    try:
-        find_envoy()
-    except ValueError as fault:
-        missing(str(fault))
 
 
 def played(address: str, folder: Path, into: Sequence[str] = ()) -> str:
