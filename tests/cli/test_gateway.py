@@ -51,9 +51,8 @@ async def test_the_gateway_opens_last_and_drains_first(tmp_path: Path) -> None:
     assert where.endswith("by gRPC, gRPC-Web or JSON")
     assert events(tmp_path)[:4] == ["scoring up", "engine up", "lobby up", "gateway up"]
     assert events(tmp_path)[4:] == ["gateway drained", "lobby drained", "engine drained", "scoring drained"]
-    flags = received_flags(tmp_path, "gateway")
-    expected_flags = {"lobby", "engine", "scoring", "listen", "metrics-listen", "lobby-public-key"}
-    assert flags.keys() >= expected_flags
+    flags = received_flags(tmp_path, "gateway").keys()
+    assert flags >= {"lobby", "engine", "scoring", "listen", "metrics-listen", "lobby-public-key"}
     assert "certificate" not in flags
 
 
@@ -69,16 +68,6 @@ async def test_without_envoy_services_run_without_a_gateway(tmp_path: Path, monk
     assert MISSING not in await output_of_up(tmp_path, None)
 
 
-async def test_the_gateway_gets_its_certificate(tmp_path: Path) -> None:
-    message = await output_of_up(tmp_path, GatewayChoice(tls=True))
-    flags = received_flags(tmp_path, "gateway")
-    assert [Path(flags[kind]).name for kind in ("certificate", "key")] == [
-        "gateway.certificate.pem",
-        "gateway.private.pem",
-    ]
-    assert any(line.endswith(f"{tmp_path / 'keys' / 'gateway.authority.pem'}") for line in message)
-
-
 def test_the_operators_certificate_replaces_the_development_certificate(tmp_path: Path) -> None:
     folder = prepare_data_folder(tmp_path)
     choice = GatewayChoice(tls=True, certificate=Path("a.pem"), key=Path("b.pem"))
@@ -86,20 +75,16 @@ def test_the_operators_certificate_replaces_the_development_certificate(tmp_path
     assert choice.authority(folder) is None
 
 
-def test_the_gateway_has_the_port_and_services_have_those_above_it() -> None:
-    at = addresses_from(7700, Replicas(engine=3), with_gateway=True)
-    assert at["gateway"] == {"listen": "127.0.0.1:7700", "metrics": "127.0.0.1:7708"}
+def test_the_gateway_has_the_port_and_all_instances_have_ports_of_their_own_above_it() -> None:
+    at = addresses_from(7700, Replicas(engine=3), with_gateway=True, gateway_host="::")
+    assert at["gateway"] == {"listen": "[::]:7700", "metrics": "127.0.0.1:7708"}
     assert [at[service]["listen"] for service in ("lobby", "engine", "scoring", "engine-3")] == [
         *("127.0.0.1:7710", "127.0.0.1:7720", "127.0.0.1:7730", "127.0.0.1:7780")
     ]
-    every = [address for addresses in at.values() for address in addresses.values()]
-    assert len(set(every)) == len(every)
-
-
-def test_the_highest_port_has_room_for_all_instances() -> None:
     at = addresses_from(MAX_PORT, Replicas(*[MAX_INSTANCES] * 3), with_gateway=True)
-    ports = [int(address.rpartition(":")[2]) for addresses in at.values() for address in addresses.values()]
-    assert max(ports) < 2**16
+    every = [int(address.rpartition(":")[2]) for addresses in at.values() for address in addresses.values()]
+    assert len(set(every)) == len(every) == MAX_INSTANCES * (2 + 3 + 3) + 2
+    assert max(every) < 2**16
 
 
 @pytest.mark.parametrize(
@@ -124,11 +109,7 @@ def test_other_machines_reach_the_addresses_of_the_networks_that_are_listened_on
     [
         ("nowhere", True, "--listen nowhere: expected an IP address, such as 0.0.0.0"),
         (EVERYWHERE, False, "--listen 0.0.0.0 needs --tls, or --certificate and --key"),
-        (
-            "192.0.2.9",
-            True,
-            "--listen 192.0.2.9 is no address of this machine: expected 0.0.0.0, :: or one of 127.0.0.1, ",
-        ),
+        ("192.0.2.9", True, "--listen 192.0.2.9 is no address of this machine: expected 0.0.0.0, :: or one of 127.0"),
     ],
 )
 def test_players_of_other_machines_need_tls_and_an_address(listen: str, tls: bool, fault: str) -> None:
@@ -141,22 +122,22 @@ def test_services_without_gateway_listen_to_no_other_machine(croupier: Command) 
     assert (ended.code, ended.error_line()) == (2, "croupier: --listen is for the gateway: leave --no-gateway out\n")
 
 
-async def test_only_the_gateway_lets_other_machines_in(tmp_path: Path) -> None:
+async def test_only_the_gateway_lets_other_machines_in_by_its_certificate(tmp_path: Path) -> None:
     message = await output_of_up(tmp_path, GatewayChoice(tls=True, listen=EVERYWHERE, machine=MACHINE))
     assert received_flags(tmp_path, "gateway")["listen"] == "0.0.0.0:0"
     for instance in ("gateway", "lobby", "engine", "scoring"):
         kinds = received_flags(tmp_path, instance).items()
         beyond = [kind for kind, at in kinds if kind.endswith("listen") and not at.startswith("127.0.0.1:")]
         assert beyond == (["listen"] if instance == "gateway" else [])
+    flags = received_flags(tmp_path, "gateway")
+    files = [Path(flags[kind]).name for kind in ("certificate", "key")]
+    assert files == ["gateway.certificate.pem", "gateway.private.pem"]
+    assert any(line.endswith(f"{tmp_path / 'keys' / 'gateway.authority.pem'}") for line in message)
     port = next(line for line in message if line.startswith("  gateway")).split()[1].rpartition(":")[2]
     assert any(line.startswith(f"players connect to 192.0.2.7:{port}, 198.51.100.1:{port}, by") for line in message)
     assert sum(line.startswith("warning: everyone in the networks of these addresses") for line in message) == 1
     pasted = f"croupier play --server 192.0.2.7:{port} --ca-file gateway.authority.pem"
     assert any(line.endswith(pasted) for line in message)
-
-
-def test_an_ipv6_address_has_brackets() -> None:
-    assert addresses_from(7700, with_gateway=True, gateway_host="::")["gateway"]["listen"] == "[::]:7700"
 
 
 def test_a_person_of_another_machine_plays_by_tls(services: BackgroundServices, tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ import pytest
 
 from croupier.cli.faults import FAILED, MISUSED, CommandFault
 from croupier.cli.launcher import supervisor
-from croupier.cli.launcher.addresses import addresses_from, check_free
-from croupier.cli.launcher.gateway import GatewayChoice
+from croupier.cli.launcher.addresses import check_free
 from croupier.cli.launcher.replicas import Replicas, service_of
 from croupier.cli.launcher.supervisor import running_services
 from croupier.cli.services import endpoints_of, reachable_services
@@ -33,7 +32,7 @@ def known(folder: Path) -> dict[str, Any]:
 
 
 async def test_services_get_the_flags_they_need_and_start_and_drain_in_order(tmp_path: Path) -> None:
-    settings = fake_services(shuffle_seed="7", extra_flags={"engine": ["--odd=1"]})
+    settings = fake_services(shuffle_seed="7", extra_flags={"engine": ["--odd=1"]}, is_paced=False)
     async with running_services(tmp_path, settings=settings) as services:
         assert known(tmp_path)["pid"] == os.getpid()
         for service, pid in services.pids.items():
@@ -50,16 +49,11 @@ async def test_services_get_the_flags_they_need_and_start_and_drain_in_order(tmp
     common = {"service", "database", "listen", "metrics-listen", "ready-file"}
     control = {"control-listen", "lobby-public-key"}
     assert flags["lobby"].keys() == common | {"signing-key", "engine-control"}
-    assert flags["engine"].keys() == common | control | {"signing-key", "scoring-control", "shuffle-seed", "odd"}
+    unpaced = {"min-bot-delay-milliseconds", "table-entries-per-second", "network-units-per-second"}
+    own = {"signing-key", "scoring-control", "shuffle-seed", "odd"}
+    assert flags["engine"].keys() == common | control | own | unpaced
+    assert {flags["engine"][name] for name in unpaced} == {"0"}
     assert flags["scoring"].keys() == common | control | {"engine-public-key"}
-
-
-async def test_without_pace_the_engine_alone_gets_flags_for_it(tmp_path: Path) -> None:
-    async with running_services(tmp_path, settings=fake_services(is_paced=False)):
-        flags = {service: received_flags(tmp_path, service) for service in ("lobby", "engine", "scoring")}
-    assert [service for service in flags if "min-bot-delay-milliseconds" in flags[service]] == ["engine"]
-    names = ("min-bot-delay-milliseconds", "table-entries-per-second", "network-units-per-second")
-    assert [flags["engine"][name] for name in names] == ["0"] * 3
 
 
 async def test_with_mutual_tls_each_service_gets_a_certificate_of_its_own(tmp_path: Path) -> None:
@@ -89,6 +83,7 @@ async def test_replicas_share_a_database_and_know_all_addresses(tmp_path: Path) 
     for engine in ENGINES:
         assert every[engine]["scoring-control"].split(",") == [at["scoring"]["control"], at["scoring-2"]["control"]]
         assert ("odd" in every[engine]) == (engine == "engine-2")
+        assert "table-entries-per-second" not in every[engine]
     ends = [line.split() for line in events(tmp_path) if line.endswith("drained")]
     assert [service_of(instance) for instance, _ in ends] == [*["lobby"] * 2, *["engine"] * 3, *["scoring"] * 2]
 
@@ -165,13 +160,7 @@ async def test_a_database_that_is_away_for_half_a_minute_is_waited_for() -> None
     [
         ("engine", "fail", {}, r"the engine ended with exit code 3 .*\n  engine has failed$", FAILED),
         ("engine-2", "refuse", MANY, "^the engine-2 cannot run: its key is missing: make one$", MISUSED),
-        (
-            "gateway",
-            "refuse",
-            {"gateway": GatewayChoice().flags},
-            "^the gateway cannot run: its key is missing",
-            MISUSED,
-        ),
+        ("gateway", "refuse", {"gateway": lambda _: []}, "^the gateway cannot run: its key is missing", MISUSED),
         ("scoring", "hang", {}, r"the scoring was not ready within 0\.5 seconds", FAILED),
     ],
 )
@@ -207,12 +196,6 @@ def test_a_port_in_use_is_named() -> None:
         wanted = {"engine": {"listen": "127.0.0.1:0"}, "engine-3": {"listen": "127.0.0.1:0", "control": occupied}}
         with pytest.raises(CommandFault, match=f"{occupied}, where the engine-3 is to listen, is in use: .*--port"):
             check_free(wanted)
-
-
-def test_blocks_of_ports_do_not_overlap() -> None:
-    every = [at for addresses in addresses_from(7700, SEVEN).values() for at in addresses.values()]
-    assert len(set(every)) == len(every) == 2 * 3 + 3 * 2 + 2 * 2 + 3
-    assert addresses_from(7700, SEVEN)["engine-2"]["listen"] == "127.0.0.1:7750"
 
 
 async def test_two_supervisors_never_share_a_folder(tmp_path: Path) -> None:
