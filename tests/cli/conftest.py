@@ -1,8 +1,10 @@
 """The command `croupier`, run in the process of the tests, and fake services."""
 
+import asyncio
 import json
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ from rich.console import Console
 from croupier.cli.__main__ import main
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier.cli.launcher.supervisor import SupervisorSettings
+from croupier.cli.terminal.console import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,27 @@ def printed(show: Callable[[Console], object], **settings: Any) -> str:
     file = StringIO()
     show(Console(file=file, **({"width": 100} | settings)))
     return file.getvalue()
+
+
+class FakeScreen:
+    """A screen that keeps the messages, on which lines were typed; without any, nobody types and the input is open."""
+
+    width = 80
+
+    def __init__(self, *lines: str) -> None:
+        self.messages: list[str] = []
+        self._lines = deque[str | None]((*lines, None) if lines else ())
+
+    def say(self, *lines: object) -> None:
+        """Show nothing."""
+
+    def draw(self, picture: Picture, *, is_news: bool) -> None:
+        self.messages += [message.plain for message in picture.messages]
+
+    async def read(self) -> str | None:
+        if not self._lines:
+            await asyncio.Event().wait()
+        return self._lines.popleft()
 
 
 def fake_services(notes: list[str] | None = None, **settings: Any) -> SupervisorSettings:

@@ -21,6 +21,7 @@ from croupier.engine.api.table_codec import encode_game, encode_teams
 from croupier.games.interface import Game, resolve_options
 from croupier.games.registry import GAMES
 from croupier_api.v1 import engine_pb2, scoring_pb2
+from tests.cli.conftest import FakeScreen
 from tests.games.walk import walk
 
 COLUMNS = (40, 60, 80, 200)
@@ -82,24 +83,6 @@ def test_a_terminal_that_is_too_small_shows_what_it_can() -> None:
     assert fitted(Console(), picture, 12, 0) == []
 
 
-class TypedLines:
-    """A screen on which lines were typed, and whose input then ends."""
-
-    width = 80
-
-    def __init__(self, *lines: str) -> None:
-        self._lines = list(lines)
-
-    def say(self, *lines: object) -> None:
-        """Show nothing."""
-
-    def draw(self, picture: Picture, *, is_news: bool) -> None:
-        """Show nothing."""
-
-    async def read(self) -> str | None:
-        return self._lines.pop(0) if self._lines else None
-
-
 async def test_lines_that_were_typed_before_the_end_are_carried_out() -> None:
     done = []
 
@@ -109,7 +92,7 @@ async def test_lines_that_were_typed_before_the_end_are_carried_out() -> None:
         done.append(line)
         return True
 
-    await carry_out_lines(TypedLines("1", "2"), carry_out)
+    await carry_out_lines(FakeScreen("1", "2"), carry_out)
     assert done == ["1", "2"]
 
 
@@ -119,7 +102,7 @@ async def test_the_input_ends_although_a_line_is_not_answered() -> None:
         return True
 
     async with asyncio.timeout(60):
-        await carry_out_lines(TypedLines("1"), carry_out, last_lines_seconds=0.01)
+        await carry_out_lines(FakeScreen("1"), carry_out, last_lines_seconds=0.01)
 
 
 async def test_the_error_of_a_line_ends_the_reading() -> None:
@@ -127,7 +110,7 @@ async def test_the_error_of_a_line_ends_the_reading() -> None:
         raise ValueError(line)
 
     with pytest.raises(ValueError, match="1"):
-        await carry_out_lines(TypedLines("1", "2"), carry_out)
+        await carry_out_lines(FakeScreen("1", "2"), carry_out)
 
 
 @pytest.mark.parametrize(("left", "expected"), [(0, "won 1 of 3, average"), (1, "won 1 of 3, left 1, average")])

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from croupier.cli.faults import CommandFault
-from croupier.cli.launcher.data_folder import prepare_data_folder
 from croupier.cli.launcher.keys import CERTIFIED, certificate_files, make_missing
 from croupier.runtime.identity.tokens import (
     PLAYER_AUDIENCE,
@@ -103,15 +102,6 @@ def test_an_authority_that_cannot_sign_is_reported(tmp_path: Path) -> None:
     (tmp_path / "tls/authority/ca.key").unlink()
     with pytest.raises(CommandFault, match=r"ca\.crt is there without ca\.key"):
         make(tmp_path, days=30)
-
-
-def test_a_data_folder_keeps_its_certificates_too(tmp_path: Path) -> None:
-    folder = prepare_data_folder(tmp_path / "data", certificates=True)
-    before = made(folder.path)
-    assert {f"keys/{name}" for name in KEYS | CERTIFICATES | AUTHORITY} == before.keys()
-    prepare_data_folder(tmp_path / "data", certificates=True)
-    assert made(folder.path) == before
-    assert all(path.exists() for path in folder.certificate_files("engine"))
 
 
 def test_the_command(croupier: Command, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import croupier.cli.services as reach
 from croupier.cli.faults import CommandFault
 from croupier.cli.services import gateway, signed_in_client
-from croupier_client.endpoints import Tls
+from croupier_client.endpoints import Endpoints, Tls
 from tests.certificates import Authority
 from tests.ports import reserved_port
 
@@ -33,6 +33,14 @@ async def server_without_lobby(*, has_tls: bool) -> AsyncIterator[str]:
         await server.stop(0)
 
 
+async def fault_of(endpoints: Endpoints) -> str:
+    """Return the reason why a player cannot sign in."""
+    with pytest.raises(CommandFault) as refused:
+        async with signed_in_client(endpoints, "a device of this test", ""):
+            pass
+    return refused.value.message
+
+
 @pytest.mark.parametrize(
     ("has_tls", "tls", "message"),
     [
@@ -49,33 +57,27 @@ async def test_the_reason_is_named(
 ) -> None:
     monkeypatch.setattr(reach, "SIGN_IN_SECONDS", 1.0)
     async with server_without_lobby(has_tls=has_tls) as address:
-        with pytest.raises(CommandFault) as refused:
-            async with signed_in_client(gateway(address, tls), "a device of this test", ""):
-                pass
-    assert address in refused.value.message
-    assert message in refused.value.message
+        fault = await fault_of(gateway(address, tls))
+    assert address in fault
+    assert message in fault
 
 
-async def test_a_proxy_of_the_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_address_without_a_server_and_the_proxy_to_it_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reach, "SIGN_IN_SECONDS", 0.5)
     with reserved_port() as nobody:
+        assert await fault_of(gateway(f"127.0.0.1:{nobody}")) == f"no services answer at 127.0.0.1:{nobody}"
         monkeypatch.delenv("no_proxy", raising=False)
         monkeypatch.setenv("grpc_proxy", f"http://ada:secret@127.0.0.1:{nobody}")
-        monkeypatch.setattr(reach, "SIGN_IN_SECONDS", 0.5)
-        with pytest.raises(CommandFault) as refused:
-            async with signed_in_client(gateway("play.example:443", TRUSTED), "a device of this test", ""):
-                pass
-    assert f"by way of 127.0.0.1:{nobody}, the proxy" in refused.value.message
-    assert "secret" not in refused.value.message
+        message = await fault_of(gateway("play.example:443", TRUSTED))
+    assert f"by way of 127.0.0.1:{nobody}, the proxy" in message
+    assert "secret" not in message
 
 
-@pytest.mark.parametrize("server", ["play.example:7700", "192.0.2.7:7700", "[2001:db8::1]:7700"])
-def test_another_machine_needs_tls_or_the_consent_of_the_person(server: str) -> None:
-    with pytest.raises(CommandFault, match="is another machine, and without TLS"):
-        gateway(server)
-    assert gateway(server, insecure=True).tls is None
-    assert gateway(server, TRUSTED).tls is TRUSTED
-
-
-@pytest.mark.parametrize("server", ["127.0.0.1:7700", "localhost:7700", "[::1]:7700"])
-def test_loopback_needs_no_tls(server: str) -> None:
-    assert gateway(server).lobby == server
+def test_another_machine_than_this_one_needs_tls_or_the_consent_of_the_person() -> None:
+    for server in ("play.example:7700", "192.0.2.7:7700", "[2001:db8::1]:7700"):
+        with pytest.raises(CommandFault, match="is another machine, and without TLS"):
+            gateway(server)
+        assert gateway(server, insecure=True).tls is None
+        assert gateway(server, TRUSTED).tls is TRUSTED
+    for server in ("127.0.0.1:7700", "localhost:7700", "[::1]:7700"):
+        assert gateway(server).lobby == server

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 from croupier.cli.terminal.facts import fact_lines
 from croupier.cli.terminal.game_session import compensation_text
+from croupier.cli.terminal.hands import hand_text
 from croupier.cli.terminal.legal import legal_lines, possible_text
 from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
 from croupier.cli.terminal.words import Words, can_write_symbols, words_of
@@ -29,6 +30,7 @@ from croupier_api.v1.cards_pb2 import (
     CardFace,
 )
 from croupier_api.v1.games_pb2 import GameDescription
+from croupier_client.cards import card_from_text
 from tests.games.toy import TOY
 from tests.games.walk import walk
 
@@ -282,3 +284,27 @@ def test_a_mark_of_a_seat_is_its_name() -> None:
     view.marks.add(name="starter", value="2")
     shown = "\n".join(line.plain for line in table_lines(SYMBOLS, replace(SEEN, view=view)))
     assert "starter: Cleo" in shown
+
+
+PLAIN = "KC QC JC TC 9C KD QD JD TD KH QH JH TH KS QS JS TS"
+SPADES_TRUMP = "5S JS JK AH AS KS QS TS 9S KC QC JC TC KD QD JD TD KH QH JH TH"
+HEARTS_TRUMP = "QC 7H QS AH KH QH JH TH AC KC JC TC AD KD QD JD"
+NO_TRUMP_YET = f"JK AH {PLAIN}"
+
+
+@pytest.mark.parametrize(
+    ("order", "hand", "shown"),
+    [
+        ("", "AS JK KC 5H 2C", "2C KC   5H   AS   JK"),
+        (PLAIN, "TS KC TC KS QD", "KC TC   QD   KS TS"),
+        (SPADES_TRUMP, "KH AS AH KC 5S JK TH", "5S JK AH AS   KC   KH TH"),
+        (HEARTS_TRUMP, "JD KC QS AH AC QC 7H", "QC 7H QS AH   AC KC   JD"),
+        (NO_TRUMP_YET, "KC AH TH JK QH", "JK AH   KC   QH TH"),
+        (PLAIN, "3D KC AS 2D QC", "KC QC   2D 3D   AS"),
+        (PLAIN, "KC KC QD", "KC KC   QD"),
+        ("JH QC KC", "KC JH 2S", "JH KC   2S"),
+    ],
+)
+def test_hands_are_sorted_by_the_game(order: str, hand: str, shown: str) -> None:
+    held, ordered = ([card_from_text(word) for word in text.split()] for text in (hand, order))
+    assert hand_text(LETTERS, held, ordered) == shown
