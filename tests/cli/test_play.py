@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from croupier.cli.launcher.background import BackgroundServices, started_services
+from croupier.cli.launcher.background import BackgroundServices
 from tests.cli.person import DEADLINE_SECONDS, Person, person_in
 
 
@@ -49,7 +49,9 @@ def test_a_person_plays_a_whole_game(folder: Path) -> None:
         person.read_until("you may")
         for typed, shown in (
             ("/help", "/react NAME sends a reaction"),
-            ("/react clap", "reacts: clap"),
+            # Lines are edited, and remembered.
+            ("/rexyz\x7f\x7f\x7fact clap", "reacts: clap"),
+            ("\x1b[A\x01\x1b[3~\x05x", "react clapx is not possible now"),
             ("xyzzy", "xyzzy is not possible now"),
             ("joker", "joker: play a card of your own hand (THU-PLAY-2); you may play "),
             ("/rules", "THU-PLAY-2"),
@@ -59,7 +61,6 @@ def test_a_person_plays_a_whole_game(folder: Path) -> None:
         person.play_to_the_end()
         assert "Score sheet" in person.seen
         assert all(sign in person.output for sign in ("♠", "\x1b[31m"))
-        # The command is one line, so that it can be pasted.
         export = re.search(r"Replay: (.*)\r", person.output)
         assert export is not None
         assert exported(export[1]).startswith('{"replay":1,')
@@ -137,15 +138,6 @@ def test_a_person_leaves_in_any_way_and_comes_back(folder: Path, keys: str, envi
         assert way_back(again) == back
 
 
-def test_typed_lines_are_edited_and_remembered(folder: Path) -> None:
-    with person_in(folder, {}) as person:
-        person.read_until("you may")
-        person.type("/rexyz\x7f\x7f\x7fact clap")
-        person.read_until("reacts: clap")
-        person.press("\x1b[A\x01\x1b[3~\x05x\r")
-        person.read_until("react clapx is not possible now")
-
-
 def test_a_person_confirms_that_they_give_a_table_up(tmp_path: Path, folder: Path) -> None:
     with person_in(folder, {}, ["--seats", "2", "--player", "eva"]) as person:
         person.read_until("you may")
@@ -190,10 +182,17 @@ def test_choices_and_the_prompt_fit_the_terminal(folder: Path, columns: int, row
         assert person.shown.count("110, round 1") == 1
 
 
-def test_two_friends_and_a_bot_play_at_one_table(folder: Path) -> None:
+def test_two_friends_and_a_bot_play_at_one_table_after_another_has_left_it(folder: Path) -> None:
     with person_in(folder, {}, ["--invite", "--seats", "3", "--player", "ada"]) as host:
         host.read_until("--join")
         [code] = set(re.findall(r"--join (\w+)", host.output))
+        with person_in(folder, {}, ["--join", code, "--player", "gus", "--seats", "2"]) as misused:
+            assert misused.read_to_the_end() == 2
+        with person_in(folder, {}, ["--join", code, "--player", "gus"]) as leaving:
+            leaving.read_until("(you)")
+            leaving.type("/leave")
+            assert leaving.read_to_the_end() == 0, leaving.seen[-3000:]
+            assert "Come back" not in leaving.seen
         with person_in(folder, {}, ["--join", code.lower(), "--player", "ben", "--name", "Ben"]) as guest:
             guest.read_until("3 free")
             host.read_until("2 Ben")
@@ -224,20 +223,7 @@ def test_a_table_that_is_not_there_is_reported_in_one_line(folder: Path, table: 
         assert person.seen.strip() == fault
 
 
-def test_a_guest_frees_their_seat_before_the_game(folder: Path) -> None:
-    with person_in(folder, {}, ["--invite", "--seats", "3", "--player", "ada"]) as host:
-        host.read_until("--join")
-        [code] = set(re.findall(r"--join (\w+)", host.output))
-        with person_in(folder, {}, ["--join", code, "--player", "gus", "--seats", "2"]) as misused:
-            assert misused.read_to_the_end() == 2
-        with person_in(folder, {}, ["--join", code, "--player", "gus"]) as guest:
-            guest.read_until("(you)")
-            guest.type("/leave")
-            assert guest.read_to_the_end() == 0, guest.seen[-3000:]
-            assert "Come back" not in guest.seen
-
-
-def test_a_lost_connection_is_shown(services: BackgroundServices) -> None:
+def test_a_lost_connection_is_shown_until_it_is_back_or_the_person_leaves(services: BackgroundServices) -> None:
     with person_in(services.folder.path, {}) as person:
         person.read_until("you may")
         services.kill("engine", signal.SIGSTOP)
@@ -249,18 +235,14 @@ def test_a_lost_connection_is_shown(services: BackgroundServices) -> None:
             services.kill("engine", signal.SIGCONT)
         person.read_until("connected again")
         person.read_until("plays")
-
-
-@pytest.mark.slow
-def test_a_connection_that_stays_lost_is_the_persons_to_leave(tmp_path: Path) -> None:
-    with started_services(tmp_path) as services, person_in(tmp_path, {}) as person:
-        person.read_until("you may")
-        services.process.kill()
-        person.read_until("The connection is lost: trying")
-        person.type("1")
-        person.read_until("and to send your")
-        person.type("/quit")
-        assert way_back(person)[0] == "--table"
+        services.kill("engine", signal.SIGSTOP)
+        try:
+            while "The connection is lost: trying" not in person.shown:
+                person.read()
+            person.type("/quit")
+            assert way_back(person)[0] == "--table"
+        finally:
+            services.kill("engine", signal.SIGCONT)
 
 
 @pytest.mark.slow
