@@ -1,17 +1,17 @@
 """A gateway whose every text tries to control the terminal, and to look like other lines of the program."""
 
 import unicodedata
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import Any
 
 import grpc
-from google.protobuf.message_factory import GetMessageClass
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
-from grpc_status import rpc_status
 
 from croupier_api.v1 import actions_pb2, engine_pb2, facts_pb2, games_pb2, lobby_pb2, scoring_pb2, tables_pb2
+from tests.client.fake_croupier import FakeCroupier, abort
+from tests.client.messages import event_message, refusal_answer
 
 EVIL = "\x1b]0;owned\x07\x9b31m\u202e[red]evil[/red]\u2066\x7f\r\nFAKE line\u2028"
 """A title of the window, a color of C1, overrides of the direction, markup, and a line of its own."""
@@ -28,87 +28,54 @@ def assert_harmless(output: str) -> None:
     assert not any(line.lstrip().startswith("FAKE") for line in output.splitlines())
 
 
-class HostileServer:
+class HostileServer(FakeCroupier):
     """Answers all calls of a person; the game goes on until `ends` is true."""
 
     def __init__(self, *, refuses: bool = False, ends: bool = False) -> None:
         self._refuses, self._ends = refuses, ends
+        super().__init__()
 
-    @contextmanager
-    def running(self) -> Iterator[str]:
-        """Serve until the end of the block; yields the address."""
-        server = grpc.server(ThreadPoolExecutor(16))
-        for file, name in ((lobby_pb2, "Lobby"), (engine_pb2, "Engine"), (scoring_pb2, "Scoring")):
-            service = file.DESCRIPTOR.services_by_name[f"{name}Service"]
-            handlers = {rpc.name: self._handler(rpc) for rpc in service.methods}
-            server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service.full_name, handlers),))
-        port = server.add_insecure_port("127.0.0.1:0")
-        server.start()
-        try:
-            yield f"127.0.0.1:{port}"
-        finally:
-            server.stop(0)
+    def answer(self, name: str, answer: Descriptor, request: Any, context: grpc.ServicerContext) -> Message:
+        match name:
+            case "SignIn" if not self._refuses:
+                return lobby_pb2.SignInResponse(
+                    player=lobby_pb2.Player(player_id="p", name=EVIL),
+                    tokens=lobby_pb2.Tokens(access_token="access", refresh_token="refresh"),
+                )
+            case "ListGames":
+                game = games_pb2.GameDescription(game=EVIL, name=EVIL, min_seats=2, max_seats=2, summary=EVIL)
+                game.display_names["term"] = EVIL
+                game.deck.add(number=64, notation=EVIL, suit=EVIL, rank=EVIL, label=EVIL)
+                game.proposals.add(name=EVIL, meaning=EVIL)
+                return lobby_pb2.ListGamesResponse(games=[game])
+            case "GetTable":
+                return lobby_pb2.GetTableResponse(table=_table())
+            case "GetScoreSheet":
+                return scoring_pb2.GetScoreSheetResponse(rounds=[_score()], result=scoring_pb2.GameResult())
+            case "GetPlayerStatistics":
+                played = scoring_pb2.GameStatistics(game=EVIL, games_finished=1, average_place=1.0, counts={EVIL: 3})
+                return scoring_pb2.GetPlayerStatisticsResponse(games=[played])
+        return abort(context, _refusal(EVIL))
 
-    def _handler(self, rpc: Any) -> Any:
-        codec = GetMessageClass(rpc.input_type).FromString, GetMessageClass(rpc.output_type).SerializeToString
-        if rpc.name == "PlayTable":
-            return grpc.stream_stream_rpc_method_handler(self._play, *codec)
-        answer: Callable[..., Any] = getattr(self, f"_{rpc.name}", self._refuse)
-        if rpc.server_streaming:
-            return grpc.unary_stream_rpc_method_handler(self._refuse, *codec)
-        return grpc.unary_unary_rpc_method_handler(answer, *codec)
-
-    def _refuse(self, _request: Any, context: grpc.ServicerContext) -> Any:
-        status = status_pb2.Status(code=grpc.StatusCode.FAILED_PRECONDITION.value[0], message=EVIL)
-        status.details.add().Pack(
-            error_details_pb2.ErrorInfo(reason=EVIL, domain="croupier", metadata={"rule": EVIL, "limit": EVIL})
-        )
-        context.abort_with_status(rpc_status.to_status(status))
-
-    def _SignIn(self, request: Any, context: grpc.ServicerContext) -> Any:
-        if self._refuses:
-            self._refuse(request, context)
-        return lobby_pb2.SignInResponse(
-            player=lobby_pb2.Player(player_id="p", name=EVIL),
-            tokens=lobby_pb2.Tokens(access_token="access", refresh_token="refresh"),
-        )
-
-    def _ListGames(self, _request: Any, _context: grpc.ServicerContext) -> Any:
-        game = games_pb2.GameDescription(game=EVIL, name=EVIL, min_seats=2, max_seats=2, summary=EVIL)
-        game.display_names["term"] = EVIL
-        game.deck.add(number=64, notation=EVIL, suit=EVIL, rank=EVIL, label=EVIL)
-        game.proposals.add(name=EVIL, meaning=EVIL)
-        return lobby_pb2.ListGamesResponse(games=[game])
-
-    def _GetTable(self, _request: Any, _context: grpc.ServicerContext) -> Any:
-        return lobby_pb2.GetTableResponse(table=_table())
-
-    def _GetScoreSheet(self, _request: Any, _context: grpc.ServicerContext) -> Any:
-        return scoring_pb2.GetScoreSheetResponse(rounds=[_score()], result=scoring_pb2.GameResult())
-
-    def _GetPlayerStatistics(self, _request: Any, _context: grpc.ServicerContext) -> Any:
-        statistics = scoring_pb2.GameStatistics(game=EVIL, games_finished=1, average_place=1.0, counts={EVIL: 3})
-        return scoring_pb2.GetPlayerStatisticsResponse(games=[statistics])
-
-    def _play(self, requests: Iterator[Any], _context: grpc.ServicerContext) -> Iterator[Any]:
-        next(requests)
-        events = [
-            engine_pb2.TableEvent(snapshot=_snapshot()),
-            engine_pb2.TableEvent(update=engine_pb2.TableUpdate(sequence=2, facts=_facts(), legal_actions=_legal())),
-            engine_pb2.TableEvent(reaction=engine_pb2.Reaction(seat=1, reaction=EVIL)),
-        ]
+    def play_table(
+        self, request_iterator: Iterator[engine_pb2.PlayTableRequest], context: grpc.ServicerContext
+    ) -> Iterator[engine_pb2.PlayTableResponse]:
+        next(request_iterator)
+        yield event_message(snapshot=_snapshot())
+        yield event_message(update=engine_pb2.TableUpdate(sequence=2, facts=_facts(), legal_actions=_legal()))
+        yield event_message(reaction=engine_pb2.Reaction(seat=1, reaction=EVIL))
         if self._ends:
             ended = facts_pb2.GameEnded(ranking=[facts_pb2.RankGroup(seats=[0, 1])], reason=EVIL)
-            last = engine_pb2.TableUpdate(sequence=3, facts=[facts_pb2.Fact(game_ended=ended)])
-            events.append(engine_pb2.TableEvent(update=last))
-        yield from (engine_pb2.PlayTableResponse(table_event=event) for event in events)
-        for request in requests:
-            refusal = status_pb2.Status(code=grpc.StatusCode.FAILED_PRECONDITION.value[0], message=EVIL)
-            refusal.details.add().Pack(
-                error_details_pb2.ErrorInfo(reason="ILLEGAL_ACTION", domain="croupier", metadata={"rule": EVIL})
-            )
-            answer = engine_pb2.ActionAnswer(request_id=request.action.request_id, refusal=refusal)
-            yield engine_pb2.PlayTableResponse(answer=answer)
+            yield event_message(update=engine_pb2.TableUpdate(sequence=3, facts=[facts_pb2.Fact(game_ended=ended)]))
+        for request in request_iterator:
+            yield engine_pb2.PlayTableResponse(answer=refusal_answer(request.action, _refusal("ILLEGAL_ACTION")))
+
+
+def _refusal(reason: str) -> status_pb2.Status:
+    status = status_pb2.Status(code=grpc.StatusCode.FAILED_PRECONDITION.value[0], message=EVIL)
+    metadata = {"rule": EVIL, "limit": EVIL}
+    status.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain="croupier", metadata=metadata))
+    return status
 
 
 def _table() -> tables_pb2.Table:

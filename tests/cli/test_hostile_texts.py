@@ -17,8 +17,8 @@ from tests.cli.person import Person, person_in
 PLAIN = {"TERM": "dumb", "NO_COLOR": "1"}
 
 
-def play(folder: Path, environment: dict[str, str], address: str) -> AbstractContextManager[Person]:
-    return person_in(folder, environment, ["--server", address, "--table", "t1"])
+def play(folder: Path, environment: dict[str, str], server: HostileServer) -> AbstractContextManager[Person]:
+    return person_in(folder, environment, ["--server", server.address, "--table", "t1"])
 
 
 def test_a_console_escapes_texts_and_keeps_styles() -> None:
@@ -33,14 +33,14 @@ def test_a_console_escapes_texts_and_keeps_styles() -> None:
 
 @pytest.mark.parametrize("command", ["play --table t1", "replay export t1", "replay link t1"])
 def test_a_refusal_is_one_harmless_line(croupier: Command, tmp_path: Path, command: str) -> None:
-    with HostileServer(refuses=True).running() as address:
-        ended = croupier(*command.split(), "--server", address, "--data-dir", str(tmp_path))
+    with HostileServer(refuses=True) as server:
+        ended = croupier(*command.split(), "--server", server.address, "--data-dir", str(tmp_path))
     assert ended.code == 1
     assert_harmless(ended.error_line())
 
 
 def test_a_person_sees_the_texts_of_a_table(tmp_path: Path) -> None:
-    with HostileServer().running() as address, play(tmp_path, PLAIN, address) as person:
+    with HostileServer() as server, play(tmp_path, PLAIN, server) as person:
         person.read_until("reacts: ")
         person.type("1")
         person.read_until("(\\x1b]0;owned")
@@ -51,14 +51,14 @@ def test_a_person_sees_the_texts_of_a_table(tmp_path: Path) -> None:
 
 
 def test_a_person_sees_the_texts_of_a_result(tmp_path: Path) -> None:
-    with HostileServer(ends=True).running() as address, play(tmp_path, PLAIN, address) as person:
+    with HostileServer(ends=True) as server, play(tmp_path, PLAIN, server) as person:
         assert person.read_to_the_end() == 0, person.seen
     assert "You so far:" in person.seen
     assert_harmless(lines_of(person))
 
 
 def test_a_live_screen_has_only_its_own_controls(tmp_path: Path) -> None:
-    with HostileServer().running() as address, play(tmp_path, {}, address) as person:
+    with HostileServer() as server, play(tmp_path, {}, server) as person:
         person.read_until("reacts: ")
         person.type("/quit")
         person.read_to_the_end()

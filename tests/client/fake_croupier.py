@@ -2,7 +2,7 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -107,22 +107,20 @@ class FakeCroupier:
         return [request for request in self._requests if isinstance(request, kind)]
 
     def _handlers(self, service: ServiceDescriptor) -> "dict[str, grpc.RpcMethodHandler[Any, Any]]":
-        streams: dict[str, Callable[..., Iterator[Message]]] = {
-            "FindMatch": self._find_match,
-            "WatchTable": self._watch_table,
-        }
         handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
         for rpc in service.methods:
             request, response = GetMessageClass(rpc.input_type), GetMessageClass(rpc.output_type)
             codec = (request.FromString, response.SerializeToString)
-            if rpc.name == "PlayTable":
-                handlers[rpc.name] = grpc.stream_stream_rpc_method_handler(self._play_table, *codec)
-            elif rpc.name in streams:
-                handlers[rpc.name] = grpc.unary_stream_rpc_method_handler(streams[rpc.name], *codec)
-            else:
-                handlers[rpc.name] = grpc.unary_unary_rpc_method_handler(
-                    partial(self._answer, rpc.name, rpc.output_type), *codec
-                )
+            match rpc.name:
+                case "PlayTable":
+                    handlers[rpc.name] = grpc.stream_stream_rpc_method_handler(self.play_table, *codec)
+                case "FindMatch":
+                    handlers[rpc.name] = grpc.unary_stream_rpc_method_handler(self._find_match, *codec)
+                case "WatchTable":
+                    handlers[rpc.name] = grpc.unary_stream_rpc_method_handler(self._watch_table, *codec)
+                case name:
+                    answer = partial(self.answer, name, rpc.output_type)
+                    handlers[name] = grpc.unary_unary_rpc_method_handler(answer, *codec)
         return handlers
 
     def stop(self) -> None:
@@ -135,7 +133,7 @@ class FakeCroupier:
     def __exit__(self, *error: object) -> None:
         self.stop()
 
-    def _answer(self, name: str, answer: Descriptor, request: Any, context: grpc.ServicerContext) -> Message:
+    def answer(self, name: str, answer: Descriptor, request: Any, context: grpc.ServicerContext) -> Message:
         self._enter(name, context, request)
         match name:
             case "SignIn":
@@ -193,7 +191,7 @@ class FakeCroupier:
         for update in self.table.updates[played_count:]:
             yield engine_pb2.WatchTableResponse(table_event=engine_pb2.TableEvent(update=update))
 
-    def _play_table(
+    def play_table(
         self, request_iterator: Iterator[engine_pb2.PlayTableRequest], context: grpc.ServicerContext
     ) -> Iterator[engine_pb2.PlayTableResponse]:
         self._enter("PlayTable", context)

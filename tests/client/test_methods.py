@@ -1,6 +1,5 @@
 """The methods cover every RPC for players, with its name, path and types."""
 
-from collections.abc import Iterator
 from inspect import signature
 from typing import Any
 
@@ -9,9 +8,10 @@ from google.protobuf.duration_pb2 import Duration
 
 from croupier.engine.api.table_codec import decode_options
 from croupier_api.v1 import actions_pb2, engine_pb2, lobby_pb2, tables_pb2
+from croupier_client import BlockingClient, Endpoints
 from croupier_client.methods import ServiceMethods, encode_options
-from croupier_client.retry import Attempts, Retries
-from croupier_client.rpc import BlockingCaller, Messages, R, Rpc, Stream, Unary
+from croupier_client.retry import Attempts
+from croupier_client.rpc import R, Rpc, Stream, Unary
 from tests.client.fake_croupier import SERVICES
 
 OTHER_RPCS = {"SignIn", "RefreshToken", "WatchTable", "PlayTable"}
@@ -34,25 +34,17 @@ VALUES: dict[object, Any] = {
 """The value of each argument, by its name or type."""
 
 
-class RpcRecorder(ServiceMethods, BlockingCaller):
+class RpcRecorder(BlockingClient):
     """A client that returns RPCs instead of calling them."""
+
+    def __init__(self) -> None:
+        super().__init__(Endpoints.single("127.0.0.1:1"), "a secret of this test")
 
     def invoke(self, rpc: Rpc[R]) -> Any:
         return rpc
 
     def follow(self, rpc: Rpc[R]) -> Any:
         return rpc
-
-    def open(self, rpc: Rpc[R]) -> Messages[R]:
-        raise NotImplementedError
-
-    def open_play_table(
-        self, table_id: str, requests: Iterator[engine_pb2.PlayTableRequest]
-    ) -> Messages[engine_pb2.PlayTableResponse]:
-        raise NotImplementedError
-
-    def retries(self, attempts: Attempts) -> Retries:
-        raise NotImplementedError
 
 
 RPCS = {f"/{service.full_name}/{rpc.name}": rpc for service in SERVICES for rpc in service.methods}

@@ -237,8 +237,8 @@ class EngineClient:
         return acknowledged
 
 
-def person(player_id: str) -> tables_pb2.Seat:
-    return tables_pb2.Seat(player_id=player_id, name=player_id.capitalize())
+def person(player_id: str, name: str = "") -> tables_pb2.Seat:
+    return tables_pb2.Seat(player_id=player_id, name=name or player_id.capitalize())
 
 
 def bot_seat(kind: str = "random") -> tables_pb2.Seat:
