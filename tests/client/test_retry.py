@@ -37,7 +37,7 @@ def failed(
     return from_status(status)
 
 
-class MaxRandom:
+class MaxRandom(random.Random):
     """A random source that always returns the maximum."""
 
     def uniform(self, a: float, b: float) -> float:

@@ -12,7 +12,7 @@ from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
 from croupier_client.aio_table import AsyncTable, AsyncWatchedTable
 from croupier_client.client import ClientCore
-from croupier_client.endpoints import CALL_SECONDS, STREAM_SECONDS, channel_target
+from croupier_client.endpoints import CALL_SECONDS, STREAM_SECONDS, channel_options, channel_target
 from croupier_client.errors import CroupierError, Unavailable
 from croupier_client.rpc import AsyncCaller, M, R, Rpc, Service
 
@@ -71,7 +71,6 @@ class Client(ClientCore, AsyncCaller):
         return table
 
     async def invoke(self, rpc: Rpc[R]) -> R:
-        """Return the answer to a unary RPC, retried as its method allows; raises CroupierError."""
         retries = self.retries(rpc.attempts)
         with self._seat_changes.making(rpc):
             while True:
@@ -83,7 +82,6 @@ class Client(ClientCore, AsyncCaller):
                         raise
 
     async def follow(self, rpc: Rpc[R]) -> AsyncGenerator[R, None]:
-        """Yield the answers of a stream, which is opened again if the connection is lost; raises CroupierError."""
         retries = self.retries(rpc.attempts)
         is_complete = False
         while not is_complete:
@@ -103,7 +101,6 @@ class Client(ClientCore, AsyncCaller):
                     await asyncio.sleep(retries.delay_seconds(error))
 
     async def open(self, rpc: Rpc[R]) -> AsyncGenerator[R, None]:
-        """Return the answers of one stream, without retries; raises CroupierError."""
         return self._open(rpc, await self._access_token(), STREAM_SECONDS)
 
     def _open(self, rpc: Rpc[R], access_token: str, seconds: float) -> AsyncGenerator[R, None]:
@@ -116,7 +113,6 @@ class Client(ClientCore, AsyncCaller):
     async def open_play_table(
         self, table_id: str, requests: AsyncIterator[engine_pb2.PlayTableRequest]
     ) -> AsyncGenerator[engine_pb2.PlayTableResponse, None]:
-        """Return the answers of one PlayTable stream, without retries; raises CroupierError."""
         access_token = await self._access_token()
         play = EngineServiceStub(self._channel(Service.ENGINE)).PlayTable
         metadata = self._metadata(access_token, table_id)
@@ -174,12 +170,13 @@ class Client(ClientCore, AsyncCaller):
                 return answer.player
 
     def _channel(self, service: Service) -> grpc.aio.Channel:
-        address = self._address(service)
+        address = self._addresses[service]
         if address not in self._channels:
             self._channels[address] = self._connect(address)
         return self._channels[address]
 
     def _connect(self, address: str) -> grpc.aio.Channel:
+        target, options = channel_target(address), channel_options(address, self._keepalive_seconds)
         if self._credentials is None:
-            return grpc.aio.insecure_channel(channel_target(address), options=self._options(address))
-        return grpc.aio.secure_channel(channel_target(address), self._credentials, options=self._options(address))
+            return grpc.aio.insecure_channel(target, options=options)
+        return grpc.aio.secure_channel(target, self._credentials, options=options)

@@ -12,7 +12,7 @@ from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
 from croupier_client.blocking_table import BlockingTable, BlockingWatchedTable
 from croupier_client.client import ClientCore
-from croupier_client.endpoints import CALL_SECONDS, STREAM_SECONDS, channel_target
+from croupier_client.endpoints import CALL_SECONDS, STREAM_SECONDS, channel_options, channel_target
 from croupier_client.errors import CroupierError, Unavailable
 from croupier_client.rpc import BlockingCaller, M, R, Rpc, Service
 
@@ -72,7 +72,6 @@ class BlockingClient(ClientCore, BlockingCaller):
         return table
 
     def invoke(self, rpc: Rpc[R]) -> R:
-        """Return the answer to a unary RPC, retried as its method allows; raises CroupierError."""
         retries = self.retries(rpc.attempts)
         with self._seat_changes.making(rpc):
             while True:
@@ -84,7 +83,6 @@ class BlockingClient(ClientCore, BlockingCaller):
                         raise
 
     def follow(self, rpc: Rpc[R]) -> Iterator[R]:
-        """Yield the answers of a stream, which is opened again if the connection is lost; raises CroupierError."""
         retries = self.retries(rpc.attempts)
         is_complete = False
         while not is_complete:
@@ -107,7 +105,6 @@ class BlockingClient(ClientCore, BlockingCaller):
                     answers.cancel()
 
     def open(self, rpc: Rpc[R]) -> "BlockingMessages[R]":
-        """Return the answers of one stream, without retries; raises CroupierError."""
         return self._open(rpc, self._access_token(), STREAM_SECONDS)
 
     def _open(self, rpc: Rpc[R], access_token: str, seconds: float) -> "BlockingMessages[R]":
@@ -120,7 +117,6 @@ class BlockingClient(ClientCore, BlockingCaller):
     def open_play_table(
         self, table_id: str, requests: Iterator[engine_pb2.PlayTableRequest]
     ) -> "BlockingMessages[engine_pb2.PlayTableResponse]":
-        """Return the answers of one PlayTable stream, without retries; raises CroupierError."""
         access_token = self._access_token()
         play = EngineServiceStub(self._channel(Service.ENGINE)).PlayTable
         metadata = self._metadata(access_token, table_id)
@@ -173,16 +169,17 @@ class BlockingClient(ClientCore, BlockingCaller):
             super()._reject(access_token)
 
     def _channel(self, service: Service) -> grpc.Channel:
-        address = self._address(service)
+        address = self._addresses[service]
         with self._lock:
             if address not in self._channels:
                 self._channels[address] = self._connect(address)
             return self._channels[address]
 
     def _connect(self, address: str) -> grpc.Channel:
+        target, options = channel_target(address), channel_options(address, self._keepalive_seconds)
         if self._credentials is None:
-            return grpc.insecure_channel(channel_target(address), options=self._options(address))
-        return grpc.secure_channel(channel_target(address), self._credentials, options=self._options(address))
+            return grpc.insecure_channel(target, options=options)
+        return grpc.secure_channel(target, self._credentials, options=options)
 
 
 class BlockingMessages(Generic[R]):

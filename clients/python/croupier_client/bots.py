@@ -1,7 +1,8 @@
 """Players that need no rules, since every update contains the legal actions."""
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias, TypeVar
+from collections.abc import Callable
+from random import Random
+from typing import TypeAlias
 
 from croupier_api.v1.actions_pb2 import Action, ActionChoice, LegalActions
 from croupier_client.aio_table import AsyncTable
@@ -12,26 +13,9 @@ from croupier_client.table import FollowedTable
 
 Decide: TypeAlias = Callable[[FollowedTable], Action]
 """Returns the action of the viewer whose turn it is, by the table's `view`, `seat` and `legal_actions`."""
-T = TypeVar("T")
 
 
-class RandomChoice(Protocol):
-    """A random source, for example random.Random."""
-
-    def choice(self, seq: Sequence[T], /) -> T:
-        """Return a random element."""
-        ...
-
-    def sample(self, population: Sequence[T], /, k: int) -> list[T]:
-        """Return `k` distinct elements."""
-        ...
-
-    def randint(self, a: int, b: int, /) -> int:
-        """Return an integer from a to b, both included."""
-        ...
-
-
-def choose_random_action(table: FollowedTable, random: RandomChoice) -> Action:
+def choose_random_action(table: FollowedTable, random: Random) -> Action:
     """Return a random legal action; every listed action and every choice is equally likely.
 
     Standing pat counts as the swap of no cards: it is as likely as a swap of one card, not as all swaps together.
@@ -85,7 +69,7 @@ def _with_empty_swaps(legal: LegalActions) -> LegalActions:
     return merged
 
 
-def _complete_randomly(choice: ActionChoice, random: RandomChoice) -> Action:
+def _complete_randomly(choice: ActionChoice, random: Random) -> Action:
     cards, amount = choice.cards, choice.amount
     amounts = range(amount.min_amount, amount.max_amount + 1, max(amount.step, 1)) if choice.HasField("amount") else ()
     return complete_choice(

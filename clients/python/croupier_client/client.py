@@ -3,19 +3,19 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from random import SystemRandom
+from random import Random, SystemRandom
 from typing import Any
 
 import grpc
 
 from croupier_api.v1 import lobby_pb2
-from croupier_client.endpoints import Endpoints, channel_options
+from croupier_client.endpoints import Endpoints
 from croupier_client.errors import CroupierError, Unauthenticated, Unavailable, from_rpc_error
 from croupier_client.methods import ServiceMethods
 from croupier_client.proxy import proxy_of
-from croupier_client.retry import Attempts, Clock, RandomSource, Retries, RetryPolicy, monotonic_clock
-from croupier_client.rpc import Rpc, Service
-from croupier_client.session import Session, call_metadata
+from croupier_client.retry import Attempts, Clock, Retries, RetryPolicy, monotonic_clock
+from croupier_client.rpc import Rpc
+from croupier_client.session import Session
 from croupier_client.table import new_request_id
 
 _SEAT_CHANGES = (lobby_pb2.JoinTableRequest, lobby_pb2.SetReadyRequest, lobby_pb2.LeaveTableRequest)
@@ -60,7 +60,7 @@ class ClientCore(ServiceMethods):
         *,
         policy: RetryPolicy | None = None,
         clock: Clock = monotonic_clock,
-        random: RandomSource | None = None,
+        random: Random | None = None,
         keepalive_seconds: float | None = None,
     ) -> None:
         self._addresses = endpoints.by_service()
@@ -89,17 +89,16 @@ class ClientCore(ServiceMethods):
         return self._session
 
     def retries(self, attempts: Attempts) -> Retries:
-        """Return the retries of one RPC."""
         return Retries(self._policy, attempts, self._clock, self._random)
 
-    def _options(self, address: str) -> tuple[tuple[str, int | str], ...]:
-        return channel_options(address, self._keepalive_seconds)
-
-    def _address(self, service: Service) -> str:
-        return self._addresses[service]
-
     def _metadata(self, access_token: str, table_id: str = "") -> tuple[tuple[str, str], ...]:
-        return call_metadata(access_token=access_token, table_id=table_id, request_id=new_request_id())
+        """Return the metadata of a call: token, table id (for routing), and a request id for the logs."""
+        pairs = (
+            ("authorization", f"Bearer {access_token}" if access_token else ""),
+            ("x-table-id", table_id),
+            ("x-request-id", new_request_id()),
+        )
+        return tuple((key, value) for key, value in pairs if value)
 
     def failure(self, error: grpc.RpcError, access_token: str) -> CroupierError:
         """Return the typed error, and drop a token that was refused."""

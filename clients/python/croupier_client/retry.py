@@ -5,7 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
-from typing import Protocol, TypeAlias
+from random import Random
+from typing import TypeAlias
 
 import grpc
 
@@ -19,14 +20,6 @@ Clock: TypeAlias = Callable[[], int]
 def monotonic_clock() -> int:
     """Return milliseconds by a clock that always goes on evenly."""
     return time.monotonic_ns() // 1_000_000
-
-
-class RandomSource(Protocol):
-    """A random source, for example random.Random."""
-
-    def uniform(self, a: float, b: float) -> float:
-        """Return a number between a and b."""
-        ...
 
 
 class Attempts(Enum):
@@ -67,12 +60,11 @@ class RetryPolicy:
     first_delay_seconds: float = 0.1
     """Upper bound of the first delay; it doubles with each failure."""
     max_delay_seconds: float = 3
-    """The maximum delay."""
     silence_seconds: float = 40
     """A table's stream without any message for so long, even a heartbeat, of which there are four a minute, is opened
     again."""
 
-    def delay_seconds(self, failures: int, random: RandomSource) -> float:
+    def delay_seconds(self, failures: int, random: Random) -> float:
         """Return the delay after this many failures in a row, from 1."""
         bound = min(self.first_delay_seconds * 2.0 ** min(failures - 1, 30), self.max_delay_seconds)
         return random.uniform(bound / 2, bound)
@@ -81,7 +73,7 @@ class RetryPolicy:
 class Retries:
     """The attempts at one call or stream."""
 
-    def __init__(self, policy: RetryPolicy, attempts: Attempts, clock: Clock, random: RandomSource) -> None:
+    def __init__(self, policy: RetryPolicy, attempts: Attempts, clock: Clock, random: Random) -> None:
         self.policy = policy
         self.clock = clock
         self._attempts = attempts

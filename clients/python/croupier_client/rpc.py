@@ -78,7 +78,7 @@ class AsyncCaller(ABC):
 
     @abstractmethod
     async def invoke(self, rpc: Rpc[R]) -> R:
-        """Return the answer to a unary RPC."""
+        """Return the answer to a unary RPC, retried as its method allows."""
 
     @abstractmethod
     def follow(self, rpc: Rpc[R]) -> AsyncIterator[R]:
@@ -104,11 +104,9 @@ class Messages(Protocol[M]):
 
     def __iter__(self) -> Iterator[M]:
         """Iterate over the messages and wait for each; raises CroupierError."""
-        ...
 
     def cancel(self) -> None:
         """End the stream, from any thread."""
-        ...
 
 
 class BlockingCaller(ABC):
@@ -116,7 +114,7 @@ class BlockingCaller(ABC):
 
     @abstractmethod
     def invoke(self, rpc: Rpc[R]) -> R:
-        """Return the answer to a unary RPC."""
+        """Return the answer to a unary RPC, retried as its method allows."""
 
     @abstractmethod
     def follow(self, rpc: Rpc[R]) -> Iterator[R]:

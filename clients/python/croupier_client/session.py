@@ -67,13 +67,3 @@ class Session:
     def access_token(self) -> str:
         """Return the current access token; empty if there is none."""
         return self.tokens.access_token if self.tokens else ""
-
-
-def call_metadata(*, access_token: str, table_id: str, request_id: str) -> tuple[tuple[str, str], ...]:
-    """Return the metadata of a call: token, table id (for routing), and a request id for the logs."""
-    pairs = (
-        ("authorization", f"Bearer {access_token}" if access_token else ""),
-        ("x-table-id", table_id),
-        ("x-request-id", request_id),
-    )
-    return tuple((key, value) for key, value in pairs if value)

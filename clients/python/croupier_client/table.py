@@ -239,9 +239,11 @@ class FollowedTable:
             case "reaction":
                 return event.reaction
             case "turn_state":
-                self.receive_turn_state(event.turn_state)
-            case "heartbeat":
-                self.receive_heartbeat(event.heartbeat)
+                if not self.is_open or event.turn_state.sequence != self.sequence:
+                    raise SequenceError(self.sequence, event.turn_state.sequence)
+                self._set_turn(event.turn_state)
+            case "heartbeat" if event.heartbeat.sequence > self.sequence:
+                raise SequenceError(self.sequence, event.heartbeat.sequence)
         return None
 
     def receive_snapshot(self, snapshot: engine_pb2.Snapshot) -> None:
@@ -266,22 +268,11 @@ class FollowedTable:
         self._set_turn(update)
         self.round_scores.extend(fact.round_ended.score for fact in update.facts if fact.HasField("round_ended"))
 
-    def receive_turn_state(self, state: engine_pb2.TurnState) -> None:
-        """Apply the state of the turn after a resume that missed nothing; raises SequenceError for another sequence."""
-        if not self.is_open or state.sequence != self.sequence:
-            raise SequenceError(self.sequence, state.sequence)
-        self._set_turn(state)
-
     def _set_turn(self, state: engine_pb2.Snapshot | engine_pb2.TableUpdate | engine_pb2.TurnState) -> None:
         self._turn_arrived = self._monotonic()
         self.legal_actions = state.legal_actions
         self.clock = state.clock
         self.proposal = state.proposal if state.HasField("proposal") else None
-
-    def receive_heartbeat(self, heartbeat: engine_pb2.Heartbeat) -> None:
-        """Raise SequenceError if a heartbeat is ahead, because an entry is missing."""
-        if heartbeat.sequence > self.sequence:
-            raise SequenceError(self.sequence, heartbeat.sequence)
 
     def receive_answer(self, answer: engine_pb2.ActionAnswer) -> None:
         """Record the answer to an action; an answer to no unanswered action is ignored."""
