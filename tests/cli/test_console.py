@@ -10,10 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from croupier.cli.commands.play import statistics_text
-from croupier.cli.terminal.console import Picture, fitted
+from croupier.cli.terminal.console import Picture, carry_out_lines, fitted
 from croupier.cli.terminal.legal import legal_lines
 from croupier.cli.terminal.screen import DisplayedTable, table_lines
-from croupier.cli.terminal.typed_lines import carry_out_lines
 from croupier.cli.terminal.words import words_of
 from croupier.engine.api.action_codec import encode_legal
 from croupier.engine.api.fact_codec import encode_view

@@ -18,13 +18,7 @@ from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.addresses import MAX_PORT, addresses_from
 from croupier.cli.launcher.background import BackgroundServices
 from croupier.cli.launcher.data_folder import prepare_data_folder
-from croupier.cli.launcher.gateway import (
-    MISSING,
-    GatewayChoice,
-    addresses_of_machine,
-    is_installed,
-    reachable_addresses,
-)
+from croupier.cli.launcher.gateway import MISSING, GatewayChoice, addresses_of_machine, is_installed
 from croupier.cli.launcher.replicas import MAX_INSTANCES, Replicas
 from tests.cli.conftest import EVERYWHERE, Command, events, fake_services, received_flags
 
@@ -100,7 +94,7 @@ def test_the_gateway_has_the_port_and_all_instances_have_ports_of_their_own_abov
 def test_other_machines_reach_the_addresses_of_the_networks_that_are_listened_on(
     listen: str, reachable: list[str]
 ) -> None:
-    assert list(reachable_addresses(listen, MACHINE)) == reachable
+    assert list(GatewayChoice(tls=True, listen=listen, machine=MACHINE).reachable) == reachable
     assert ipaddress.ip_address("127.0.0.1") in addresses_of_machine()
 
 
@@ -141,7 +135,7 @@ async def test_only_the_gateway_lets_other_machines_in_by_its_certificate(tmp_pa
 
 
 def test_a_person_of_another_machine_plays_by_tls(services: BackgroundServices, tmp_path: Path) -> None:
-    hosts = reachable_addresses(EVERYWHERE, addresses_of_machine())
+    hosts = GatewayChoice(tls=True, listen=EVERYWHERE, machine=addresses_of_machine()).reachable
     if not hosts:
         pytest.skip("this machine has no network but loopback")
     port = services.addresses["gateway"]["listen"].rpartition(":")[2]

@@ -7,8 +7,8 @@ import grpc
 import pytest
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
-from croupier.cli.commands.health import check_health
-from croupier.cli.faults import FAILED, MISUSED, CommandFault
+from croupier.cli.faults import FAILED, MISUSED
+from tests.cli.conftest import Command
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NONSENSE = ("7710", "localhost:", "localhost:port", "127.0.0.1:1,127.0.0.1:2", "")
@@ -29,8 +29,8 @@ def address() -> Iterator[str]:
     server.stop(None).wait()
 
 
-def test_a_service_that_serves(address: str) -> None:
-    check_health(address, "live")
+def test_a_service_that_serves(croupier: Command, address: str) -> None:
+    assert croupier("health", address, "--service", "live").code == 0
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,9 @@ def test_a_service_that_serves(address: str) -> None:
         ),
     ],
 )
-def test_a_service_that_does_not_serve(address: str, asked: str | None, service: str, message: str, code: int) -> None:
+def test_a_service_that_does_not_serve(
+    croupier: Command, address: str, asked: str | None, service: str, message: str, code: int
+) -> None:
     asked = address if asked is None else asked
-    with pytest.raises(CommandFault) as refused:
-        check_health(asked, service)
-    assert (refused.value.message, refused.value.exit_code) == (message.format(asked), code)
+    ended = croupier("health", asked, "--service", service)
+    assert (ended.code, ended.error_line()) == (code, f"croupier: {message.format(asked)}\n")

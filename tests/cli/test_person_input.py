@@ -12,9 +12,9 @@ from croupier.cli.terminal.person_input import (
     Propose,
     React,
     Vote,
+    in_notation,
     read_input,
 )
-from croupier.cli.terminal.typed_cards import in_notation
 from croupier.cli.terminal.words import Words
 from croupier_api.v1 import actions_pb2 as pb
 from croupier_api.v1.cards_pb2 import (

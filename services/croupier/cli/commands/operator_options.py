@@ -15,6 +15,9 @@ from croupier.cli.faults import CommandFault, misused
 from croupier.cli.launcher.addresses import HOST, MAX_PORT, USUAL_PORT
 from croupier.cli.launcher.keys import AUTHORITY_DAYS, make_missing
 
+HEALTH_SECONDS = 5.0
+"""The time for an answer of a service."""
+
 
 def up(
     data_dir: DataDir = None,
@@ -162,6 +165,22 @@ def health(
     ] = "",
 ) -> None:
     """Check whether a service serves: exit code 0 if so, 1 if not."""
-    from croupier.cli.commands.health import check_health
+    import grpc
+    from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-    check_health(address, service)
+    from croupier.runtime.server.addresses import check_address
+    from croupier.runtime.server.channels import NO_PROXY
+
+    try:
+        check_address(address)
+    except ValueError:
+        raise misused(f"invalid address {address!r}: expected HOST:PORT, IPv6 as [HOST]:PORT") from None
+    with grpc.insecure_channel(address, options=(NO_PROXY,)) as channel:
+        ask = health_pb2_grpc.HealthStub(channel).Check
+        try:
+            answer = ask(health_pb2.HealthCheckRequest(service=service), timeout=HEALTH_SECONDS)
+        except grpc.RpcError as fault:
+            raise CommandFault(f"{address} does not report its health: {fault.code().name}") from None
+    status = health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status)
+    if status != "SERVING":
+        raise CommandFault(f"{address} reports {status}")

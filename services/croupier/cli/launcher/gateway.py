@@ -2,7 +2,7 @@
 
 import ipaddress
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,7 +56,16 @@ class GatewayChoice:
     @property
     def reachable(self) -> Sequence[str]:
         """The IP addresses that other machines use."""
-        return reachable_addresses(self.listen, self.machine)
+        listened = ipaddress.ip_address(self.listen)
+        if not listened.is_unspecified:
+            return () if listened.is_loopback else (str(listened),)
+        # A link-local address is valid only together with an interface of the other machine.
+        return [
+            str(address)
+            for address in self.machine
+            # A server on all addresses of IPv6 has all of IPv4 too.
+            if address.version <= listened.version and not (address.is_loopback or address.is_link_local)
+        ]
 
     def flags(self, folder: DataFolder) -> list[str]:
         """Return the flags with the gateway's certificate, which is made if it is missing; raises CommandFault."""
@@ -96,17 +105,3 @@ def addresses_of_machine() -> tuple[IpAddress, ...]:
         for each in addresses
         if name in up and each.family in (socket.AF_INET, socket.AF_INET6)
     )
-
-
-def reachable_addresses(listen: str, addresses: Iterable[IpAddress]) -> Sequence[str]:
-    """Return the addresses that other machines use for a program which listens on an IP address of this machine."""
-    listened = ipaddress.ip_address(listen)
-    if not listened.is_unspecified:
-        return () if listened.is_loopback else (str(listened),)
-    # A link-local address is valid only together with an interface of the other machine.
-    return [
-        str(address)
-        for address in addresses
-        # A server on all addresses of IPv6 has all of IPv4 too.
-        if address.version <= listened.version and not (address.is_loopback or address.is_link_local)
-    ]

@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -30,6 +30,8 @@ from croupier.cli.terminal.lines import MAX_WIDTH
 MAX_LINE_CHARACTERS = 500
 MAX_LINES = 16
 """Of typed lines that wait; more stay in the input."""
+LAST_LINES_SECONDS = 2.0
+"""The time that typed lines have after the end of the input."""
 QUIT_WORDS = frozenset({"/quit", "/exit", "quit", "exit", "q"})
 
 
@@ -215,3 +217,36 @@ async def opened_screen(console: Console) -> AsyncIterator[Screen]:
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
+
+
+async def carry_out_lines(
+    screen: Screen, carry_out: Callable[[str], Awaitable[bool]], last_lines_seconds: float = LAST_LINES_SECONDS
+) -> None:
+    """Carry out typed lines one at a time until that returns False, or the input ends; raises what it raises."""
+    waiting: asyncio.Queue[str] = asyncio.Queue(MAX_LINES)
+
+    async def work() -> None:
+        while await carry_out(await waiting.get()):
+            waiting.task_done()
+
+    async def read() -> None:
+        while (line := await screen.read()) is not None:
+            await waiting.put(line)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(last_lines_seconds):
+                await waiting.join()
+
+    await until_first(work(), read())
+
+
+async def until_first(*works: Coroutine[None, None, None]) -> None:
+    """Run all until the first of them ends, then cancel the others; raises its error."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -6,14 +6,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from croupier.cli.terminal import person_input
-from croupier.cli.terminal.console import Picture, Screen
+from croupier.cli.terminal.console import Picture, Screen, carry_out_lines, until_first
 from croupier.cli.terminal.facts import fact_lines
 from croupier.cli.terminal.legal import legal_lines, possible_text
 from croupier.cli.terminal.lines import folded
 from croupier.cli.terminal.person_input import Command, InputFault, Propose, React, Request, Vote
 from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
 from croupier.cli.terminal.sheets import sheet_lines
-from croupier.cli.terminal.typed_lines import carry_out_lines, until_first
 from croupier.cli.terminal.words import Words
 from croupier_api.v1 import actions_pb2, engine_pb2, games_pb2
 from croupier_client.aio import Client

@@ -1,14 +1,14 @@
 """Input of a person at a table: an action by number, by its cards or in words, or a command."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import StrEnum
+from types import MappingProxyType
 from typing import TypeAlias
 
 from croupier.cli.terminal.legal import choice_labels, count_text, is_numbered, verb_text
-from croupier.cli.terminal.typed_cards import in_notation
-from croupier.cli.terminal.words import JOKER, Words
+from croupier.cli.terminal.words import JOKER, RANKS, SUIT_NAMES, SUITS, SYMBOLS, Words
 from croupier_api.v1 import actions_pb2
 from croupier_client.cards import CardValue, SuitValue, action_text, card_from_text, suit_from_text, suit_text
 from croupier_client.choices import complete_choice
@@ -56,20 +56,30 @@ class Vote:
     agree: bool
 
 
-class Command(Enum):
-    """Requests without parts: show something, or give the table up."""
+class Command(StrEnum):
+    """Requests without parts, as they are typed: show something, or give the table up."""
 
-    SHEET = auto()
-    RULES = auto()
-    ACTIONS = auto()
-    """All legal ones."""
-    HELP = auto()
-    LEAVE = auto()
+    SHEET = "/sheet"
+    RULES = "/rules"
+    ACTIONS = "/actions"
+    HELP = "/help"
+    LEAVE = "/leave"
 
 
 Request: TypeAlias = actions_pb2.Action | React | Propose | Vote | Command
 PLAIN_WORDS = Words((), symbols=False)
 _PUNCTUATION = str.maketrans(",()", "   ")
+_RANK_NAMES = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace"]
+_SUIT_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        form: letter
+        for letter, name in zip(SUITS, SUIT_NAMES, strict=True)
+        for form in (letter.lower(), name, name.removesuffix("s"), SYMBOLS[letter])
+    }
+)
+_RANK_WORDS: Mapping[str, str] = MappingProxyType(
+    {**dict(zip(_RANK_NAMES, RANKS, strict=True)), **{letter.lower(): letter for letter in RANKS}, "10": "T"}
+)
 
 
 def read_input(text: str, legal: actions_pb2.LegalActions, words: Words = PLAIN_WORDS) -> Request:
@@ -130,16 +140,10 @@ def _command(typed: Sequence[str]) -> Request | None:
             return Vote(agree=True)
         case ["refuse" | "/refuse"]:
             return Vote(agree=False)
-        case ["/sheet"]:
-            return Command.SHEET
-        case ["/rules"]:
-            return Command.RULES
-        case ["/actions"]:
-            return Command.ACTIONS
-        case ["/leave"]:
-            return Command.LEAVE
-        case ["/help" | "help" | "?"]:
+        case ["help" | "?"]:
             return Command.HELP
+        case [word] if word in tuple(Command):
+            return Command(word)
         case ["/react", reaction] if reaction in REACTIONS:
             return React(reaction)
         case ["/react", *_]:
@@ -254,3 +258,33 @@ def _card(word: str, words: Words) -> CardValue:
         return card_from_text(named[0] if len(named) == 1 else word, words.deck)
     except ValueError as fault:
         raise InputFault(str(fault)) from None
+
+
+def in_notation(typed: Sequence[str]) -> list[str]:
+    """Return typed words with each card, such as 10h, ♣J or jack of clubs, in the notation of the contract: TH, JC."""
+    words, at = [], 0
+    while at < len(typed):
+        card, length = _card_at([word.lower() for word in typed[at : at + 3]])
+        words.append(card or typed[at])
+        at += length
+    return words
+
+
+def _card_at(words: Sequence[str]) -> tuple[str, int]:
+    """Return the card that the first words name, and how many they are; an empty card and 1 for none."""
+    rank = _RANK_WORDS.get(words[0], "")
+    if rank and words[1:2] == ["of"] and words[2:] and words[2] in _SUIT_WORDS:
+        return rank + _SUIT_WORDS[words[2]], 3
+    # "q s" may be two words: only a rank that is spelled out is joined to a suit.
+    if rank and words[0] in _RANK_NAMES and len(words) > 1 and words[1] in _SUIT_WORDS:
+        return rank + _SUIT_WORDS[words[1]], 2
+    return _one_word(words[0]), 1
+
+
+def _one_word(word: str) -> str:
+    if word == "joker":
+        return JOKER
+    for rank, suit in ((word[:-1], word[-1:]), (word[1:], word[:1])):
+        if rank in _RANK_WORDS and rank not in _RANK_NAMES and suit in _SUIT_WORDS:
+            return _RANK_WORDS[rank] + _SUIT_WORDS[suit]
+    return ""

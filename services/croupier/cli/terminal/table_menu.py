@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from croupier.cli.terminal.console import Picture, Screen
+from croupier.cli.terminal.console import Picture, Screen, carry_out_lines
 from croupier.cli.terminal.lines import folded
-from croupier.cli.terminal.typed_lines import carry_out_lines
 from croupier_api.v1 import tables_pb2
 
 INSTRUCTION = "Write the number of a table to come back to it, /leave and its number to give it up, or new."

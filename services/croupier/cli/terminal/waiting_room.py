@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from rich.text import Text
 
 from croupier.cli.faults import CommandFault
-from croupier.cli.terminal.console import Picture, Screen
+from croupier.cli.terminal.console import Picture, Screen, carry_out_lines, until_first
 from croupier.cli.terminal.lines import folded
-from croupier.cli.terminal.typed_lines import carry_out_lines, until_first
 from croupier.runtime.printed_text import escaped
 from croupier_api.v1 import tables_pb2
 from croupier_client.aio import Client
