@@ -152,7 +152,8 @@ async def demo(
     """Play and show the plans one after the other, several of them briefly; raises CommandFault with the violations."""
     began = time.monotonic()
     note = silent if quiet else console.print
-    settings = SupervisorSettings(shuffle_seed=shuffle_seed, note=note, grace_seconds=0, is_paced=False)
+    extra_flags = {"engine": [f"--shuffle-seed={shuffle_seed}"]} if shuffle_seed else {}
+    settings = SupervisorSettings(extra_flags=extra_flags, note=note, grace_seconds=0, is_paced=False)
     played: list[Played] = []
     with tempfile.TemporaryDirectory(prefix="croupier-demo-") as folder:
         async with running_services(Path(folder), settings=settings) as services:

@@ -74,7 +74,7 @@ def test_a_service_reports_an_unusable_certificate_before_any_other_fault(
 ) -> None:
     folder = prepare_data_folder(tmp_path, certificates=True)
     shutil.copy(folder.certificate_files("gateway")[1], folder.certificate_files(service)[1])
-    flags = service_flags(service, folder, addresses_from(7700), shuffle_seed=None, mutual_tls=True)
+    flags = service_flags(service, folder, addresses_from(7700), mutual_tls=True)
     with ThreadPoolExecutor(1) as thread:
         assert thread.submit(run_service, service, [*flags, "--database=sqlite:////nowhere/at/all.db"]).result() == 2
     (line,) = capsys.readouterr().err.splitlines()

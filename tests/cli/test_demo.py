@@ -39,12 +39,9 @@ def run_croupier(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]
 
 
 async def play_plan(plan: DemoPlan, folder: Path) -> Played:
-    async with (
-        asyncio.timeout(DEADLINE_SECONDS),
-        running_services(
-            folder, settings=SupervisorSettings(shuffle_seed=plan.seed, grace_seconds=0, is_paced=False)
-        ) as services,
-    ):
+    fixed = {"engine": [f"--shuffle-seed={plan.seed}"]}
+    settings = SupervisorSettings(extra_flags=fixed, grace_seconds=0, is_paced=False)
+    async with asyncio.timeout(DEADLINE_SECONDS), running_services(folder, settings=settings) as services:
         return await play_all(plan, endpoints_of(services.addresses), lambda _seen, _update: None)
 
 

@@ -32,7 +32,7 @@ def known(folder: Path) -> dict[str, Any]:
 
 
 async def test_services_get_the_flags_they_need_and_start_and_drain_in_order(tmp_path: Path) -> None:
-    settings = fake_services(shuffle_seed="7", extra_flags={"engine": ["--odd=1"]}, is_paced=False)
+    settings = fake_services(extra_flags={"engine": ["--odd=1"]}, is_paced=False)
     async with running_services(tmp_path, settings=settings) as services:
         assert known(tmp_path)["pid"] == os.getpid()
         for service, pid in services.pids.items():
@@ -50,7 +50,7 @@ async def test_services_get_the_flags_they_need_and_start_and_drain_in_order(tmp
     control = {"control-listen", "lobby-public-key"}
     assert flags["lobby"].keys() == common | {"signing-key", "engine-control"}
     unpaced = {"min-bot-delay-milliseconds", "table-entries-per-second", "network-units-per-second"}
-    own = {"signing-key", "scoring-control", "shuffle-seed", "odd"}
+    own = {"signing-key", "scoring-control", "odd"}
     assert flags["engine"].keys() == common | control | own | unpaced
     assert {flags["engine"][name] for name in unpaced} == {"0"}
     assert flags["scoring"].keys() == common | control | {"engine-public-key"}

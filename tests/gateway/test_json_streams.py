@@ -2,9 +2,9 @@
 
 import http.client
 import json
+import signal
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -91,14 +91,14 @@ def test_a_stream_lasts_longer_than_a_call_and_has_the_reason_of_an_expired_toke
     assert (last["error"]["code"], last["error"]["details"][0]["reason"]) == (16, "INVALID_ACCESS_TOKEN")
 
 
-def test_a_stream_whose_service_stops_has_the_reason(deployment: GatewayDeployment, follow: Follow) -> None:
-    gateway = deployment.gateway
+async def test_a_stream_whose_service_stops_has_the_reason(deployment: GatewayDeployment, follow: Follow) -> None:
+    gateway, services = deployment.gateway, deployment.services
     lines = follow(gateway, f"/v1/tables:watch?table_id={open_table(gateway)}", gateway.token())
     next(lines)
-    restart = threading.Thread(target=deployment.services.restart, args=["lobby"])
-    restart.start()
+    stopped = services.pids["lobby"]
+    services.kill("lobby", signal.SIGTERM)
     *_, last = lines
-    restart.join()
+    await until(lambda: services.pids["lobby"] != stopped)
     assert (last["error"]["code"], last["error"]["details"][0]["reason"]) == (14, "SERVER_STOPPING")
     assert last["error"]["details"][1]["@type"].endswith("RetryInfo")
 

@@ -35,7 +35,7 @@ def running(image: Image) -> Iterator[tuple[Mapping[str, Addresses], Mapping[str
         for service in START_ORDER:
             outside(image, INSIDE.ready_file(service)).unlink(missing_ok=True)
             output = stack.enter_context(outside(image, INSIDE.log_file(service)).open("ab"))
-            flags = [*service_flags(service, INSIDE, addresses, None), "--health-listen=127.0.0.1:0"]
+            flags = [*service_flags(service, INSIDE, addresses), "--health-listen=127.0.0.1:0"]
             environment = {"CROUPIER_DATABASE": INSIDE.database_url(service)}
             container = image.start(["serve", service, *flags], output, environment)
             stack.callback(container.process.wait)

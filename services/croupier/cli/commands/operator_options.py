@@ -49,7 +49,6 @@ def up(
             help="The gateway's address for players; 0.0.0.0, or :: with IPv6, lets other machines in, by TLS.",
         ),
     ] = HOST,
-    shuffle_seed: Annotated[str | None, typer.Option(hidden=True, help="Fixes all shuffles.")] = None,
     unpaced: Annotated[
         bool, typer.Option("--unpaced", hidden=True, help="For tests: tables are played at any speed.")
     ] = False,
@@ -64,7 +63,6 @@ def up(
     from croupier.cli.launcher.supervisor import SupervisorSettings
 
     settings = SupervisorSettings(
-        shuffle_seed=shuffle_seed,
         note=say,
         database=database,
         replicas=Replicas(lobby=lobbies, engine=engines, scoring=scorings),

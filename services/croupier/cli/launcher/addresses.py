@@ -75,11 +75,7 @@ UNPACED = ("--min-bot-delay-milliseconds=0", "--table-entries-per-second=0", "--
 
 
 def service_flags(
-    instance: str,
-    folder: DataFolder,
-    addresses: Mapping[str, Addresses],
-    shuffle_seed: str | None,
-    mutual_tls: bool = False,
+    instance: str, folder: DataFolder, addresses: Mapping[str, Addresses], mutual_tls: bool = False
 ) -> list[str]:
     """Return the flags of an instance; `addresses` are its own and those of the instances that started before it.
 
@@ -91,8 +87,6 @@ def service_flags(
         "metrics-listen": listen["metrics"],
         "ready-file": str(folder.ready_file(instance)),
     } | _flags_of_its_own(instance, folder, addresses)
-    if service_of(instance) == "engine" and shuffle_seed is not None:
-        flags["shuffle-seed"] = shuffle_seed
     if mutual_tls:
         service = service_of(instance)
         # A gateway has another certificate for players, so that this one is named for what is behind it.

@@ -52,26 +52,12 @@ class BackgroundServices:
         """Send a signal to an instance, which is then restarted on the same addresses."""
         os.kill(self.pids[instance], number)
 
-    def restart(self, instance: str) -> None:
-        """Drain and end an instance, and wait until it was restarted on the same addresses, as in a deploy.
-
-        Raises CommandFault if that takes too long.
-        """
-        before = self.pids[instance]
-        self.kill(instance, signal.SIGTERM)
-        deadline = time.monotonic() + GRACE_SECONDS + START_SECONDS
-        while self.pids[instance] == before:
-            if time.monotonic() > deadline:
-                raise CommandFault(f"the {instance} was not back within {GRACE_SECONDS + START_SECONDS:g} seconds")
-            time.sleep(POLL_SECONDS)
-
 
 @contextmanager
 def started_services(
     path: Path,
     *,
     port: int = 0,
-    shuffle_seed: str | None = None,
     database: str | None = None,
     replicas: Replicas = ONE_OF_EACH,
     extra_flags: Mapping[str, Sequence[str]] = MappingProxyType({}),
@@ -88,8 +74,6 @@ def started_services(
     command += ["--no-gateway"] if gateway is None else gateway
     command += [f"--engines={replicas.engine}", f"--lobbies={replicas.lobby}", f"--scorings={replicas.scoring}"]
     command += [f"--extra-flag={instance}={flag}" for instance, flags in extra_flags.items() for flag in flags]
-    if shuffle_seed is not None:
-        command.append(f"--shuffle-seed={shuffle_seed}")
     if mutual_tls:
         command.append("--mutual-tls")
     if not is_paced:

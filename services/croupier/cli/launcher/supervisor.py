@@ -40,18 +40,17 @@ def silent(_line: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SupervisorSettings:
-    """Settings of the supervisor: the command that runs a service, a seed that fixes all shuffles (for demonstrations).
+    """Settings of the supervisor, such as the command that runs a service.
 
     `note` receives messages for people. Each service has `grace_seconds` to drain at the end; 0 is for folders that are
     deleted afterwards. `database` is the URL of a migrated database that all services share; with None each has its own
     in the folder, migrated first if `migrates` is set. With `mutual_tls` services and their callers identify themselves
     by certificates, which are made in the folder. `gateway` returns the flags of a gateway besides its addresses, None
     is for no gateway; `gateway_host` is the IP address at which players reach it. Tables are played at any speed unless
-    `is_paced`. `extra_flags` are for tests, by instance.
+    `is_paced`. `extra_flags`, by instance, are for tests and demonstrations.
     """
 
     command: Sequence[str] = (sys.executable, "-m", "croupier.cli.launcher.child")
-    shuffle_seed: str | None = None
     note: Note = silent
     grace_seconds: float = GRACE_SECONDS
     database: str | None = field(default=None, repr=False)
@@ -116,7 +115,7 @@ class Services:
 
     async def _start(self, instance: str) -> None:
         settings = self._settings
-        flags = service_flags(instance, self.folder, self.addresses, settings.shuffle_seed, settings.mutual_tls)
+        flags = service_flags(instance, self.folder, self.addresses, settings.mutual_tls)
         service = service_of(instance)
         if service == GATEWAY and settings.gateway is not None:
             flags += settings.gateway(self.folder)
