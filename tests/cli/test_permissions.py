@@ -11,6 +11,7 @@ import pytest
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.background import BackgroundServices
 from croupier.cli.launcher.data_folder import PUBLIC, prepare_data_folder
+from croupier.cli.launcher.replicas import START_ORDER
 from croupier.cli.local_player import LocalPlayer
 
 
@@ -35,12 +36,14 @@ def test_running_services_open_nothing_to_other_users(services: BackgroundServic
 
 
 @pytest.mark.usefixtures("without_umask")
-def test_the_certificates_of_services_are_their_users_only(tmp_path: Path) -> None:
+def test_the_secrets_of_services_are_their_users_only_and_public_keys_may_be_read_by_all(tmp_path: Path) -> None:
     folder = prepare_data_folder(tmp_path / "data", certificates=True)
-    assert all(
-        path.exists() for service in ("lobby", "engine", "scoring") for path in folder.certificate_files(service)
-    )
+    assert all(path.exists() for service in START_ORDER for path in folder.certificate_files(service))
     assert open_to_others(folder.path) == []
+    for path in folder.path.rglob("*"):
+        if path.name.endswith(PUBLIC):
+            path.chmod(0o644)
+    prepare_data_folder(folder.path)
 
 
 @pytest.mark.usefixtures("without_umask")
@@ -68,14 +71,6 @@ def test_a_data_folder_with_a_part_that_others_may_use_is_refused(tmp_path: Path
         prepare_data_folder(folder)
     subprocess.run(["/bin/chmod", "-R", "go-rwx", folder], check=True)
     prepare_data_folder(folder)
-
-
-def test_public_keys_may_be_read_by_all(tmp_path: Path) -> None:
-    folder = prepare_data_folder(tmp_path / "data", certificates=True)
-    for path in folder.path.rglob("*"):
-        if path.name.endswith(PUBLIC):
-            path.chmod(0o644)
-    prepare_data_folder(folder.path)
 
 
 def test_a_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
