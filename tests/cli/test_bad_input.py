@@ -65,6 +65,7 @@ async def test_a_key_that_does_not_belong_to_an_engine(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "public.pem", folder.public_key("engine"))
     fault = await refusal(tmp_path, IN_HASTE)
     assert "does not take this engine's key: give it the public key" in fault.message
+    assert "--engine-public-key" in fault.message
 
 
 @pytest.mark.usefixtures("logs_as_before")

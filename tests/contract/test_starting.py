@@ -10,7 +10,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
-import grpc
 import pytest
 
 from croupier.engine.__main__ import main, seed_source
@@ -101,27 +100,6 @@ def test_a_port_in_use_is_reported(error_line: ErrorLine, database: str, tmp_pat
             assert address in error_line(database=database, **{name: address})
     with closing(sqlite3.connect(tmp_path / "engine.db")) as connection:
         assert connection.execute("SELECT count(*) FROM engines").fetchone() == (0,)
-
-
-class RefusingScoring(grpc.GenericRpcHandler):
-    """A scoring service that knows another engine's key."""
-
-    def service(self, handler_call_details: object) -> "grpc.RpcMethodHandler[bytes, bytes]":
-        def refuse(request: bytes, context: grpc.ServicerContext) -> bytes:
-            context.abort(grpc.StatusCode.UNAUTHENTICATED, "who are you?")
-            return b""
-
-        return grpc.unary_unary_rpc_method_handler(refuse)
-
-
-def test_a_scoring_service_that_knows_another_key_is_reported(error_line: ErrorLine, database: str) -> None:
-    server = grpc.server(ThreadPoolExecutor(1), handlers=[RefusingScoring()])
-    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
-    server.start()
-    line = error_line(database=database, scoring_control=address)
-    server.stop(0).wait()
-    assert address in line
-    assert "--engine-public-key" in line
 
 
 def test_a_fixed_seed_gives_the_same_deals() -> None:
