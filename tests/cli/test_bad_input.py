@@ -1,37 +1,32 @@
 """Bad input ends a command with one line that has the fault and its remedy, an exit code, and nothing half started."""
 
 import asyncio
-import re
 import shutil
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
 import pytest
 
-from croupier.cli.commands.serve import SERVICES, run_service
+from croupier.cli.commands.serve import run_service
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.addresses import addresses_from, service_flags
 from croupier.cli.launcher.data_folder import prepare_data_folder
 from croupier.cli.launcher.replicas import START_ORDER
 from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
 from croupier.games.registry import GAMES
-from croupier.runtime.database.schema_versions import migrate_database
 from croupier.runtime.identity.tokens import write_new_key_pair
-from loadtest.postgres import PostgresServer
 from tests.cli.conftest import Command
 
 DEADLINE_SECONDS = 180.0
-PACKAGES = [f"croupier.{service}" for service in SERVICES]
 IN_HASTE = SupervisorSettings(grace_seconds=0)
 
 
-async def refusal(folder: Path, settings: SupervisorSettings) -> CommandFault:
+async def refusal(folder: Path) -> CommandFault:
     """Return the fault of services that do not start, and assert that no process remains."""
     before = psutil.Process().children()
     with pytest.raises(CommandFault) as refused:
-        async with asyncio.timeout(DEADLINE_SECONDS), running_services(folder, settings=settings):
+        async with asyncio.timeout(DEADLINE_SECONDS), running_services(folder, settings=IN_HASTE):
             pytest.fail("the services started")
     assert set(psutil.Process().children()) <= set(before)
     assert not (folder / "services.json").exists()
@@ -40,22 +35,10 @@ async def refusal(folder: Path, settings: SupervisorSettings) -> CommandFault:
     return refused.value
 
 
-@pytest.mark.postgres
-def test_an_unusable_database(tmp_path: Path, postgres: PostgresServer, new_database: Callable[..., str]) -> None:
-    url = new_database()
-    asyncio.run(migrate_database(url, PACKAGES))
-    postgres.run_sql(url.rpartition("/")[2], "DELETE FROM engine_schema_version")
-    fault = asyncio.run(refusal(tmp_path, SupervisorSettings(database=url, grace_seconds=0)))
-    message = "^the engine cannot run: .*engine .* are missing: run .croupier migrate --database"
-    assert re.search(message, fault.message), fault.message
-    everything = [fault.message, *(log.read_text() for log in (tmp_path / "logs").iterdir())]
-    assert not any(postgres.password in text for text in everything)
-
-
-async def test_an_unusable_database_of_the_folder(tmp_path: Path) -> None:
+async def test_an_unusable_database(tmp_path: Path) -> None:
     (tmp_path / "engine.db").touch(0o600)
     (tmp_path / "engine.db").write_text("a letter, no database" * 100)
-    assert "file is not a database" in (await refusal(tmp_path, SupervisorSettings())).message
+    assert "file is not a database" in (await refusal(tmp_path)).message
 
 
 @pytest.mark.slow
@@ -63,8 +46,9 @@ async def test_a_key_that_does_not_belong_to_an_engine(tmp_path: Path) -> None:
     folder = prepare_data_folder(tmp_path)
     write_new_key_pair(tmp_path / "private.pem", tmp_path / "public.pem")
     shutil.copy(tmp_path / "public.pem", folder.public_key("engine"))
-    fault = await refusal(tmp_path, IN_HASTE)
+    fault = await refusal(tmp_path)
     assert "does not take this engine's key: give it the public key" in fault.message
+    assert "scoring at 127.0.0.1:" in fault.message
     assert "--engine-public-key" in fault.message
 
 
@@ -91,13 +75,11 @@ ONE_OF_EACH = "SQLite serves one instance of each service"
     ("command", "code", "message"),
     [
         ("up --engines=0", 2, "--engines cannot be 0: choose 1 to 16"),
-        ("up --lobbies=17", 2, "--lobbies cannot be 17: choose 1 to 16"),
         ("up --port=65000 --scorings=17", 2, "--scorings cannot be 17: choose 1 to 16"),
         ("up --engines=3", 2, ONE_OF_EACH),
         ("up --scorings=2", 2, ONE_OF_EACH),
         ("up --lobbies=2 --database=sqlite:////tmp/shared.db", 2, ONE_OF_EACH),
         ("up --certificate=a.pem", 2, "--key missing: --certificate, --key go together"),
-        ("up --data-dir=/sys/croupier", 1, "/sys/croupier cannot be used as data folder"),
         ("up --data-dir=/dev/null/croupier", 1, "/dev/null/croupier cannot be used as data folder"),
         ("demo --game poker", 2, f"choose one of {', '.join(GAMES)}"),
         ("demo --game all --seats 3", 2, "leave them out"),
@@ -107,20 +89,15 @@ ONE_OF_EACH = "SQLite serves one instance of each service"
         ("play --server 127.0.0.1:70000", 2, "expected HOST:PORT, IPv6 as [HOST]:PORT, with a port from 1 to 65535"),
         ("play --server https://play.example:443", 2, "leave out https://, and name the port"),
         ("play --server play.example:7700", 2, "add --tls or --ca-file, or --insecure to connect all the same"),
-        ("play --table t1 --server 192.0.2.7:7700", 2, "--server 192.0.2.7:7700 is another machine"),
         ("replay verify docs", 2, "docs has no replays: expected files that end with .jsonl"),
         ("games --rules", 2, "croupier games GAME --rules"),
         ("serve cashier", 2, "choose one of lobby, engine, scoring"),
         (f"migrate --database {SERVER} --wait 0", 1, "its server cannot be reached"),
         (f"migrate --database {SERVER}", 1, "its server cannot be reached"),
-        ("migrate --data-dir . --wait 1", 2, "--wait, --retry and --grant-to are for a database on a server"),
         ("migrate --data-dir . --retry 1", 2, "--wait, --retry and --grant-to are for a database on a server"),
+        ("migrate --data-dir . --wait 1", 2, "--wait, --retry and --grant-to are for a database on a server"),
         ("migrate --database sqlite:///x.db --wait 1 --retry 1", 2, "leave --retry out"),
-        (
-            "migrate --database mysql://croupier:sesame@host/x",
-            2,
-            "expected sqlite:////absolute/path.db or postgresql://",
-        ),
+        ("migrate --database mysql://croupier:sesame@host/x", 2, "expected sqlite:////absolute/path.db or postgresql:"),
         ("migrate --database sqlite:////nowhere/x.db", 2, "unable to open database file: check its path and rights"),
         ("migrate --database sqlite:///x.db --data-dir .", 2, "--database and --data-dir exclude each other"),
         ("migrate --service bar", 2, "there is no service 'bar': choose among lobby, engine, scoring"),
