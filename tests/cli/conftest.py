@@ -109,11 +109,9 @@ def fake_services(notes: list[str] | None = None, **settings: Any) -> Supervisor
 
 
 def events(folder: Path) -> list[str]:
-    """Return the events of fake services in their order."""
     return (folder / "events").read_text().splitlines()
 
 
 def received_flags(folder: Path, instance: str) -> dict[str, str]:
-    """Return the flags and the database of a fake service."""
     flags: dict[str, str] = json.loads((folder / f"{instance}.flags").read_text())
     return flags

@@ -41,8 +41,6 @@ def answer(table: str) -> str:
 
 
 class Person:
-    """Reads a terminal and types; all output is kept."""
-
     def __init__(
         self, command: Sequence[str], environment: Mapping[str, str], columns: int = 80, rows: int = 24
     ) -> None:
@@ -101,7 +99,6 @@ class Person:
         return text
 
     def read_until(self, wanted: str) -> None:
-        """Read until the terminal has shown a text."""
         while wanted not in " ".join(self.seen.split()):
             has_ended = self.process.poll() is not None
             assert self.read() or not has_ended, self.seen[-3000:]
@@ -113,7 +110,6 @@ class Person:
         return self.process.wait()
 
     def play_until(self, wanted: str) -> None:
-        """Play until the terminal has shown a text or the program has ended."""
         while self.process.poll() is None and wanted not in self.seen:
             self.read()
             table = "\n".join(
@@ -126,7 +122,6 @@ class Person:
                 self._answered, self._answer_at = table, time.monotonic()
 
     def play_to_the_end(self) -> None:
-        """Play the game to its end, and read the result."""
         self.play_until("over. Ranking:")
         assert self.read_to_the_end() == 0, self.seen[-3000:]
         assert "The game is over. Ranking:" in self.seen

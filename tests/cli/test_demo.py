@@ -47,7 +47,6 @@ async def play_plan(plan: DemoPlan, folder: Path) -> Played:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    """Play two tables with two players each."""
     return asyncio.run(play_plan(PLAN, tmp_path_factory.mktemp("played")))
 
 

@@ -17,7 +17,6 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    """Run a service that is not ready."""
     server = grpc.server(ThreadPoolExecutor(1))
     servicer = health.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)

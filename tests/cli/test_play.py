@@ -15,7 +15,6 @@ from tests.cli.person import DEADLINE_SECONDS, Person, person_in
 
 
 def exported(command: str) -> str:
-    """Return the replay that a printed command exports."""
     # As a person pastes it.
     shell = ["sh", "-c", f"{command} --output -"]
     ended = subprocess.run(shell, check=True, timeout=DEADLINE_SECONDS, capture_output=True, text=True)
@@ -40,7 +39,6 @@ def exported_by_another_player(folder: Path, table_id: str) -> str:
 
 @pytest.fixture
 def folder(services: BackgroundServices) -> Path:
-    """Return a data folder in which services run."""
     return services.folder.path
 
 

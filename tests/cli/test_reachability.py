@@ -34,7 +34,6 @@ async def server_without_lobby(*, has_tls: bool) -> AsyncIterator[str]:
 
 
 async def fault_of(endpoints: Endpoints) -> str:
-    """Return the reason why a player cannot sign in."""
     with pytest.raises(CommandFault) as refused:
         async with signed_in_client(endpoints, "a device of this test", ""):
             pass

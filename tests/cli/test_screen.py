@@ -58,7 +58,6 @@ SEEN = DisplayedTable(
 
 
 def plays(*cards: int) -> act.LegalActions:
-    """Return the plays of cards by their numbers."""
     return act.LegalActions(actions=[act.Action(play=act.PlayAction(card=Card.ValueType(each))) for each in cards])
 
 

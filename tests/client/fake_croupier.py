@@ -32,8 +32,6 @@ HOUR_SECONDS = 3_600
 
 
 class StreamFault(Enum):
-    """Faults of a stream."""
-
     NONE = auto()
     DROP = auto()
     """The stream fails with a status."""
@@ -103,7 +101,6 @@ class FakeCroupier:
         self._server.start()
 
     def requests_of(self, kind: type[M]) -> list[M]:
-        """Return the requests of a type, in the order in which they came."""
         return [request for request in self._requests if isinstance(request, kind)]
 
     def _handlers(self, service: ServiceDescriptor) -> "dict[str, grpc.RpcMethodHandler[Any, Any]]":

@@ -38,8 +38,6 @@ def failed(
 
 
 class MaxRandom(random.Random):
-    """A random source that always returns the maximum."""
-
     def uniform(self, a: float, b: float) -> float:
         return max(a, b)
 

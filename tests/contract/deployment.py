@@ -64,7 +64,6 @@ class EngineProcess:
 
     @property
     def database(self) -> str:
-        """Return the URL of its database."""
         return f"sqlite:///{self.folder}/engine.db"
 
     def start(self, *more: str) -> "EngineProcess":
@@ -90,7 +89,6 @@ class EngineProcess:
         self._end(signal.SIGKILL)
 
     def stop(self) -> int:
-        """End the process with SIGTERM and return its exit code."""
         return self._end(signal.SIGTERM)
 
     def _end(self, number: signal.Signals) -> int:
@@ -139,8 +137,6 @@ async def rest_of(stream: Stream) -> list[Any]:
 
 @dataclass
 class EngineClient:
-    """Channels and stubs for the two ports of a running engine."""
-
     engine: EngineProcess
     players_channel: Any
     control_channel: Any
@@ -191,7 +187,6 @@ class EngineClient:
         raise AssertionError("no person is to act")
 
     def play(self, player_id: str) -> Stream:
-        """Call PlayTable."""
         metadata = self.engine.player(player_id)
         return self.players_channel.stream_stream(
             SERVICE + "PlayTable",
@@ -200,7 +195,6 @@ class EngineClient:
         )(metadata=metadata, timeout=CALL_SECONDS)
 
     async def play_table(self, table_id: str, player_id: str, after: int | None = None) -> Stream:
-        """Call PlayTable and watch a table."""
         stream = self.play(player_id)
         await stream.write(pb.PlayTableRequest(watch=pb.WatchTableRequest(table_id=table_id, after_sequence=after)))
         return stream
@@ -247,7 +241,6 @@ def bot_seat(kind: str = "random") -> tables_pb2.Seat:
 
 @asynccontextmanager
 async def connected(engine: EngineProcess) -> AsyncIterator[EngineClient]:
-    """Open channels to a running engine."""
     async with (
         grpc.aio.insecure_channel(engine.address("listen")) as players,
         grpc.aio.insecure_channel(engine.address("control")) as control,

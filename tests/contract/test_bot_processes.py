@@ -13,7 +13,6 @@ DECISIONS = "croupier_thinking_seconds_count"
 
 
 def children_of(engine: EngineProcess) -> list[int]:
-    """Return the child processes of an engine."""
     assert engine.process
     return children(engine.process.pid)
 

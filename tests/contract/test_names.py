@@ -28,7 +28,6 @@ LANGUAGE_OPTIONS = {
 
 
 def snake(name: str) -> str:
-    """Return a name in snake_case."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 

@@ -42,7 +42,6 @@ def requests(table_id: str) -> dict[str, Message]:
 
 
 async def refused(call: Awaitable[Any]) -> tuple[str, str]:
-    """Return the code and the reason of a refused call."""
     return (await refusal(call))[:2]
 
 

@@ -58,7 +58,6 @@ def error_line(keys: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 @pytest.fixture
 def database(engine_file: Path, tmp_path: Path) -> str:
-    """Return the URL of a usable database."""
     return f"sqlite:///{copy_database(engine_file, tmp_path / 'engine.db')}"
 
 

@@ -27,7 +27,6 @@ class Image:
 
     @property
     def user(self) -> tuple[int, int]:
-        """Return the ids of the user and the group of its processes."""
         user, group = self.configuration["User"].split(":")
         return int(user), int(group)
 

@@ -221,14 +221,12 @@ async def play_one_game(client: Client, seed: int) -> str:
 
 
 async def access_token(client: Client) -> str:
-    """Return a player's token."""
     request = lobby_pb2.SignInRequest(device_secret=secrets.token_hex(), name="Fuzzer")
     answer = await client.invoke(Rpc(Service.LOBBY, request, lobby_pb2.SignInResponse))
     return answer.tokens.access_token
 
 
 async def known_values(client: Client, finished: str) -> Mapping[str, tuple[Any, ...]]:
-    """Return values that exist, by the names of fields."""
     forming = (await client.create_table(game="solo", seat_count=4)).table.table_id
     return {
         "table_id": (forming, finished),
@@ -320,5 +318,4 @@ def _named(code: str, method: MethodDescriptor) -> str:
 
 
 def memory(services: BackgroundServices) -> Mapping[str, int]:
-    """Return the resident bytes of each service."""
     return {name: psutil.Process(pid).memory_info().rss for name, pid in services.pids.items() if name != "gateway"}

@@ -75,7 +75,6 @@ async def play(services: Services) -> tuple[str, int, int]:
 
 
 def check_client(seen: list[ReceivedSpan], sequence: int) -> None:
-    """Check that the trace began at the client."""
     calls = [each for each in seen if each.trace.hex() == TRACE and each.name == f"{ENGINE}/SubmitAction"]
     assert sorted(str(each.attributes["rpc.response.status_code"]) for each in calls) == ["INVALID_ARGUMENT", "OK"]
     call = check_action(seen, sequence)
@@ -105,7 +104,6 @@ def check_action(seen: list[ReceivedSpan], sequence: int) -> ReceivedSpan:
 
 
 def check_calls_between_services(seen: list[ReceivedSpan]) -> None:
-    """Check that calls between services are in one trace."""
     by_id = {each.id: each for each in seen}
     calls = {
         (by_id[each.parent].service, by_id[each.parent].name, each.service, each.name)

@@ -60,8 +60,6 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 class Caller:
-    """A player with their calls."""
-
     PATHS: ClassVar[Mapping[str, str]] = {
         "GetTable": "/v1/tables/{}",
         "JoinTable": "/v1/tables/{}:join",
@@ -188,7 +186,6 @@ class Backend:
         return played
 
     def finish(self, played: Played) -> None:
-        """Play a game to its end, and wait for its result."""
         with ThreadPoolExecutor(2) as threads:
             names = (played.host, played.host.replace("host", "mate"))
             for done in [threads.submit(self._play, name, played.table_id) for name in names]:

@@ -37,8 +37,6 @@ def pin(certificate: Path) -> str:
 
 
 class Page:
-    """A page in a browser."""
-
     def __init__(self, browser: Any) -> None:
         self._browser = browser
         self._numbers = itertools.count(1)

@@ -36,7 +36,6 @@ class _Files(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served_page() -> Iterator[int]:
-    """Serve the page, and yield the port."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=str(FOLDER))) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
@@ -49,7 +48,6 @@ def served_page() -> Iterator[int]:
 
 @pytest.fixture(scope="session", autouse=True)
 def built() -> None:
-    """Build the client for Node.js and browsers."""
     build()
 
 

@@ -53,18 +53,15 @@ def request_table(page: Page, game: str, *, autoplay: bool, **values_by_field: A
 
 
 def fill_in(page: Page, **values_by_field: Any) -> None:
-    """Fill fields in."""
     values = json.dumps(values_by_field)
     page.evaluate(f"Object.entries({values}).forEach(([id, value]) => document.getElementById(id).value = value)")
 
 
 def set_autoplay(page: Page, autoplay: bool) -> None:
-    """Let the page play, or leave it to a person."""
     page.evaluate(f"document.getElementById('autoplay').checked = {json.dumps(autoplay)}")
 
 
 def lines(page: Page, list_id: str) -> list[str]:
-    """Return the lines of a list as they are shown."""
     shown: list[str] = page.evaluate(f"[...document.querySelectorAll('#{list_id} li')].map((line) => line.textContent)")
     return shown
 

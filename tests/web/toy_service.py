@@ -9,7 +9,6 @@ from tests.engine.toys import toy_known
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a service; returns the exit code."""
     with toy_known() if arguments[0] == "engine" else nullcontext():
         return run_child(arguments)
 
