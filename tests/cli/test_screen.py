@@ -1,4 +1,4 @@
-"""Tables in a terminal: the whole view, facts and legal actions within 80 columns, also without symbols."""
+"""Tables and score sheets in a terminal: the whole view, facts and legal actions within 80 columns."""
 
 import re
 from collections.abc import Iterator
@@ -14,6 +14,7 @@ from croupier.cli.terminal.game_session import compensation_text
 from croupier.cli.terminal.hands import hand_text
 from croupier.cli.terminal.legal import legal_lines, possible_text
 from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
+from croupier.cli.terminal.sheets import sheet_lines
 from croupier.cli.terminal.words import Words, can_write_symbols, words_of
 from croupier.engine.api.action_codec import encode_legal
 from croupier.engine.api.fact_codec import encode_fact, encode_view
@@ -272,3 +273,57 @@ NO_TRUMP_YET = f"JK AH {PLAIN}"
 def test_hands_are_sorted_by_the_game(order: str, hand: str, shown: str) -> None:
     held, ordered = ([card(word) for word in text.split()] for text in (hand, order))
     assert hand_text(LETTERS, held, ordered) == shown
+
+
+PLAYERS = ("Ada", "Ben", "Cleo", "Dan the long-winded one", "Eva", "Finn", "Gus", "花子")
+"""The names over the columns of score sheets."""
+
+
+def sheet(seats: int, *rounds: pb.RoundScore, width: int = 80) -> list[str]:
+    lines = [line.plain for line in sheet_lines(Words(PLAYERS[:seats], symbols=True), rounds, width)]
+    rows = "\n".join(lines).split("\n")
+    assert all(cell_len(row) <= width for row in rows)
+    return rows
+
+
+def score(*notes: str, headline: str = "") -> pb.RoundScore:
+    return pb.RoundScore(round=7, points=[12, -30], totals=[112, -5], notes=notes, headline=headline)
+
+
+NAMES_OF_TWO = "                 Ada             Ben"
+POINTS_OF_TWO = "  7         +12  112        -30   -5"
+
+
+@pytest.mark.parametrize(
+    ("rounds", "lines"),
+    [
+        ([score()], [POINTS_OF_TWO]),
+        (
+            [score("bid 2, took 2", "AH", headline="bid 30, trump ♠")],
+            [f"{POINTS_OF_TWO}  bid 30, trump ♠", "       bid 2, took 2              A♥"],
+        ),
+        (
+            [score("a long story " * 5, "and no story")],
+            [POINTS_OF_TWO, "    Ada:" + " a long story" * 5, "    Ben: and no story"],
+        ),
+        (
+            [score("won", "lost"), score("incomprehensibly lucky")],
+            [POINTS_OF_TWO, "    Ada: won   Ben: lost", POINTS_OF_TWO, "    Ada: incomprehensibly lucky"],
+        ),
+    ],
+    ids=["without words", "notes under the points", "notes that are too long below", "one long note puts all below"],
+)
+def test_a_sheet_has_points_totals_headlines_and_notes(rounds: list[pb.RoundScore], lines: list[str]) -> None:
+    assert sheet(2, *rounds) == [NAMES_OF_TWO, *lines]
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+@pytest.mark.parametrize("seats", range(1, 9))
+def test_eight_seats_and_long_games_fit_a_sheet(seats: int, width: int) -> None:
+    lasts = "a headline that goes on for a while and then for another while, until it is too long for a line"
+    scores = {"points": [-110] * seats, "totals": [-999] * seats, "notes": ["bid 10, won 10"] * seats}
+    rounds = [pb.RoundScore(round=number, headline=lasts, **scores) for number in range(1, 121)]  # type: ignore[arg-type]
+    text = "\n".join(sheet(seats, *rounds, width=width))
+    assert text.count("-110 -999") == seats * 120
+    assert text.count("won") == seats * 120
+    assert "120 " in text

@@ -1,13 +1,18 @@
-"""Both channels with services that answer, refuse, or stay unavailable."""
+"""Sessions, and both channels with services that answer, refuse, or stay unavailable."""
 
 import asyncio
+import pickle
+import subprocess
+import sys
 import time
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import grpc
 import pytest
+from google.protobuf.duration_pb2 import Duration
 
 from croupier_api.v1 import engine_pb2, errors_pb2, lobby_pb2
 from croupier_client import (
@@ -23,6 +28,7 @@ from croupier_client import (
     choose_random_action,
     play_game,
 )
+from croupier_client.session import Session
 from tests.client.conftest import SECRET, SHORT_RETRIES, Connect
 from tests.client.fake_croupier import FakeCroupier, StreamFault, StreamScript
 from tests.client.fake_table import HAND
@@ -280,3 +286,66 @@ async def test_closing_wakes_waiting_tasks(client_of: Connect) -> None:
                 pass
             with pytest.raises(Unavailable, match="closed"):
                 await played.submit_action(play(HAND[0]))
+
+
+def signed_in_session() -> Session:
+    tokens = lobby_pb2.Tokens(access_token="access", access_lifetime=Duration(seconds=900), refresh_token="refresh")
+    answer = lobby_pb2.SignInResponse(player=lobby_pb2.Player(player_id="p", name="Kari"), tokens=tokens)
+    return Session("secret", "Kari").signed_in(answer)
+
+
+def test_a_token_is_used_until_it_is_refused_also_after_it_was_stored() -> None:
+    session = pickle.loads(pickle.dumps(signed_in_session()))  # noqa: S301 - it is this test's own
+    assert (session.needs_refresh, session.needs_sign_in, session.access_token) == (False, False, "access")
+    refused = session.rejected("access")
+    assert (refused.needs_refresh, refused.needs_sign_in) == (True, False)
+    assert refused.refresh_rpc().request == lobby_pb2.RefreshTokenRequest(refresh_token="refresh")
+    assert refused.refresh_failed().needs_sign_in
+
+
+def test_rejection_of_an_older_token_is_ignored() -> None:
+    session = signed_in_session()
+    assert session.rejected("the one before") == session
+
+
+def test_secrets_are_not_in_the_text_of_a_session() -> None:
+    text = repr(signed_in_session())
+    assert "secret" not in text
+    assert "access" not in text
+    assert "Kari" in text
+
+
+GREENLETS = """
+import sys
+from gevent import monkey
+monkey.patch_all()
+import grpc.experimental.gevent
+grpc.experimental.gevent.init_gevent()
+import gevent
+from random import Random
+from croupier_client import BlockingClient, Endpoints, choose_random_action, play_game_blocking
+
+def game(address):
+    with BlockingClient(Endpoints.single(address), "a secret of this device") as client:
+        with client.play_table("t1") as table:
+            play_game_blocking(table, lambda seen: choose_random_action(seen, Random()))
+            return table.ranking
+
+games = [gevent.spawn(game, address) for address in sys.argv[1:]]
+gevent.joinall(games, timeout=60, raise_error=True)
+print([game.value for game in games])
+"""
+
+
+def test_greenlets_play_under_gevent() -> None:
+    broken = StreamScript(StreamFault.DROP, at_action=2)
+    with FakeCroupier(broken) as first, FakeCroupier(broken) as second:
+        done = subprocess.run(
+            [sys.executable, "-c", GREENLETS, first.address, second.address],
+            capture_output=True,
+            text=True,
+            timeout=90,
+            cwd=Path(__file__).parent,
+            check=False,
+        )
+    assert done.stdout.strip() == "[((0,), (1,)), ((0,), (1,))]", done.stderr
