@@ -119,16 +119,12 @@ async def _connection_fault(endpoints: Endpoints) -> str:
         async with asyncio.timeout(PROBE_SECONDS):
             _, writer = await asyncio.open_connection(host, port, ssl=unverified)
     except (ssl.SSLError, ConnectionResetError):
-        speaks_tls = False
+        if endpoints.tls is not None:
+            return f"{address} has no TLS: leave --tls and --ca-file out"
+        return f"no services of croupier answer at {address}"
     except (OSError, TimeoutError):
         return f"no services answer at {address}"
-    else:
-        writer.transport.abort()
-        speaks_tls = True
-    if speaks_tls and endpoints.tls is None:
+    writer.transport.abort()
+    if endpoints.tls is None:
         return f"{address} needs TLS: add --tls, or --ca-file with the certificate of its authority"
-    if endpoints.tls is not None and not speaks_tls:
-        return f"{address} has no TLS: leave --tls and --ca-file out"
-    if speaks_tls:
-        return f"no trusted service answers at {address}: is --ca-file the authority of its certificate?"
-    return f"no services of croupier answer at {address}"
+    return f"no trusted service answers at {address}: is --ca-file the authority of its certificate?"

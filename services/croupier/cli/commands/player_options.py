@@ -44,17 +44,15 @@ def play(
     """Play in this terminal, against bots or with friends."""
     from croupier.cli.commands.play import TableChoice
     from croupier.cli.commands.play import play as run_play
-    from croupier.cli.local_player import LocalPlayer
     from croupier.cli.terminal.safe_console import SafeConsole
 
     connection = connection_options(data_dir, server, tls, ca_file, insecure)
     options = split_options(option or ())
     choice = TableChoice(game, seats, options, bot_delay, table, join, invite, connection)
-    local_player = LocalPlayer(arguments.folder_of(data_dir), player, server or "")
+    shown_name = name if name is not None else player or _login_name()
 
     async def run() -> None:
-        shown_name = name if name is not None else player or _login_name()
-        async with _signed_in_client(local_player, tls, ca_file, insecure, shown_name) as client:
+        async with _signed_in(data_dir, server, tls, ca_file, insecure, player, shown_name) as (client, local_player):
             await run_play(client, choice, local_player, SafeConsole())
 
     asyncio.run(run())
@@ -76,13 +74,11 @@ def replay_export(
 ) -> None:
     """Write the replay of a finished table as JSON lines."""
     from croupier.cli.commands.replay import write
-    from croupier.cli.local_player import LocalPlayer
 
-    local_player = LocalPlayer(arguments.folder_of(data_dir), player, server or "")
     file = output if output is not None else Path(f"{table_id}.jsonl")
 
     async def run() -> str:
-        async with _signed_in_client(local_player, tls, ca_file, insecure) as client:
+        async with _signed_in(data_dir, server, tls, ca_file, insecure, player) as (client, _):
             return (await client.get_replay(table_id=table_id, link=link)).replay
 
     write(asyncio.run(run()), file)
@@ -102,12 +98,9 @@ def replay_link(
 ) -> None:
     """Print a link by which others read the replay of a table of yours, once its game is over."""
     from croupier.cli.commands.replay import share
-    from croupier.cli.local_player import LocalPlayer
-
-    local_player = LocalPlayer(arguments.folder_of(data_dir), player, server or "")
 
     async def run() -> str:
-        async with _signed_in_client(local_player, tls, ca_file, insecure) as client:
+        async with _signed_in(data_dir, server, tls, ca_file, insecure, player) as (client, _):
             return await share(client, table_id, connection_options(None, server, tls, ca_file, insecure))
 
     arguments.say(asyncio.run(run()))
@@ -124,20 +117,27 @@ def replay_verify(
 
 
 @asynccontextmanager
-async def _signed_in_client(
-    player: "LocalPlayer", tls: bool, ca_file: Path | None, insecure: bool, name: str = ""
-) -> AsyncIterator["Client"]:
-    """Yield a client of a player of this machine, signed in at the services that the options name."""
+async def _signed_in(
+    data_dir: Path | None,
+    server: str | None,
+    tls: bool,
+    ca_file: Path | None,
+    insecure: bool,
+    player: str,
+    name: str = "",
+) -> AsyncIterator[tuple["Client", "LocalPlayer"]]:
+    """Yield a player of this machine, and their client, signed in at the services that the options name."""
+    from croupier.cli.local_player import LocalPlayer
     from croupier.cli.services import reachable_services, signed_in_client, trust
 
-    secret, tls_settings = player.secret(), trust(tls, ca_file)
+    folder = arguments.folder_of(data_dir)
+    local_player = LocalPlayer(folder, player, server or "")
+    secret, tls_settings = local_player.secret(), trust(tls, ca_file)
     async with (
-        reachable_services(
-            player.folder, player.server or None, arguments.say, tls_settings, insecure=insecure
-        ) as endpoints,
+        reachable_services(folder, server or None, arguments.say, tls_settings, insecure=insecure) as endpoints,
         signed_in_client(endpoints, secret, name) as client,
     ):
-        yield client
+        yield client, local_player
 
 
 def _login_name() -> str:
