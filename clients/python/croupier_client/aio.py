@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from contextlib import aclosing
-from types import TracebackType
 from typing import Protocol, Self
 
 import grpc
@@ -35,9 +34,7 @@ class Client(ClientCore, AsyncCaller):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         for channel in self._channels.values():
             await channel.close()
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from types import TracebackType
 from typing import Self, TypeAlias
 
 import grpc
@@ -52,9 +51,7 @@ class AsyncWatchedTable(FollowedTable):
             raise
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self.close()
 
     def __aiter__(self) -> Self:

@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Generic, Protocol, Self
 
 import grpc
@@ -38,9 +37,7 @@ class BlockingClient(ClientCore, BlockingCaller):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         for channel in self._channels.values():
             channel.close()
 

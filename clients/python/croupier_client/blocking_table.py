@@ -7,7 +7,6 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from math import inf
-from types import TracebackType
 from typing import Self
 
 import grpc
@@ -59,9 +58,7 @@ class BlockingWatchedTable(FollowedTable):
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def __iter__(self) -> Self:

@@ -7,7 +7,7 @@ from typing import Self
 
 import grpc
 
-from croupier_client.proxy import proxy_options
+from croupier_client.proxy import is_loopback
 from croupier_client.rpc import Service
 
 CALL_SECONDS = 10.0
@@ -40,7 +40,10 @@ CHANNEL_OPTIONS: tuple[tuple[str, int | str], ...] = (
 
 def channel_options(addresses: str, keepalive_seconds: float | None = None) -> tuple[tuple[str, int | str], ...]:
     """Return the options for a channel, with pings that find a black-holed path within twice another time."""
-    options = dict((*CHANNEL_OPTIONS, *proxy_options(addresses)))
+    options = dict(CHANNEL_OPTIONS)
+    if is_loopback(addresses):
+        # These are reached without a proxy.
+        options["grpc.enable_http_proxy"] = 0
     if keepalive_seconds is not None:
         names = ("grpc.keepalive_time_ms", "grpc.keepalive_timeout_ms", "grpc.http2.ping_timeout_ms")
         options |= dict.fromkeys(names, round(keepalive_seconds * 1000))

@@ -1,4 +1,4 @@
-"""The HTTP proxy of the environment, which gRPC's library uses by itself, and the channels that do without it."""
+"""The HTTP proxy of the environment, which gRPC's library uses by itself."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -7,11 +7,6 @@ from urllib.parse import urlsplit
 _PROXY_NAMES = ("grpc_proxy", "https_proxy", "http_proxy")
 _EXCEPTION_NAMES = ("no_grpc_proxy", "no_proxy")
 """Variables in the order in which the library reads them; the first that is set counts."""
-
-
-def proxy_options(addresses: str) -> tuple[tuple[str, int], ...]:
-    """Return the channel options by which addresses on loopback are reached without a proxy."""
-    return (("grpc.enable_http_proxy", 0),) if is_loopback(addresses) else ()
 
 
 def is_loopback(addresses: str) -> bool:

@@ -5,7 +5,7 @@ protobuf messages. An unknown value is an unset field, but `contract` itself is 
 newer than this client changes nothing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from croupier_api.v1 import facts_pb2 as pb
 from croupier_client.errors import FoldError
@@ -58,7 +58,8 @@ def _fold_result(view: pb.TableView, fact: pb.Fact) -> None:
         case "hand_revealed":
             view.seats[fact.hand_revealed.seat].cards[:] = sorted(fact.hand_revealed.cards)
         case "round_ended":
-            _end_round(view, fact.round_ended.score.totals)
+            for seat, total in zip(view.seats, fact.round_ended.score.totals, strict=True):
+                seat.score = total
         case "game_ended":
             view.ClearField("seats_to_act")
             view.ClearField("ranking")
@@ -163,10 +164,3 @@ def _change_mark(view: pb.TableView, changed: pb.Mark) -> None:
 
 def _mark_order(mark: pb.Mark) -> tuple[str, int]:
     return mark.name, mark.seat if mark.HasField("seat") else -1
-
-
-def _end_round(view: pb.TableView, totals: Sequence[int]) -> None:
-    if len(totals) != len(view.seats):
-        raise ValueError("a total for each seat is needed")
-    for seat, total in zip(view.seats, totals, strict=True):
-        seat.score = total
