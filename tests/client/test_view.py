@@ -52,11 +52,6 @@ CASES = {
         "cards_moved { target { hand: 1 } cards: CARD_9H count: 1 }",
         "seats {} seats { card_count: 2 cards: [CARD_9H, CARD_KS] }",
     ),
-    "fields of the contract that are not set stay": (
-        "contract { declarer: 0 amount: 60 trump: SUIT_CLUBS }",
-        "contract_changed { changes { amount: 0 partner: 0 trump: SUIT_UNSPECIFIED name: '' } }",
-        "contract { declarer: 0 partner: 0 name: '' amount: 0 trump: SUIT_UNSPECIFIED }",
-    ),
     "a pile of a seat is another than that of the table with its name, and comes after it": (
         "seats { card_count: 1 } piles { name: 'meld' owner: 1 count: 2 } piles { name: 'waste' count: 1 }",
         "cards_moved { source { hand: 0 } target { pile: 'meld' } cards: CARD_2C count: 1 }",

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.client import HTTPConnection
@@ -23,9 +22,7 @@ from google.protobuf.struct_pb2 import Struct
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier.games.registry import GAMES
 from croupier.gateway.bindings import SERVICES
-from croupier_api.v1 import lobby_pb2
 from croupier_client import Client, Endpoints, choose_random_action, play_game
-from croupier_client.rpc import Rpc, Service
 from croupier_internal.v1 import engine_control_pb2, scoring_control_pb2
 from openapi_document import Binding, bindings
 
@@ -192,7 +189,8 @@ async def test_no_request_makes_a_service_fail_or_grow(services: BackgroundServi
     endpoints = Endpoints.single(services.addresses["gateway"]["listen"])
     async with Client(endpoints, f"the secret of seed {seed:012}", "Kari") as client:
         finished = await play_one_game(client, seed)
-        token, known = await access_token(client), await known_values(client, finished)
+        assert client.session.tokens is not None
+        token, known = client.session.tokens.access_token, await known_values(client, finished)
         codes: Counter[str] = Counter()
         await send_all(services, token, known, Random(seed), codes, SETTLED_SHARE)
         settled = memory(services)
@@ -218,12 +216,6 @@ async def play_one_game(client: Client, seed: int) -> str:
         await play_game(table, lambda seen: choose_random_action(seen, random))
         assert table.ranking
     return table_id
-
-
-async def access_token(client: Client) -> str:
-    request = lobby_pb2.SignInRequest(device_secret=secrets.token_hex(), name="Fuzzer")
-    answer = await client.invoke(Rpc(Service.LOBBY, request, lobby_pb2.SignInResponse))
-    return answer.tokens.access_token
 
 
 async def known_values(client: Client, finished: str) -> Mapping[str, tuple[Any, ...]]:

@@ -12,7 +12,7 @@ import pytest
 
 from croupier.cli.launcher.supervisor import Services, SupervisorSettings, running_services
 from croupier.cli.services import endpoints_of
-from croupier_api.v1 import engine_pb2, engine_pb2_grpc, lobby_pb2, lobby_pb2_grpc
+from croupier_api.v1 import engine_pb2, engine_pb2_grpc
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
 from croupier_client.bots import choose_random_action, play_game
@@ -29,14 +29,6 @@ ENDPOINT, GATEWAY_COLLECTOR = "CROUPIER_TRACES_ENDPOINT", "CROUPIER_TRACES_COLLE
 REFUSAL = "invalid action: expected exactly one verb"
 ENGINE = "croupier_api.v1.EngineService"
 CONTROL, LEDGER = "croupier_internal.v1.EngineControlService", "croupier_internal.v1.ScoringControlService"
-
-
-async def access_token(lobby: str) -> str:
-    """Sign in again, and return another token of the same player."""
-    async with grpc.aio.insecure_channel(lobby) as channel:
-        sign_in: Any = lobby_pb2_grpc.LobbyServiceStub(channel).SignIn
-        answer = await sign_in(lobby_pb2.SignInRequest(device_secret=DEVICE_SECRET), timeout=DEADLINE_SECONDS)
-    return str(answer.tokens.access_token)
 
 
 async def act(address: str, token: str, table: AsyncTable) -> int:
@@ -64,7 +56,8 @@ async def play(services: Services) -> tuple[str, int, int]:
     engine, gateway = (services.addresses[name]["listen"] for name in ("engine", "gateway"))
     async with Client(endpoints_of(services.addresses), DEVICE_SECRET, NAME) as client:
         table_id = await opened_table(client)
-        token = await access_token(services.addresses["lobby"]["listen"])
+        assert client.session.tokens is not None
+        token = client.session.tokens.access_token
         async with client.play_table(table_id) as table:
             direct, by_gateway = await act(engine, token, table), await act(gateway, token, table)
             seed = Random(1)
