@@ -103,9 +103,8 @@ class FakeScreen:
 def fake_services(notes: list[str] | None = None, **settings: Any) -> SupervisorSettings:
     """Return settings of the supervisor that start `fake_service.py` in place of services."""
     command = (sys.executable, str(Path(__file__).with_name("fake_service.py")))
-    return SupervisorSettings(
-        command=command, note=(notes if notes is not None else []).append, migrates=False, **settings
-    )
+    settings = {"database": "postgresql://user:secret@127.0.0.1/shared", **settings}
+    return SupervisorSettings(command=command, note=(notes if notes is not None else []).append, **settings)
 
 
 def events(folder: Path) -> list[str]:

@@ -11,11 +11,10 @@ from rich.cells import cell_len
 
 from croupier.cli.terminal.facts import fact_lines
 from croupier.cli.terminal.game_session import compensation_text
-from croupier.cli.terminal.hands import hand_text
 from croupier.cli.terminal.legal import legal_lines, possible_text
 from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
 from croupier.cli.terminal.sheets import sheet_lines
-from croupier.cli.terminal.words import Words, can_write_symbols, words_of
+from croupier.cli.terminal.words import Words, can_write_symbols, hand_text, words_of
 from croupier.engine.api.action_codec import encode_legal
 from croupier.engine.api.fact_codec import encode_fact, encode_view
 from croupier.engine.api.table_codec import encode_game, encode_teams

@@ -21,7 +21,7 @@ from tests.waiting import until
 
 DEADLINE_SECONDS = 60.0
 SEVEN = Replicas(lobby=2, engine=3, scoring=2)
-MANY: dict[str, Any] = {"database": "postgresql://user:secret@127.0.0.1/shared", "replicas": SEVEN}
+MANY: dict[str, Any] = {"replicas": SEVEN}
 ENGINES = ("engine", "engine-2", "engine-3")
 
 
@@ -45,7 +45,6 @@ async def test_services_get_the_flags_they_need_and_start_and_drain_in_order(tmp
     flags = {service: received_flags(tmp_path, service) for service in ("lobby", "engine", "scoring")}
     for service in flags:
         assert flags[service]["service"] == service
-        assert flags[service]["database"] == f"sqlite:///{tmp_path / service}.db"
     common = {"service", "database", "listen", "metrics-listen", "ready-file"}
     control = {"control-listen", "lobby-public-key"}
     assert flags["lobby"].keys() == common | {"signing-key", "engine-control"}
@@ -75,7 +74,7 @@ async def test_replicas_share_a_database_and_know_all_addresses(tmp_path: Path) 
         every = {instance: received_flags(tmp_path, instance) for instance in at}
         assert endpoints_of(at).engine.split(",") == [at[engine]["listen"] for engine in ENGINES]
     assert list(every) == ["scoring", "scoring-2", *ENGINES, "lobby", "lobby-2"]
-    assert {flags["database"] for flags in every.values()} == {MANY["database"]}
+    assert {flags["database"] for flags in every.values()} == {"postgresql://user:secret@127.0.0.1/shared"}
     controls = [at[engine]["control"] for engine in ENGINES]
     assert len(set(controls)) == len(ENGINES)
     for lobby in ("lobby", "lobby-2"):

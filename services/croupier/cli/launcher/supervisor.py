@@ -44,7 +44,7 @@ class SupervisorSettings:
 
     `note` receives messages for people. Each service has `grace_seconds` to drain at the end; 0 is for folders that are
     deleted afterwards. `database` is the URL of a migrated database that all services share; with None each has its own
-    in the folder, migrated first if `migrates` is set. With `mutual_tls` services and their callers identify themselves
+    in the folder, which is migrated first. With `mutual_tls` services and their callers identify themselves
     by certificates, which are made in the folder. `gateway` returns the flags of a gateway besides its addresses, None
     is for no gateway; `gateway_host` is the IP address at which players reach it. Tables are played at any speed unless
     `is_paced`. `extra_flags`, by instance, are for tests and demonstrations.
@@ -56,7 +56,6 @@ class SupervisorSettings:
     database: str | None = field(default=None, repr=False)
     replicas: Replicas = ONE_OF_EACH
     extra_flags: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    migrates: bool = True
     mutual_tls: bool = False
     gateway: Callable[[DataFolder], Sequence[str]] | None = None
     gateway_host: str = HOST
@@ -231,7 +230,7 @@ async def running_services(
     data = prepare_data_folder(folder, certificates=settings.mutual_tls)
     with sole_use(data):
         check_free(wanted)
-        if settings.migrates and settings.database is None:
+        if settings.database is None:
             await _migrate(data)
         services = Services(data, wanted, settings)
         body = asyncio.current_task()

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from croupier.cli.terminal.hands import hand_text
 from croupier.cli.terminal.lines import USUAL_WIDTH, folded, listed
-from croupier.cli.terminal.words import Words
+from croupier.cli.terminal.words import Words, hand_text
 from croupier_api.v1 import actions_pb2
 from croupier_client.cards import CardValue
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from rich.cells import set_cell_size
 from rich.text import Text
 
-from croupier.cli.terminal.hands import hand_text
 from croupier.cli.terminal.lines import INDENT, USUAL_WIDTH, folded, listed
-from croupier.cli.terminal.words import Words
+from croupier.cli.terminal.words import Words, hand_text
 from croupier.runtime.printed_text import escaped
 from croupier_api.v1 import engine_pb2, facts_pb2, games_pb2
 from croupier_client.cards import CardValue
