@@ -5,16 +5,19 @@ import itertools
 import os
 import secrets
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
 import structlog
 
+from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.database.schema_versions import migrate_database
 from loadtest.postgres import PostgresServer, postgres_server
+from tests.databases import copy_database
 from tests.waiting import SettlingLoop
 
 
@@ -119,3 +122,41 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path / 'new.db'}"
     new_database: Callable[..., str] = request.getfixturevalue("new_database")
     return new_database()
+
+
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return a function for a database file with the schema of a service's package.
+
+    It is to be copied, because a migration takes longer than most tests.
+    """
+
+    @cache
+    def migrated_file(package: str) -> Path:
+        file = tmp_path_factory.mktemp(package) / "migrated.db"
+        asyncio.run(migrate_database(f"sqlite:///{file}", [package]))
+        return file
+
+    return migrated_file
+
+
+@pytest.fixture
+def database_file(migrated: Callable[[str], Path], package: str, tmp_path: Path) -> Path:
+    """Return a new SQLite file with the schema of the package under test."""
+    return copy_database(migrated(package), tmp_path / "test.db")
+
+
+@pytest.fixture
+def database_url(request: pytest.FixtureRequest, package: str) -> str:
+    """Return the URL of a new database with that schema, SQLite unless the test is parametrised."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        return f"sqlite:///{request.getfixturevalue('database_file')}"
+    url: str = request.getfixturevalue("new_database")(package)
+    return url
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    database = open_database(database_url)
+    yield database
+    await database.close()

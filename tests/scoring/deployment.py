@@ -1,6 +1,6 @@
 """A scoring service on loopback with its own keys, and stubs for its two ports."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,11 +69,9 @@ class Keys:
         return bearer(self.private("engine"), SCORING_CONTROL_AUDIENCE, "engine")
 
 
-def bearer(
-    key: Ed25519PrivateKey, audience: str, subject: str, clock: Callable[[], int] = now_milliseconds
-) -> Metadata:
+def bearer(key: Ed25519PrivateKey, audience: str, subject: str) -> Metadata:
     """Return metadata with a token that is valid for a minute."""
-    token, _ = TokenIssuer(key, audience, 60, clock).issue(subject, "Name")
+    token, _ = TokenIssuer(key, audience, 60, now_milliseconds).issue(subject, "Name")
     return (("authorization", f"Bearer {token}"),)
 
 

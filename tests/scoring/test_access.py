@@ -94,23 +94,20 @@ async def test_a_removed_player_sees_neither_sheet_nor_result(
     assert await sees_sheet(harness, "dora", REPLAY)
 
 
-async def test_the_watch_delay_postpones_sheet_and_result_for_others(harness: ScoringHarness) -> None:
-    await record(harness, DELAYED, end=now_milliseconds() - 299_000)
+@pytest.mark.parametrize(("milliseconds", "is_over"), [(299_000, False), (300_000, True)])
+async def test_the_watch_delay_postpones_sheet_and_result_for_others(
+    harness: ScoringHarness, milliseconds: int, is_over: bool
+) -> None:
+    await record(harness, DELAYED, end=now_milliseconds() - milliseconds)
     listed = {
         player: len((await harness.ask("ListResults", pb.ListResultsRequest(player_id="anna"), player)).results)
         for player in ("anna", "carl")
     }
-    assert listed == {"anna": 1, "carl": 0}
-    assert not await sees_sheet(harness, "carl")
+    assert listed == {"anna": 1, "carl": is_over}
+    assert await sees_sheet(harness, "carl") is is_over
 
 
-async def test_after_the_watch_delay_sheet_and_result_are_shown(harness: ScoringHarness) -> None:
-    await record(harness, DELAYED, end=now_milliseconds() - 300_000)
-    assert len((await harness.ask("ListResults", pb.ListResultsRequest(), "carl")).results) == 1
-    assert await sees_sheet(harness, "carl")
-
-
-@pytest.mark.parametrize("access", [BY_LINK, SEATED])
+@pytest.mark.parametrize("access", [BY_LINK, SEATED, tables_pb2.TableAccess()], ids=["link", "seated", "unset"])
 async def test_tables_that_are_not_public_are_in_no_list_and_in_no_statistics_for_others(
     harness: ScoringHarness, access: tables_pb2.TableAccess
 ) -> None:

@@ -45,12 +45,6 @@ ALL: tuple[Round | Result, ...] = (FIRST, SECOND, RESULT)
 ORDERS = list(itertools.permutations(ALL))
 
 
-@pytest.fixture
-async def ledger(database_url: str) -> AsyncIterator[Ledger]:
-    async with opened(database_url) as ledger:
-        yield ledger
-
-
 @asynccontextmanager
 async def opened(url: str, clock: Clock = now_milliseconds) -> AsyncIterator[Ledger]:
     database = open_database(url)
@@ -79,22 +73,6 @@ async def test_order_and_repetition_of_entries_do_not_matter(ledger: Ledger, ord
         (),
     ]
     assert [line.statistics for line in await standings.leaderboard("solo", None, 10)] == [anna, ben]
-
-
-@on_both_databases
-async def test_counts_are_those_of_the_seat_over_the_finished_tables_of_the_game(ledger: Ledger) -> None:
-    swapped = dataclasses.replace(SHEET, table_id="t2", seats=SHEET.seats[::-1])
-    other_game = dataclasses.replace(SHEET, table_id="t3", game="jossing")
-    unfinished = dataclasses.replace(SHEET, table_id="t4")
-    for sheet in (SHEET, swapped, other_game, unfinished):
-        await record(ledger, FIRST, sheet)
-    for sheet in (SHEET, swapped, other_game):
-        await record(ledger, RESULT, sheet)
-    anna = [done.counts for done in await StandingsStore(ledger.database).statistics("anna", Scope.ALL)]
-    assert anna == [(("solos", 1), ("tricks", 7)), (("solos", 1), ("tricks", 13))]
-    lines = await StandingsStore(ledger.database).leaderboard("solo", None, 10)
-    assert [line.statistics.counts for line in lines] == [(("solos", 1), ("tricks", 13))] * 2
-    assert await StandingsStore(ledger.database).leaderboard("solo", lines[0], 10) == lines[1:]
 
 
 CHANGES: list[tuple[Round | Result, Sheet]] = [
@@ -210,16 +188,6 @@ async def test_a_leaderboard_is_in_order_and_continues_after_any_entry(ledger: L
 
 
 @on_both_databases
-async def test_the_name_is_that_of_the_last_table_of_any_game(ledger: Ledger) -> None:
-    tables = (("b", "solo", "Newest", 30), ("a", "solo", "As late", 30), ("c", "jossing", "Old", 10))
-    for table_id, game, name, end in tables:
-        sheet = Sheet(table_id, game, (Seat("anna", name, ""), Seat("ben", "Ben", "")), OPEN)
-        await ledger.record_result(sheet, Result(((0,), (1,)), (0, 0), end, (PRESENT, PRESENT)))
-    lines = await StandingsStore(ledger.database).leaderboard("jossing", None, 10)
-    assert [line.name for line in lines] == ["Newest", "Ben"]
-
-
-@on_both_databases
 async def test_conduct_that_is_not_known_is_no_conflict(ledger: Ledger) -> None:
     """Results of earlier versions have none; the first entry stays as it is."""
     unknown = dataclasses.replace(RESULT, conduct=())
@@ -256,22 +224,6 @@ async def test_which_results_are_ranked(ledger: Ledger, case: str) -> None:
     await record(ledger, result, sheet)
     recorded = (await score_sheet(ledger, sheet.table_id)).result
     assert recorded == dataclasses.replace(result, is_ranked=expected)
-
-
-@on_both_databases
-async def test_every_result_counts_in_the_scopes_to_which_it_belongs(ledger: Ledger) -> None:
-    for number, (sheet, result, _) in enumerate(RANKED.values()):
-        await record(ledger, result, dataclasses.replace(sheet, table_id=f"t{number}"))
-    games = {
-        player_id: [
-            [done.games_finished for done in await StandingsStore(ledger.database).statistics(player_id, scope)]
-            for scope in (Scope.ALL, Scope.PUBLIC, Scope.RANKED)
-        ]
-        for player_id in ("anna", "ben", "carl")
-    }
-    assert games == {"anna": [[6], [3], [3]], "ben": [[6], [3], [3]], "carl": [[1], [1], []]}
-    board = await StandingsStore(ledger.database).leaderboard("solo", None, 10)
-    assert [(line.player_id, line.statistics.games_finished) for line in board] == [("anna", 3), ("ben", 3)]
 
 
 LEFT = SeatConduct(5, True)

@@ -8,7 +8,6 @@ import pytest
 from croupier.runtime.paging import encode_page_token
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_internal.v1.scoring_control_pb2 import RecordResultRequest
-from tests.contract.deployment import person
 from tests.scoring.deployment import PUBLIC, ScoringHarness, result_entry
 from tests.serving import Refusal, refusal
 
@@ -65,23 +64,3 @@ async def test_no_token_names_a_result_that_is_hidden_from_its_caller(harness: S
         named = base64.urlsafe_b64decode(request.page_token)
         assert not any(f"table {number}".encode() in named for number in (0, 2, 3))
     assert pages == [["table 4"], ["table 1"]]
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 100])
-async def test_equal_players_share_a_position_across_pages(harness: ScoringHarness, size: int) -> None:
-    for number in range(4):
-        seats = (person(f"first {number}"), person(f"second {number}"))
-        await harness.record(result_entry(f"t{number}", seats=seats))
-    await harness.record(result_entry("t4", seats=(person("first 0"), person("third"))))
-    request = pb.GetLeaderboardRequest(game="jossing", page_size=size)
-    entries: list[pb.LeaderboardEntry] = []
-    while not entries or request.page_token:
-        page = await harness.ask("GetLeaderboard", request)
-        entries += page.entries
-        request.page_token = page.next_page_token
-    assert [(entry.position, entry.player_id) for entry in entries] == [
-        (1, "first 0"),
-        *((2, f"first {number}") for number in (1, 2, 3)),
-        *((5, f"second {number}") for number in range(4)),
-        (5, "third"),
-    ]

@@ -3,10 +3,8 @@
 import asyncio
 import itertools
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from random import Random
-
-import pytest
 
 from croupier.runtime.table_access import OPEN, SEATED, TableAccess
 from croupier.scoring.ledger import Ledger, Result, Seat, SeatConduct, Sheet
@@ -20,12 +18,6 @@ from tests.scoring.test_ledger import opened
 
 HOUR = 3_600_000
 START = 100 * PAIR_MILLISECONDS
-
-
-@pytest.fixture
-async def ledger(database_url: str) -> AsyncIterator[Ledger]:
-    async with opened(database_url) as ledger:
-        yield ledger
 
 
 async def play(

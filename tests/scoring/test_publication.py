@@ -2,11 +2,11 @@
 
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator
 
 import pytest
 import structlog
 
+from croupier.runtime.database.database import Database
 from croupier.runtime.table_access import OPEN, SEATED, TableAccess
 from croupier.scoring.housekeeping import DAY_MILLISECONDS, Housekeeper
 from croupier.scoring.ledger import Ledger, Result
@@ -16,7 +16,7 @@ from croupier.scoring.standings import Scope
 from croupier.scoring.standings_store import StandingsStore
 from tests.databases import on_both_databases
 from tests.query_plans import plan_of, scanned
-from tests.scoring.test_ledger import FIRST, RESULT, SECOND, SHEET, opened, record
+from tests.scoring.test_ledger import FIRST, RESULT, SECOND, SHEET, record
 
 DELAYED = dataclasses.replace(SHEET, access=dataclasses.replace(OPEN, watch_delay_seconds=60))
 MATCHED = TableAccess(SEATED.visibility, SEATED.watch_policy, 60, is_matched=True)
@@ -26,9 +26,8 @@ Seen = tuple[list[int], int, int]
 
 
 @pytest.fixture
-async def ledger(database_url: str) -> AsyncIterator[Ledger]:
-    async with opened(database_url, lambda: END) as ledger:
-        yield ledger
+def ledger(database: Database) -> Ledger:
+    return Ledger(database, lambda: END)
 
 
 def publisher(ledger: Ledger, now: int) -> Publisher:
@@ -80,10 +79,10 @@ async def test_a_repeated_report_is_no_conflict_and_changes_nothing(ledger: Ledg
     assert await seen(ledger) == ([1, 1, 1], 2, 1)
 
 
-async def test_a_result_that_is_reported_after_the_delay_is_seen_at_once(database_url: str) -> None:
-    async with opened(database_url, lambda: OVER) as ledger:
-        await record(ledger, RESULT, DELAYED)
-        assert await seen(ledger) == ([1, 1, 1], 2, 1)
+async def test_a_result_that_is_reported_after_the_delay_is_seen_at_once(database: Database) -> None:
+    ledger = Ledger(database, lambda: OVER)
+    await record(ledger, RESULT, DELAYED)
+    assert await seen(ledger) == ([1, 1, 1], 2, 1)
 
 
 @pytest.mark.parametrize(

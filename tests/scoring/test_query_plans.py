@@ -1,18 +1,17 @@
 """Every page is read through indexes, so that it costs the same with any number of results."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 
-from croupier.runtime.database.database import Database, open_database
-from croupier.runtime.server.service import now_milliseconds
+from croupier.runtime.database.database import Database
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.schema import METADATA
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from tests.databases import execute
 from tests.query_plans import plan_of, scanned
-from tests.scoring.test_ledger import FIRST, RESULT, SHEET
+from tests.scoring.test_ledger import FIRST, RESULT, record
 
 ENTRY = LeaderboardEntry("anna", "Anna", Statistics("solo", 3, 1, 5))
 PAGES: dict[str, Callable[[StandingsStore], Awaitable[object]]] = {
@@ -27,18 +26,11 @@ PAGES: dict[str, Callable[[StandingsStore], Awaitable[object]]] = {
 }
 
 
-@pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
-    database = open_database(database_url)
-    await Ledger(database, now_milliseconds).record_round(SHEET, FIRST)
-    await Ledger(database, now_milliseconds).record_result(SHEET, RESULT)
-    yield database
-    await database.close()
-
-
 @pytest.mark.parametrize("page", PAGES)
-async def test_no_page_scans_a_table(database: Database, page: str) -> None:
-    steps = await plan_of(database, lambda: PAGES[page](StandingsStore(database)))
+async def test_no_page_scans_a_table(ledger: Ledger, page: str) -> None:
+    await record(ledger, FIRST)
+    await record(ledger, RESULT)
+    steps = await plan_of(ledger.database, lambda: PAGES[page](StandingsStore(ledger.database)))
     assert steps
     assert not scanned(steps, METADATA.tables)
 

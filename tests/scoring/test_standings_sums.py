@@ -6,9 +6,12 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from random import Random
 
+import pytest
+
 from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.server.service import now_milliseconds
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
+from croupier.scoring import standings
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
@@ -143,9 +146,9 @@ async def two_replicas(url: str) -> AsyncIterator[tuple[Database, Database]]:
     await other.close()
 
 
-async def in_pages(standings: StandingsStore, game: str, size: int) -> tuple[LeaderboardEntry, ...]:
+async def in_pages(store: StandingsStore, game: str, size: int) -> tuple[LeaderboardEntry, ...]:
     board: tuple[LeaderboardEntry, ...] = ()
-    while page := await standings.leaderboard(game, board[-1] if board else None, size):
+    while page := await store.leaderboard(game, board[-1] if board else None, size):
         board += page
     return board
 
@@ -162,10 +165,26 @@ async def test_standings_are_the_sums_over_the_ledger(database_url: str, seed: i
         known = {sheet.table_id for sheet, _ in entries}
         recorded = [await score_sheet(Ledger(one, now_milliseconds), table_id) for table_id in sorted(known)]
         assert sum(len(each.rounds) + bool(each.result) for each in recorded) == len(entries)
-        totals, standings = sums_of(recorded), StandingsStore(other)
+        totals, store = sums_of(recorded), StandingsStore(other)
         for scope in Scope:
             for player_id in PLAYERS:
                 expected = [totals[key] for game in sorted(GAMES) if (key := (scope, game, player_id)) in totals]
-                assert list(await standings.statistics(player_id, scope)) == expected
+                assert list(await store.statistics(player_id, scope)) == expected
         for game in GAMES:
-            assert await in_pages(standings, game, random.randint(1, 4)) == board_of(game, totals, recorded)
+            assert await in_pages(store, game, random.randint(1, 4)) == board_of(game, totals, recorded)
+
+
+@pytest.mark.parametrize(
+    ("ranking", "expected"),
+    [
+        pytest.param(((0,),), (1,), id="alone"),
+        pytest.param(((1,), (0,)), (2, 1), id="two in a row"),
+        pytest.param(((0, 1),), (1, 1), id="all tied"),
+        pytest.param(((2,), (0,), (1, 3)), (2, 3, 1, 3), id="tied for last"),
+        pytest.param(((0, 2), (1,), (3,)), (1, 3, 1, 4), id="tied for first, so no seat is second"),
+        pytest.param(((4,), (0, 1, 3), (2,)), (2, 2, 5, 2, 1), id="three tied in the middle"),
+        pytest.param((), (), id="no seats"),
+    ],
+)
+def test_places(ranking: tuple[tuple[int, ...], ...], expected: tuple[int, ...]) -> None:
+    assert standings.places(ranking) == expected
