@@ -216,7 +216,7 @@ class LobbyReplica(Replica):
             registry,
             logger,
         )
-        work = [asyncio.create_task(each()) for each in lobby.background_tasks().values()]
+        work = [asyncio.create_task(each()) for each in lobby.background_tasks.values()]
         server = self.listen(LOBBY, lobby.servicer.add_to, LOBBY_KEY, tokens.PLAYER_AUDIENCE, self.clock, OPEN_METHODS)
         await self._stopped.wait()
         lobby.end_streams()

@@ -1,20 +1,22 @@
-"""Housekeeping opens, finishes, closes and deletes what the calls of players left behind."""
+"""Housekeeping, and the engine's stream of ends, finish what the calls of players left behind."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
 
 from croupier.lobby import housekeeping
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.storage.player_store import PlayerStore
-from croupier.lobby.storage.table_store import TableStore
+from croupier.lobby.housekeeping import REPAIR_MILLISECONDS
+from croupier.lobby.tables import table_opener
+from croupier.lobby.tables.engine_port import EndedTables
 from croupier.lobby.tables.forming_table import TableState
 from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached, ServiceError, Unauthenticated, Unavailable
 from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, FakeClock, FakeEngine, player
+from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, START, FakeClock, FakeEngine, player
 from tests.lobby.matches import ADA, BOB
 from tests.waiting import until
 
@@ -71,16 +73,11 @@ async def test_a_step_that_fails_is_tried_again(lobby: Lobby, engine: FakeEngine
     table_id = await playing(lobby)
     engine.finished.add(table_id)
     engine.failure = failure
-    task = asyncio.create_task(lobby.housekeeper.run(pause_seconds=0.01))
-    await until(lambda: "table_statuses" in engine.calls)
+    await lobby.housekeeper.run_steps()
+    assert "table_statuses" in engine.calls
     engine.failure = None
-
-    async def is_finished() -> bool:
-        return await state_of(lobby, table_id) is TableState.FINISHED
-
-    await until(is_finished)
-    task.cancel()
-    await asyncio.wait([task])
+    await lobby.housekeeper.run_steps()
+    assert await state_of(lobby, table_id) is TableState.FINISHED
 
 
 @on_both_databases
@@ -180,24 +177,71 @@ async def test_tables_are_counted_by_game_and_state(lobby: Lobby) -> None:
 
 
 async def test_old_rows_are_deleted_twice_a_minute(
-    lobby: Lobby, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    deployment: LobbyDeployment, clock: FakeClock, database: Database
 ) -> None:
-    runs, deletions = [], []
-    count_running, delete_expired = TableStore.count_running, PlayerStore.delete_expired
+    counts = []
+    async with deployment.lobby(refresh_token_seconds=0) as lobby:
+        for number in range(12):
+            await lobby.auth.sign_in(f"the secret of device {number}", "Ada")
+            await lobby.housekeeper.run_steps()
+            ((count,),) = await execute(database, "SELECT count(*) FROM lobby_sign_ins")
+            counts.append(count)
+            clock.advance(3)
+    assert counts == [*range(10), 0, 1]
 
-    async def counted(store: TableStore) -> dict[tuple[str, TableState], int]:
-        runs.append(True)
-        clock.advance(3)
-        return await count_running(store)
 
-    async def deleting(store: PlayerStore, now: int) -> None:
-        deletions.append(len(runs))
-        await delete_expired(store, now)
-
-    monkeypatch.setattr(TableStore, "count_running", counted)
-    monkeypatch.setattr(PlayerStore, "delete_expired", deleting)
-    task = asyncio.create_task(lobby.housekeeper.run(pause_seconds=0))
-    await until(lambda: len(deletions) >= 3)
+@pytest.fixture
+async def following(lobby: Lobby, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    """Follow the ends in the background."""
+    for name in ("RESUME_SECONDS", "RETRY_SECONDS"):
+        monkeypatch.setattr(table_opener, name, 0.001)
+    task = asyncio.create_task(lobby.opener.follow_ends())
+    yield
     task.cancel()
     await asyncio.wait([task])
-    assert deletions[:3] == [1, 11, 21]
+
+
+async def until_finished(lobby: Lobby, table_id: str) -> None:
+    async def is_finished() -> bool:
+        return await state_of(lobby, table_id) is TableState.FINISHED
+
+    await until(is_finished)
+
+
+@on_both_databases
+@pytest.mark.usefixtures("following")
+async def test_an_ended_table_is_finished_at_once(lobby: Lobby, engine: FakeEngine) -> None:
+    ended, other = await playing(lobby, 1), await playing(lobby, 2)
+    engine.finished.add(ended)
+    # The engine may know tables that the lobby has deleted.
+    engine.ended.put_nowait(EndedTables(["unknown", ended], START + 5))
+    await until_finished(lobby, ended)
+    assert await state_of(lobby, other) is TableState.PLAYING
+
+
+@pytest.mark.usefixtures("following")
+async def test_the_stream_is_resumed_after_its_last_message(lobby: Lobby, engine: FakeEngine) -> None:
+    table_id = await playing(lobby)
+    engine.ended.put_nowait(EndedTables([], START + 5))
+    engine.ended.put_nowait(None)
+    await until(lambda: engine.resumed_at == [START, START + 5])
+    engine.failure = ENGINE_UNAVAILABLE
+    engine.ended.put_nowait(None)
+    await until(lambda: engine.calls.count("watch_ended_tables") > 3)
+    engine.failure = None
+    engine.finished.add(table_id)
+    engine.ended.put_nowait(EndedTables([table_id], START + 6))
+    await until_finished(lobby, table_id)
+    assert set(engine.resumed_at[1:]) == {START + 5}
+
+
+async def test_all_games_are_asked_for_at_the_start_and_then_seldom(
+    lobby: Lobby, engine: FakeEngine, clock: FakeClock
+) -> None:
+    await playing(lobby)
+    for _ in range(3):
+        await lobby.housekeeper.repair_finished()
+    assert engine.calls.count("table_statuses") == 1
+    clock.advance(REPAIR_MILLISECONDS / 1000)
+    await lobby.housekeeper.repair_finished()
+    assert engine.calls.count("table_statuses") == 2

@@ -1,6 +1,5 @@
 """Players of forming tables who are gone hold up nobody."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
@@ -13,7 +12,7 @@ from croupier.lobby.storage.store import Store
 from croupier.lobby.tables.forming_table import Seat, Table, TableState, with_presence
 from croupier.lobby.tables.presence import AWAY_MILLISECONDS
 from croupier.lobby.tables.table_service import WatchedTable
-from croupier.runtime.errors import NotPermitted
+from croupier.runtime.errors import NotPermitted, Unavailable
 from tests.databases import on_both_databases
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, FakeClock, FakeEngine, forming_table, player
@@ -202,17 +201,15 @@ async def test_rows_of_tables_that_form_no_more_are_deleted(settled: Lobby, cloc
 async def test_presence_is_recorded_again_after_a_failure(
     settled: Lobby, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, has_failed = await full(settled), asyncio.Event()
+    table = await full(settled)
 
     async def fail(*_: object) -> list[str]:
-        has_failed.set()
         raise ENGINE_UNAVAILABLE
 
     with monkeypatch.context() as outage:
         outage.setattr(PresenceStore, "list_stale", fail)
-        running = asyncio.create_task(settled.presence.run())
-        await has_failed.wait()
-    running.cancel()
+        with pytest.raises(Unavailable):
+            await settled.presence.tick()
     async with watching(settled, BOB.player_id, table):
         await pass_time(settled, clock, 60)
     assert away(await stored(settled, table)) == [True, False, True]

@@ -42,7 +42,7 @@ async def lobbies(deployment: LobbyDeployment, *, running: bool = False, **chang
             replicas.append(lobby)
             if running:
                 stack.push_async_callback(
-                    cancel_all, [asyncio.create_task(work()) for work in lobby.background_tasks().values()]
+                    cancel_all, [asyncio.create_task(work()) for work in lobby.background_tasks.values()]
                 )
         yield replicas
 

@@ -8,6 +8,7 @@ import pytest
 
 from croupier.runtime.observation.logs import BestEffortStream, failures_logged
 from croupier.runtime.observation.outage_log import MAX_REASONS, QUIET_NANOSECONDS, OutageLog
+from croupier.runtime.server.tasks import repeat
 from tests.engine.fakes import RecordingLogger
 from tests.lobby.fakes import ENGINE_UNAVAILABLE
 
@@ -52,9 +53,16 @@ def test_failures_are_logged_except_outages() -> None:
     assert logger.lines == [("error", "it is done later", {"exc_info": fault, "step": "count"})]
 
 
-def test_a_cancellation_is_no_failure() -> None:
-    with pytest.raises(asyncio.CancelledError), failures_logged(RecordingLogger(), "it is done later"):
-        raise asyncio.CancelledError
+async def test_a_step_that_fails_is_repeated_until_it_is_cancelled() -> None:
+    logger, fault = RecordingLogger(), RuntimeError("broken")
+    outcomes = iter([ENGINE_UNAVAILABLE, fault, asyncio.CancelledError])
+
+    async def step() -> None:
+        raise next(outcomes)
+
+    with pytest.raises(asyncio.CancelledError):
+        await repeat(step, 0, logger, "it is done later")
+    assert logger.lines == [("error", "it is done later", {"exc_info": fault})]
 
 
 class Outages:

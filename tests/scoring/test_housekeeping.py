@@ -4,16 +4,16 @@ import asyncio
 import dataclasses
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 from sqlalchemy import func, select, update
 
 from croupier.runtime.database.database import Database
 from croupier.runtime.table_access import SEATED
-from croupier.scoring.housekeeping import BATCH_SIZE, DAY_MILLISECONDS, Housekeeper
+from croupier.scoring.housekeeping import BATCH_SIZE, DAY_MILLISECONDS, delete_expired
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.schema import METADATA, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
 from croupier.scoring.standings import Scope
@@ -52,8 +52,7 @@ async def test_results_are_deleted_some_days_after_their_end(database_url: str) 
         await record_tables(one)
         before = await standings_of(one.database)
         now = (OLD + 11) * DAY_MILLISECONDS
-        keepers = [Housekeeper(each.database, 10, lambda: now, structlog.get_logger()) for each in (one, other)]
-        await asyncio.gather(*(keeper.delete_expired() for keeper in keepers))
+        await asyncio.gather(*(delete_expired(each.database, 10, lambda: now) for each in (one, other)))
         assert await left(one.database) == [3, 3, 9, 2]
         listed = await StandingsStore(one.database).results("", "anna", None, 10, caller_id="ben")
         assert [sheet.table_id for sheet, _ in listed] == [f"t{OLD + 1}", f"t{OLD}"]
@@ -78,9 +77,8 @@ async def test_rounds_without_result_are_deleted_some_days_after_the_last_report
         # The clock of the engine is two days ahead.
         ends = dataclasses.replace(RESULT, end_milliseconds=clock() + 2 * DAY_MILLISECONDS)
         assert await record(one, ends, dataclasses.replace(SHEET, table_id="ends"))
-        keepers = [Housekeeper(each.database, 10, clock, structlog.get_logger()) for each in (one, other)]
         for day, sheets in ((10, OLD + 3), (11, 3), (16, 3), (17, 1), (18, 1), (19, 0)):
-            await asyncio.gather(*(keeper.delete_expired() for keeper in keepers))
+            await asyncio.gather(*(delete_expired(each.database, 10, clock) for each in (one, other)))
             assert (await left(one.database))[0] == sheets, day
         assert await left(one.database) == [0, 0, 0, 0]
 
@@ -91,8 +89,7 @@ async def test_a_table_that_is_reported_during_the_deletion_is_kept(database_url
         await record(ledger, FIRST)
         async with held_transaction(ledger.database) as report:
             await report.execute(update(SHEETS).values(reported_milliseconds=11 * DAY_MILLISECONDS))
-            keeper = Housekeeper(ledger.database, 10, lambda: 11 * DAY_MILLISECONDS, structlog.get_logger())
-            await keeper.delete_expired()
+            await delete_expired(ledger.database, 10, lambda: 11 * DAY_MILLISECONDS)
         assert await left(ledger.database) == [1, 1, 3, 0]
 
 
@@ -107,9 +104,8 @@ async def test_sqlite_lets_no_report_in_between_choice_and_deletion(database_url
     refused_statements: list[str] = []
     async with opened(database_url, lambda: 0) as ledger:
         await record(ledger, FIRST)
-        keeper = Housekeeper(ledger.database, 10, lambda: 11 * DAY_MILLISECONDS, structlog.get_logger())
         with before_each_statement(report):
-            await keeper.delete_expired()
+            await delete_expired(ledger.database, 10, lambda: 11 * DAY_MILLISECONDS)
         assert len(refused_statements) == 4
         assert await left(ledger.database) == [0, 0, 0, 0]
 
@@ -117,7 +113,7 @@ async def test_sqlite_lets_no_report_in_between_choice_and_deletion(database_url
 async def test_no_deletion_scans_a_table(database_url: str) -> None:
     async with opened(database_url, lambda: 0) as ledger:
         await record(ledger, FIRST)
-        keeper = Housekeeper(ledger.database, 10, lambda: 11 * DAY_MILLISECONDS, structlog.get_logger())
-        steps = await plan_of(ledger.database, keeper.delete_expired)
+        delete = partial(delete_expired, ledger.database, 10, lambda: 11 * DAY_MILLISECONDS)
+        steps = await plan_of(ledger.database, delete)
         assert await left(ledger.database) == [0, 0, 0, 0]
         assert not scanned(steps, METADATA.tables)

@@ -4,14 +4,13 @@ import pytest
 from alembic import command
 from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import IntegrityError
-from structlog import get_logger
 
 from croupier.runtime.database.alembic_migrations import alembic_config
 from croupier.runtime.database.database import open_database
 from croupier.runtime.server.service import now_milliseconds
 from croupier.runtime.table_access import SEATED
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
-from croupier.scoring.publication import Publisher
+from croupier.scoring.publication import publish_due
 from croupier.scoring.schema import METADATA, SHEETS
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import StandingsStore
@@ -125,5 +124,5 @@ async def test_stored_results_stay_public_and_ranked_as_they_counted(empty_url: 
         }
         assert await standings.statistics("anna", Scope.RANKED) == (Statistics("solo", 1, 1, 1),)
         assert len(await standings.results("", "", None, 10, caller_id="carl")) == 2
-        await Publisher(database, now_milliseconds, get_logger()).publish_due()
+        await publish_due(database, now_milliseconds)
         assert await standings.statistics("anna", Scope.RANKED) == (Statistics("solo", 1, 1, 1),)

@@ -4,13 +4,12 @@ import asyncio
 import dataclasses
 
 import pytest
-import structlog
 
 from croupier.runtime.database.database import Database
 from croupier.runtime.table_access import OPEN, SEATED, TableAccess
-from croupier.scoring.housekeeping import DAY_MILLISECONDS, Housekeeper
+from croupier.scoring.housekeeping import DAY_MILLISECONDS, delete_expired
 from croupier.scoring.ledger import Ledger, Result
-from croupier.scoring.publication import Publisher
+from croupier.scoring.publication import publish_due
 from croupier.scoring.schema import METADATA
 from croupier.scoring.standings import Scope
 from croupier.scoring.standings_store import StandingsStore
@@ -30,8 +29,8 @@ def ledger(database: Database) -> Ledger:
     return Ledger(database, lambda: END)
 
 
-def publisher(ledger: Ledger, now: int) -> Publisher:
-    return Publisher(ledger.database, lambda: now, structlog.get_logger())
+async def publish(ledger: Ledger, now: int = OVER) -> None:
+    await publish_due(ledger.database, lambda: now)
 
 
 async def seen(ledger: Ledger) -> Seen:
@@ -46,11 +45,11 @@ async def seen(ledger: Ledger) -> Seen:
 async def test_all_players_see_a_result_once_the_watch_delay_is_over(ledger: Ledger) -> None:
     await record(ledger, RESULT, DELAYED)
     assert await seen(ledger) == ([1, 0, 0], 0, 0)
-    await publisher(ledger, OVER - 1).publish_due()
+    await publish(ledger, OVER - 1)
     assert await seen(ledger) == ([1, 0, 0], 0, 0)
     # Its players see it at once in their own list.
     assert len(await StandingsStore(ledger.database).results("", "anna", None, 10, caller_id="anna")) == 1
-    await asyncio.gather(*(publisher(ledger, OVER).publish_due() for _ in range(3)))
+    await asyncio.gather(*(publish(ledger) for _ in range(3)))
     assert await seen(ledger) == ([1, 1, 1], 2, 1)
     games = await StandingsStore(ledger.database).statistics("anna", Scope.RANKED)
     assert games == await StandingsStore(ledger.database).statistics("anna", Scope.ALL)
@@ -60,7 +59,7 @@ async def test_all_players_see_a_result_once_the_watch_delay_is_over(ledger: Led
 async def test_the_counts_of_rounds_are_published_whenever_they_arrive(ledger: Ledger) -> None:
     await record(ledger, RESULT, DELAYED)
     await record(ledger, FIRST, DELAYED)
-    await publisher(ledger, OVER).publish_due()
+    await publish(ledger)
     await record(ledger, SECOND, DELAYED)
     store = StandingsStore(ledger.database)
     (all_games,) = await store.statistics("anna", Scope.ALL)
@@ -73,9 +72,9 @@ async def test_the_counts_of_rounds_are_published_whenever_they_arrive(ledger: L
 async def test_a_repeated_report_is_no_conflict_and_changes_nothing(ledger: Ledger) -> None:
     assert await record(ledger, RESULT, DELAYED)
     assert not await record(ledger, RESULT, DELAYED)
-    await publisher(ledger, OVER).publish_due()
+    await publish(ledger)
     assert not await record(ledger, RESULT, DELAYED)
-    await publisher(ledger, OVER).publish_due()
+    await publish(ledger)
     assert await seen(ledger) == ([1, 1, 1], 2, 1)
 
 
@@ -98,7 +97,7 @@ async def test_publication_keeps_the_access_of_the_table(
     ledger: Ledger, access: TableAccess, result: Result, expected: Seen
 ) -> None:
     await record(ledger, result, dataclasses.replace(SHEET, access=access))
-    await publisher(ledger, OVER).publish_due()
+    await publish(ledger)
     assert await seen(ledger) == expected
 
 
@@ -106,14 +105,13 @@ async def test_publication_keeps_the_access_of_the_table(
 async def test_a_result_is_not_deleted_before_its_publication(ledger: Ledger) -> None:
     await record(ledger, RESULT, DELAYED)
     now = END + 2 * DAY_MILLISECONDS
-    keeper = Housekeeper(ledger.database, 1, lambda: now, structlog.get_logger())
-    await keeper.delete_expired()
-    await publisher(ledger, now).publish_due()
-    await keeper.delete_expired()
+    await delete_expired(ledger.database, 1, lambda: now)
+    await publish(ledger, now)
+    await delete_expired(ledger.database, 1, lambda: now)
     assert await seen(ledger) == ([1, 1, 1], 2, 0)
 
 
 async def test_no_publication_scans_a_table(ledger: Ledger) -> None:
     await record(ledger, RESULT, DELAYED)
-    steps = await plan_of(ledger.database, publisher(ledger, OVER).publish_due)
+    steps = await plan_of(ledger.database, lambda: publish(ledger))
     assert not scanned(steps, METADATA.tables)

@@ -55,7 +55,7 @@ def build(settings: LobbySettings, resources: Resources) -> Service:
         registry=registry,
         rpc_metrics=RpcMetrics(registry),
         check_access=partial(check_keys, settings, issuer, resources.tls, outages),
-        tasks=lobby.background_tasks(),
+        tasks=lobby.background_tasks,
         leave=leave,
     )
 

@@ -34,14 +34,15 @@ from croupier.runtime.admission.budget import Budget
 from croupier.runtime.database.database import Database
 from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, TokenIssuer
 from croupier.runtime.observation.logs import Logger
-from croupier.runtime.server.tasks import TaskFactory
+from croupier.runtime.server.tasks import TaskFactory, repeat
+
+PRESENCE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Lobby:
-    """The wired parts of a lobby; none of them runs yet."""
+    """The wired parts of a lobby; none of them runs yet. Its background tasks run until cancelled."""
 
-    settings: LobbySettings
     auth: AuthService
     tables: TableService
     matchmaker: Matchmaker
@@ -51,16 +52,7 @@ class Lobby:
     catch_up_worker: CatchUp
     opener: TableOpener
     servicer: LobbyServicer
-
-    def background_tasks(self) -> Mapping[str, TaskFactory]:
-        """Return the background tasks, which run until cancelled."""
-        return {
-            "matchmaking": self.matchmaker.run,
-            "housekeeping": partial(self.housekeeper.run, self.settings.housekeeping_seconds),
-            "ended tables": self.opener.follow_ends,
-            "presence": self.presence.run,
-            "catch-up": self.catch_up_worker.run,
-        }
+    background_tasks: Mapping[str, TaskFactory]
 
     def pending(self) -> Mapping[str, int]:
         """Return the number of pending items of each kind: all 0 while no player waits."""
@@ -94,10 +86,18 @@ def assemble(
     time_control = TimeControl(settings.action_seconds, settings.reserve_seconds, 0)
     issuer = TokenIssuer(key, PLAYER_AUDIENCE, settings.access_token_seconds, clock)
     auth = AuthService(players, issuer, settings.refresh_token_seconds, source, clock)
-    presence = Presence(PresenceStore(store), tables, updater, feed, clock, logger)
+    presence = Presence(PresenceStore(store), tables, updater, feed, clock)
     service = TableService(tables, updater, feed, engine, opener, games, presence, source, clock)
     matchmaker = Matchmaker(tickets, opener, games, time_control, source, clock, metrics, logger)
     catch_up = CatchUp(tables, feed, store.notifications, clock, logger)
     housekeeper = Housekeeper(tables, tickets, players, updater, opener, metrics, settings, clock, logger)
     servicer = LobbyServicer(auth, service, matchmaker, games, time_control, sign_ins, metrics, clock)
-    return Lobby(settings, auth, service, matchmaker, housekeeper, feed, presence, catch_up, opener, servicer)
+    pause_seconds = settings.housekeeping_seconds
+    tasks = {
+        "matchmaking": matchmaker.run,
+        "housekeeping": partial(repeat, housekeeper.run_steps, pause_seconds, logger, "housekeeping failed"),
+        "ended tables": opener.follow_ends,
+        "presence": partial(repeat, presence.tick, PRESENCE_SECONDS, logger, "presence is recorded later"),
+        "catch-up": catch_up.run,
+    }
+    return Lobby(auth, service, matchmaker, housekeeper, feed, presence, catch_up, opener, servicer, tasks)

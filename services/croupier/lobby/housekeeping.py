@@ -49,16 +49,9 @@ class Housekeeper:
     """The time at which old rows were last deleted."""
     _cursors: dict[str, str] = field(default_factory=dict)
 
-    async def run(self, pause_seconds: float) -> None:
-        """Run all steps again and again, with a pause between; runs until cancelled."""
-        while True:
-            for name, step in (self._steps() | self._deletions()).items():
-                with failures_logged(self.logger, "step is retried later", step=name):
-                    await step()
-            await asyncio.sleep(pause_seconds)
-
-    def _steps(self) -> dict[str, Callable[[], Awaitable[None]]]:
-        return {
+    async def run_steps(self) -> None:
+        """Run all steps, those that delete old rows only if it is time for them; a failure of one is logged."""
+        steps: dict[str, Callable[[], Awaitable[None]]] = {
             "open_tables": self.open_tables,
             "finish_tables": self.repair_finished,
             "close_idle_tables": self.close_idle_tables,
@@ -66,14 +59,13 @@ class Housekeeper:
             "discard_tables": self.updater.send_discarded,
             "count_tables": self.count_tables,
         }
-
-    def _deletions(self) -> dict[str, Callable[[], Awaitable[None]]]:
-        """Return the steps that delete old rows, if it is time for them."""
         now = self.clock()
-        if now < self._deleted_milliseconds + DELETION_MILLISECONDS:
-            return {}
-        self._deleted_milliseconds = now
-        return {"delete_expired": self.delete_expired, "delete_unplayed_guests": self.delete_unplayed_guests}
+        if now >= self._deleted_milliseconds + DELETION_MILLISECONDS:
+            self._deleted_milliseconds = now
+            steps |= {"delete_expired": self.delete_expired, "delete_unplayed_guests": self.delete_unplayed_guests}
+        for name, step in steps.items():
+            with failures_logged(self.logger, "step is retried later", step=name):
+                await step()
 
     async def open_tables(self) -> None:
         """Open tables whose opening was interrupted."""

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from prometheus_client import CollectorRegistry
@@ -19,9 +20,10 @@ from croupier.runtime.identity.tokens import (
 from croupier.runtime.observation.metrics import RpcMetrics
 from croupier.runtime.server.grpc_server import AddServices
 from croupier.runtime.server.service import Port, Resources, Service, now_milliseconds, run_service
-from croupier.scoring.housekeeping import Housekeeper
+from croupier.runtime.server.tasks import repeat
+from croupier.scoring.housekeeping import delete_expired
 from croupier.scoring.ledger import Ledger
-from croupier.scoring.publication import Publisher
+from croupier.scoring.publication import publish_due
 from croupier.scoring.servicer import (
     CONTROL_SERVICE_NAME,
     SERVICE_NAME,
@@ -31,6 +33,9 @@ from croupier.scoring.servicer import (
 )
 from croupier.scoring.settings import ScoringSettings
 from croupier.scoring.standings_store import StandingsStore
+
+PUBLICATION_SECONDS = 1.0
+DELETION_SECONDS = 60.0
 
 
 def servicers(
@@ -48,11 +53,14 @@ def build(settings: ScoringSettings, resources: Resources) -> Service:
     lobby = TokenVerifier(load_public_key(settings.lobby_public_key), PLAYER_AUDIENCE, now_milliseconds)
     engine_key = load_public_key(settings.engine_public_key)
     engine = TokenVerifier(engine_key, SCORING_CONTROL_AUDIENCE, now_milliseconds)
-    limits = limits_of(settings, time.monotonic_ns)
-    registry = CollectorRegistry()
-    add_players, add_control = servicers(resources.database, registry, engine_key, now_milliseconds)
-    housekeeper = Housekeeper(resources.database, settings.result_days, now_milliseconds, resources.logger)
-    publisher = Publisher(resources.database, now_milliseconds, resources.logger)
+    limits, registry = limits_of(settings, time.monotonic_ns), CollectorRegistry()
+    database, logger = resources.database, resources.logger
+    add_players, add_control = servicers(database, registry, engine_key, now_milliseconds)
+    publish = partial(publish_due, database, now_milliseconds)
+    tasks = {"publication": partial(repeat, publish, PUBLICATION_SECONDS, logger, "results are published later")}
+    if settings.result_days:
+        delete = partial(delete_expired, database, settings.result_days, now_milliseconds)
+        tasks["housekeeping"] = partial(repeat, delete, DELETION_SECONDS, logger, "old results are deleted later")
     return Service(
         ports=(
             Port("listen", settings.listen, SERVICE_NAME, add_players, lobby, limits=limits),
@@ -60,7 +68,7 @@ def build(settings: ScoringSettings, resources: Resources) -> Service:
         ),
         registry=registry,
         rpc_metrics=RpcMetrics(registry),
-        tasks={"publication": publisher.run} | ({"housekeeping": housekeeper.run} if settings.result_days else {}),
+        tasks=tasks,
     )
 
 

@@ -1,48 +1,27 @@
 """Housekeeping: deletes the entries of tables that ended, or got no report, long ago; standings keep their sums."""
 
-import asyncio
-from dataclasses import dataclass
-
 from sqlalchemy import Connection, Select, delete, exists, literal, select
 
 from croupier.runtime.database.database import Database
 from croupier.runtime.identity.tokens import Clock
-from croupier.runtime.observation.logs import Logger, failures_logged
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
 
-PAUSE_SECONDS = 60.0
 BATCH_SIZE = 50
 DAY_MILLISECONDS = 86_400_000
 
 
-@dataclass(frozen=True, slots=True)
-class Housekeeper:
-    """Deletes results, with score sheets and rounds, `result_days` after their end.
+async def delete_expired(database: Database, result_days: int, clock: Clock) -> None:
+    """Delete results, with score sheets and rounds, `result_days` after their end, in batches.
 
     Sheets without result are deleted so long after the last report of their table. Engines repeat a report within
     seconds. One that came only after the deletion would count a second time.
     """
-
-    database: Database
-    result_days: int
-    clock: Clock
-    logger: Logger
-
-    async def run(self) -> None:
-        """Delete old results again and again; runs until cancelled."""
-        while True:
-            with failures_logged(self.logger, "old results are deleted later"):
-                await self.delete_expired()
-            await asyncio.sleep(PAUSE_SECONDS)
-
-    async def delete_expired(self) -> None:
-        """Delete what is older than the retention time, in batches."""
-        before = self.clock() - self.result_days * DAY_MILLISECONDS
-        # Results come first: of the sheets that were reported so long ago, those without one are then left.
-        for old in (_ended(True, before), _ended(False, before), _abandoned(before)):
-            deleted = BATCH_SIZE
-            while deleted == BATCH_SIZE:
-                deleted = await self.database.write(_delete_batch, old)
+    before = clock() - result_days * DAY_MILLISECONDS
+    # Results come first: of the sheets that were reported so long ago, those without one are then left.
+    for old in (_ended(True, before), _ended(False, before), _abandoned(before)):
+        deleted = BATCH_SIZE
+        while deleted == BATCH_SIZE:
+            deleted = await database.write(_delete_batch, old)
 
 
 def _ended(is_public: bool, before: int) -> Select[tuple[str]]:

@@ -1,47 +1,25 @@
 """Publication: results of tables with a watch delay become visible to all players once the delay is over."""
 
-import asyncio
-from dataclasses import dataclass
-
 from sqlalchemy import BigInteger, Connection, String, bindparam, select, update
 
 from croupier.runtime.database.database import Database
 from croupier.runtime.identity.tokens import Clock
-from croupier.runtime.observation.logs import Logger, failures_logged
 from croupier.runtime.table_access import Visibility
 from croupier.scoring import standings_writer
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, SHEETS
 
-PAUSE_SECONDS = 1.0
 BATCH_SIZE = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Publisher:
-    """Publishes results: lists of public results and the standings that all players see then have them."""
+async def publish_due(database: Database, clock: Clock) -> None:
+    """Publish the results whose watch delay is over, each in a transaction of its own.
 
-    database: Database
-    clock: Clock
-    logger: Logger
-
-    async def run(self) -> None:
-        """Publish results every second; runs until cancelled."""
-        while True:
-            with failures_logged(self.logger, "results are published later"):
-                await self.publish_due()
-            await asyncio.sleep(PAUSE_SECONDS)
-
-    async def publish_due(self) -> None:
-        """Publish the results whose watch delay is over, each in a transaction of its own."""
-        table_ids = await self._due()
-        while table_ids:
-            for table_id in table_ids:
-                await self.database.write(_publish, table_id)
-            table_ids = await self._due()
-
-    async def _due(self) -> list[str]:
-        now = self.clock()
-        return list(await self.database.read(lambda connection: connection.scalars(_DUE, {"now": now}).all()))
+    Lists of public results and the standings that all players see then have them.
+    """
+    now = {"now": clock()}
+    while table_ids := await database.read(lambda connection: connection.scalars(_DUE, now).all()):
+        for table_id in table_ids:
+            await database.write(_publish, table_id)
 
 
 def _publish(connection: Connection, table_id: str) -> None:

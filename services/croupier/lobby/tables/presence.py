@@ -3,7 +3,6 @@
 Another player becomes host, and no game begins with somebody who is away.
 """
 
-import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,11 +13,9 @@ from croupier.lobby.storage.table_store import TableStore
 from croupier.lobby.tables.forming_table import Table, TableState, with_presence
 from croupier.lobby.tables.table_updater import TableUpdater
 from croupier.runtime.errors import NotFound
-from croupier.runtime.observation.logs import Logger, failures_logged
 
 AWAY_MILLISECONDS = 45_000
 """Streams are recorded every 20 s at most, and the clocks of lobbies may differ by 5 s in both directions."""
-TICK_SECONDS = 5.0
 MAX_PAUSE_MILLISECONDS = 20_000
 """After a longer pause, such as one of the database, players had no chance to be recorded."""
 BATCH_SIZE = 500
@@ -33,7 +30,6 @@ class Presence:
     updater: TableUpdater
     feed: TableFeed
     clock: Callable[[], int]
-    logger: Logger
     _reliable_from: int = field(init=False)
     """The time from which records of everybody who is there exist."""
     _ticked_milliseconds: int | None = None
@@ -51,13 +47,6 @@ class Presence:
             seen = {seat.player_id: 0 for seat in table.seats if seat.player_id and not seat.is_away} | dict(seen)
         calling = {caller_id: now} if caller_id else {}
         return with_presence(table, {**seen, **calling}, since)
-
-    async def run(self) -> None:
-        """Tick every few seconds; runs until cancelled."""
-        while True:
-            with failures_logged(self.logger, "presence is recorded later"):
-                await self.tick()
-            await asyncio.sleep(TICK_SECONDS)
 
     async def tick(self) -> None:
         """Record the players who follow their tables, and mark those who are away."""

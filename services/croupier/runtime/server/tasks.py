@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mappin
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
-from croupier.runtime.observation.logs import Logger
+from croupier.runtime.observation.logs import Logger, failures_logged
 from croupier.runtime.server.program import SettingsError
 
 END_SECONDS = 2.0
@@ -13,6 +13,14 @@ END_SECONDS = 2.0
 
 TaskFactory: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 """Returns the coroutine of a background task."""
+
+
+async def repeat(step: TaskFactory, pause_seconds: float, logger: Logger, failure: str) -> None:
+    """Run a step again and again, also after one that failed, with a pause between; runs until cancelled."""
+    while True:
+        with failures_logged(logger, failure):
+            await step()
+        await asyncio.sleep(pause_seconds)
 
 
 async def end_tasks(tasks: Iterable[asyncio.Task[Any]]) -> None:
