@@ -108,6 +108,7 @@ async def test_running_tables_of_a_network_are_limited(
             await lobby.servicer.CreateTable(CREATE, call_as(2, network))
         await lobby.servicer.LeaveTable(pb.LeaveTableRequest(table_id=first.table_id), call_as(1))
         third = (await lobby.servicer.CreateTable(CREATE, call_as(1))).table
+    assert sorted(engine.networks.values()) == ["", NEAR, NEAR, NEAR, FAR]
     assert engine.networks[third.table_id] == NEAR
     stored = await execute(database, select(TABLES.c.network))
     assert sorted(each or "" for (each,) in stored) == ["", "", NEAR, NEAR, FAR]
@@ -124,12 +125,6 @@ async def test_a_stream_pays_for_each_further_page_of_tables(lobby: Lobby, monke
         for _ in range(5):
             await anext(stream)
     assert budget.wait("ada", 1000) == 2 * TABLES_PAGE_COST * SECOND
-
-
-@pytest.mark.parametrize("network", ["", NEAR, FAR])
-async def test_the_engine_gets_the_network_of_the_creator(lobby: Lobby, engine: FakeEngine, network: str) -> None:
-    table = (await lobby.servicer.CreateTable(CREATE, call_as(1, network))).table
-    assert engine.networks == {table.table_id: network}
 
 
 def join(lobby: Lobby, call: Call, code: str = "23456789") -> Awaitable[pb.JoinTableResponse]:

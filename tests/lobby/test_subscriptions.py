@@ -13,7 +13,7 @@ from croupier.lobby.feed.subscriptions import MESSAGES_PER_TICK
 from croupier.lobby.tables.forming_table import Table, TableState
 from croupier.lobby.tables.table_service import MAX_PAGE_READS, WatchedTable
 from croupier.runtime.database.drivers import POOL_SIZE
-from croupier.runtime.errors import NotFound, Unavailable
+from croupier.runtime.errors import NotFound
 from croupier.runtime.fair_queue import TICK_SECONDS
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, FakeClock
@@ -126,13 +126,3 @@ async def test_changes_of_another_replica_arrive(deployment: LobbyDeployment, cl
             joined = await one.tables.join(BOB, table.table_id)
             await other.catch_up_worker.catch_up()
             assert await next_table(stream) == joined
-
-
-async def test_streams_end_when_the_server_stops(lobby: Lobby) -> None:
-    table = await lobby.tables.create(ADA, PAIRS)
-    stream = lobby.tables.watch_table(EVE.player_id, table.table_id)
-    assert [(await next_message(stream)).is_list_complete for _ in range(2)] == [False, True]
-    lobby.end_streams()
-    for ending in (stream, lobby.tables.watch_public(EVE.player_id, "")):
-        with pytest.raises(Unavailable, match="stop"):
-            await next_message(ending)

@@ -191,14 +191,6 @@ async def test_pages_take_turns_with_changes(readers: Readers) -> None:
     assert pages == [[table.table_id for table in page]] * 50
 
 
-async def test_a_page_with_tables_left_ends_when_the_server_stops(readers: Readers) -> None:
-    with readers.feed.subscribe_public("", EVE.player_id) as subscription:
-        await subscription.turn_for(forming_table(number=1))
-        readers.feed.close()
-        with pytest.raises(Unavailable, match="stop"):
-            await subscription.turn_for(forming_table(number=2))
-
-
 async def test_players_of_a_table_wait_for_no_turn(readers: Readers) -> None:
     crowd = [await readers.watch(TABLE_ID) for _ in range(MANY_STREAMS)]
     seats = (Seat(ADA.player_id), Seat(BOB.player_id))
@@ -234,26 +226,26 @@ async def test_a_stream_that_is_read_too_slowly_ends() -> None:
             await next_message(slow.changes())
 
 
-async def test_a_stream_that_waits_for_a_change_ends_when_the_server_stops() -> None:
+async def test_streams_end_when_the_server_stops() -> None:
+    """Those with tables of their page left, with changes left, and those that wait for a change."""
     feed = TableFeed()
-    with feed.subscribe_public("", EVE.player_id) as subscription:
-        waiting = asyncio.ensure_future(next_message(subscription.changes()))
-        await settled()
-        feed.close()
-        with pytest.raises(Unavailable, match="stop"):
-            await waiting
-
-
-async def test_a_stream_with_messages_left_ends_when_the_server_stops() -> None:
-    feed = TableFeed()
-    with feed.subscribe_public("", EVE.player_id) as subscription:
+    with ExitStack() as stack:
+        page, changed, waiting = (stack.enter_context(feed.subscribe_public("", EVE.player_id)) for _ in range(3))
+        await page.turn_for(forming_table(number=1))
         feed.publish(forming_table(number=1))
         feed.publish(forming_table(number=2))
-        changes = subscription.changes()
+        changes = changed.changes()
         await next_message(changes)
+        waiting.mark_delivered(forming_table(number=1))
+        waiting.mark_delivered(forming_table(number=2))
+        wait = asyncio.ensure_future(next_message(waiting.changes()))
+        await settled()
         feed.close()
+        for ending in (page.turn_for(forming_table(number=2)), next_message(changes), wait):
+            with pytest.raises(Unavailable, match="stop"):
+                await ending
         with pytest.raises(Unavailable, match="stop"):
-            await next_message(changes)
+            stack.enter_context(feed.subscribe_table(TABLE_ID, EVE.player_id))
 
 
 def test_a_version_is_encoded_once_and_only_its_players_get_the_invite_code() -> None:

@@ -45,17 +45,6 @@ async def call(lobby: Lobby, number: int, network: str) -> Call:
     return stream
 
 
-@on_both_databases
-async def test_players_of_different_networks_are_matched(lobby: Lobby, clock: FakeClock) -> None:
-    streams = []
-    for number, network in enumerate(("near", "near", "far", "far"), start=1):
-        streams.append(await call(lobby, number, network))
-        clock.advance(1)
-    await match_all(lobby)
-    tables = [await seated(stream) for stream in streams]
-    assert tables[0] == tables[2] != tables[1] == tables[3]
-
-
 async def test_the_network_is_that_of_the_newest_call(lobby: Lobby, clock: FakeClock) -> None:
     for number, network in ((1, "near"), (2, "far")):
         stream = await call(lobby, number, network)
@@ -68,12 +57,7 @@ async def test_the_network_is_that_of_the_newest_call(lobby: Lobby, clock: FakeC
     await again[1].aclose()
 
 
-async def test_players_of_one_network_are_matched_if_nobody_else_waits(lobby: Lobby) -> None:
-    streams = [await call(lobby, number, "near") for number in (1, 2)]
-    await match_all(lobby)
-    assert await seated(streams[0]) == await seated(streams[1])
-
-
+@on_both_databases
 async def test_a_ticket_has_the_network_of_the_call_and_the_host_of_a_match_pays(
     lobby: Lobby, clock: FakeClock, engine: FakeEngine
 ) -> None:
