@@ -1,37 +1,53 @@
-"""While no engine answers, the lobby logs each reason once, and the end of the outage."""
+"""The lobby's channel to engines: their refusals, the log of an outage, and engines that do not know the key."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 
 import grpc
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from croupier.lobby import __main__ as lobby
+from croupier.lobby.__main__ import check_keys
 from croupier.lobby.api.engine_channel import EngineChannel
+from croupier.lobby.settings import LobbySettings
 from croupier.lobby.tables.table_opener import TableOpener
 from croupier.lobby.tables.table_updater import TableUpdater
-from croupier.runtime.errors import NotFound, Unavailable
+from croupier.runtime.errors import LimitReached, NotFound, ServiceError, Unavailable
 from croupier.runtime.identity.tokens import ENGINE_CONTROL_AUDIENCE, TokenIssuer, TokenVerifier
 from croupier.runtime.observation.outage_log import QUIET_NANOSECONDS, OutageLog
+from croupier.runtime.server.program import SettingsError
 from croupier_api.v1 import errors_pb2
 from croupier_internal.v1.engine_control_pb2_grpc import add_EngineControlServiceServicer_to_server
 from tests.engine.fakes import RecordingLogger
-from tests.lobby.fakes import FakeClock, FakeEngine, FakeEngineServicer
+from tests.lobby.fakes import ENGINE_UNAVAILABLE, FakeClock, FakeEngine, FakeEngineServicer
 from tests.ports import reserved_port
 from tests.serving import serving
 from tests.waiting import TIMEOUT_SECONDS, until
 
-KEY = Ed25519PrivateKey.generate()
+KEY, OTHER_KEY = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+ISSUER = TokenIssuer(KEY, ENGINE_CONTROL_AUDIENCE, 60, FakeClock())
+
+
+@asynccontextmanager
+async def served(engine: FakeEngine, key: Ed25519PrivateKey = KEY, port: int = 0) -> AsyncIterator[str]:
+    """Serve an engine that knows a lobby by this key, and yield its address."""
+    verifier = TokenVerifier(key.public_key(), ENGINE_CONTROL_AUDIENCE, FakeClock())
+    add = partial(add_EngineControlServiceServicer_to_server, FakeEngineServicer(engine))
+    async with serving(add, verifier, port=port) as address:
+        yield address
 
 
 class Lobby:
     """The lobby's channel to an engine at a port, its log, and a clock."""
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
-        self.now, self.logger, clock = 0, RecordingLogger(), FakeClock()
-        issuer = TokenIssuer(KEY, ENGINE_CONTROL_AUDIENCE, 60, clock)
-        self.engine = EngineChannel(channel, issuer, 5, OutageLog("the engine", self.logger, lambda: self.now))
-        updater = TableUpdater(None, None, self.engine, clock)  # type: ignore[arg-type]
+        self.now, self.logger = 0, RecordingLogger()
+        self.engine = EngineChannel(channel, ISSUER, 5, OutageLog("the engine", self.logger, lambda: self.now))
+        updater = TableUpdater(None, None, self.engine, FakeClock())  # type: ignore[arg-type]
         self.opener = TableOpener(updater, None, self.engine, self.logger)  # type: ignore[arg-type]
 
     async def is_reachable(self) -> bool:
@@ -45,10 +61,8 @@ class Lobby:
         return await self.is_reachable() and bool(self.logger.events("info"))
 
 
-async def test_an_outage_of_the_engine_is_logged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_outage_of_the_engine_is_logged_once(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("croupier.lobby.tables.table_opener.RETRY_SECONDS", 0.01)
-    verifier = TokenVerifier(KEY.public_key(), ENGINE_CONTROL_AUDIENCE, FakeClock())
-    add = partial(add_EngineControlServiceServicer_to_server, FakeEngineServicer(FakeEngine()))
     with reserved_port() as port:
         options = [("grpc.max_reconnect_backoff_ms", 100)]
         async with grpc.aio.insecure_channel(f"127.0.0.1:{port}", options) as channel:
@@ -56,7 +70,7 @@ async def test_an_outage_of_the_engine_is_logged_once(monkeypatch: pytest.Monkey
             following = asyncio.create_task(lobby.opener.follow_ends())
             for _ in range(50):
                 assert not await lobby.is_reachable()
-            async with serving(add, verifier, port=port):
+            async with served(engine, port=port):
                 await until(lobby.is_reachable)
                 lobby.now += QUIET_NANOSECONDS
                 await until(lobby.has_recovered)
@@ -73,13 +87,54 @@ async def test_an_outage_of_the_engine_is_logged_once(monkeypatch: pytest.Monkey
     assert lobby.logger.events("error") == []
 
 
-async def test_a_refusal_that_concerns_the_player_is_no_outage() -> None:
-    verifier = TokenVerifier(KEY.public_key(), ENGINE_CONTROL_AUDIENCE, FakeClock())
-    engine = FakeEngine()
-    engine.failure = NotFound(errors_pb2.ERROR_REASON_UNKNOWN_TABLE, "unknown table")
-    add = partial(add_EngineControlServiceServicer_to_server, FakeEngineServicer(engine))
-    async with serving(add, verifier) as address, grpc.aio.insecure_channel(address) as channel:
+REFUSALS = (
+    NotFound(errors_pb2.ERROR_REASON_UNKNOWN_TABLE, "unknown table"),
+    LimitReached(errors_pb2.ERROR_REASON_TOO_MANY_TABLES, "full", retry_after_seconds=3),
+    Unavailable(errors_pb2.ERROR_REASON_STORE_UNAVAILABLE, "away", retry_after_seconds=0.5),
+)
+
+
+@pytest.mark.parametrize(
+    ("failure", "expected"),
+    [*((refusal, refusal) for refusal in REFUSALS), (RuntimeError("a secret inside"), ENGINE_UNAVAILABLE)],
+    ids=["not found", "limit", "unavailable", "a fault"],
+)
+async def test_a_refusal_that_concerns_the_player_keeps_its_details_and_is_no_outage(
+    engine: FakeEngine, failure: ServiceError, expected: ServiceError
+) -> None:
+    engine.failure = failure
+    async with served(engine) as address, grpc.aio.insecure_channel(address) as channel:
         lobby = Lobby(channel)
-        with pytest.raises(NotFound):
+        with pytest.raises(type(expected)) as raised:
             await lobby.engine.describe_games()
-    assert lobby.logger.lines == []
+    for name in ("reason_name", "message", "retry_after_seconds"):
+        assert getattr(raised.value, name) == getattr(expected, name)
+    assert bool(lobby.logger.lines) is isinstance(expected, Unavailable)
+
+
+async def checked(*engines: str) -> None:
+    """Check the key at engines."""
+    settings = LobbySettings(database="", signing_key=Path("own.pem"), engine_control=",".join(engines))
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        await check_keys(settings, ISSUER, None, OutageLog("the engine", RecordingLogger(), lambda: 0))
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_an_engine_that_does_not_know_the_key_is_reported_also_if_it_starts_later(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, is_late: bool, is_known: bool
+) -> None:
+    monkeypatch.setattr(lobby, "KEY_RETRY_SECONDS", 0.01)
+    with reserved_port() as port:
+        async with served(engine) as right:
+            checking = asyncio.create_task(checked(right, f"127.0.0.1:{port}"))
+            if is_late:
+                done, _ = await asyncio.wait([checking], timeout=0.2)
+                assert not done
+            async with served(engine, KEY if is_known else OTHER_KEY, port):
+                if is_known:
+                    await checking
+                    return
+                message = rf"the engine at 127.0.0.1:{port} does not .* of own.pem as --lobby-public-key"
+                with pytest.raises(SettingsError, match=message):
+                    await checking

@@ -72,6 +72,8 @@ async def test_sign_ins_of_a_network_have_a_budget_of_their_own(small: Lobby, cl
     await sign_in(small, 3, FAR)
     for number in range(9):
         await sign_in(small, number, "")
+    value = small.housekeeper.metrics.registry.get_sample_value
+    assert [value("croupier_lobby_sign_ins_total", {"new": new}) for new in ("true", "false")] == [9, 4]
     clock.advance(1)
     await sign_in(small, 3)
     assert await limit_of(sign_in(small, 4)) == "sign_ins"
