@@ -23,6 +23,7 @@ from tests.waiting import SettlingLoop
 
 TIME_CONTROL = TimeControl(30, 60, 0)
 PAIRS = TableSpec("pairs", 2, {}, TIME_CONTROL, OPEN)
+ALONE = replace(PAIRS, game="alone", seat_count=1)
 HIDDEN_PAIRS = replace(PAIRS, access=SEATED)
 START = 1_700_000_000_000
 ENGINE_UNAVAILABLE = Unavailable(

@@ -39,6 +39,13 @@ async def seated(stream: Call) -> Table:
     return last
 
 
+async def ready(lobby: Lobby, table: Table, *players: Player) -> Table:
+    """Let players get ready in this order; the client seed of each is the player's name."""
+    for player in players:
+        table = await lobby.tables.set_ready(player.player_id, table.table_id, True, player.name.encode())
+    return table
+
+
 async def until_streams(lobby: Lobby, count: int) -> None:
     """Wait until a lobby has this number of open streams."""
     await until(lambda: lobby.matchmaker.streams == count)

@@ -16,17 +16,13 @@ from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached, ServiceError, Unauthenticated, Unavailable
 from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, START, FakeClock, FakeEngine, player
-from tests.lobby.matches import ADA, BOB
+from tests.lobby.fakes import ALONE, ENGINE_UNAVAILABLE, START, FakeClock, FakeEngine, player
+from tests.lobby.matches import ADA, BOB, ready
 from tests.waiting import until
-
-ALONE = replace(PAIRS, game="alone", seat_count=1)
 
 
 async def playing(lobby: Lobby, number: int = 1) -> str:
-    table = await lobby.tables.create(player(number), ALONE)
-    await lobby.tables.set_ready(player(number).player_id, table.table_id, True, b"")
-    return table.table_id
+    return (await ready(lobby, await lobby.tables.create(player(number), ALONE), player(number))).table_id
 
 
 async def state_of(lobby: Lobby, table_id: str) -> TableState:

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import ExitStack, aclosing
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -12,13 +13,12 @@ from croupier.lobby.assembly import Lobby
 from croupier.lobby.feed.subscriptions import TableFeed
 from croupier.lobby.storage.schema import TABLES
 from croupier.lobby.storage.table_store import to_row
-from croupier.lobby.tables.forming_table import FREE_SEAT, Seat, Table, TableState
+from croupier.lobby.tables.forming_table import FREE_SEAT, Seat, Table
 from croupier.runtime.database.database import Database
-from croupier.runtime.table_access import OPEN
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of
 from tests.databases import execute
-from tests.lobby.fakes import START, TIME_CONTROL
+from tests.lobby.fakes import START, forming_table
 from tests.loop_steps import MAX_STEP_SECONDS, TRIES, longest_step, read_all, serialized
 
 FORMING_TABLES = 1_000
@@ -37,21 +37,15 @@ def forming(number: int) -> Table:
         *(Seat(f"player{number}-{seat}", "n" * 64, client_seed=bytes(64)) for seat in range(5)),
         FREE_SEAT,
     )
-    return Table(
+    return replace(
+        forming_table(),
         table_id=f"table{number}",
-        version=1,
-        state=TableState.FORMING,
-        game="pairs",
         options={f"option_{name}": name for name in range(20)},
-        time_control=TIME_CONTROL,
         seats=seats,
         host_player_id=f"host{number}",
-        access=OPEN,
-        invite_code="",
         seed_commitment="0" * 64,
         created_milliseconds=START + number,
         updated_milliseconds=START + number,
-        rules_version=1,
         teams=((0, 2, 4), (1, 3, 5)),
     )
 

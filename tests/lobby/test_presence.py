@@ -12,11 +12,11 @@ from croupier.lobby.storage.store import Store
 from croupier.lobby.tables.forming_table import Seat, Table, TableState, with_presence
 from croupier.lobby.tables.presence import AWAY_MILLISECONDS
 from croupier.lobby.tables.table_service import WatchedTable
-from croupier.runtime.errors import NotPermitted, Unavailable
+from croupier.runtime.errors import Unavailable
 from tests.databases import on_both_databases
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, FakeClock, FakeEngine, forming_table, player
-from tests.lobby.matches import ADA, BOB, EVE, next_message
+from tests.lobby.matches import ADA, BOB, EVE, next_message, ready
 
 THREE = replace(PAIRS, seat_count=3)
 AWAY_SECONDS = AWAY_MILLISECONDS / 1000
@@ -61,8 +61,7 @@ async def pass_time(lobby: Lobby, clock: FakeClock, seconds: int) -> None:
 
 async def test_a_host_who_is_gone_passes_on_to_the_next_player_who_calls(settled: Lobby, clock: FakeClock) -> None:
     table = await full(settled)
-    for one in (BOB, EVE):
-        await settled.tables.set_ready(one.player_id, table.table_id, True, b"seed")
+    await ready(settled, table, BOB, EVE)
     await pass_time(settled, clock, 60)
     # All are away: nobody would be a better host.
     before = await stored(settled, table)
@@ -72,15 +71,6 @@ async def test_a_host_who_is_gone_passes_on_to_the_next_player_who_calls(settled
     assert [seat.is_ready for seat in now.seats] == [False, True, False]
     cleared = await settled.tables.clear_seat(BOB.player_id, table.table_id, 0)
     assert cleared.seats[0].is_free
-
-
-async def test_a_call_of_a_player_is_the_call_of_the_new_host(settled: Lobby, clock: FakeClock) -> None:
-    table = await full(settled)
-    with pytest.raises(NotPermitted):
-        await settled.tables.clear_seat(EVE.player_id, table.table_id, 0)
-    clock.advance(AWAY_SECONDS + 1)
-    cleared = await settled.tables.clear_seat(EVE.player_id, table.table_id, 0)
-    assert (cleared.host_player_id, cleared.seats[0].is_free) == (EVE.player_id, True)
 
 
 @on_both_databases
@@ -114,30 +104,27 @@ async def test_an_away_host_who_returns_is_an_ordinary_player(settled: Lobby, cl
 
 async def test_no_game_begins_with_a_player_who_is_away(settled: Lobby, engine: FakeEngine, clock: FakeClock) -> None:
     table = await full(settled)
-    for one in (ADA, BOB):
-        await settled.tables.set_ready(one.player_id, table.table_id, True, b"")
+    await ready(settled, table, ADA, BOB)
     clock.advance(AWAY_SECONDS + 1)
     # Nobody has marked them before.
-    now = await settled.tables.set_ready(EVE.player_id, table.table_id, True, b"")
+    now = await ready(settled, table, EVE)
     assert (now.state, [seat.is_ready for seat in now.seats]) == (TableState.FORMING, [False, False, True])
     assert engine.opened == {}
-    for one in (ADA, BOB):
-        now = await settled.tables.set_ready(one.player_id, table.table_id, True, b"")
-    assert now.state is TableState.PLAYING
+    assert (await ready(settled, table, ADA, BOB)).state is TableState.PLAYING
 
 
 async def test_a_host_alone_with_bots_begins_whenever_they_like(settled: Lobby, clock: FakeClock) -> None:
     table = await settled.tables.create(ADA, PAIRS)
-    await settled.tables.set_ready(ADA.player_id, table.table_id, True, b"")
+    await ready(settled, table, ADA)
     await pass_time(settled, clock, 60)
     assert (await settled.tables.add_bot(ADA.player_id, table.table_id, "")).state is TableState.PLAYING
 
 
 async def test_free_seats_are_nobody_who_is_there(settled: Lobby, clock: FakeClock) -> None:
     table = await settled.tables.create(ADA, THREE)
-    ready = await settled.tables.set_ready(ADA.player_id, table.table_id, True, b"")
+    alone = await ready(settled, table, ADA)
     await pass_time(settled, clock, 60)
-    assert await stored(settled, table) == ready
+    assert await stored(settled, table) == alone
 
 
 async def test_a_player_who_joins_a_table_of_players_who_are_gone_is_its_host(settled: Lobby, clock: FakeClock) -> None:
@@ -190,8 +177,7 @@ async def test_a_player_is_recorded_at_most_every_fifteen_seconds(settled: Lobby
 
 async def test_rows_of_tables_that_form_no_more_are_deleted(settled: Lobby, clock: FakeClock) -> None:
     playing, gone = await full(settled), await full(settled)
-    for one in (ADA, BOB, EVE):
-        await settled.tables.set_ready(one.player_id, playing.table_id, True, b"")
+    await ready(settled, playing, ADA, BOB, EVE)
     await pass_time(settled, clock, 60)
     assert await settled.presence.store.list_stale(clock() + 1, 10) == []
     assert (await stored(settled, playing)).state is TableState.PLAYING

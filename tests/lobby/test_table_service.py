@@ -8,20 +8,12 @@ import pytest
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.tables.engine_port import Preparation
-from croupier.lobby.tables.forming_table import Table, TableState, TimeControl, join
+from croupier.lobby.tables.forming_table import TableState, TimeControl, join
 from croupier.lobby.tables.table_service import CODE_LETTERS, FORMING
 from croupier.runtime.errors import IllegalNow, MalformedRequest, NotFound
 from tests.databases import on_both_databases
-from tests.lobby.fakes import ENGINE_UNAVAILABLE, HIDDEN_PAIRS, PAIRS, FakeClock, FakeEngine, player
-from tests.lobby.matches import ADA, BOB
-
-ALONE = replace(PAIRS, game="alone", seat_count=1)
-
-
-async def ready(lobby: Lobby, table: Table, *players: str) -> Table:
-    for player_id in players:
-        table = await lobby.tables.set_ready(player_id, table.table_id, True, player_id[-1:].encode())
-    return table
+from tests.lobby.fakes import ALONE, ENGINE_UNAVAILABLE, HIDDEN_PAIRS, PAIRS, FakeClock, FakeEngine, player
+from tests.lobby.matches import ADA, BOB, ready
 
 
 @pytest.mark.parametrize(("game", "bot"), [("pairs", "genius"), ("alone", ""), ("alone", "random")])
@@ -37,18 +29,18 @@ async def test_set_ready_opens_a_table_that_an_unavailable_engine_did_not_open(
 ) -> None:
     table = await lobby.tables.create(ADA, ALONE)
     engine.failure = ENGINE_UNAVAILABLE
-    waiting = await ready(lobby, table, ADA.player_id)
+    waiting = await ready(lobby, table, ADA)
     assert waiting.state is TableState.OPENING
     with pytest.raises(IllegalNow, match="begun"):
         await lobby.tables.leave(ADA.player_id, table.table_id)
     engine.failure = None
-    assert (await ready(lobby, table, ADA.player_id)).state is TableState.PLAYING
+    assert (await ready(lobby, table, ADA)).state is TableState.PLAYING
 
 
 async def test_a_table_that_the_engine_refuses_permanently_is_closed(lobby: Lobby, engine: FakeEngine) -> None:
     table = await lobby.tables.create(ADA, ALONE)
     engine.prepared.clear()
-    assert (await ready(lobby, table, ADA.player_id)).state is TableState.CLOSED
+    assert (await ready(lobby, table, ADA)).state is TableState.CLOSED
 
 
 async def test_tables_that_are_not_public_can_be_joined_by_invite_code_only(lobby: Lobby) -> None:
@@ -86,7 +78,7 @@ async def test_a_removed_player_finds_the_table_in_no_way(lobby: Lobby, engine: 
         ):
             with pytest.raises(NotFound):
                 await call
-        await ready(lobby, table, ADA.player_id)
+        await ready(lobby, table, ADA)
         await lobby.tables.add_bot(ADA.player_id, table.table_id, "")
         assert engine.accesses[table.table_id] == replace(spec.access, removed_players=(BOB.player_id,))
 
@@ -116,9 +108,9 @@ async def test_simultaneous_readiness_opens_once(lobby: Lobby, engine: FakeEngin
     others = [player(number) for number in range(2, 6)]
     for other in others:
         await lobby.tables.join(other, table.table_id)
-    await asyncio.gather(*(ready(lobby, table, one.player_id) for one in (ADA, *others)))
+    await asyncio.gather(*(ready(lobby, table, one) for one in (ADA, *others)))
     assert (await lobby.tables.get(ADA.player_id, table.table_id)).state is TableState.PLAYING
-    assert [seat.client_seed for seat in engine.opened[table.table_id]] == [b"1", b"2", b"3", b"4", b"5"]
+    assert [seat.client_seed for seat in engine.opened[table.table_id]] == [one.name.encode() for one in (ADA, *others)]
 
 
 @on_both_databases
@@ -131,7 +123,7 @@ async def test_pages_of_one_or_all_games_and_states_are_newest_first(
         table = await lobby.tables.create(player(number), replace(PAIRS, game="alone" if number == 3 else "pairs"))
         made.append((table.created_milliseconds, table.table_id))
         if number % 3:
-            await ready(lobby, table, player(number).player_id)
+            await ready(lobby, table, player(number))
             await lobby.tables.add_bot(player(number).player_id, table.table_id, "")
     states, seen = (TableState.PLAYING, TableState.FORMING), list[tuple[int, str]]()
     while page := await lobby.tables.list_public("", states, seen[-1] if seen else None, 2):

@@ -14,12 +14,11 @@ from croupier.runtime.database.database import Database
 from croupier.runtime.errors import Unauthenticated
 from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, FakeClock, FakeEngine
+from tests.lobby.fakes import ALONE, ENGINE_UNAVAILABLE, FakeClock, FakeEngine
 from tests.lobby.matches import waiting
 
 SECRET = "a secret of sixteen or more"
 DAY = 86_400
-ALONE = replace(PAIRS, game="alone", seat_count=1)
 
 
 async def rows(database: Database) -> list[int]:
