@@ -41,8 +41,8 @@ async def seated(stream: Call) -> Table:
 
 async def ready(lobby: Lobby, table: Table, *players: Player) -> Table:
     """Let players get ready in this order; the client seed of each is the player's name."""
-    for player in players:
-        table = await lobby.tables.set_ready(player.player_id, table.table_id, True, player.name.encode())
+    for one in players:
+        table = await lobby.tables.set_ready(one.player_id, table.table_id, True, one.name.encode())
     return table
 
 

@@ -38,7 +38,7 @@ THAI = ("\u0e01\u0e33\u0e18\u0e23", "\u0e19\u0e49\u0e33")
 KOREAN = ("\uae40\ubbfc\uc218", "\u1112\u1161\u11ab")
 BURMESE_AND_KHMER = ("\u1019\u103c\u1014\u103a\u1019\u102c", "\u1780\u17d2\u1793\u17bb\u1784")
 TIBETAN = "\u0f62\u0fa1\u0f7c\u0f0b\u0f62\u0f97\u0f7a"
-CHINESE_AND_JAPANESE = ("\u674e\u5c0f\u9f8d", "\u3055\u304f\u3089")
+EAST_ASIAN = ("\u674e\u5c0f\u9f8d", "\u3055\u304f\u3089")
 EMOJI = ("\u00c5se \U0001f0a1", "\U0001f44d\U0001f3fd" * 32, "\U0001f1f3\U0001f1f4" * 32)
 KEYCAP_AND_HEART = ("1\ufe0f\u20e3", "\u2764\ufe0f")
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
@@ -46,11 +46,13 @@ KISS = "\U0001f469\U0001f3fd\u200d\u2764\ufe0f\u200d\U0001f48b\u200d\U0001f469\U
 ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 COMING_EMOJI = ("\U0001f8ff", "\U0001fadf")
 """Reserved for emoji of coming years."""
-SCRIPTS = (*LATIN, *IRISH, *RIGHT_TO_LEFT, *INDIAN, *THAI, *KOREAN, *BURMESE_AND_KHMER, TIBETAN)
+SCRIPTS = (*LATIN, *IRISH, *RIGHT_TO_LEFT, *INDIAN, *THAI, *KOREAN, *BURMESE_AND_KHMER, TIBETAN, *EAST_ASIAN)
 
 
 @pytest.mark.parametrize(
-    "name", [*SCRIPTS, *CHINESE_AND_JAPANESE, *EMOJI, *KEYCAP_AND_HEART, FAMILY, KISS, ENGLAND, *COMING_EMOJI], ids=ascii
+    "name",
+    [*SCRIPTS, *EMOJI, *KEYCAP_AND_HEART, FAMILY, KISS, ENGLAND, *COMING_EMOJI],
+    ids=ascii,
 )
 def test_names_in_all_scripts_and_emoji_stay_as_they_are(name: str) -> None:
     assert normalize_name(name) == name

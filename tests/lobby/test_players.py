@@ -25,11 +25,7 @@ def test_secrets_that_cannot_be_random_are_refused(secret: str) -> None:
         hash_device_secret(secret)
     assert refusal.value.field == "device_secret"
     assert not secret or secret not in refusal.value.message
-
-
-def test_the_refusal_of_a_weak_secret_says_how_to_make_one() -> None:
-    with pytest.raises(MalformedRequest, match="openssl rand"):
-        hash_device_secret("a" * 16)
+    assert ("openssl rand" in refusal.value.message) is (16 <= len(secret) <= 256)
 
 
 def test_secrets_of_minimum_and_maximum_length_are_accepted() -> None:

@@ -66,25 +66,20 @@ def count_types(outcomes: Sequence[object]) -> Counter[str]:
 
 
 @on_both_databases
-async def test_tables_of_a_host_are_limited(deployment: LobbyDeployment, engine: FakeEngine) -> None:
-    async with lobbies(deployment, max_player_tables=4) as replicas:
-        found = await outcomes(*(lobby.tables.create(ADA, PAIRS) for _ in range(5) for lobby in replicas))
+@pytest.mark.parametrize(("limit", "network"), [("max_player_tables", ""), ("max_network_tables", "192.0.2.0/24")])
+async def test_tables_of_a_player_or_a_network_are_limited(
+    deployment: LobbyDeployment, engine: FakeEngine, limit: str, network: str
+) -> None:
+    hosts = [player(number) if network else ADA for number in range(5)]
+    async with lobbies(deployment, **{limit: 4}) as replicas:
+        found = await outcomes(*(lobby.tables.create(host, PAIRS, network) for host in hosts for lobby in replicas))
         engine.calls.clear()
         with pytest.raises(LimitReached) as refusal:
-            await replicas[0].tables.create(ADA, PAIRS)
+            await replicas[0].tables.create(hosts[0], PAIRS, network)
         # The engine is not asked to prepare a table beyond the limit.
         assert engine.calls == []
         await replicas[0].tables.create(BOB, PAIRS)
     assert refusal.value.reason_name == "TOO_MANY_TABLES"
-    assert count_types(found) == {Table.__name__: 4, LimitReached.__name__: 11}
-
-
-@on_both_databases
-async def test_tables_of_a_network_are_limited(deployment: LobbyDeployment) -> None:
-    async with lobbies(deployment, max_network_tables=4) as replicas:
-        network = "192.0.2.0/24"
-        hosts = [player(number) for number in range(5)]
-        found = await outcomes(*(lobby.tables.create(host, PAIRS, network) for host in hosts for lobby in replicas))
     assert count_types(found) == {Table.__name__: 4, LimitReached.__name__: 11}
 
 
