@@ -12,6 +12,7 @@ from croupier_api.v1.errors_pb2 import ERROR_REASON_INVALID_FIELD, ErrorReason
 
 DOMAIN = "croupier"
 MAX_MESSAGE_CHARACTERS = 1000
+MAX_ID_CHARACTERS = 64
 """A status is sent in a header, which transports limit to 8 KB."""
 REASON_PREFIX = "ERROR_REASON_"
 NO_METADATA: Mapping[str, str] = MappingProxyType({})
@@ -133,6 +134,13 @@ KINDS = tuple(ServiceError.__subclasses__())
 def invalid_field(field: str, message: str) -> MalformedRequest:
     """Return the error of a field with an invalid value."""
     return MalformedRequest(ERROR_REASON_INVALID_FIELD, message, field=field)
+
+
+def decode_id(field: str, text: str, max_characters: int = MAX_ID_CHARACTERS) -> str:
+    """Return an id; raises MalformedRequest unless it has 1 to `max_characters` printable ASCII characters."""
+    if not 1 <= len(text) <= max_characters or not (text.isascii() and text.isprintable()):
+        raise invalid_field(field, f"invalid {field}: expected 1 to {max_characters} printable ASCII characters")
+    return text
 
 
 def to_status(error: ServiceError) -> status_pb2.Status:

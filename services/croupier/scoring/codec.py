@@ -5,7 +5,7 @@ from itertools import chain
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from croupier.runtime.errors import invalid_field
+from croupier.runtime.errors import decode_id, invalid_field
 from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, TableAccess, Visibility
 from croupier.runtime.table_access_codec import decode_access
@@ -24,7 +24,6 @@ from croupier_api.v1 import facts_pb2, tables_pb2
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_internal.v1 import scoring_control_pb2
 
-MAX_ID_CHARACTERS = 64
 MAX_GAME_ID_CHARACTERS = 32
 MAX_NAME_CODE_POINTS = 160
 MAX_NOTE_CHARACTERS = 1000
@@ -43,13 +42,6 @@ def decode_text(field: str, value: str, max_characters: int) -> str:
     """Return the value; raises MalformedRequest if it is too long or contains NUL."""
     if len(value) > max_characters or "\0" in value:
         raise invalid_field(field, f"invalid {field}: expected at most {max_characters} characters, none of them NUL")
-    return value
-
-
-def decode_id(field: str, value: str, max_characters: int = MAX_ID_CHARACTERS) -> str:
-    """Return the value; raises MalformedRequest if it is empty, too long or not printable."""
-    if not 1 <= len(value) <= max_characters or not (value.isascii() and value.isprintable()):
-        raise invalid_field(field, f"invalid {field}: expected 1 to {max_characters} printable ASCII characters")
     return value
 
 

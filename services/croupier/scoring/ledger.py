@@ -44,6 +44,10 @@ class Sheet:
     seats: tuple[Seat, ...]
     access: TableAccess = SEATED
 
+    def has_player(self, player_id: str) -> bool:
+        """Return whether a player has a seat."""
+        return any(seat.player_id == player_id and not seat.bot for seat in self.seats)
+
 
 class SeatCount(NamedTuple):
     """The number of times that a seat did something in a round, such as winning a bid."""
@@ -161,13 +165,21 @@ def _record_result(connection: Connection, sheet: Sheet, result: Result, clock: 
     now = clock()
     _record_sheet(connection, sheet, now)
     is_published = sheet.access.is_over_for_spectators(result.end_milliseconds, now)
-    rows = _player_rows(sheet, result, is_public=sheet.access.is_public and is_published)
+    is_public = sheet.access.is_public and is_published
+    rows = _player_rows(sheet, result, is_public=is_public)
     if rows:
         standings_writer.set_names(connection, rows)
     is_ranked = _is_ranked(connection, sheet, result)
-    decided = _decided_columns(sheet, result, is_published=is_published, is_ranked=is_ranked)
-    key, columns = {"table_id": sheet.table_id}, _result_columns(result)
-    is_new = _insert_once(connection, RESULTS, key, columns, "the result", decided)
+    ends_for_others = result.end_milliseconds + sheet.access.watch_delay_seconds * 1000
+    decided = {
+        "game": sheet.game,
+        "is_public": is_public,
+        "is_ranked": is_ranked,
+        "publish_milliseconds": None if is_published else ends_for_others,
+    }
+    is_new = _insert_once(
+        connection, RESULTS, {"table_id": sheet.table_id}, _result_columns(result), "the result", decided
+    )
     if is_new and rows:
         connection.execute(RESULT_PLAYERS.insert(), [row | {"is_ranked": is_ranked} for row in rows])
         standings_writer.add_result(connection, sheet.table_id)
@@ -251,16 +263,6 @@ def _result_columns(result: Result) -> dict[str, Any]:
         "end_milliseconds": result.end_milliseconds,
         "conduct": json.dumps(result.conduct),
         "is_void": result.is_void,
-    }
-
-
-def _decided_columns(sheet: Sheet, result: Result, *, is_published: bool, is_ranked: bool) -> dict[str, Any]:
-    delay = sheet.access.watch_delay_seconds * 1000
-    return {
-        "game": sheet.game,
-        "is_public": sheet.access.is_public and is_published,
-        "is_ranked": is_ranked,
-        "publish_milliseconds": None if is_published else result.end_milliseconds + delay,
     }
 
 

@@ -9,7 +9,7 @@ import grpc
 from prometheus_client import CollectorRegistry, Counter
 
 from croupier.runtime.admission.costs import ROUNDS_PER_UNIT
-from croupier.runtime.errors import AlreadyExists
+from croupier.runtime.errors import MAX_ID_CHARACTERS, AlreadyExists, decode_id
 from croupier.runtime.identity.links import LinkVerifier
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.paging import (
@@ -21,8 +21,8 @@ from croupier.runtime.paging import (
 )
 from croupier.runtime.server.call import Call
 from croupier.runtime.steps import in_steps
+from croupier.runtime.table_access import LinkPurpose
 from croupier.scoring import codec
-from croupier.scoring.access import is_result_shown, is_sheet_shown
 from croupier.scoring.ledger import Ledger, Result, Sheet
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
@@ -54,14 +54,9 @@ class ScoringServicer:
         server.add_registered_method_handlers(SERVICE_NAME, {"GetScoreSheet": sheet})
 
     async def GetScoreSheet(self, request: pb.GetScoreSheetRequest, call: Call) -> bytes:
-        """Return the score sheet of a table."""
-        table_id, caller_id = codec.decode_id("table_id", request.table_id), call.caller.id
+        table_id = decode_id("table_id", request.table_id)
         link = self.links.purpose_of(request.link, table_id)
-        now = self.clock()
-
-        def is_shown(sheet: Sheet, result: Result | None) -> bool:
-            return is_sheet_shown(sheet, result, caller_id, link, now)
-
+        is_shown = partial(_is_sheet_shown, player_id=call.caller.id, link=link, now=self.clock())
         score_sheet = await self.ledger.find_sheet(table_id, is_shown)
         # Before the rounds are decoded, so that calls that come meanwhile are refused.
         call.admission.owe(len(score_sheet.rows) // ROUNDS_PER_UNIT)
@@ -71,14 +66,14 @@ class ScoringServicer:
         self, request: pb.GetPlayerStatisticsRequest, call: Call
     ) -> pb.GetPlayerStatisticsResponse:
         """Return the statistics of a player, by default the caller; those of others count public tables only."""
-        player_id = codec.decode_id("player_id", request.player_id) if request.player_id else call.caller.id
+        player_id = decode_id("player_id", request.player_id) if request.player_id else call.caller.id
         scope = Scope.ALL if player_id == call.caller.id else Scope.PUBLIC
         games = await self.standings.statistics(player_id, scope)
         return pb.GetPlayerStatisticsResponse(player_id=player_id, games=map(codec.encode_statistics, games))
 
     async def GetLeaderboard(self, request: pb.GetLeaderboardRequest, call: Call) -> pb.GetLeaderboardResponse:
         """Return a page of the best players of a game."""
-        game = codec.decode_id("game", request.game, codec.MAX_GAME_ID_CHARACTERS)
+        game = decode_id("game", request.game, codec.MAX_GAME_ID_CHARACTERS)
         size = decode_page_size(request.page_size)
         query = ("leaderboard", game)
         cursor = decode_page_token(query, request.page_token, (int, int, str, int, int, int))
@@ -100,18 +95,37 @@ class ScoringServicer:
     async def ListResults(self, request: pb.ListResultsRequest, call: Call) -> pb.ListResultsResponse:
         """Return a page of the results of public tables, or of all tables of the caller, newest first."""
         game = codec.decode_text("game", request.game, codec.MAX_GAME_ID_CHARACTERS)
-        player_id = codec.decode_text("player_id", request.player_id, codec.MAX_ID_CHARACTERS)
+        player_id = codec.decode_text("player_id", request.player_id, MAX_ID_CHARACTERS)
         caller_id, now = call.caller.id, self.clock()
         shown, token = await read_page(
             ("results", game, player_id),
             request,
             partial(self.standings.results, game, player_id, caller_id=caller_id),
-            lambda one: is_result_shown(*one, caller_id, now),
+            lambda one: _is_result_shown(*one, caller_id, now),
             _cursor_of,
             call.admission.owe,
         )
         results = [codec.encode_result(*one) async for one in in_steps(shown, RESULTS_STEP)]
         return pb.ListResultsResponse(results=results, next_page_token=token)
+
+
+def _is_sheet_shown(sheet: Sheet, result: Result | None, player_id: str, link: LinkPurpose | None, now: int) -> bool:
+    """Return whether a player may read a score sheet, with the purpose of their link.
+
+    Without a seat they read it once they may know the end of the game. Before, they read it as spectators, unless these
+    see the game later: the ledger does not know when the rounds ended.
+    """
+    if sheet.has_player(player_id):
+        return True
+    access = sheet.access
+    if access.is_over_for_spectators(result.end_milliseconds if result else None, now):
+        return access.lets_read(player_id, link)
+    return access.watch_delay_seconds == 0 and access.lets_watch(player_id, link)
+
+
+def _is_result_shown(sheet: Sheet, result: Result, player_id: str, now: int) -> bool:
+    is_over = sheet.access.is_over_for_spectators(result.end_milliseconds, now)
+    return sheet.has_player(player_id) or (is_over and sheet.access.lets_read(player_id, None))
 
 
 def _cursor_of(recorded: tuple[Sheet, Result]) -> tuple[int, str]:
@@ -147,14 +161,12 @@ class ScoringControlServicer:
         scoring_control_pb2_grpc.add_ScoringControlServiceServicer_to_server(cast("Any", self), server)
 
     async def RecordRound(self, request: control_pb.RecordRoundRequest, call: Call) -> control_pb.RecordRoundResponse:
-        """Record a round."""
         await self._count("round", self.ledger.record_round(*codec.decode_round(request)))
         return control_pb.RecordRoundResponse()
 
     async def RecordResult(
         self, request: control_pb.RecordResultRequest, call: Call
     ) -> control_pb.RecordResultResponse:
-        """Record the result of a table."""
         await self._count("result", self.ledger.record_result(*codec.decode_result(request)))
         return control_pb.RecordResultResponse()
 

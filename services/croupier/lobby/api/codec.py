@@ -9,19 +9,16 @@ from google.protobuf.struct_pb2 import Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.lobby.accounts.auth import Tokens
-from croupier.lobby.accounts.players import Player
 from croupier.lobby.matchmaking.matchmaker import MatchProgress
-from croupier.lobby.matchmaking.tickets import MatchCriteria
 from croupier.lobby.tables.engine_port import GameDescription, Preparation
 from croupier.lobby.tables.forming_table import OptionValue, Seat, Table, TableState, TimeControl
 from croupier.lobby.tables.table_service import TableSpec
-from croupier.runtime.errors import MalformedRequest, invalid_field
+from croupier.runtime.errors import MAX_ID_CHARACTERS, MalformedRequest, decode_id, invalid_field
 from croupier.runtime.table_access import Visibility
 from croupier.runtime.table_access_codec import decode_access, encode_access
 from croupier_api.v1 import errors_pb2, games_pb2, lobby_pb2, tables_pb2
 from croupier_internal.v1 import engine_control_pb2
 
-MAX_ID_CHARACTERS = 64
 MAX_CLIENT_SEED_BYTES = 64
 MAX_OPTIONS = 64
 MAX_MESSAGES = 4000
@@ -40,13 +37,6 @@ CONTRACT_STATES = {
     TableState.FINISHED: tables_pb2.TABLE_STATE_FINISHED,
     TableState.CLOSED: tables_pb2.TABLE_STATE_CLOSED,
 }
-
-
-def decode_id(field: str, text: str) -> str:
-    """Return an id; raises MalformedRequest unless it has 1 to 64 printable ASCII characters."""
-    if not 1 <= len(text) <= MAX_ID_CHARACTERS or not (text.isascii() and text.isprintable()):
-        raise invalid_field(field, f"invalid {field}: expected 1 to {MAX_ID_CHARACTERS} printable ASCII characters")
-    return text
 
 
 def decode_optional_id(field: str, text: str) -> str:
@@ -118,11 +108,6 @@ def _decode_duration(given: tables_pb2.TimeControl, name: TimeName, unit: int, u
     return count
 
 
-def decode_criteria(request: lobby_pb2.FindMatchRequest) -> MatchCriteria:
-    """Return the criteria of the match; raises MalformedRequest."""
-    return MatchCriteria(decode_id("game", request.game), request.seat_count)
-
-
 def decode_states(state: int) -> tuple[TableState, ...]:
     """Return the states that a filter includes; raises MalformedRequest for an unknown one."""
     if state == tables_pb2.TABLE_STATE_UNSPECIFIED:
@@ -131,11 +116,6 @@ def decode_states(state: int) -> tuple[TableState, ...]:
     if not states:
         raise invalid_field("state", f"invalid state {state}: expected a value of TableState")
     return states
-
-
-def encode_player(player: Player) -> lobby_pb2.Player:
-    """Return the message of a player."""
-    return lobby_pb2.Player(player_id=player.player_id, name=player.name)
 
 
 def encode_tokens(tokens: Tokens) -> lobby_pb2.Tokens:

@@ -14,13 +14,14 @@ from croupier.lobby.accounts.players import Player
 from croupier.lobby.api import codec
 from croupier.lobby.feed.heartbeats import with_heartbeats
 from croupier.lobby.matchmaking.matchmaker import Matchmaker
+from croupier.lobby.matchmaking.tickets import MatchCriteria
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.tables.forming_table import Table, TimeControl
 from croupier.lobby.tables.games import GameRegistry
 from croupier.lobby.tables.table_service import PAGE_SIZE, TableService, WatchedTable
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.admission.costs import CREATE_TABLE_COST, TABLES_PAGE_COST
-from croupier.runtime.errors import NotFound, invalid_field
+from croupier.runtime.errors import NotFound, decode_id, invalid_field
 from croupier.runtime.identity.tokens import Caller, Clock, unauthenticated
 from croupier.runtime.paging import read_page
 from croupier.runtime.server.call import Call
@@ -68,7 +69,8 @@ class LobbyServicer:
             self.sign_ins.pay(call.caller.network)
         player, tokens, is_new = await self.auth.sign_in(request.device_secret, request.name)
         self.metrics.sign_ins.labels("true" if is_new else "false").inc()
-        return pb.SignInResponse(player=codec.encode_player(player), tokens=codec.encode_tokens(tokens))
+        shown = pb.Player(player_id=player.player_id, name=player.name)
+        return pb.SignInResponse(player=shown, tokens=codec.encode_tokens(tokens))
 
     async def RefreshToken(self, request: pb.RefreshTokenRequest, call: Call) -> pb.RefreshTokenResponse:
         return pb.RefreshTokenResponse(tokens=codec.encode_tokens(await self.auth.refresh(request.refresh_token)))
@@ -83,7 +85,7 @@ class LobbyServicer:
 
     async def GetTable(self, request: pb.GetTableRequest, call: Call) -> pb.GetTableResponse:
         viewer = call.caller.id
-        table = await self.tables.get(viewer, codec.decode_id("table_id", request.table_id))
+        table = await self.tables.get(viewer, decode_id("table_id", request.table_id))
         return pb.GetTableResponse(table=codec.encode_table(table, viewer))
 
     async def ListTables(self, request: pb.ListTablesRequest, call: Call) -> bytes:
@@ -106,7 +108,7 @@ class LobbyServicer:
         if request.table_id and request.game:
             raise invalid_field("game", "invalid game: expected table_id or game, not both")
         if request.table_id:
-            tables = self.tables.watch_table(viewer, codec.decode_id("table_id", request.table_id), network)
+            tables = self.tables.watch_table(viewer, decode_id("table_id", request.table_id), network)
         else:
             tables = self.tables.watch_public(viewer, codec.decode_optional_id("game", request.game), network)
         alive = WatchedTable(None, False)
@@ -124,10 +126,10 @@ class LobbyServicer:
         player = _player(call)
         match request.WhichOneof("target"):
             case "table_id":
-                table_id = codec.decode_id("table_id", request.table_id)
+                table_id = decode_id("table_id", request.table_id)
                 table = await self.tables.join(player, table_id, call.caller.network)
             case "invite_code":
-                table = await self._join_by_invite_code(call, codec.decode_id("invite_code", request.invite_code))
+                table = await self._join_by_invite_code(call, decode_id("invite_code", request.invite_code))
             case _:
                 raise invalid_field("target", "invalid target: expected table_id or invite_code")
         return pb.JoinTableResponse(table=codec.encode_table(table, player.player_id))
@@ -147,30 +149,30 @@ class LobbyServicer:
                 self.sign_ins.give_back(key, WRONG_CODE_COST)
 
     async def LeaveTable(self, request: pb.LeaveTableRequest, call: Call) -> pb.LeaveTableResponse:
-        await self.tables.leave(call.caller.id, codec.decode_id("table_id", request.table_id))
+        await self.tables.leave(call.caller.id, decode_id("table_id", request.table_id))
         return pb.LeaveTableResponse()
 
     async def SetReady(self, request: pb.SetReadyRequest, call: Call) -> pb.SetReadyResponse:
         viewer, seed = call.caller.id, codec.decode_client_seed(request.client_seed)
-        table_id = codec.decode_id("table_id", request.table_id)
+        table_id = decode_id("table_id", request.table_id)
         table = await self.tables.set_ready(viewer, table_id, request.is_ready, seed)
         return pb.SetReadyResponse(table=codec.encode_table(table, viewer))
 
     async def AddBot(self, request: pb.AddBotRequest, call: Call) -> pb.AddBotResponse:
         viewer, bot = call.caller.id, codec.decode_optional_id("bot", request.bot)
         seat = request.seat if request.HasField("seat") else None
-        table = await self.tables.add_bot(viewer, codec.decode_id("table_id", request.table_id), bot, seat)
+        table = await self.tables.add_bot(viewer, decode_id("table_id", request.table_id), bot, seat)
         return pb.AddBotResponse(table=codec.encode_table(table, viewer))
 
     async def ClearSeat(self, request: pb.ClearSeatRequest, call: Call) -> pb.ClearSeatResponse:
         viewer = call.caller.id
-        table = await self.tables.clear_seat(viewer, codec.decode_id("table_id", request.table_id), request.seat)
+        table = await self.tables.clear_seat(viewer, decode_id("table_id", request.table_id), request.seat)
         return pb.ClearSeatResponse(table=codec.encode_table(table, viewer))
 
     async def FindMatch(self, request: pb.FindMatchRequest, call: Call) -> AsyncIterator[pb.FindMatchResponse]:
         player, seed = _player(call), codec.decode_client_seed(request.client_seed)
         request_id = codec.decode_optional_id("request_id", request.request_id)
-        criteria = codec.decode_criteria(request)
+        criteria = MatchCriteria(decode_id("game", request.game), request.seat_count)
         stream = self.matchmaker.find_match(player, criteria, seed, request_id, call.caller.network)
         heard = with_heartbeats(stream, None, lambda progress: progress, _sender(call))
         async with aclosing(self._until_expiry(heard, call.caller)) as until_expiry:

@@ -209,17 +209,18 @@ def with_presence(table: Table, seen: Mapping[str, int], since: int) -> Table:
     if not present:
         return table
     seats = tuple(
-        _marked(seat, is_away=seat.player_id not in present) if seat.player_id else seat for seat in table.seats
+        replace(seat if seat.player_id in present else _unready(seat), is_away=seat.player_id not in present)
+        if seat.player_id
+        else seat
+        for seat in table.seats
     )
     is_host_there = table.host_player_id in present
     host = table.host_player_id if is_host_there else max(present, key=lambda player: (present[player], player))
     return replace(table, seats=seats, host_player_id=host)
 
 
-def _marked(seat: Seat, *, is_away: bool) -> Seat:
-    if is_away:
-        return replace(seat, is_away=True, is_ready=False, client_seed=b"")
-    return replace(seat, is_away=False)
+def _unready(seat: Seat) -> Seat:
+    return replace(seat, is_ready=False, client_seed=b"")
 
 
 def closed(table: Table) -> Table:
@@ -234,10 +235,7 @@ def _opening_if_complete(table: Table) -> Table:
 
 def _reseated(table: Table, number: int, seat: Seat, actor_id: str) -> Table:
     """Return the table with another occupant of a seat, for which all players but the actor have to get ready again."""
-    kept = (
-        other if other.bot or other.player_id == actor_id else replace(other, is_ready=False, client_seed=b"")
-        for other in table.seats
-    )
+    kept = (other if other.bot or other.player_id == actor_id else _unready(other) for other in table.seats)
     return _with_seat(replace(table, seats=tuple(kept)), number, seat)
 
 
