@@ -15,19 +15,13 @@ PROGRAMS = {"lobby": lobby, "scoring": scoring}
 FAULTS_OF_BOTH = [
     ("--database=nonsense", "invalid --database (CROUPIER_DATABASE): expected sqlite:////"),
     ("--database=sqlite://", "croupier migrate --service {service} --database sqlite://"),
-    ("--listen=127.0.0.1:99999", "127.0.0.1:99999"),
-    ("--metrics-listen=127.0.0.1:x", "invalid --metrics-listen (CROUPIER_METRICS_LISTEN) '127.0.0.1:x'"),
-    ("--log-level=loud", "'loud': input should be 'debug', 'info', 'warning' or 'error'"),
-    ("--ready-file=/nowhere/at/all/ready.json", "--ready-file /nowhere/at/all/ready.json cannot be written"),
 ]
 FAULTS_OF_ONE = [
     ("lobby", "--engine-control=nowhere", "expected host:port"),
     ("lobby", "--signing-key=/nowhere/key.pem", "cannot be read as an Ed25519 private key"),
     ("scoring", "--lobby-public-key=/nowhere/lobby.pub", "/nowhere/lobby.pub"),
     ("scoring", f"--engine-public-key={__file__}", __file__),
-    ("scoring", "--control-listen=nonsense", "'nonsense': expected host:port"),
     ("scoring", "--control-listen=192.0.2.1:0", "192.0.2.1:0 cannot be listened on"),
-    ("scoring", "--player-burst=0", "invalid --player-burst (CROUPIER_PLAYER_BURST) '0'"),
 ]
 
 

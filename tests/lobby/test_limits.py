@@ -3,9 +3,8 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, aclosing
+from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeAlias
 
 import pytest
@@ -17,7 +16,7 @@ from croupier.lobby.assembly import Lobby
 from croupier.lobby.storage.schema import TABLES
 from croupier.lobby.tables import table_service
 from croupier.runtime.admission.budget import SECOND, Budget, TooManyCalls
-from croupier.runtime.admission.costs import CREATE_TABLE_COST, TABLES_PAGE_COST
+from croupier.runtime.admission.costs import TABLES_PAGE_COST
 from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached, NotFound
 from croupier.runtime.identity.tokens import Caller
@@ -27,7 +26,6 @@ from tests.calls import call_of, limits
 from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import HIDDEN_PAIRS, FakeClock, FakeEngine, player
-from tests.lobby.matches import match_all
 from tests.waiting import TIMEOUT_SECONDS
 
 Start: TypeAlias = Callable[[], Any]
@@ -77,23 +75,6 @@ async def test_sign_ins_of_a_network_have_a_budget_of_their_own(small: Lobby, cl
     clock.advance(1)
     await sign_in(small, 3)
     assert await limit_of(sign_in(small, 4)) == "sign_ins"
-
-
-async def test_a_matched_table_is_owed_by_its_first_player(lobby: Lobby, clock: FakeClock) -> None:
-    budget = Budget("player_calls", 1, 1000, lambda: SECOND)
-    async with AsyncExitStack() as stack:
-        streams = []
-        for number in (1, 2):
-            call = call_of(Caller(player(number).player_id, player(number).name), limits(player=budget))
-            start: Start = partial(lobby.servicer.FindMatch, FIND, call)
-            streams.append(await stack.enter_async_context(aclosing(start())))
-            await anext(streams[-1])
-            clock.advance(0.001)
-        await match_all(lobby)
-        for stream in streams:
-            assert (await anext(stream)).table.host_player_id == player(1).player_id
-    owed = [budget.wait(player(number).player_id, 1000) // SECOND for number in (1, 2)]
-    assert owed == [CREATE_TABLE_COST, 0]
 
 
 @on_both_databases

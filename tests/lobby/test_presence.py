@@ -76,20 +76,13 @@ async def test_a_host_who_is_gone_passes_on_to_the_next_player_who_calls(settled
 @on_both_databases
 async def test_a_player_who_follows_the_table_is_there_and_becomes_host(settled: Lobby, clock: FakeClock) -> None:
     table = await full(settled)
-    async with watching(settled, EVE.player_id, table), watching(settled, player(9).player_id, table):
-        await pass_time(settled, clock, 60)
-        now = await stored(settled, table)
-    assert (now.host_player_id, away(now)) == (EVE.player_id, [True, True, False])
-
-
-async def test_watchers_get_the_table_with_its_marks(settled: Lobby, clock: FakeClock) -> None:
-    table = await full(settled)
-    async with aclosing(settled.tables.watch_table(BOB.player_id, table.table_id)) as stream:
+    eve = settled.tables.watch_table(EVE.player_id, table.table_id)
+    async with aclosing(eve) as stream, watching(settled, player(9).player_id, table):
         assert [await next_message(stream) for _ in range(2)] == [WatchedTable(table, False), WatchedTable(None, True)]
         await pass_time(settled, clock, 60)
-        changed, _ = await next_message(stream)
-    assert changed is not None
-    assert (changed.host_player_id, away(changed)) == (BOB.player_id, [True, False, True])
+        now = await stored(settled, table)
+        assert await next_message(stream) == WatchedTable(now, True)
+    assert (now.host_player_id, away(now)) == (EVE.player_id, [True, True, False])
 
 
 async def test_an_away_host_who_returns_is_an_ordinary_player(settled: Lobby, clock: FakeClock) -> None:
@@ -114,17 +107,11 @@ async def test_no_game_begins_with_a_player_who_is_away(settled: Lobby, engine: 
 
 
 async def test_a_host_alone_with_bots_begins_whenever_they_like(settled: Lobby, clock: FakeClock) -> None:
-    table = await settled.tables.create(ADA, PAIRS)
-    await ready(settled, table, ADA)
+    table = await ready(settled, await settled.tables.create(ADA, PAIRS), ADA)
     await pass_time(settled, clock, 60)
+    # The free seat is nobody who is there.
+    assert await stored(settled, table) == table
     assert (await settled.tables.add_bot(ADA.player_id, table.table_id, "")).state is TableState.PLAYING
-
-
-async def test_free_seats_are_nobody_who_is_there(settled: Lobby, clock: FakeClock) -> None:
-    table = await settled.tables.create(ADA, THREE)
-    alone = await ready(settled, table, ADA)
-    await pass_time(settled, clock, 60)
-    assert await stored(settled, table) == alone
 
 
 async def test_a_player_who_joins_a_table_of_players_who_are_gone_is_its_host(settled: Lobby, clock: FakeClock) -> None:

@@ -213,18 +213,6 @@ async def test_the_seat_of_a_player_who_is_not_ready_falls_free_for_all_who_watc
     assert (await lobby.tables.join(BOB, table.table_id)).seats[1].player_id == BOB.player_id
 
 
-async def test_tables_without_idle_players_are_not_read(lobby: Lobby, clock: FakeClock) -> None:
-    alone = await lobby.tables.create(ADA, PAIRS)
-    hidden = await lobby.tables.create(ADA, HIDDEN_PAIRS)
-    await lobby.tables.join_by_invite_code(BOB, hidden.invite_code)
-    clock.advance(600)
-    assert await lobby.tables.store.list_with_idle_players(clock(), 10) == []
-    await lobby.tables.join(BOB, alone.table_id)
-    await lobby.tables.set_ready(BOB.player_id, alone.table_id, True, b"")
-    clock.advance(600)
-    assert await lobby.tables.store.list_with_idle_players(clock(), 10) == []
-
-
 @on_both_databases
 async def test_changes_of_a_table_are_limited_at_all_lobbies_together(
     deployment: LobbyDeployment, clock: FakeClock

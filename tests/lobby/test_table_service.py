@@ -37,12 +37,6 @@ async def test_set_ready_opens_a_table_that_an_unavailable_engine_did_not_open(
     assert (await ready(lobby, table, ADA)).state is TableState.PLAYING
 
 
-async def test_a_table_that_the_engine_refuses_permanently_is_closed(lobby: Lobby, engine: FakeEngine) -> None:
-    table = await lobby.tables.create(ADA, ALONE)
-    engine.prepared.clear()
-    assert (await ready(lobby, table, ADA)).state is TableState.CLOSED
-
-
 async def test_tables_that_are_not_public_can_be_joined_by_invite_code_only(lobby: Lobby) -> None:
     table = await lobby.tables.create(ADA, replace(HIDDEN_PAIRS, seat_count=3))
     assert len(table.invite_code) == 8

@@ -91,17 +91,12 @@ def test_the_last_to_get_ready_makes_the_table_opening() -> None:
     table = join(forming_table(2), player(2))
     table = set_ready(table, HOST, True, b"one")
     assert table.state is TableState.FORMING
+    withdrawn = set_ready(table, HOST, False, b"ignored")
+    assert (withdrawn.seats[0].is_ready, withdrawn.seats[0].client_seed) == (False, b"")
     table = set_ready(table, SECOND, True, b"two")
     assert table.state is TableState.OPENING
     assert [seat.client_seed for seat in table.seats] == [b"one", b"two"]
     assert set_ready(table, SECOND, True, b"other") is table
-
-
-def test_readiness_is_withdrawn_with_its_seed() -> None:
-    table = set_ready(forming_table(), HOST, True, b"one")
-    withdrawn = set_ready(table, HOST, False, b"ignored")
-    assert not withdrawn.seats[0].is_ready
-    assert withdrawn.seats[0].client_seed == b""
 
 
 @pytest.mark.parametrize(
@@ -139,25 +134,16 @@ def test_a_bot_on_the_last_seat_does_not_open_the_table_of_several_players() -> 
     assert set_ready(table, SECOND, True, b"").state is TableState.OPENING
 
 
-def test_bots_are_ready_and_the_last_one_completes_a_ready_table() -> None:
-    table = set_ready(forming_table(3), HOST, True, b"")
-    assert table.state is TableState.FORMING
-    table = add_bot(table, HOST, "clever")
-    assert table.state is TableState.FORMING
-    table = add_bot(table, HOST, "random")
-    assert table.state is TableState.OPENING
-    assert [(seat.name, seat.bot, seat.is_ready) for seat in table.seats[1:]] == [
-        ("Bot 2", "clever", True),
-        ("Bot 3", "random", True),
-    ]
-
-
-def test_adding_a_bot_to_a_given_seat_is_idempotent() -> None:
+def test_bots_are_ready_and_one_at_a_given_seat_is_added_once() -> None:
     table = set_ready(forming_table(3), HOST, True, b"")
     with_bot = add_bot(table, HOST, "clever", 2)
     assert [seat.bot for seat in with_bot.seats] == ["", "", "clever"]
-    assert add_bot(with_bot, HOST, "clever", 2) == with_bot
-    complete = add_bot(with_bot, HOST, "random", 1)
+    assert (with_bot.state, add_bot(with_bot, HOST, "clever", 2)) == (TableState.FORMING, with_bot)
+    complete = add_bot(with_bot, HOST, "random")
+    assert [(seat.name, seat.bot, seat.is_ready) for seat in complete.seats[1:]] == [
+        ("Bot 2", "random", True),
+        ("Bot 3", "clever", True),
+    ]
     assert complete.state is TableState.OPENING
     assert add_bot(complete, HOST, "random", 1) == complete
 
@@ -168,6 +154,8 @@ def test_the_host_frees_seats_of_players_and_bots() -> None:
     assert freed.seats[1:] == (FREE_SEAT, FREE_SEAT)
     assert clear_seat(freed, HOST, 1, CODE) == freed
     assert freed.access.removed_players == (SECOND,)
+    coded = forming_table(3, access=SEATED, invite_code="OLDC2345")
+    assert clear_seat(add_bot(coded, HOST, "clever"), HOST, 1, CODE) == coded
 
 
 def test_a_removed_player_loses_access_and_one_who_left_does_not() -> None:
@@ -181,11 +169,6 @@ def test_a_removed_player_loses_access_and_one_who_left_does_not() -> None:
             join(public, player(2))
         assert refusal.value.reason_name == "UNKNOWN_TABLE"
     assert join(removed, player(3)).seat_of(THIRD) == 1
-
-
-def test_clearing_the_seat_of_a_bot_removes_no_player_and_keeps_the_invite_code() -> None:
-    table = forming_table(3, access=SEATED, invite_code="OLDC2345")
-    assert clear_seat(add_bot(table, HOST, "clever"), HOST, 1, CODE) == table
 
 
 def test_a_table_remembers_the_last_players_that_the_host_removed() -> None:

@@ -8,9 +8,11 @@ import pytest
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.matchmaking.tickets import MatchCriteria, Ticket, choose
+from croupier.runtime.admission.budget import SECOND, Budget
+from croupier.runtime.admission.costs import CREATE_TABLE_COST
 from croupier.runtime.identity.tokens import Caller
 from croupier_api.v1 import lobby_pb2 as pb
-from tests.calls import call_of
+from tests.calls import call_of, limits
 from tests.databases import on_both_databases
 from tests.lobby.fakes import FakeClock, FakeEngine, player
 from tests.lobby.matches import Call, match_all, next_message, seated
@@ -63,14 +65,18 @@ async def test_a_ticket_has_the_network_of_the_call_and_the_host_of_a_match_pays
 ) -> None:
     wanted = pb.FindMatchRequest(game="pairs", seat_count=2)
     find_match: Callable[..., Any] = lobby.servicer.FindMatch
+    budget = Budget("player_calls", 1, 1000, lambda: SECOND)
     async with AsyncExitStack() as stack:
         streams = []
         for number, network in enumerate((NEAR, NEAR, FAR), start=1):
-            call = call_of(Caller(player(number).player_id, player(number).name, network))
+            caller = Caller(player(number).player_id, player(number).name, network)
+            call = call_of(caller, limits(player=budget))
             streams.append(await stack.enter_async_context(aclosing(find_match(wanted, call))))
             await anext(streams[-1])
             clock.advance(1)
         await match_all(lobby)
-        table = (await anext(streams[0])).table
+        table, same = [(await anext(streams[place])).table for place in (0, 2)]
+        assert table.table_id == same.table_id
         assert [seat.player_id for seat in table.seats] == [player(1).player_id, player(3).player_id]
     assert engine.networks == {table.table_id: NEAR}
+    assert [budget.wait(player(number).player_id, 1000) // SECOND for number in (1, 3)] == [CREATE_TABLE_COST, 0]
