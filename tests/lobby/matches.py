@@ -10,6 +10,7 @@ from croupier.lobby.assembly import Lobby
 from croupier.lobby.matchmaking.matchmaker import MatchProgress
 from croupier.lobby.matchmaking.tickets import MatchCriteria
 from croupier.lobby.tables.forming_table import Table
+from croupier.runtime.server.tasks import end_tasks
 from tests.lobby.fakes import player
 from tests.waiting import TIMEOUT_SECONDS, until
 
@@ -64,5 +65,4 @@ async def running(lobby: Lobby) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await end_tasks([task])

@@ -20,6 +20,7 @@ from croupier.runtime.errors import LimitReached, NotFound, ServiceError, Unavai
 from croupier.runtime.identity.tokens import ENGINE_CONTROL_AUDIENCE, TokenIssuer, TokenVerifier
 from croupier.runtime.observation.outage_log import QUIET_NANOSECONDS, OutageLog
 from croupier.runtime.server.program import SettingsError
+from croupier.runtime.server.tasks import end_tasks
 from croupier_api.v1 import errors_pb2
 from croupier_internal.v1.engine_control_pb2_grpc import add_EngineControlServiceServicer_to_server
 from tests.engine.fakes import RecordingLogger
@@ -75,8 +76,7 @@ async def test_an_outage_of_the_engine_is_logged_once(engine: FakeEngine, monkey
                 lobby.now += QUIET_NANOSECONDS
                 await until(lobby.has_recovered)
                 # Before the engine stops.
-                following.cancel()
-                await asyncio.wait([following], timeout=TIMEOUT_SECONDS)
+                await end_tasks([following])
     (begun, *_), ended = lobby.logger.lines, lobby.logger.lines[-1]
     assert begun[:2] == ("warning", "calls to the engine fail")
     assert "UNAVAILABLE: " in begun[2]["reason"]

@@ -14,6 +14,7 @@ from croupier.lobby.tables.engine_port import EndedTables
 from croupier.lobby.tables.forming_table import TableState
 from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached, ServiceError, Unauthenticated, Unavailable
+from croupier.runtime.server.tasks import end_tasks
 from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import ALONE, ENGINE_UNAVAILABLE, START, FakeClock, FakeEngine, player
@@ -193,8 +194,7 @@ async def following(lobby: Lobby, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         monkeypatch.setattr(table_opener, name, 0.001)
     task = asyncio.create_task(lobby.opener.follow_ends())
     yield
-    task.cancel()
-    await asyncio.wait([task])
+    await end_tasks([task])
 
 
 async def until_finished(lobby: Lobby, table_id: str) -> None:

@@ -15,6 +15,7 @@ from croupier.lobby.storage.schema import TABLES
 from croupier.lobby.storage.table_store import to_row
 from croupier.lobby.tables.forming_table import FREE_SEAT, Seat, Table
 from croupier.runtime.database.database import Database
+from croupier.runtime.server.tasks import end_tasks
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of
 from tests.databases import execute
@@ -125,7 +126,5 @@ async def step_of_a_change(table_id: str) -> float:
             await waiting[0]
 
         longest = await longest_step(publish, tries=1)
-        for each in waiting:
-            each.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
+        await end_tasks(waiting)
         return longest

@@ -19,6 +19,7 @@ from croupier.lobby.tables.table_service import WatchedTable
 from croupier.runtime.database.database import Database
 from croupier.runtime.errors import IllegalNow, LimitReached, Unauthenticated, Unavailable
 from croupier.runtime.server.service import now_milliseconds
+from croupier.runtime.server.tasks import end_tasks
 from croupier_api.v1 import errors_pb2
 from tests.databases import execute, on_both_databases, on_postgresql
 from tests.lobby.deployment import LobbyDeployment
@@ -41,20 +42,13 @@ async def lobbies(deployment: LobbyDeployment, *, running: bool = False, **chang
             lobby = await stack.enter_async_context(deployment.lobby(partial(skewed_now, skew), **changes))
             replicas.append(lobby)
             if running:
-                stack.push_async_callback(
-                    cancel_all, [asyncio.create_task(work()) for work in lobby.background_tasks.values()]
-                )
+                tasks = [asyncio.create_task(work()) for work in lobby.background_tasks.values()]
+                stack.push_async_callback(end_tasks, tasks)
         yield replicas
 
 
 def skewed_now(skew_milliseconds: int) -> int:
     return now_milliseconds() + skew_milliseconds
-
-
-async def cancel_all(tasks: Sequence[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.wait(tasks)
 
 
 async def outcomes(*calls: Awaitable[Result]) -> list[Result | BaseException]:
@@ -66,12 +60,14 @@ def count_types(outcomes: Sequence[object]) -> Counter[str]:
 
 
 @on_both_databases
-@pytest.mark.parametrize(("limit", "network"), [("max_player_tables", ""), ("max_network_tables", "192.0.2.0/24")])
+@pytest.mark.parametrize(
+    ("limit", "network"), [({"max_player_tables": 4}, ""), ({"max_network_tables": 4}, "192.0.2.0/24")]
+)
 async def test_tables_of_a_player_or_a_network_are_limited(
-    deployment: LobbyDeployment, engine: FakeEngine, limit: str, network: str
+    deployment: LobbyDeployment, engine: FakeEngine, limit: dict[str, Any], network: str
 ) -> None:
     hosts = [player(number) if network else ADA for number in range(5)]
-    async with lobbies(deployment, **{limit: 4}) as replicas:
+    async with lobbies(deployment, **limit) as replicas:
         found = await outcomes(*(lobby.tables.create(host, PAIRS, network) for host in hosts for lobby in replicas))
         engine.calls.clear()
         with pytest.raises(LimitReached) as refusal:

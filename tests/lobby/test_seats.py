@@ -17,7 +17,7 @@ from croupier.lobby.storage.schema import SEATS
 from croupier.lobby.storage.seat_store import TableLimits
 from croupier.lobby.storage.store import Store
 from croupier.lobby.storage.ticket_store import TicketStore
-from croupier.lobby.tables.forming_table import Table, TableState
+from croupier.lobby.tables.forming_table import Table, TableState, players_of
 from croupier.lobby.tables.table_service import WatchedTable
 from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached
@@ -55,24 +55,20 @@ async def test_a_guest_takes_few_seats_also_by_calls_at_once_to_several_lobbies(
     async with lobbies(deployment, max_player_tables=3) as replicas:
         tables = await tables_of(replicas[0], 6)
         found = await outcomes(*(lobby.tables.join(EVE, table.table_id) for table in tables for lobby in replicas))
-        seats = [table.seat_of(EVE.player_id) for table in await replicas[0].tables.store.list_by_ids(ids(tables))]
-    assert sum(seat is not None for seat in seats) == 3
+        stored = await replicas[0].tables.store.list_by_ids([table.table_id for table in tables])
+    assert sum(table.seat_of(EVE.player_id) is not None for table in stored) == 3
     assert count_types(found)[LimitReached.__name__] >= 9
-
-
-def ids(tables: Sequence[Table]) -> list[str]:
-    return [table.table_id for table in tables]
 
 
 @on_both_databases
 async def test_hosted_joined_and_matched_tables_count_and_ended_ones_do_not(
     deployment: LobbyDeployment, database: Database
 ) -> None:
-    async with deployment.lobby(max_player_tables=3) as lobby:
+    async with deployment.lobby(max_player_tables=3) as lobby, AsyncExitStack() as stack:
         own = await lobby.tables.create(EVE, PAIRS)
         joined, other = await tables_of(lobby, 2)
         await lobby.tables.join(EVE, joined.table_id)
-        await match(lobby, (EVE, ""), (BOB, ""))
+        await match_on(stack, lobby, (EVE, ""), (BOB, ""))
         for call in (
             lobby.tables.join(EVE, other.table_id),
             lobby.tables.create(EVE, PAIRS),
@@ -93,12 +89,6 @@ async def test_hosted_joined_and_matched_tables_count_and_ended_ones_do_not(
         assert [player_id for player_id, _ in await seats_in(database)].count(EVE.player_id) == 3
 
 
-async def match(lobby: Lobby, *players: tuple[Player, str]) -> list[Table]:
-    """Let players of networks wait, match them, and return the tables that play."""
-    async with AsyncExitStack() as stack:
-        return await match_on(stack, lobby, *players)
-
-
 async def match_on(stack: AsyncExitStack, lobby: Lobby, *players: tuple[Player, str]) -> list[Table]:
     """Match players, whose streams the stack then closes."""
     for one, network in players:
@@ -112,8 +102,8 @@ async def match_on(stack: AsyncExitStack, lobby: Lobby, *players: tuple[Player, 
 async def test_a_matched_table_counts_for_the_networks_of_all_its_players(
     deployment: LobbyDeployment, database: Database, engine: FakeEngine
 ) -> None:
-    async with deployment.lobby(max_network_tables=1) as lobby:
-        (table,) = await match(lobby, (ADA, FAR), (BOB, NEAR))
+    async with deployment.lobby(max_network_tables=1) as lobby, AsyncExitStack() as stack:
+        (table,) = await match_on(stack, lobby, (ADA, FAR), (BOB, NEAR))
         assert await seats_in(database) == [(ADA.player_id, FAR), (BOB.player_id, NEAR)]
         for network in (NEAR, FAR):
             assert "of one network" in await refusal_of(lobby.tables.create(EVE, PAIRS, network))
@@ -150,13 +140,8 @@ async def test_matches_at_once_keep_the_limit_of_a_network_together(store: Store
         for seats in counts
     )
     found = await outcomes(*matches)
-    assert sum(isinstance(table, Table) for table in found) == 1
-    assert sum((await tickets.count_waiting(START)).values()) == sum(counts) - len(players_of_matches(found))
-
-
-def players_of_matches(found: Sequence[object]) -> set[str]:
-    """Return the players of the tables that were matched."""
-    return {seat.player_id for table in found if isinstance(table, Table) for seat in table.seats}
+    (table,) = [each for each in found if isinstance(each, Table)]
+    assert sum((await tickets.count_waiting(START)).values()) == sum(counts) - len(players_of(table))
 
 
 @on_both_databases

@@ -12,6 +12,7 @@ from croupier.lobby.feed.subscriptions import INTERVAL_SECONDS, MAX_PENDING, MES
 from croupier.lobby.tables.forming_table import Seat, Table, TableState
 from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.fair_queue import TICK_SECONDS
+from croupier.runtime.server.tasks import end_tasks
 from croupier.runtime.table_access import SEATED
 from croupier_api.v1.lobby_pb2 import WatchTablesResponse
 from tests.lobby.fakes import FakeClock, forming_table
@@ -72,9 +73,7 @@ class Readers:
         await settled()
 
     async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(self._tasks)
         self._stack.close()
         assert not self.feed.has_subscribers
 

@@ -55,7 +55,7 @@ def test_failures_are_logged_except_outages() -> None:
 
 async def test_a_step_that_fails_is_repeated_until_it_is_cancelled() -> None:
     logger, fault = RecordingLogger(), RuntimeError("broken")
-    outcomes = iter([ENGINE_UNAVAILABLE, fault, asyncio.CancelledError])
+    outcomes = iter((ENGINE_UNAVAILABLE, fault, asyncio.CancelledError()))
 
     async def step() -> None:
         raise next(outcomes)

@@ -267,8 +267,8 @@ async def test_equal_players_share_a_position_across_the_pages_of_a_leaderboard(
     for number in range(4):
         seats = (person(f"first {number}"), person(f"second {number}"))
         await harness.record(result_entry(f"t{number}", seats=seats))
-    seats = (person("first 0"), person("third"), bot_seat())
-    await harness.record(result_entry("t4", ranking=((0,), (1,), (2,)), seats=seats))
+    with_bot = (person("first 0"), person("third"), bot_seat())
+    await harness.record(result_entry("t4", ranking=((0,), (1,), (2,)), seats=with_bot))
     pages, request = list[pb.GetLeaderboardResponse](), pb.GetLeaderboardRequest(game="jossing", page_size=size)
     while not pages or request.page_token:
         pages.append(await harness.ask("GetLeaderboard", request))

@@ -2,14 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Sequence
 from random import Random
 
 import pytest
 
-from croupier.runtime.database.database import Database, open_database
-from croupier.runtime.server.service import now_milliseconds
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.scoring import standings
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
@@ -18,6 +15,7 @@ from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from loadtest.judge.results import places
 from tests.databases import on_both_databases
 from tests.scoring.deployment import Entries, score_sheet
+from tests.scoring.test_ledger import opened, record
 
 PLAYERS = ("anna", "ben", "carl", "dora", "emil")
 GAMES = ("solo", "jossing")
@@ -128,22 +126,11 @@ def order_of(entry: LeaderboardEntry) -> tuple[int, float, int, str]:
 async def record_all(ledgers: Sequence[Ledger], entries: Sequence[Entry]) -> None:
     slots = asyncio.Semaphore(MAX_CONCURRENT)
 
-    async def record(ledger: Ledger, sheet: Sheet, entry: Round | Result) -> None:
+    async def record_one(ledger: Ledger, sheet: Sheet, entry: Round | Result) -> None:
         async with slots:
-            if isinstance(entry, Round):
-                await ledger.record_round(sheet, entry)
-            else:
-                await ledger.record_result(sheet, entry)
+            await record(ledger, entry, sheet)
 
-    await asyncio.gather(*(record(ledgers[number % len(ledgers)], *entry) for number, entry in enumerate(entries)))
-
-
-@asynccontextmanager
-async def two_replicas(url: str) -> AsyncIterator[tuple[Database, Database]]:
-    one, other = open_database(url), open_database(url)
-    yield one, other
-    await one.close()
-    await other.close()
+    await asyncio.gather(*(record_one(ledgers[number % len(ledgers)], *entry) for number, entry in enumerate(entries)))
 
 
 async def in_pages(store: StandingsStore, game: str, size: int) -> tuple[LeaderboardEntry, ...]:
@@ -160,12 +147,12 @@ async def test_standings_are_the_sums_over_the_ledger(database_url: str, seed: i
     entries = [entry for sheet in sheets for entry in random_entries(random, sheet)]
     repeated = random.sample(entries, len(entries) // 2)
     in_any_order = random.sample([*entries, *repeated], len(entries) + len(repeated))
-    async with two_replicas(database_url) as (one, other):
-        await record_all((Ledger(one, now_milliseconds), Ledger(other, now_milliseconds)), in_any_order)
+    async with opened(database_url) as one, opened(database_url) as other:
+        await record_all((one, other), in_any_order)
         known = {sheet.table_id for sheet, _ in entries}
-        recorded = [await score_sheet(Ledger(one, now_milliseconds), table_id) for table_id in sorted(known)]
+        recorded = [await score_sheet(one, table_id) for table_id in sorted(known)]
         assert sum(len(each.rounds) + bool(each.result) for each in recorded) == len(entries)
-        totals, store = sums_of(recorded), StandingsStore(other)
+        totals, store = sums_of(recorded), StandingsStore(other.database)
         for scope in Scope:
             for player_id in PLAYERS:
                 expected = [totals[key] for game in sorted(GAMES) if (key := (scope, game, player_id)) in totals]

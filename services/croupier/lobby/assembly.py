@@ -93,7 +93,7 @@ def assemble(
     housekeeper = Housekeeper(tables, tickets, players, updater, opener, metrics, settings, clock, logger)
     servicer = LobbyServicer(auth, service, matchmaker, games, time_control, sign_ins, metrics, clock)
     pause_seconds = settings.housekeeping_seconds
-    tasks = {
+    tasks: dict[str, TaskFactory] = {
         "matchmaking": matchmaker.run,
         "housekeeping": partial(repeat, housekeeper.run_steps, pause_seconds, logger, "housekeeping failed"),
         "ended tables": opener.follow_ends,
