@@ -152,7 +152,6 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
 
     def __init__(self, engine: FakeEngine) -> None:
         self._engine = engine
-        self.opened: list[pb.OpenTableRequest] = []
 
     async def DescribeGames(self, request: pb.DescribeGamesRequest, context: Any) -> pb.DescribeGamesResponse:
         games = await self._engine.describe_games()
@@ -177,7 +176,6 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
         )
 
     async def OpenTable(self, request: pb.OpenTableRequest, context: Any) -> pb.OpenTableResponse:
-        self.opened.append(request)
         seeds = zip(request.seats, request.client_seeds, strict=True)
         seats = [Seat(seat.player_id, seat.name, seat.bot, True, seed) for seat, seed in seeds]
         access = decode_access(
@@ -188,19 +186,6 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
         )
         await self._engine.open_table(request.table_id, seats, access)
         return pb.OpenTableResponse()
-
-    async def DiscardTables(self, request: pb.DiscardTablesRequest, context: Any) -> pb.DiscardTablesResponse:
-        await self._engine.discard_tables(request.table_ids)
-        return pb.DiscardTablesResponse()
-
-    async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, context: Any) -> pb.GetTableStatusesResponse:
-        statuses = await self._engine.table_statuses(request.table_ids)
-        return pb.GetTableStatusesResponse(
-            statuses=[
-                pb.TableStatus(table_id=table_id, is_finished=it.is_finished, acted_player_ids=it.acted_players)
-                for table_id, it in statuses.items()
-            ]
-        )
 
     async def WatchEndedTables(
         self, request: pb.WatchEndedTablesRequest, context: Any

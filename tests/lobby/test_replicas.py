@@ -60,9 +60,7 @@ def count_types(outcomes: Sequence[object]) -> Counter[str]:
 
 
 @on_both_databases
-@pytest.mark.parametrize(
-    ("limit", "network"), [({"max_player_tables": 4}, ""), ({"max_network_tables": 4}, "192.0.2.0/24")]
-)
+@pytest.mark.parametrize(("limit", "network"), [({"max_player_tables": 4}, ""), ({"max_network_tables": 4}, "near")])
 async def test_tables_of_a_player_or_a_network_are_limited(
     deployment: LobbyDeployment, engine: FakeEngine, limit: dict[str, Any], network: str
 ) -> None:

@@ -3,7 +3,7 @@
 import base64
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from croupier.lobby.assembly import Lobby
 from croupier.runtime.identity.tokens import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, TokenIssuer, TokenVerifier
 from croupier.runtime.observation.outage_log import OutageLog
 from croupier.runtime.server.grpc_server import AddServices
+from croupier.runtime.table_access import OPEN, TableAccess, Visibility, WatchPolicy
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc, tables_pb2
 from croupier_internal.v1.engine_control_pb2_grpc import add_EngineControlServiceServicer_to_server
@@ -47,10 +48,7 @@ class LobbyHarness:
     """A lobby behind a gRPC server, and a stub for it."""
 
     stub: "lobby_pb2_grpc.LobbyServiceAsyncStub"
-    engine: FakeEngine
-    engine_service: FakeEngineServicer
     lobby: Lobby
-    address: str
 
     async def sign_in(self, number: int) -> Guest:
         request = pb.SignInRequest(device_secret=f"the secret of device {number}", name=f"Player {number}")
@@ -63,21 +61,20 @@ class LobbyHarness:
 async def harness(deployment: LobbyDeployment, engine: FakeEngine, clock: FakeClock) -> AsyncIterator[LobbyHarness]:
     async with AsyncExitStack() as stack:
 
-        async def served(add: AddServices, own: str, **options: Any) -> tuple[str, grpc.aio.Channel]:
+        async def served(add: AddServices, own: str, **options: Any) -> grpc.aio.Channel:
             verifier = TokenVerifier(deployment.key.public_key(), own, clock)
             address = await stack.enter_async_context(serving(add, verifier, **options))
-            return address, await stack.enter_async_context(grpc.aio.insecure_channel(address))
+            return await stack.enter_async_context(grpc.aio.insecure_channel(address))
 
-        service = FakeEngineServicer(engine)
-        add_engine = partial(add_EngineControlServiceServicer_to_server, service)
-        _, channel = await served(add_engine, ENGINE_CONTROL_AUDIENCE)
+        add_engine = partial(add_EngineControlServiceServicer_to_server, FakeEngineServicer(engine))
+        channel = await served(add_engine, ENGINE_CONTROL_AUDIENCE)
         issuer = TokenIssuer(deployment.key, ENGINE_CONTROL_AUDIENCE, 60, clock)
         outages = OutageLog("the engine", structlog.get_logger(), lambda: 0)
         deployment.engine = EngineChannel(channel, issuer, 5, outages)
         lobby = await stack.enter_async_context(deployment.lobby())
         await stack.enter_async_context(running(lobby))
-        address, own = await served(lobby.servicer.add_to, PLAYER_AUDIENCE, open_methods=OPEN_METHODS)
-        yield LobbyHarness(lobby_pb2_grpc.LobbyServiceStub(own), engine, service, lobby, address)
+        own = await served(lobby.servicer.add_to, PLAYER_AUDIENCE, open_methods=OPEN_METHODS)
+        yield LobbyHarness(lobby_pb2_grpc.LobbyServiceStub(own), lobby)
 
 
 async def refused(call: Any) -> Refusal:
@@ -100,7 +97,7 @@ ACCESS = tables_pb2.TableAccess(
 TIME_CONTROL = tables_pb2.TimeControl(action_time=Duration(seconds=7), bot_delay=Duration(nanos=8_000_000))
 
 
-async def test_from_sign_in_to_the_first_deal(harness: LobbyHarness) -> None:
+async def test_from_sign_in_to_the_first_deal(harness: LobbyHarness, engine: FakeEngine) -> None:
     ada, bob = await harness.sign_in(1), await harness.sign_in(2)
     assert (await ada.call("ListGames", pb.ListGamesRequest())).games == [*GAME_MESSAGES]
     create = pb.CreateTableRequest(game="pairs", seat_count=3, access=ACCESS, time_control=TIME_CONTROL)
@@ -128,11 +125,9 @@ async def test_from_sign_in_to_the_first_deal(harness: LobbyHarness) -> None:
     await watch.read()
     ready = await bob.call("SetReady", pb.SetReadyRequest(table_id=table.table_id, is_ready=True, client_seed=b"b"))
     assert ready.table.state == tables_pb2.TABLE_STATE_PLAYING
-    (opened,) = harness.engine_service.opened
-    assert opened.access == ACCESS
-    assert not opened.is_matched
-    assert list(opened.client_seeds) == [b"a", b"b", b""]
-    assert [seat.player_id for seat in opened.seats] == [ada.player_id, bob.player_id, ""]
+    assert engine.accesses == {table.table_id: TableAccess(Visibility.LINK, WatchPolicy.LINK, 90)}
+    seats = [(seat.player_id, seat.client_seed) for seat in engine.opened[table.table_id]]
+    assert seats == [(ada.player_id, b"a"), (bob.player_id, b"b"), ("", b"")]
     while (reported := await watch.read()).table.state != tables_pb2.TABLE_STATE_PLAYING:
         assert reported.table.state == tables_pb2.TABLE_STATE_FORMING
     watch.cancel()
@@ -196,7 +191,9 @@ async def test_streams_end_with_their_token_and_a_ticket_is_kept(harness: LobbyH
     assert (await ada.call("FindMatch", wanted).read()).ticket_id == ticket_id
 
 
-async def test_players_are_matched_and_a_repeated_request_gets_the_same_table(harness: LobbyHarness) -> None:
+async def test_players_are_matched_and_a_repeated_request_gets_the_same_table(
+    harness: LobbyHarness, engine: FakeEngine
+) -> None:
     ada, bob = await harness.sign_in(1), await harness.sign_in(2)
     wanted = pb.FindMatchRequest(game="pairs", seat_count=2, request_id="r1")
 
@@ -208,10 +205,8 @@ async def test_players_are_matched_and_a_repeated_request_gets_the_same_table(ha
     assert (await anext(first)).waiting_count == 1
     table = await table_of(bob.call("FindMatch", FIND(client_seed=b"bob")))
     assert [await table_of(stream) for stream in (first, ada.call("FindMatch", wanted))] == [table] * 2
-    (opened,) = harness.engine_service.opened
-    assert opened.is_matched
-    assert opened.access.visibility == tables_pb2.VISIBILITY_EVERYONE
-    assert (opened.table_id, sorted(opened.client_seeds)) == (table.table_id, [b"", b"bob"])
+    assert engine.accesses == {table.table_id: replace(OPEN, is_matched=True)}
+    assert sorted(seat.client_seed for seat in engine.opened[table.table_id]) == [b"", b"bob"]
 
 
 async def test_a_cancelled_stream_releases_its_slot(harness: LobbyHarness) -> None:
