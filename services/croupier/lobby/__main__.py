@@ -69,23 +69,16 @@ async def check_keys(settings: LobbySettings, issuer: TokenIssuer, tls: Tls | No
             unchecked[address] = EngineChannel(channel, issuer, settings.engine_timeout_seconds, outages)
         while unchecked:
             for address, engine in list(unchecked.items()):
-                if await _accepts_key(engine, address, settings):
+                try:
+                    await engine.describe_games()
                     del unchecked[address]
-            if unchecked:
-                await asyncio.sleep(KEY_RETRY_SECONDS)
-
-
-async def _accepts_key(engine: EngineChannel, address: str, settings: LobbySettings) -> bool:
-    try:
-        await engine.describe_games()
-    except KeyRefused:
-        raise SettingsError(
-            f"the engine at {address} does not accept this lobby's key: give it the public key of"
-            f" {settings.signing_key} as --lobby-public-key, and check the clocks of both machines"
-        ) from None
-    except ServiceError:
-        return False
-    return True
+                except KeyRefused:
+                    raise SettingsError(
+                        f"the engine at {address} does not accept this lobby's key: give it the public key of"
+                        f" {settings.signing_key} as --lobby-public-key, and check the clocks of both machines"
+                    ) from None
+                except ServiceError:
+                    await asyncio.sleep(KEY_RETRY_SECONDS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

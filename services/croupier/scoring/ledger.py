@@ -146,7 +146,8 @@ def _find_sheet(connection: Connection, table_id: str, is_shown: Callable[[Sheet
 def _record_round(connection: Connection, sheet: Sheet, entry: Round, clock: Clock) -> bool:
     key = {"table_id": sheet.table_id, "round": entry.number}
     _record_sheet(connection, sheet, clock())
-    is_new = _insert_once(connection, ROUNDS, key, _round_columns(entry), f"round {entry.number}")
+    columns = {"headline": entry.headline} | {name: json.dumps(getattr(entry, name)) for name in _ROUND_JSON}
+    is_new = _insert_once(connection, ROUNDS, key, columns, f"round {entry.number}")
     if is_new and entry.counts:
         sums: Counter[tuple[int, str]] = Counter()
         for count in entry.counts:
@@ -250,10 +251,6 @@ def _insert_if_absent(dialect: str, table: Table) -> Upsert:
 
 _UNKNOWN_CONDUCT = json.dumps(())
 _ROUND_JSON = ("points", "totals", "notes", "details", "counts")
-
-
-def _round_columns(entry: Round) -> dict[str, Any]:
-    return {"headline": entry.headline} | {name: json.dumps(getattr(entry, name)) for name in _ROUND_JSON}
 
 
 def _result_columns(result: Result) -> dict[str, Any]:

@@ -102,7 +102,7 @@ class ScoringServicer:
             request,
             partial(self.standings.results, game, player_id, caller_id=caller_id),
             lambda one: _is_result_shown(*one, caller_id, now),
-            _cursor_of,
+            lambda one: (one[1].end_milliseconds, one[0].table_id),
             call.admission.owe,
         )
         results = [codec.encode_result(*one) async for one in in_steps(shown, RESULTS_STEP)]
@@ -126,11 +126,6 @@ def _is_sheet_shown(sheet: Sheet, result: Result | None, player_id: str, link: L
 def _is_result_shown(sheet: Sheet, result: Result, player_id: str, now: int) -> bool:
     is_over = sheet.access.is_over_for_spectators(result.end_milliseconds, now)
     return sheet.has_player(player_id) or (is_over and sheet.access.lets_read(player_id, None))
-
-
-def _cursor_of(recorded: tuple[Sheet, Result]) -> tuple[int, str]:
-    sheet, result = recorded
-    return result.end_milliseconds, sheet.table_id
 
 
 def _decode_leaderboard_cursor(game: str, cursor: list[Any] | None) -> tuple[int, int, LeaderboardEntry | None]:

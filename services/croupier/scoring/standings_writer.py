@@ -62,15 +62,13 @@ def set_names(connection: sa.Connection, players: Iterable[Mapping[str, Any]]) -
 
 def _lines(connection: sa.Connection, table_id: str, scopes: Collection[Scope]) -> list[Line]:
     """Return the players of a result by id, each with those scopes that count it; none for a void result."""
+    lines: list[Line] = []
     players = connection.execute(_COUNTED_PLAYERS, {"table_id": table_id})
-    in_order = sorted(players, key=lambda row: str(row.player_id))
-    return [(player, scope) for player in in_order for scope in _scopes(player) if scope in scopes]
-
-
-def _scopes(player: sa.Row[Any]) -> list[Scope]:
-    is_published = player.publish_milliseconds is None
-    scopes = {Scope.ALL: True, Scope.PUBLIC: player.is_public, Scope.RANKED: player.is_ranked and is_published}
-    return [scope for scope, is_in in scopes.items() if is_in]
+    for player in sorted(players, key=lambda row: str(row.player_id)):
+        is_published = player.publish_milliseconds is None
+        is_in = {Scope.ALL: True, Scope.PUBLIC: player.is_public, Scope.RANKED: player.is_ranked and is_published}
+        lines += ((player, scope) for scope in scopes if is_in[scope])
+    return lines
 
 
 def _add_games(connection: sa.Connection, lines: Iterable[Line]) -> None:
