@@ -4,7 +4,7 @@ import asyncio
 import dataclasses
 import itertools
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -13,19 +13,21 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.admission.costs import ROUNDS_PER_UNIT
-from croupier.runtime.database.database import open_database
+from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.errors import AlreadyExists, Unavailable
 from croupier.runtime.identity.links import LinkVerifier
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.server.service import now_milliseconds
 from croupier.runtime.table_access import OPEN, SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
+from croupier.scoring.schema import METADATA
 from croupier.scoring.servicer import ScoringServicer
 from croupier.scoring.standings import MAX_RANKED_GAMES_OF_A_PAIR, Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from croupier_api.v1 import scoring_pb2
 from tests.calls import call_of, limits
-from tests.databases import on_both_databases
+from tests.databases import execute, on_both_databases
+from tests.query_plans import plan_of, scanned
 from tests.scoring.deployment import score_sheet
 
 SHEET = Sheet("t1", "solo", (Seat("anna", "Anna", ""), Seat("", "Computer", "random"), Seat("ben", "Ben", "")), OPEN)
@@ -258,3 +260,30 @@ async def test_a_score_sheet_is_paid_by_its_rounds(ledger: Ledger) -> None:
     request = scoring_pb2.GetScoreSheetRequest(table_id=SHEET.table_id)
     await servicer.GetScoreSheet(request, call_of("p0", limits(player=budget)))
     assert budget.wait("p0", 1000) == 25 // ROUNDS_PER_UNIT * 10**9 > 0
+
+
+ENTRY = LeaderboardEntry("anna", "Anna", Statistics("solo", 3, 1, 5))
+PAGES: dict[str, Callable[[StandingsStore], Awaitable[object]]] = {
+    "leaderboard": lambda store: store.leaderboard("solo", None, 50),
+    "leaderboard after an entry": lambda store: store.leaderboard("solo", ENTRY, 50),
+    "statistics": lambda store: store.statistics("anna", Scope.PUBLIC),
+    "results": lambda store: store.results("", "", None, 50, caller_id="ben"),
+    "results after one": lambda store: store.results("", "", (10, "t"), 50, caller_id="ben"),
+    "results of a game": lambda store: store.results("solo", "", (10, "t"), 50, caller_id="ben"),
+    "results of a player": lambda store: store.results("", "anna", (10, "t"), 50, caller_id="ben"),
+    "own results of a game": lambda store: store.results("solo", "anna", (10, "t"), 50, caller_id="anna"),
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+async def test_no_page_scans_a_table(ledger: Ledger, page: str) -> None:
+    await record(ledger, FIRST)
+    await record(ledger, RESULT)
+    steps = await plan_of(ledger.database, lambda: PAGES[page](StandingsStore(ledger.database)))
+    assert steps
+    assert not scanned(steps, METADATA.tables)
+
+
+async def test_a_scan_is_found(database: Database) -> None:
+    steps = await plan_of(database, lambda: execute(database, "SELECT * FROM results WHERE totals = ''"))
+    assert scanned(steps, METADATA.tables) == {"results"}
