@@ -23,6 +23,7 @@ from tests.waiting import SettlingLoop
 
 TIME_CONTROL = TimeControl(30, 60, 0)
 PAIRS = TableSpec("pairs", 2, {}, TIME_CONTROL, OPEN)
+NEAR, FAR = "192.0.2.0/24", "2001:db8:abcd:ef00::/56"
 ALONE = replace(PAIRS, game="alone", seat_count=1)
 HIDDEN_PAIRS = replace(PAIRS, access=SEATED)
 START = 1_700_000_000_000
@@ -210,7 +211,6 @@ def forming_table(seats: int = 2, number: int = 1, **changes: Any) -> Table:
         seats=(Seat(host.player_id, host.name), *[FREE_SEAT] * (seats - 1)),
         host_player_id=host.player_id,
         access=OPEN,
-        invite_code="",
         seed_commitment="c0ffee",
         created_milliseconds=START,
         updated_milliseconds=START,

@@ -25,13 +25,12 @@ from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of, limits
 from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import HIDDEN_PAIRS, FakeClock, FakeEngine, player
+from tests.lobby.fakes import FAR, HIDDEN_PAIRS, NEAR, FakeClock, FakeEngine, player
 from tests.waiting import TIMEOUT_SECONDS
 
 Start: TypeAlias = Callable[[], Any]
 """Starts a stream, which is an asynchronous generator."""
 
-NEAR, FAR = "192.0.2.0/24", "2001:db8:abcd:ef00::/56"
 CREATE = pb.CreateTableRequest(game="pairs", seat_count=2)
 FIND = pb.FindMatchRequest(game="pairs", seat_count=2)
 WATCH = pb.WatchTablesRequest()

@@ -22,7 +22,7 @@ from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of, limits
 from tests.databases import on_both_databases
 from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import ENGINE_UNAVAILABLE, FakeClock, FakeEngine, player
+from tests.lobby.fakes import ENGINE_UNAVAILABLE, FAR, NEAR, FakeClock, FakeEngine, player
 from tests.lobby.matches import ADA, BOB, EVE, TWO, Call, match_all, next_message, running, seated, waiting
 from tests.waiting import SettlingLoop, settled
 
@@ -277,7 +277,6 @@ async def test_a_lobby_where_nobody_waits_does_not_tick(lobby: Lobby, monkeypatc
     await bob.aclose()
 
 
-NEAR, FAR = "192.0.2.0/24", "2001:db8:abcd:ef00::/56"
 TRIPLE = MatchCriteria("pairs", 3)
 CHOICES = [
     ("two of one network, and nobody else", "aa", 2, [0, 1]),

@@ -23,12 +23,11 @@ from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached
 from tests.databases import execute, on_both_databases
 from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, START, TIME_CONTROL, FakeClock, FakeEngine, player
+from tests.lobby.fakes import FAR, HIDDEN_PAIRS, NEAR, PAIRS, START, TIME_CONTROL, FakeClock, FakeEngine, player
 from tests.lobby.matches import ADA, BOB, EVE, TWO, match_all, next_message
 from tests.lobby.test_replicas import count_types, lobbies, outcomes
 from tests.waiting import TIMEOUT_SECONDS
 
-NEAR, FAR = "192.0.2.0/24", "198.51.100.0/24"
 GRIEFERS = [player(number) for number in range(50, 60)]
 MANY_SEATS = replace(PAIRS, seat_count=5)
 
