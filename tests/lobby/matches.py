@@ -48,7 +48,6 @@ async def ready(lobby: Lobby, table: Table, *players: Player) -> Table:
 
 
 async def until_streams(lobby: Lobby, count: int) -> None:
-    """Wait until a lobby has this number of open streams."""
     await until(lambda: lobby.matchmaker.streams == count)
 
 

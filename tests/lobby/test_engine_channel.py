@@ -113,7 +113,6 @@ async def test_a_refusal_that_concerns_the_player_keeps_its_details_and_is_no_ou
 
 
 async def checked(*engines: str) -> None:
-    """Check the key at engines."""
     settings = LobbySettings(database="", signing_key=Path("own.pem"), engine_control=",".join(engines))
     async with asyncio.timeout(TIMEOUT_SECONDS):
         await check_keys(settings, ISSUER, None, OutageLog("the engine", RecordingLogger(), lambda: 0))

@@ -189,7 +189,6 @@ async def test_old_rows_are_deleted_twice_a_minute(
 
 @pytest.fixture
 async def following(lobby: Lobby, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
-    """Follow the ends in the background."""
     for name in ("RESUME_SECONDS", "RETRY_SECONDS"):
         monkeypatch.setattr(table_opener, name, 0.001)
     task = asyncio.create_task(lobby.opener.follow_ends())

@@ -38,13 +38,11 @@ WATCH = pb.WatchTablesRequest()
 
 @pytest.fixture
 async def small(deployment: LobbyDeployment) -> AsyncIterator[Lobby]:
-    """Return a lobby with small limits."""
     async with deployment.lobby(sign_in_burst=3, max_network_tables=2) as lobby:
         yield lobby
 
 
 def call_as(number: int, network: str = NEAR) -> Call:
-    """Return a call of a player of a network."""
     return call_of(Caller(player(number).player_id, player(number).name, network))
 
 

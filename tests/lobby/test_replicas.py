@@ -188,7 +188,6 @@ class ReconnectingPlayers:
         return await self._called(number, criteria)
 
     async def _called(self, number: int, criteria: MatchCriteria) -> Table:
-        """Call until a call succeeds."""
         while True:
             try:
                 return await self._table(self.random_source.choice(self.lobbies), number, criteria)

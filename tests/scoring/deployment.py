@@ -61,11 +61,9 @@ class Keys:
         return load_private_key(self.folder / f"{name}.pem")
 
     def player(self, player_id: str) -> Metadata:
-        """Return the metadata of a signed-in player."""
         return bearer(self.private("lobby"), PLAYER_AUDIENCE, player_id)
 
     def engine(self) -> Metadata:
-        """Return the metadata of the engine."""
         return bearer(self.private("engine"), SCORING_CONTROL_AUDIENCE, "engine")
 
 
@@ -87,7 +85,6 @@ class ScoringHarness:
     control_channel: grpc.aio.Channel
 
     async def ask(self, method: str, request: Any, player_id: str = "anna") -> Any:
-        """Call the players' port as a player."""
         return await getattr(self.players, method)(request, metadata=self.keys.player(player_id), timeout=CALL_SECONDS)
 
     async def record(
@@ -103,7 +100,6 @@ class ScoringHarness:
             await self.control.RecordResult(request, metadata=metadata, timeout=CALL_SECONDS)
 
     def entries(self, kind: str, outcome: str) -> float:
-        """Return the value of the metric of ledger entries."""
         labels = {"kind": kind, "outcome": outcome}
         return self.registry.get_sample_value("croupier_scoring_entries_total", labels) or 0.0
 
@@ -136,7 +132,7 @@ ANNA_AND_BEN = (person("anna"), person("ben"))
 
 
 def round_entry(
-    table_id: str = "t1", number: int = 1, seats: tuple[tables_pb2.Seat, ...] = ANNA_AND_BEN, game: str = "jossing"
+    table_id: str = "t1", number: int = 1, seats: tuple[tables_pb2.Seat, ...] = ANNA_AND_BEN
 ) -> control_pb.RecordRoundRequest:
     """Return a round with s points and s + 1 bids made for each seat s."""
     points = range(len(seats))
@@ -149,14 +145,7 @@ def round_entry(
         details={"trump": "S", "declarer": "0"},
         counts=[facts_pb2.SeatCount(name="bids_made", seat=seat, amount=seat + 1) for seat in points],
     )
-    return control_pb.RecordRoundRequest(table_id=table_id, game=game, seats=seats, score=score, access=PUBLIC)
-
-
-def end_time(milliseconds: int) -> Timestamp:
-    """Return the message of a time in milliseconds since 1970 UTC."""
-    time = Timestamp()
-    time.FromMilliseconds(milliseconds)
-    return time
+    return control_pb.RecordRoundRequest(table_id=table_id, game="jossing", seats=seats, score=score, access=PUBLIC)
 
 
 def result_entry(
@@ -173,7 +162,7 @@ def result_entry(
         seats=seats,
         ranking=[facts_pb2.RankGroup(seats=group) for group in ranking],
         totals=range(len(seats)),
-        end_time=end_time(end_milliseconds),
+        end_time=Timestamp(seconds=end_milliseconds // 1000, nanos=end_milliseconds % 1000 * 1_000_000),
         conduct=[pb.SeatConduct(timeouts=seat) for seat in range(len(seats))],
     )
 

@@ -102,7 +102,6 @@ def statistics_of(game: str, sums: Counter[str]) -> Statistics:
 
 
 def board_of(game: str, totals: Totals, sheets: Iterable[Entries]) -> tuple[LeaderboardEntry, ...]:
-    """Return the expected leaderboard."""
     names = {
         seat.player_id: seat.name
         for _, _, recorded in sorted(

@@ -9,7 +9,6 @@ from google.protobuf.struct_pb2 import Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.lobby.accounts.auth import Tokens
-from croupier.lobby.matchmaking.matchmaker import MatchProgress
 from croupier.lobby.tables.engine_port import GameDescription, Preparation
 from croupier.lobby.tables.forming_table import OptionValue, Seat, Table, TableState, TimeControl
 from croupier.lobby.tables.table_service import TableSpec
@@ -165,12 +164,6 @@ class EncodedTables:
             if len(self._messages) > MAX_MESSAGES:
                 self._messages.popitem(last=False)
         return message
-
-
-def encode_progress(progress: MatchProgress, viewer_id: str) -> lobby_pb2.FindMatchResponse:
-    """Return the message of a match's progress."""
-    table = encode_table(progress.table, viewer_id) if progress.table else None
-    return lobby_pb2.FindMatchResponse(ticket_id=progress.ticket_id, waiting_count=progress.waiting_count, table=table)
 
 
 def encode_seat(seat: Seat) -> tables_pb2.Seat:

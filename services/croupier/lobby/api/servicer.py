@@ -176,10 +176,11 @@ class LobbyServicer:
         stream = self.matchmaker.find_match(player, criteria, seed, request_id, call.caller.network)
         heard = with_heartbeats(stream, None, lambda progress: progress, _sender(call))
         async with aclosing(self._until_expiry(heard, call.caller)) as until_expiry:
-            async for progress in until_expiry:
-                if progress.table is not None and progress.table.host_player_id == player.player_id:
+            async for ticket_id, waiting_count, table in until_expiry:
+                if table is not None and table.host_player_id == player.player_id:
                     call.admission.owe(CREATE_TABLE_COST)
-                yield codec.encode_progress(progress, player.player_id)
+                shown = codec.encode_table(table, player.player_id) if table else None
+                yield pb.FindMatchResponse(ticket_id=ticket_id, waiting_count=waiting_count, table=shown)
 
     async def _until_expiry(self, stream: AsyncGenerator[Item, None], caller: Caller) -> AsyncGenerator[Item, None]:
         """Yield the items of a stream until the token of its caller expires; then raises Unauthenticated."""

@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 from croupier.lobby.accounts.players import Player, new_id
 from croupier.lobby.feed.subscriptions import draining
@@ -33,8 +34,7 @@ HEARTBEAT_MILLISECONDS = 5_000
 MAX_MATCHES_PER_TICK = 100
 
 
-@dataclass(frozen=True, slots=True)
-class MatchProgress:
+class MatchProgress(NamedTuple):
     """The number of players who wait with the same criteria, or the table once the player is seated."""
 
     ticket_id: str

@@ -47,10 +47,6 @@ class Ticket:
     is_delivered: bool = False
     network: str = ""
 
-    def is_retried_by(self, requested: "Ticket") -> bool:
-        """Return whether another ticket is of the same request, repeated because the answer may be lost."""
-        return bool(self.request_id) and self.request_id == requested.request_id
-
 
 def choose(waiting: Sequence[Ticket], seat_count: int) -> list[Ticket]:
     """Return the tickets to seat at a table: of those in order of arrival the first one, and those of other networks.

@@ -187,7 +187,9 @@ class TicketStore:
         if not stored.table_id:
             return stored.criteria != requested.criteria
         query = select(TABLES.c.table_id).where(TABLES.c.table_id == stored.table_id)
-        if not stored.is_retried_by(requested):
+        # A request is repeated because the answer may be lost.
+        is_retry = bool(stored.request_id) and stored.request_id == requested.request_id
+        if not is_retry:
             if stored.is_delivered:
                 return True
             query = query.where(TABLES.c.state.in_(RUNNING))
