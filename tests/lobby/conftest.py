@@ -10,8 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.storage.store import Store
 from croupier.runtime.database.database import Database
-from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import FakeClock, FakeEngine
+from tests.lobby.fakes import FakeClock, FakeEngine, LobbyDeployment
 
 
 @pytest.fixture

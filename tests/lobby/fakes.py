@@ -2,18 +2,29 @@
 
 import asyncio
 import hashlib
+import random
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import structlog
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.json_format import MessageToDict
+from prometheus_client import CollectorRegistry
 
 from croupier.lobby.accounts.players import Player
 from croupier.lobby.api import codec
-from croupier.lobby.tables.engine_port import EndedTables, GameDescription, Preparation, TableStatus
+from croupier.lobby.assembly import Lobby, assemble
+from croupier.lobby.settings import LobbySettings
+from croupier.lobby.tables.engine_port import EndedTables, EnginePort, GameDescription, Preparation, TableStatus
 from croupier.lobby.tables.forming_table import FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
 from croupier.lobby.tables.table_service import TableSpec
+from croupier.runtime.admission.budget import MILLISECOND, Budget
+from croupier.runtime.database.database import open_database
 from croupier.runtime.errors import NotFound, ServiceError, Unavailable
+from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.table_access import OPEN, SEATED, TableAccess, Visibility
 from croupier.runtime.table_access_codec import decode_access
 from croupier_api.v1 import errors_pb2, games_pb2
@@ -216,3 +227,28 @@ def forming_table(seats: int = 2, number: int = 1, **changes: Any) -> Table:
         updated_milliseconds=START,
     )
     return replace(table, **changes)
+
+
+@dataclass(slots=True)
+class LobbyDeployment:
+    """The database, engine, clock and key that several lobbies share."""
+
+    url: str
+    engine: EnginePort
+    clock: FakeClock
+    source: random.Random
+    key: Ed25519PrivateKey
+
+    @asynccontextmanager
+    async def lobby(self, clock: Clock | None = None, **changes: Any) -> AsyncIterator[Lobby]:
+        """Run a lobby, by default with the shared clock; leaving the block ends it without a drain."""
+        settings = LobbySettings(database="", signing_key=Path("unused"), engine_control="127.0.0.1:1", **changes)
+        own_clock, registry, logger = clock or self.clock, CollectorRegistry(), structlog.get_logger()
+        budget = Budget(
+            "sign_ins", settings.sign_ins_per_second, settings.sign_in_burst, lambda: own_clock() * MILLISECOND
+        )
+        database = open_database(self.url)
+        try:
+            yield assemble(settings, database, self.engine, self.key, self.source, own_clock, budget, registry, logger)
+        finally:
+            await database.close()

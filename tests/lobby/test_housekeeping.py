@@ -16,8 +16,7 @@ from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached, ServiceError, Unauthenticated, Unavailable
 from croupier.runtime.server.tasks import end_tasks
 from tests.databases import execute, on_both_databases
-from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import ALONE, ENGINE_UNAVAILABLE, START, FakeClock, FakeEngine, player
+from tests.lobby.fakes import ALONE, ENGINE_UNAVAILABLE, START, FakeClock, FakeEngine, LobbyDeployment, player
 from tests.lobby.matches import ADA, BOB, ready
 from tests.waiting import until
 

@@ -24,8 +24,7 @@ from croupier.runtime.server.call import Call
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of, limits
 from tests.databases import execute, on_both_databases
-from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import FAR, HIDDEN_PAIRS, NEAR, FakeClock, FakeEngine, player
+from tests.lobby.fakes import FAR, HIDDEN_PAIRS, NEAR, FakeClock, FakeEngine, LobbyDeployment, player
 from tests.waiting import TIMEOUT_SECONDS
 
 Start: TypeAlias = Callable[[], Any]

@@ -14,8 +14,7 @@ from croupier.lobby.storage.ticket_store import TicketStore
 from croupier.lobby.tables.forming_table import Table, TableState
 from croupier.runtime.database.database import Database
 from tests.databases import execute, on_both_databases
-from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import START, FakeClock, FakeEngine, forming_table, player
+from tests.lobby.fakes import START, FakeClock, FakeEngine, LobbyDeployment, forming_table, player
 from tests.lobby.matches import (
     ADA,
     BOB,

@@ -21,8 +21,7 @@ from croupier_api.v1 import errors_pb2
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of, limits
 from tests.databases import on_both_databases
-from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import ENGINE_UNAVAILABLE, FAR, NEAR, FakeClock, FakeEngine, player
+from tests.lobby.fakes import ENGINE_UNAVAILABLE, FAR, NEAR, FakeClock, FakeEngine, LobbyDeployment, player
 from tests.lobby.matches import ADA, BOB, EVE, TWO, Call, match_all, next_message, running, seated, waiting
 from tests.waiting import SettlingLoop, settled
 

@@ -11,8 +11,7 @@ from croupier.runtime.database.database import Database
 from croupier.runtime.errors import MalformedRequest, Unauthenticated
 from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, Caller, TokenVerifier
 from tests.databases import execute
-from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import FakeClock
+from tests.lobby.fakes import FakeClock, LobbyDeployment
 
 SECRET = "a secret of sixteen or more"
 

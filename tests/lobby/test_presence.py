@@ -14,8 +14,7 @@ from croupier.lobby.tables.presence import AWAY_MILLISECONDS
 from croupier.lobby.tables.table_service import WatchedTable
 from croupier.runtime.errors import Unavailable
 from tests.databases import on_both_databases
-from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, FakeClock, FakeEngine, forming_table, player
+from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, FakeClock, FakeEngine, LobbyDeployment, forming_table, player
 from tests.lobby.matches import ADA, BOB, EVE, next_message, ready
 
 THREE = replace(PAIRS, seat_count=3)

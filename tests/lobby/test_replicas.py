@@ -22,8 +22,7 @@ from croupier.runtime.server.service import now_milliseconds
 from croupier.runtime.server.tasks import end_tasks
 from croupier_api.v1 import errors_pb2
 from tests.databases import execute, on_both_databases, on_postgresql
-from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, FakeEngine, player
+from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, FakeEngine, LobbyDeployment, player
 from tests.lobby.matches import ADA, BOB
 from tests.waiting import TIMEOUT_SECONDS
 

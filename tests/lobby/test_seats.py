@@ -22,8 +22,18 @@ from croupier.lobby.tables.table_service import WatchedTable
 from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached
 from tests.databases import execute, on_both_databases
-from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import FAR, HIDDEN_PAIRS, NEAR, PAIRS, START, TIME_CONTROL, FakeClock, FakeEngine, player
+from tests.lobby.fakes import (
+    FAR,
+    HIDDEN_PAIRS,
+    NEAR,
+    PAIRS,
+    START,
+    TIME_CONTROL,
+    FakeClock,
+    FakeEngine,
+    LobbyDeployment,
+    player,
+)
 from tests.lobby.matches import ADA, BOB, EVE, TWO, match_all, next_message
 from tests.lobby.test_replicas import count_types, lobbies, outcomes
 from tests.waiting import TIMEOUT_SECONDS

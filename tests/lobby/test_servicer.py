@@ -24,8 +24,7 @@ from croupier.runtime.table_access import OPEN, TableAccess, Visibility, WatchPo
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc, tables_pb2
 from croupier_internal.v1.engine_control_pb2_grpc import add_EngineControlServiceServicer_to_server
-from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import GAME_MESSAGES, START, FakeClock, FakeEngine, FakeEngineServicer
+from tests.lobby.fakes import GAME_MESSAGES, START, FakeClock, FakeEngine, FakeEngineServicer, LobbyDeployment
 from tests.lobby.matches import running, until_streams
 from tests.serving import Refusal, refusal, serving
 from tests.waiting import TIMEOUT_SECONDS

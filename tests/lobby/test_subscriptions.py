@@ -16,8 +16,7 @@ from croupier.lobby.tables.table_service import MAX_PAGE_READS, WatchedTable
 from croupier.runtime.database.drivers import POOL_SIZE
 from croupier.runtime.errors import NotFound
 from croupier.runtime.fair_queue import TICK_SECONDS
-from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, FakeClock
+from tests.lobby.fakes import HIDDEN_PAIRS, PAIRS, FakeClock, LobbyDeployment
 from tests.lobby.matches import ADA, BOB, EVE, next_message
 from tests.waiting import settled
 

@@ -14,8 +14,7 @@ from croupier.lobby.tables.forming_table import TableState
 from croupier.runtime.database.database import Database
 from croupier.runtime.errors import Unauthenticated
 from tests.databases import execute, on_both_databases
-from tests.lobby.deployment import LobbyDeployment
-from tests.lobby.fakes import ALONE, ENGINE_UNAVAILABLE, FakeClock, FakeEngine
+from tests.lobby.fakes import ALONE, ENGINE_UNAVAILABLE, FakeClock, FakeEngine, LobbyDeployment
 from tests.lobby.matches import waiting
 
 SECRET = "a secret of sixteen or more"
