@@ -199,6 +199,19 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
         await self._engine.open_table(request.table_id, seats, access)
         return pb.OpenTableResponse()
 
+    async def DiscardTables(self, request: pb.DiscardTablesRequest, context: Any) -> pb.DiscardTablesResponse:
+        await self._engine.discard_tables(request.table_ids)
+        return pb.DiscardTablesResponse()
+
+    async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, context: Any) -> pb.GetTableStatusesResponse:
+        statuses = await self._engine.table_statuses(request.table_ids)
+        return pb.GetTableStatusesResponse(
+            statuses=[
+                pb.TableStatus(table_id=table_id, is_finished=it.is_finished, acted_player_ids=it.acted_players)
+                for table_id, it in statuses.items()
+            ]
+        )
+
     async def WatchEndedTables(
         self, request: pb.WatchEndedTablesRequest, context: Any
     ) -> AsyncIterator[pb.WatchEndedTablesResponse]:

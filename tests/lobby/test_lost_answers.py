@@ -15,18 +15,7 @@ from croupier.lobby.tables.forming_table import Table, TableState
 from croupier.runtime.database.database import Database
 from tests.databases import execute, on_both_databases
 from tests.lobby.fakes import START, FakeClock, FakeEngine, LobbyDeployment, forming_table, player
-from tests.lobby.matches import (
-    ADA,
-    BOB,
-    EVE,
-    TWO,
-    match_all,
-    next_message,
-    running,
-    seated,
-    until_streams,
-    waiting,
-)
+from tests.lobby.matches import ADA, BOB, EVE, TWO, match_all, next_message, running, seated, until_streams, waiting
 
 NAME = "Ada's request"
 

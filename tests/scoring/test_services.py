@@ -188,7 +188,6 @@ BOTH = tables_pb2.Seat(player_id="anna", bot="random")
 INVALID_ENTRIES: list[tuple[control_pb.RecordRoundRequest | pb.GameResult, str]] = [
     (altered(round_entry(), table_id=""), "table_id"),
     (altered(round_entry(), table_id="x" * 65), "table_id"),
-    (altered(round_entry(), table_id="a\nb"), "table_id"),
     (altered(round_entry(), table_id="a\0b"), "table_id"),
     (altered(round_entry(), game=""), "game"),
     (altered(round_entry(), game="x" * 33), "game"),
@@ -204,7 +203,6 @@ INVALID_ENTRIES: list[tuple[control_pb.RecordRoundRequest | pb.GameResult, str]]
     (control_pb.RecordRoundRequest(table_id="t1", game="solo", seats=ANNA_AND_BEN), "score.round"),
     (round_with(round=10_001), "score.round"),
     (round_with(points=[1]), "score.points"),
-    (round_with(points=[1, 2, 3]), "score.points"),
     (round_with(totals=[]), "score.totals"),
     (round_with(notes=["one"]), "score.notes"),
     (round_with(notes=["", "x" * 1001]), "score.notes[1]"),
@@ -221,7 +219,6 @@ INVALID_ENTRIES: list[tuple[control_pb.RecordRoundRequest | pb.GameResult, str]]
     (altered(result_entry(), game=""), "result.game"),
     (altered(result_entry(), seats=[]), "result.seats"),
     (result_entry(seats=(person("anna"), NEITHER)), "result.seats[1]"),
-    (result_entry(ranking=()), "result.ranking"),
     (result_entry(ranking=((0,),)), "result.ranking"),
     (result_entry(ranking=((0,), (1,), (1,))), "result.ranking"),
     (result_entry(ranking=((0,), (1, 2))), "result.ranking"),

@@ -9,15 +9,7 @@ from croupier.runtime.errors import decode_id, invalid_field
 from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, TableAccess, Visibility
 from croupier.runtime.table_access_codec import decode_access
-from croupier.scoring.ledger import (
-    Result,
-    Round,
-    ScoreSheet,
-    Seat,
-    SeatConduct,
-    SeatCount,
-    Sheet,
-)
+from croupier.scoring.ledger import Result, Round, ScoreSheet, Seat, SeatConduct, SeatCount, Sheet
 from croupier.scoring.standings import Statistics
 from croupier.scoring.standings_store import LeaderboardEntry
 from croupier_api.v1 import facts_pb2, tables_pb2
