@@ -68,8 +68,8 @@ DEFAULTS: Mapping[str, Mapping[str, OptionValue]] = {"pairs": {"rounds": 3}, "al
 class FakeClock:
     """A clock that only `advance` changes."""
 
-    def __init__(self, now: int = START) -> None:
-        self.now = now
+    def __init__(self) -> None:
+        self.now = START
 
     def __call__(self) -> int:
         return self.now

@@ -48,7 +48,7 @@ async def ready(lobby: Lobby, table: Table, *players: Player) -> Table:
 
 
 async def until_streams(lobby: Lobby, count: int) -> None:
-    await until(lambda: lobby.matchmaker.streams == count)
+    await until(lambda: lobby.matchmaker.pending == count)
 
 
 async def match_all(lobby: Lobby) -> None:

@@ -118,7 +118,7 @@ async def test_a_ticket_without_heartbeat_after_a_crash_is_not_matched(
 ) -> None:
     async with deployment.lobby() as lobby:
         left = await waiting(lobby, ADA)
-        assert lobby.matchmaker.streams == len(left)
+        assert lobby.matchmaker.pending == len(left)
     clock.advance(HEARTBEAT_TIMEOUT_SECONDS + 1)
     async with deployment.lobby() as lobby:
         [bob] = await waiting(lobby, BOB)
@@ -174,7 +174,7 @@ async def test_a_call_ends_after_half_a_minute_and_its_player_waits_in_their_pla
     [ada] = await waiting(lobby, ADA, request_id="of ada")
     clock.advance(29)
     await lobby.matchmaker.tick()
-    assert lobby.matchmaker.streams == 1
+    assert lobby.matchmaker.pending == 1
     clock.advance(1)
     [bob] = await waiting(lobby, BOB)
     # The step that ends the call of Ada matches them with nobody, although nobody has read the end.
@@ -208,7 +208,7 @@ async def test_a_match_continues_after_a_crash_at_each_step(
             await match_all(lobby)
             # A matched table is hidden until it is prepared.
             assert len(await lobby.tables.list_public("", FORMING, None, 10)) == calls_that_succeed
-            assert lobby.matchmaker.streams == len(streams)
+            assert lobby.matchmaker.pending == len(streams)
     assert engine.opened == {}
     clock.advance(3)
     async with deployment.lobby() as lobby, running(lobby):

@@ -114,11 +114,6 @@ class Matchmaker:
         """The number of streams that wait here and of tables that are being opened."""
         return len(self._streams) + len(self._openings)
 
-    @property
-    def streams(self) -> int:
-        """The number of streams that wait here."""
-        return len(self._streams)
-
     async def find_match(
         self, player: Player, criteria: MatchCriteria, client_seed: bytes, request_id: str = "", network: str = ""
     ) -> AsyncGenerator[MatchProgress, None]:
