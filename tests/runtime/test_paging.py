@@ -4,8 +4,10 @@ import base64
 
 import pytest
 
+from croupier.runtime.admission.costs import HIDDEN_PAGE_COST
 from croupier.runtime.errors import MalformedRequest
-from croupier.runtime.paging import decode_page_size, decode_page_token, encode_page_token
+from croupier.runtime.paging import Cursor, decode_page_size, decode_page_token, encode_page_token, read_page
+from croupier_api.v1 import lobby_pb2 as pb
 
 QUERY = ("tables", "thulla", 1)
 KINDS = (int, str)
@@ -53,3 +55,22 @@ def test_a_page_has_fifty_rows_by_default_and_one_to_a_hundred() -> None:
     with pytest.raises(MalformedRequest, match="invalid page_size 101: expected 1 to 100") as refusal:
         decode_page_size(101)
     assert refusal.value.field == "page_size"
+
+
+async def test_a_page_has_the_rows_that_are_shown_and_its_token_names_no_other() -> None:
+    rows = [(number, f"row {number}") for number in reversed(range(6))]
+    hidden, owed = {0, 2, 3}, list[int]()
+    request, pages = pb.ListTablesRequest(page_size=1), list[list[int]]()
+
+    async def read(after: Cursor | None, limit: int) -> list[Cursor]:
+        return [row for row in rows if after is None or row < after][:limit]
+
+    while not pages or request.page_token:
+        page, request.page_token = await read_page(
+            QUERY, request, read, lambda row: row[0] not in hidden, lambda row: row, owed.append
+        )
+        pages.append([number for number, _ in page])
+        named = base64.urlsafe_b64decode(request.page_token)
+        assert not any(f"row {number}".encode() in named for number in hidden)
+    assert pages == [[5], [4], [1]]
+    assert owed == [HIDDEN_PAGE_COST] * 3
