@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from functools import partial
 from typing import TypeAlias, TypeVar
 
 from croupier.lobby.accounts.players import Player
@@ -24,9 +25,12 @@ async def next_message(stream: AsyncGenerator[Item, None]) -> Item:
     return await asyncio.wait_for(anext(stream), TIMEOUT_SECONDS)
 
 
-async def waiting(lobby: Lobby, *players: Player, criteria: MatchCriteria = TWO, request_id: str = "") -> list[Call]:
+async def waiting(
+    lobby: Lobby, *players: Player, criteria: MatchCriteria = TWO, request_id: str = "", network: str = ""
+) -> list[Call]:
     """Open the streams of waiting players in this order; the client seed of each is the player's name."""
-    calls = [lobby.matchmaker.find_match(player, criteria, player.name.encode(), request_id) for player in players]
+    find = partial(lobby.matchmaker.find_match, criteria=criteria, request_id=request_id, network=network)
+    calls = [find(player, client_seed=player.name.encode()) for player in players]
     for call in calls:
         assert (await next_message(call)).table is None
     return calls

@@ -22,7 +22,7 @@ from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of, limits
 from tests.databases import on_both_databases
 from tests.lobby.fakes import ENGINE_UNAVAILABLE, FAR, NEAR, FakeClock, FakeEngine, LobbyDeployment, player
-from tests.lobby.matches import ADA, BOB, EVE, TWO, Call, match_all, next_message, running, seated, waiting
+from tests.lobby.matches import ADA, BOB, EVE, TWO, match_all, next_message, running, seated, waiting
 from tests.waiting import SettlingLoop, settled
 
 
@@ -299,19 +299,13 @@ def test_the_choice(networks: str, seats: int, expected: list[int]) -> None:
     assert [waiting.index(ticket) for ticket in choose(waiting, seats)] == expected
 
 
-async def call(lobby: Lobby, number: int, network: str) -> Call:
-    stream = lobby.matchmaker.find_match(player(number), MatchCriteria("pairs", 2), b"", network=network)
-    assert (await next_message(stream)).table is None
-    return stream
-
-
 async def test_the_network_is_that_of_the_newest_call(lobby: Lobby, clock: FakeClock) -> None:
     for number, network in ((1, "near"), (2, "far")):
-        stream = await call(lobby, number, network)
+        [stream] = await waiting(lobby, player(number), network=network)
         clock.advance(1)
         await stream.aclose()
-    again = [await call(lobby, number, "near") for number in (1, 2)]
-    other = await call(lobby, 3, "far")
+    again = await waiting(lobby, ADA, BOB, network="near")
+    [other] = await waiting(lobby, EVE, network="far")
     await match_all(lobby)
     assert await seated(again[0]) == await seated(other)
     await again[1].aclose()

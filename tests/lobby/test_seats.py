@@ -34,7 +34,7 @@ from tests.lobby.fakes import (
     LobbyDeployment,
     player,
 )
-from tests.lobby.matches import ADA, BOB, EVE, TWO, match_all, next_message
+from tests.lobby.matches import ADA, BOB, EVE, TWO, match_all, next_message, waiting
 from tests.lobby.test_replicas import count_types, lobbies, outcomes
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -101,8 +101,8 @@ async def test_hosted_joined_and_matched_tables_count_and_ended_ones_do_not(
 async def match_on(stack: AsyncExitStack, lobby: Lobby, *players: tuple[Player, str]) -> list[Table]:
     """Match players, whose streams the stack then closes."""
     for one, network in players:
-        call = await stack.enter_async_context(aclosing(lobby.matchmaker.find_match(one, TWO, b"", "", network)))
-        await next_message(call)
+        [call] = await waiting(lobby, one, network=network)
+        stack.push_async_callback(call.aclose)
     await match_all(lobby)
     return await lobby.tables.store.list_in_states([TableState.PLAYING], "", 100)
 
