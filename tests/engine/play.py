@@ -108,6 +108,11 @@ def make_config(
     )
 
 
+def dealt(config: TableConfig) -> TableState:
+    """Return a table after its first deal."""
+    return advance(config, new_table(config), START, None)[-1].after
+
+
 async def open_table(engine: EngineHarness, config: TableConfig) -> Table:
     """Return an open table on an engine's store."""
     first = advance(config, new_table(config), engine.clock(), None)
@@ -132,6 +137,11 @@ def choice(table: TableState, random: Random) -> tuple[Seat, Action]:
     """Return a seat that is to act, with a legal action."""
     seat = random.choice(table.seats_to_act)
     return seat, random_of(table.legal_actions(seat), random.randrange)
+
+
+def some_action(table: TableState) -> SeatActed:
+    """Return a legal action, always the same."""
+    return SeatActed(*choice(table, Random(1)))
 
 
 def draw(table: TableState, random: Random) -> tuple[Seat, Action]:

@@ -16,12 +16,12 @@ from tests.calls import call_of
 from tests.engine.fakes import EngineHarness
 from tests.engine.folds import write_replay
 from tests.engine.play import CLOCK, choice, people, whole_log
-from tests.engine.toys import SEATS, toy_known, toy_table
+from tests.engine.toys import SEATS, rules_known, toy_table
 
 
 async def test_the_game_is_played_to_its_end(engine: EngineHarness, seed: int) -> None:
     random = Random(seed)
-    with toy_known():
+    with rules_known():
         tables = engine.tables(1)
         control = EngineControlServicer(tables, engine.store)
         prepared = await control.PrepareTable(
@@ -51,7 +51,7 @@ async def test_the_game_is_played_to_its_end(engine: EngineHarness, seed: int) -
 
 
 def test_the_log_and_the_replay_can_be_read(seed: int) -> None:
-    with toy_known():
+    with rules_known():
         log = whole_log(toy_table(), Random(seed))
         rows = [(each.sequence, each.at, each.deadline, encode_body(each)) for each in log]
         assert [decode_entry("t1", *row) for row in rows] == log

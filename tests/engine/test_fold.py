@@ -1,17 +1,23 @@
-"""The fold of a log to a table."""
+"""The fold of a log to a table: of the events of the game, and of proposals and votes."""
 
 from random import Random
 
 import pytest
 
 from croupier.engine.core.fold import TableState, Transition, advance, new_table, transition_of
-from croupier.engine.core.log import ActedBy, ClockConfig, Entry
+from croupier.engine.core.log import ActedBy, Entry, LoggedEvent, Proposed, TableConfig, Voted
+from croupier.engine.core.proposals import refusal_of
 from croupier.games.actions import Pass, Play
-from croupier.games.interface import CardsShuffled, IllegalAction, SeatActed
+from croupier.games.facts import RoundEnded
+from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, SeatActed
 from croupier.games.registry import GAMES
 from tests.engine.fakes import START
 from tests.engine.folds import transitions_of
-from tests.engine.play import bots, choice, every_game, make_config, walk
+from tests.engine.play import CLOCK, FULL_MILLISECONDS, choice, dealt, every_game, make_config, some_action, walk
+
+LATER = START + 20_000
+EXPIRY = LATER + 30_000
+PROPOSED = Proposed(1, "restart_same", EXPIRY)
 
 
 @every_game
@@ -40,36 +46,24 @@ def test_a_transition_has_its_sequence_time_deadline_audience_and_reports(game: 
     assert sum(transition.reports for transition in transitions) >= 2
 
 
-@pytest.fixture
-def dealt() -> TableState:
-    config = make_config()
-    return advance(config, new_table(config), START, None)[-1].after
-
-
-def test_time_in_a_log_never_runs_backwards(dealt: TableState) -> None:
-    config = make_config()
-    (transition, *_) = advance(config, dealt, START - 60_000, SeatActed(*choice(dealt, Random(1))))
+def test_time_in_a_log_never_runs_backwards() -> None:
+    table = dealt(make_config())
+    (transition, *_) = advance(make_config(), table, START - 60_000, some_action(table))
     assert transition.entry.at == START
-    assert transition.entry.deadline == START + config.clock.action_milliseconds + config.clock.reserve_milliseconds
+    assert transition.entry.deadline == START + FULL_MILLISECONDS
 
 
-def test_an_illegal_event_makes_no_transition(dealt: TableState) -> None:
-    config = make_config()
-    (seat,) = dealt.seats_to_act
+def test_an_illegal_event_makes_no_transition() -> None:
+    table = dealt(make_config())
+    (seat,) = table.seats_to_act
     for event in (SeatActed(1 - seat, Play(0)), SeatActed(seat, Pass()), CardsShuffled(tuple(range(52)))):
         with pytest.raises(IllegalAction):
-            transition_of(config, dealt, Entry(2, START, 0, event))
-
-
-def test_deadlines_of_computer_players_are_their_delay() -> None:
-    config = make_config(seats=bots(3), clock=ClockConfig(30_000, 0, 250))
-    assert advance(config, new_table(config), START, None)[-1].after.deadline == START + 250
+            transition_of(make_config(), table, Entry(2, START, 0, event))
 
 
 def test_an_action_and_the_deal_that_follows_are_stored_together(seed: int) -> None:
     config = make_config("thulla", options={"best_of": 3, "scoring": "cards"})
-    random = Random(seed)
-    table = advance(config, new_table(config), START, None)[-1].after
+    random, table = Random(seed), dealt(config)
     transitions: list[Transition] = []
     while len(transitions) < 2:
         assert not table.is_over
@@ -78,3 +72,61 @@ def test_an_action_and_the_deal_that_follows_are_stored_together(seed: int) -> N
     acted, shuffled = (transition.entry for transition in transitions)
     assert isinstance(shuffled.event, CardsShuffled)
     assert (acted.request_id, acted.deadline, shuffled.request_id) == ("r", 0, "")
+
+
+def after(config: TableConfig, table: TableState, event: LoggedEvent, at: int = LATER) -> TableState:
+    return advance(config, table, at, event, request_id="r")[-1].after
+
+
+@pytest.mark.parametrize("event", [PROPOSED, Voted(0, 2, True), Voted(0, 2, False)], ids=repr)
+def test_proposals_and_votes_change_neither_game_nor_clock_and_have_no_facts(event: LoggedEvent) -> None:
+    config = make_config("solo")
+    before = after(config, dealt(config), PROPOSED, at=START + 5)
+    (transition,) = advance(config, before, LATER, event, request_id="r")
+    assert (transition.facts, transition.public, transition.reports) == ((), True, 0)
+    assert transition.entry == Entry(3, LATER, before.deadline, event, ActedBy.PLAYER, "r")
+    assert transition.after == before._replace(sequence=3, at=LATER, proposal=transition.after.proposal)
+    assert transition.after.game is before.game
+
+
+def test_a_proposal_stays_open_during_play_until_it_expires() -> None:
+    config = make_config("solo")
+    table = after(config, dealt(config), PROPOSED)
+    for at, is_open in ((EXPIRY - 1, True), (EXPIRY, False), (EXPIRY + 1, False)):
+        assert bool(after(config, table, some_action(table), at=at).proposal) == is_open
+
+
+@pytest.mark.parametrize(("name", "following"), [("restart_same", []), ("restart_new", [CardsShuffled])])
+def test_an_agreed_proposal_is_closed_and_restarts_all_clocks(name: str, following: list[type]) -> None:
+    config = make_config("solo")
+    table = after(config, dealt(config), PROPOSED._replace(proposal=name))
+    transitions = advance(config, table, LATER + 5, ProposalAgreed(name))
+    table = transitions[-1].after
+    assert [type(transition.entry.event) for transition in transitions[1:]] == following
+    assert table.proposal is None
+    (seat,) = table.seats_to_act
+    assert table.clock.since[seat] == LATER + 5
+    assert table.clock.reserves == (CLOCK.reserve_milliseconds,) * 4
+    assert table.deadline == LATER + 5 + FULL_MILLISECONDS
+
+
+def test_a_proposal_that_becomes_impossible_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = make_config("solo")
+    table = after(config, dealt(config), PROPOSED)
+    assert after(config, table, some_action(table)).proposal == table.proposal
+    assert isinstance(refusal_of(table.rules, new_table(config).game, "restart_same"), IllegalAction)
+    monkeypatch.setattr("croupier.engine.core.proposals.refusal_of", lambda *_: IllegalAction("X-1", "not now"))
+    assert after(config, table, some_action(table)).proposal is None
+
+
+def test_the_end_of_a_hand_closes_its_proposal(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.engine.core.proposals.refusal_of", lambda *_: None)
+    config = make_config("solo")
+    random, table, ended = Random(seed), dealt(config), 0
+    while not table.is_over and ended < 3:
+        table = after(config, table, PROPOSED)
+        transitions = advance(config, table, LATER, SeatActed(*choice(table, random)))
+        is_end = any(isinstance(fact, RoundEnded) for fact in transitions[0].facts)
+        assert (transitions[-1].after.proposal is None) == is_end
+        ended += is_end
+        table = transitions[-1].after

@@ -1,5 +1,6 @@
-"""Folds of a log row by row, with the results of a direct fold of its entries."""
+"""Folds of a log row by row into its packed forms, with the results of a direct fold of its entries."""
 
+import tracemalloc
 from collections.abc import Sequence
 from random import Random
 
@@ -7,15 +8,15 @@ import pytest
 
 from croupier.engine.cluster.housekeeping import packed_log
 from croupier.engine.core.folded_table import FoldedTable
-from croupier.engine.core.history import PackedLog
-from croupier.engine.core.log import Entry, TableConfig, request_hash
+from croupier.engine.core.history import CHUNK, History, PackedLog
+from croupier.engine.core.log import Entry, request_hash
 from croupier.engine.core.log_codec import LogPart, Row, UnreadableLog, decode_log, decode_rows, encode_log, row_of
 from croupier.engine.core.replay import ReplayFold
 from croupier.games.interface import SeatActed
+from tests.engine.databases import entry
 from tests.engine.fakes import MemoryTableStore
 from tests.engine.folds import as_archived, folded_table
 from tests.engine.play import ROUNDS, every_game, make_config, whole_log
-from tests.engine.recorded_logs import names, read
 
 
 def content(table: FoldedTable) -> tuple[object, ...]:
@@ -49,8 +50,11 @@ class StoredRows(MemoryTableStore):
         return LogPart(rows=tuple(row for row in self._rows if row[0] > sequence)[:limit])
 
 
-async def check_folds(config: TableConfig, entries: Sequence[Entry]) -> None:
-    """Check the folds of a log into a table and into a packed log, and of that into a table."""
+@every_game
+async def test_rows_have_the_result_of_a_direct_fold(game: str, seed: int) -> None:
+    """Also when they were packed in between."""
+    config = make_config(game, options=ROUNDS.get(game))
+    entries = whole_log(config, Random(seed))
     rows = [row_of(entry) for entry in entries]
     direct = folded_table(config, entries)
     table, archived = FoldedTable(config), FoldedTable(config)
@@ -68,22 +72,6 @@ async def check_folds(config: TableConfig, entries: Sequence[Entry]) -> None:
         assert (content(folded), answers(folded, entries)) == (content(direct), answered)
 
 
-@every_game
-async def test_rows_have_the_result_of_a_direct_fold(game: str, seed: int) -> None:
-    config = make_config(game, options=ROUNDS.get(game))
-    await check_folds(config, whole_log(config, Random(seed)))
-
-
-@pytest.mark.parametrize("name", names())
-async def test_a_recorded_log_folds_by_rows(name: str) -> None:
-    recorded = read(name)
-    await check_folds(recorded.config, recorded.entries)
-
-
-async def test_a_log_without_entries_is_packed() -> None:
-    assert await packed_log(StoredRows(), "t1") == PackedLog(encode_log([]), 0)
-
-
 async def test_a_log_with_an_unknown_format_is_not_folded() -> None:
     config, row = make_config(), (1, 1, 0, '{"t":"foo","v":1}')
     for fold in (FoldedTable(config), ReplayFold(config)):
@@ -94,6 +82,35 @@ async def test_a_log_with_an_unknown_format_is_not_folded() -> None:
         await packed_log(StoredRows(row), "t1")
 
 
-async def test_a_log_with_a_gap_is_not_packed() -> None:
+async def test_a_log_without_entries_is_packed_and_one_with_a_gap_is_not() -> None:
+    assert await packed_log(StoredRows(), "t1") == PackedLog(encode_log([]), 0)
     with pytest.raises(UnreadableLog, match="log entry 1 of table t1: missing"):
         await packed_log(StoredRows(row_of(whole_log(make_config(), Random(1))[1])), "t1")
+
+
+@pytest.mark.parametrize("length", [0, 1, CHUNK, 2 * CHUNK - 1, 2 * CHUNK, 2 * CHUNK + 1, 5 * CHUNK + 7])
+def test_a_history_is_a_list_of_its_entries(length: int) -> None:
+    history, entries = History("t1"), [entry(number, deadline=number) for number in range(1, length + 1)]
+    for each in entries:
+        history.append(each)
+    assert len(history) == length
+    assert list(history) == entries
+    assert list(history.after(length // 3)) == entries[length // 3 :]
+    assert [history[place] for place in range(-length, length)] == entries * 2
+    for beyond in (length, -length - 1):
+        with pytest.raises(IndexError):
+            history[beyond]
+
+
+def test_packed_entries_use_a_fraction_of_the_memory(seed: int) -> None:
+    random = Random(seed)
+    tracemalloc.start()
+    try:
+        history, before = History("t1"), tracemalloc.get_traced_memory()[0]
+        for number in range(1, 20 * CHUNK):
+            history.append(entry(number, request=random.randbytes(16).hex(), deadline=number))
+        used = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    # An unpacked entry uses more than twice as much.
+    assert used < 250 * 20 * CHUNK

@@ -4,13 +4,12 @@ import json
 
 import pytest
 
-from croupier.cli.commands.replay import verify
 from croupier.engine.core.log_codec import CONFIG_VERSION, FORMATS, encode_body, encode_config
 from croupier.engine.core.replay_verification import verify_replay
 from croupier.games import registry
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from tests.engine.folds import transitions_of, write_replay
-from tests.engine.recorded_logs import FOLDER, Recorded, digest, names, read
+from tests.engine.recorded_logs import Recorded, digest, names, read
 
 WRITTEN = {form.event: (form.tag, form.version) for form in FORMATS}
 """The format in which each event is written today."""
@@ -55,24 +54,14 @@ def test_a_recorded_log_folds_to_the_recorded_table(recorded: Recorded) -> None:
     assert deadlines == [entry.deadline for entry in recorded.entries]
 
 
-def test_the_replay_of_a_recorded_log_is_the_recorded_file(recorded: Recorded) -> None:
+def test_the_replay_of_a_recorded_log_is_the_recorded_file_and_valid(recorded: Recorded) -> None:
     """A failure means that the replay format has changed, against the promise of docs/replay-format.md."""
     assert write_replay(recorded.config, recorded.entries) == recorded.replay
-
-
-def test_a_recorded_replay_is_valid_and_has_the_end_of_its_log(recorded: Recorded) -> None:
     *_, last = transitions_of(recorded.config, recorded.entries)
     summary = verify_replay(recorded.replay)
     assert last.after.is_over
     assert summary.totals == last.after.scores
     assert (summary.table_id, summary.game) == (recorded.config.table_id, recorded.config.game)
-
-
-def test_the_command_line_accepts_the_recorded_replays() -> None:
-    notes: list[str] = []
-    assert verify([FOLDER / f"{name}.jsonl" for name in names()], notes.append) == 0
-    assert notes.pop() == f"{len(names())} replays, 0 of them not true"
-    assert len(notes) == len(names())
 
 
 def test_the_encoding_of_a_recorded_format_is_unchanged(recorded: Recorded) -> None:

@@ -1,10 +1,7 @@
 """A table is played to its end, and replayed, by the rules version of its start."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from random import Random
-from types import MappingProxyType
 
 import pytest
 
@@ -14,9 +11,8 @@ from croupier.engine.core.fold import new_table
 from croupier.engine.core.replay_verification import verify_replay
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table import Table
-from croupier.games import registry
 from croupier.games.interface import OptionValues
-from croupier.games.registry import GAMES, UnknownRules, rules_of
+from croupier.games.registry import UnknownRules, rules_of
 from croupier.games.thulla import Thulla, ThullaState
 from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
 from croupier_internal.v1 import engine_control_pb2
@@ -24,6 +20,7 @@ from tests.calls import call_of
 from tests.engine.fakes import EngineHarness
 from tests.engine.folds import write_replay
 from tests.engine.play import CLOCK, make_config, people, play_on, replay_of
+from tests.engine.toys import rules_known
 
 
 class SecondThulla(Thulla):
@@ -33,21 +30,6 @@ class SecondThulla(Thulla):
 
     def new(self, seats: int, options: OptionValues) -> ThullaState:
         return super().new(seats, {**options, "scoring": "cards", "best_of": 1})
-
-
-@contextmanager
-def second_version() -> Iterator[None]:
-    """This engine is one with a second version of Thulla, which keeps the first for old tables."""
-    games = {**GAMES, "thulla": SecondThulla()}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "RULES", MappingProxyType({**registry.RULES, ("thulla", 2): SecondThulla()}))
-        for module in ("tables.table_checks", "api.control_servicer"):
-            patch.setattr(f"croupier.engine.{module}.GAMES", games)
-        yield
-
-
-def tables_of(engine: EngineHarness) -> Tables:
-    return engine.tables(10)
 
 
 async def opened(tables: Tables, table_id: str) -> Table:
@@ -61,11 +43,11 @@ async def test_old_tables_keep_their_rules_and_new_tables_have_the_new_version(
     engine: EngineHarness, seed: int
 ) -> None:
     random = Random(seed)
-    before = tables_of(engine)
+    before = engine.tables()
     await play_on(await opened(before, "old"), random, max_actions=5)
     config = await before.prepare("prepared", "thulla", 3, {"scoring": "none"}, CLOCK)
-    with second_version():
-        tables = tables_of(engine.another_engine())
+    with rules_known(SecondThulla()):
+        tables = engine.another_engine().tables()
         request = engine_control_pb2.DescribeGamesRequest()
         described = await EngineControlServicer(tables, engine.store).DescribeGames(request, call_of("lobby"))
         assert {game.game: game.rules_version for game in described.games}["thulla"] == 2
@@ -80,16 +62,16 @@ async def test_old_tables_keep_their_rules_and_new_tables_have_the_new_version(
             replay = write_replay(table.config, table.entries)
             assert f'"rules_version":{table.config.rules_version}' in replay
             assert verify_replay(replay).totals == table.state.scores
-            again = await tables_of(engine.another_engine()).get(table.config.table_id)
+            again = await engine.another_engine().tables().get(table.config.table_id)
             assert again.state == table.state
 
 
 async def test_a_table_with_unknown_rules_is_unavailable(engine: EngineHarness) -> None:
-    with second_version():
-        tables = tables_of(engine)
+    with rules_known(SecondThulla()):
+        tables = engine.tables()
         await opened(tables, "open")
         await tables.prepare("prepared", "thulla", 3, {}, CLOCK)
-    old = tables_of(engine.another_engine())
+    old = engine.another_engine().tables()
     for attempt in (
         old.get("open"),
         old.open("open", people(3), [b""] * 3),
@@ -107,11 +89,11 @@ async def test_a_table_with_unknown_rules_is_unavailable(engine: EngineHarness) 
 
 
 async def test_a_table_with_an_unreadable_log_is_unavailable(engine: EngineHarness) -> None:
-    tables = tables_of(engine)
+    tables = engine.tables()
     await opened(tables, "t1")
     engine.store.unreadable = {"t1"}
     with pytest.raises(Unavailable) as refusal:
-        await tables_of(engine).get("t1")
+        await engine.tables().get("t1")
     assert refusal.value.reason_name == "TABLE_TOO_NEW"
     assert engine.logger.events("error") == ["log cannot be read"]
 

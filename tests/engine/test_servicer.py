@@ -6,7 +6,6 @@ from typing import Any
 
 import grpc
 import pytest
-from google.protobuf.json_format import ParseDict
 from google.rpc import error_details_pb2, status_pb2
 
 from croupier.engine.api.action_codec import encode_action
@@ -21,7 +20,7 @@ from croupier.runtime.admission.limits import Limits
 from croupier.runtime.errors import LimitReached, MalformedRequest, to_status
 from croupier.runtime.identity.tokens import Caller
 from croupier.runtime.server.interceptor import REQUEST_SECONDS
-from croupier_api.v1 import actions_pb2, engine_pb2
+from croupier_api.v1 import engine_pb2
 from tests.calls import call_of, limits
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
@@ -35,7 +34,6 @@ from tests.engine.play import (
     reload_table,
     within_timeout,
 )
-from tests.engine.test_action_codec import MALFORMED
 from tests.waiting import settled
 
 
@@ -60,6 +58,18 @@ class FakeCall:
         self.written.put_nowait(message)
 
 
+class BlockedCall(FakeCall):
+    """A call whose writes never end."""
+
+    def __init__(self) -> None:
+        super().__init__(WATCH)
+        self.writing = asyncio.Event()
+
+    async def write(self, message: bytes) -> None:
+        self.writing.set()
+        await asyncio.Event().wait()
+
+
 WATCH = engine_pb2.PlayTableRequest(watch=engine_pb2.WatchTableRequest(table_id="t1"))
 ACTION = engine_pb2.SubmitActionRequest(request_id="r")
 P0 = Caller("p0", "Player 0")
@@ -68,15 +78,6 @@ ACTION.action.play.card = 1  # type: ignore[assignment]
 
 @pytest.fixture
 async def tables(engine: EngineHarness) -> Tables:
-    return await opened_tables(engine)
-
-
-@pytest.fixture
-def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
-    return servicer_of(engine, tables)
-
-
-async def opened_tables(engine: EngineHarness) -> Tables:
     """Return tables with t1 in memory, at which the caller has a seat."""
     await open_table(engine, make_config(seat_count=3))
     tables = engine.tables(3)
@@ -84,7 +85,8 @@ async def opened_tables(engine: EngineHarness) -> Tables:
     return tables
 
 
-def servicer_of(engine: EngineHarness, tables: Tables) -> EngineServicer:
+@pytest.fixture
+def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
     return engine.servicer(tables)
 
 
@@ -117,22 +119,11 @@ async def test_an_internal_error_ends_the_stream(servicer: EngineServicer, monke
         await within_timeout(play(servicer, FakeCall(WATCH, engine_pb2.PlayTableRequest(action=ACTION))))
 
 
-async def test_a_write_that_its_reader_blocks_is_cancelled(
-    engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_write_that_its_reader_blocks_is_cancelled(engine: EngineHarness, tables: Tables) -> None:
     engine.max_queue_messages = 3
-    tables = await opened_tables(engine)
-    servicer = servicer_of(engine, tables)
-    call = FakeCall(WATCH)
-    writing = asyncio.Event()
-
-    async def hangs(message: bytes) -> None:
-        writing.set()
-        await asyncio.Event().wait()
-
-    monkeypatch.setattr(call, "write", hangs)
-    playing = play(servicer, call)
-    await within_timeout(writing.wait())
+    tables = engine.tables(3)
+    playing = play(engine.servicer(tables), blocked := BlockedCall())
+    await within_timeout(blocked.writing.wait())
     await play_on(await tables.get("t1"), Random(1), max_actions=4)
     engine.clock.advance(round(MAX_WRITE_SECONDS * 1000) - 1)
     await settled()
@@ -142,6 +133,21 @@ async def test_a_write_that_its_reader_blocks_is_cancelled(
         await playing
     assert not (await tables.get("t1")).subscribers
     assert engine.count("croupier_slow_readers_closed_total") == 1
+
+
+async def test_the_writer_of_a_dead_stream_ends_when_newer_streams_replace_it(
+    engine: EngineHarness, servicer: EngineServicer
+) -> None:
+    oldest = play(servicer, dead := BlockedCall())
+    await within_timeout(dead.writing.wait())
+    others = []
+    for _ in range(MAX_SEAT_STREAMS):
+        others.append(play(servicer, call := FakeCall(WATCH)))
+        await within_timeout(call.written.get())
+    engine.clock.advance(round(MAX_WRITE_SECONDS * 1000))
+    with pytest.raises(asyncio.CancelledError):
+        await oldest
+    await ended(*others)
 
 
 async def test_a_missing_first_message_times_out(servicer: EngineServicer, engine: EngineHarness) -> None:
@@ -236,23 +242,19 @@ async def test_an_action_of_a_stream_waits_for_the_rate_of_its_table(
     await ended(playing)
 
 
-async def test_an_action_without_a_required_part_changes_nothing_in_a_call_and_in_a_stream(
+async def test_a_malformed_action_is_refused_alike_in_a_call_and_in_a_stream(
     servicer: EngineServicer, tables: Tables
 ) -> None:
     playing = play(servicer, call := FakeCall(WATCH))
-    table = await tables.get("t1")
-    for number, (fields, _) in enumerate(MALFORMED):
-        action = ParseDict(fields, actions_pb2.Action())
-        request = engine_pb2.SubmitActionRequest(table_id="t1", request_id=f"r{number}", action=action)
-        with pytest.raises(MalformedRequest) as refusal:
-            await servicer.SubmitAction(request, call_of(P0))
-        assert refusal.value.reason_name == "INVALID_ACTION"
-        call.requests.put_nowait(engine_pb2.PlayTableRequest(action=request).SerializeToString())
-        message = parsed(await within_timeout(call.written.get()))
-        if not message.HasField("answer"):
-            message = parsed(await within_timeout(call.written.get()))
-        assert message.answer.refusal == to_status(refusal.value)
-    assert table.state.sequence == 1
+    assert event_of(await within_timeout(call.written.get())).HasField("snapshot")
+    request = engine_pb2.SubmitActionRequest(table_id="t1", request_id="r")
+    with pytest.raises(MalformedRequest) as refusal:
+        await servicer.SubmitAction(request, call_of(P0))
+    assert refusal.value.reason_name == "INVALID_ACTION"
+    call.requests.put_nowait(engine_pb2.PlayTableRequest(action=request).SerializeToString())
+    message = parsed(await within_timeout(call.written.get()))
+    assert message.answer.refusal == to_status(refusal.value)
+    assert (await tables.get("t1")).state.sequence == 1
     await ended(playing)
 
 
@@ -288,25 +290,12 @@ async def test_a_stream_ends_with_its_token(servicer: EngineServicer, tables: Ta
     assert not (await tables.get("t1")).subscribers
 
 
-def let_writes_hang(call: FakeCall, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """Let each write of a call wait forever; return an event that is set with the first."""
-    writing = asyncio.Event()
-
-    async def hangs(message: bytes) -> None:
-        writing.set()
-        await asyncio.Event().wait()
-
-    monkeypatch.setattr(call, "write", hangs)
-    return writing
-
-
 async def test_a_blocked_stream_takes_no_actions_after_the_end_of_its_token_and_ends_soon(
-    servicer: EngineServicer, engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
+    servicer: EngineServicer, engine: EngineHarness
 ) -> None:
     caller = Caller("p0", "Player 0", expires_at=engine.clock() + 2_000)
-    writing = let_writes_hang(blocked := FakeCall(WATCH), monkeypatch)
-    playing = play(servicer, blocked, caller)
-    await within_timeout(writing.wait())
+    playing = play(servicer, blocked := BlockedCall(), caller)
+    await within_timeout(blocked.writing.wait())
     engine.clock.advance(2_000)
     await settled()
     blocked.requests.put_nowait(engine_pb2.PlayTableRequest(action=ACTION).SerializeToString())
@@ -323,20 +312,3 @@ async def test_an_unspecified_or_unknown_vote_is_refused(servicer: EngineService
     with pytest.raises(MalformedRequest) as refusal:
         await servicer.CastVote(request, call_of(P0))
     assert (refusal.value.reason_name, refusal.value.field) == ("INVALID_FIELD", "vote")
-
-
-async def test_the_writer_of_a_dead_stream_ends_when_newer_streams_replace_it(
-    engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    servicer = engine.servicer(tables)
-    writing = let_writes_hang(dead := FakeCall(WATCH), monkeypatch)
-    oldest = play(servicer, dead)
-    await within_timeout(writing.wait())
-    others = []
-    for _ in range(MAX_SEAT_STREAMS):
-        others.append(play(servicer, call := FakeCall(WATCH)))
-        await within_timeout(call.written.get())
-    engine.clock.advance(round(MAX_WRITE_SECONDS * 1000))
-    with pytest.raises(asyncio.CancelledError):
-        await oldest
-    await ended(*others)

@@ -1,4 +1,4 @@
-"""Tables of the toy, the game of tests/games with a custom deck, at an engine."""
+"""Engines with games of tests: the toy, which has a custom deck, or a later version of other rules."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +8,7 @@ import pytest
 
 from croupier.engine.core.log import TableConfig
 from croupier.games import registry
+from croupier.games.interface import Game
 from tests.engine.play import CLOCK, SEED, people
 from tests.games.toy import TOY
 
@@ -15,11 +16,11 @@ SEATS = 4
 
 
 @contextmanager
-def toy_known() -> Iterator[None]:
-    """Add the toy to the games of the engine."""
-    games = MappingProxyType({**registry.GAMES, TOY.id: TOY})
+def rules_known(rules: Game = TOY) -> Iterator[None]:
+    """Add rules to the engine, as the ones by which new tables of their game are played."""
+    games = MappingProxyType({**registry.GAMES, rules.id: rules})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "RULES", MappingProxyType({**registry.RULES, (TOY.id, TOY.rules_version): TOY}))
+        patch.setattr(registry, "RULES", MappingProxyType({**registry.RULES, (rules.id, rules.rules_version): rules}))
         for module in ("tables.table_checks", "api.control_servicer"):
             patch.setattr(f"croupier.engine.{module}.GAMES", games)
         yield

@@ -1,7 +1,6 @@
 """Decisions on a table, without store and event loop: the transitions of requests and time-outs, and all refusals."""
 
 from collections.abc import Callable, Sequence
-from random import Random
 from typing import TypeAlias
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from croupier.engine.core import decide
 from croupier.engine.core.compensation import Outage
 from croupier.engine.core.decide import MAX_PROPOSALS, PROPOSAL_MILLISECONDS, WINDOW_MILLISECONDS, TableLimits
-from croupier.engine.core.fold import ABANDONED, TableState, Transition, advance, new_table
+from croupier.engine.core.fold import ABANDONED, TableState, Transition, advance
 from croupier.engine.core.log import (
     ActedBy,
     ClockCompensated,
@@ -25,7 +24,7 @@ from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, SeatActed
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, StaleSequence
 from tests.engine.fakes import START
-from tests.engine.play import CLOCK, FULL_MILLISECONDS, bots, choice, make_config, people
+from tests.engine.play import CLOCK, FULL_MILLISECONDS, bots, dealt, make_config, people, some_action
 
 NOW = START + 1_000
 LATE = START + CLOCK.action_milliseconds + 2_000
@@ -39,10 +38,6 @@ def config_of(*seats: SeatConfig) -> TableConfig:
     return make_config("solo", seats=seats)
 
 
-def dealt(config: TableConfig) -> TableState:
-    return advance(config, new_table(config), START, None)[-1].after
-
-
 def after(transitions: Sequence[Transition]) -> TableState:
     return transitions[-1].after
 
@@ -50,10 +45,6 @@ def after(transitions: Sequence[Transition]) -> TableState:
 def found(transitions: Sequence[Transition]) -> Found:
     """Return the events with their origins and requests."""
     return [(made.entry.event, made.entry.acted_by, str(made.entry.request_id)) for made in transitions]
-
-
-def some_action(table: TableState) -> SeatActed:
-    return SeatActed(*choice(table, Random(1)))
 
 
 def timed_out(config: TableConfig, table: TableState, now: int) -> TableState:
