@@ -4,6 +4,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from google.protobuf import text_format
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import DecodeError
 
@@ -82,24 +83,14 @@ def test_choices_have_an_action_without_its_open_parts() -> None:
     bid = ActionChoice(actions.Bid(UNCHOSEN), amount=AmountChoice(-5, 60, 5))
     bet = ActionChoice(actions.Declare("bet"), CardChoice((63,), 0, 1), amount=AmountChoice(0, 2), seats=(0, 2))
     encoded = encode_legal(Legal((), (keep, bid, bet)))
-    read = ParseDict(
-        {
-            "choices": [
-                {
-                    "action": {"keep_cards": {}},
-                    "cards": {"cards": [1, 1, 53], "min_cards": 1, "max_cards": 2},
-                    "suits": [1, 4],
-                },
-                {"action": {"bid": {}}, "amount": {"min_amount": -5, "max_amount": 60, "step": 5}},
-                {
-                    "action": {"declare_word": {"word": "bet"}},
-                    "cards": {"cards": [64], "max_cards": 1},
-                    "amount": {"max_amount": 2, "step": 1},
-                    "seats": [0, 2],
-                },
-            ]
-        },
-        actions_pb2.LegalActions(),
-    )
-    assert encoded == read
+    text = """
+        choices { action { keep_cards { } } cards { cards: [1, 1, 53] min_cards: 1 max_cards: 2 } suits: [1, 4] }
+        choices { action { bid { } } amount { min_amount: -5 max_amount: 60 step: 5 } }
+        choices {
+            action { declare_word { word: "bet" } }
+            cards { cards: 64 max_cards: 1 }
+            amount { max_amount: 2 step: 1 }
+            seats: [0, 2]
+        }"""
+    assert encoded == text_format.Parse(text, actions_pb2.LegalActions())
     assert encode_action(actions.Bid(UNCHOSEN)).bid.HasField("amount")

@@ -4,7 +4,7 @@ from itertools import islice
 from random import Random
 
 import pytest
-from google.protobuf.json_format import ParseDict
+from google.protobuf import text_format
 from google.rpc import error_details_pb2
 
 from croupier.engine.api.action_codec import encode_legal
@@ -38,74 +38,54 @@ from croupier_api.v1 import engine_pb2, errors_pb2, facts_pb2
 from tests.engine.play import event_of, every_game, make_config, parsed, viewers, walk
 
 NOW = 1_700_000_000_000
-ENCODED: dict[str, tuple[Fact, dict[str, object]]] = {
+ENCODED: dict[str, tuple[Fact, str]] = {
     "a pile with an owner": (
         CardsMoved(1, OwnedPile("melds", 0), (63,), 1, MoveReason.LAY),
-        {
-            "cards_moved": {
-                "source": {"hand": 1},
-                "target": {"pile": "melds", "owner": 0},
-                "cards": [64],
-                "count": 1,
-                "reason": "MOVE_REASON_LAY",
-            }
-        },
+        """cards_moved {
+            source { hand: 1 } target { pile: "melds" owner: 0 } cards: 64 count: 1 reason: MOVE_REASON_LAY
+        }""",
     ),
     "the box and a pile that lies face down": (
         CardsMoved(None, "stock", (), 7, MoveReason.DEAL, face_down=True),
-        {
-            "cards_moved": {
-                "source": {},
-                "target": {"pile": "stock"},
-                "count": 7,
-                "reason": "MOVE_REASON_DEAL",
-                "face_down": True,
-            }
-        },
+        """cards_moved {
+            source { } target { pile: "stock" } count: 7 reason: MOVE_REASON_DEAL face_down: true
+        }""",
     ),
-    "a secret call": (Called(Call(2, None)), {"called": {"call": {"seat": 2}}}),
+    "a secret call": (Called(Call(2, None)), "called { call { seat: 2 } }"),
     "a call": (
         Called(Call(0, Declare("bet", amount=0))),
-        {"called": {"call": {"seat": 0, "action": {"declare_word": {"word": "bet", "amount": 0}}}}},
+        'called { call { seat: 0 action { declare_word { word: "bet" amount: 0 } } } }',
     ),
     "no trump": (
         ContractChanged(Contract(amount=0, trump=NO_TRUMP)),
-        {"contract_changed": {"changes": {"amount": 0, "trump": "SUIT_UNSPECIFIED"}}},
+        "contract_changed { changes { amount: 0 trump: SUIT_UNSPECIFIED } }",
     ),
-    "a seat that is out without a place": (SeatOut(1), {"seat_out": {"seat": 1}}),
-    "a seat that is out": (SeatOut(1, 3), {"seat_out": {"seat": 1, "place": 3}}),
-    "a mark of the table": (
-        MarkChanged(Mark("x", None, "1")),
-        {"mark_changed": {"mark": {"name": "x", "value": "1"}}},
-    ),
-    "a mark of seat 0": (
-        MarkChanged(Mark("x", 0, "")),
-        {"mark_changed": {"mark": {"name": "x", "seat": 0}}},
-    ),
+    "a seat that is out without a place": (SeatOut(1), "seat_out { seat: 1 }"),
+    "a seat that is out": (SeatOut(1, 3), "seat_out { seat: 1 place: 3 }"),
+    "a mark of the table": (MarkChanged(Mark("x", None, "1")), 'mark_changed { mark { name: "x" value: "1" } }'),
+    "a mark of seat 0": (MarkChanged(Mark("x", 0, "")), 'mark_changed { mark { name: "x" seat: 0 } }'),
 }
 
 
-@pytest.mark.parametrize(("fact", "fields"), ENCODED.values(), ids=ENCODED)
-def test_facts_distinguish_zero_from_absence(fact: Fact, fields: dict[str, object]) -> None:
-    assert encode_fact(fact) == ParseDict(fields, facts_pb2.Fact())
+@pytest.mark.parametrize(("fact", "text"), ENCODED.values(), ids=ENCODED)
+def test_facts_distinguish_zero_from_absence(fact: Fact, text: str) -> None:
+    assert encode_fact(fact) == text_format.Parse(text, facts_pb2.Fact())
 
 
 def test_a_view_has_owners_faces_and_places() -> None:
     seats = (SeatView(2, (0, 63), 5, 1), SeatView(is_out=True, place=2))
     piles = (Pile("melds", 1, (PileCard(63, 1),), 1), Pile("stock", 3, (), face_down=True))
     encoded = encode_view(View(1, "play", None, seats, piles, (Call(0, None),), Contract(trump=NO_TRUMP)))
-    fields = {
-        "round": 1,
-        "phase": "play",
-        "seats": [{"card_count": 2, "cards": [1, 64], "score": 5, "tricks_taken": 1}, {"is_out": True, "place": 2}],
-        "piles": [
-            {"name": "melds", "owner": 1, "count": 1, "cards": [{"card": 64, "seat": 1}]},
-            {"name": "stock", "count": 3, "face_down": True},
-        ],
-        "calls": [{}],
-        "contract": {"trump": 0},
-    }
-    assert encoded == ParseDict(fields, facts_pb2.TableView())
+    text = """
+        round: 1
+        phase: "play"
+        seats { card_count: 2 cards: [1, 64] score: 5 tricks_taken: 1 }
+        seats { is_out: true place: 2 }
+        piles { name: "melds" owner: 1 count: 1 cards { card: 64 seat: 1 } }
+        piles { name: "stock" count: 3 face_down: true }
+        calls { }
+        contract { trump: SUIT_UNSPECIFIED }"""
+    assert encoded == text_format.Parse(text, facts_pb2.TableView())
 
 
 def test_facts_of_different_kinds_that_are_equal_as_tuples_stay_different() -> None:
@@ -148,7 +128,12 @@ def test_a_snapshot_in_a_stream_is_the_one_of_get_view(game: str, seed: int) -> 
         snapshot = event_of(StreamEncoder().snapshot(config, transition.after, viewer, NOW)).snapshot
         assert snapshot == encode_snapshot(config, transition.after, viewer, NOW)
         assert snapshot.clock.server_unix_ms == NOW
-        assert snapshot.HasField("viewer_seat") == (viewer != SPECTATOR)
+        assert (snapshot.viewer_seat if snapshot.HasField("viewer_seat") else SPECTATOR) == viewer
+        assert [seat.player_id for seat in snapshot.table.seats] == [seat.player_id for seat in config.seats]
+        assert snapshot.table.seed_commitment == config.commitment
+        assert snapshot.clock.deadline_unix_ms == transition.after.deadline
+        assert tuple(snapshot.clock.reserve_ms) == transition.after.clock.reserves
+        assert snapshot.HasField("legal_actions") == (viewer in transition.after.seats_to_act)
         state = event_of(StreamEncoder().turn_state(transition.after, viewer, NOW)).turn_state
         assert (state.sequence, state.clock, state.proposal) == (snapshot.sequence, snapshot.clock, snapshot.proposal)
         assert state.HasField("legal_actions") == snapshot.HasField("legal_actions")

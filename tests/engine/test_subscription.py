@@ -148,22 +148,6 @@ async def test_legal_actions_come_with_the_update_that_is_the_last_for_now(
             table.subscribers.leave(stream)
 
 
-async def test_a_snapshot_has_the_table_and_its_viewer(engine: EngineHarness) -> None:
-    table = await open_table(engine, make_config(seat_count=3))
-    (seat,) = table.state.seats_to_act
-    (message,) = await pending_messages(table.subscribe(seat, None))
-    snapshot = event_of(message).snapshot
-    assert snapshot.viewer_seat == seat
-    assert [info.player_id for info in snapshot.table.seats] == ["p0", "p1", "p2"]
-    assert snapshot.table.seed_commitment == table.config.commitment
-    assert snapshot.clock.deadline_unix_ms == table.state.deadline
-    assert list(snapshot.clock.reserve_ms) == [10_000] * 3
-    assert snapshot.legal_actions.actions
-    for other in (SPECTATOR, (seat + 1) % 3):
-        (message,) = await pending_messages(table.subscribe(other, None))
-        assert not event_of(message).snapshot.HasField("legal_actions")
-
-
 async def test_a_stream_holds_a_maximum_of_messages_beside_its_missed_entries() -> None:
     stream = a_stream()
     missed, new = [b"missed"] * 2 * MAX_QUEUE_MESSAGES, [b"new"] * MAX_QUEUE_MESSAGES
