@@ -1,4 +1,4 @@
-"""The archive of finished tables, whose answers are the same as before."""
+"""Finished tables: who has acted there, and the archive, whose answers are the same as before."""
 
 from random import Random
 from typing import Any
@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import Connection, func, select, update
 
 from croupier.engine.cluster.housekeeping import ARCHIVE_RETRY_MILLISECONDS, RetentionPolicy, packed_log
+from croupier.engine.core.log import ActedBy
 from croupier.engine.core.log_codec import decode_entry
 from croupier.engine.storage.archive import archive
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, log_rows
@@ -17,7 +18,7 @@ from tests.databases import execute
 from tests.engine.databases import LoadedTable, archive_finished, entries_of, entry, loaded, opened
 from tests.engine.fakes import START, EngineHarness
 from tests.engine.folds import as_archived
-from tests.engine.play import ROUNDS, make_config, whole_log
+from tests.engine.play import ROUNDS, bots, make_config, people, whole_log
 
 ENDED = START + 2
 LAST = TableChange(2, finished=True)
@@ -231,3 +232,25 @@ async def test_a_table_that_is_archived_between_two_pages_is_read_as_a_whole(
     await store.archive("t1", await packed_log(store, "t1"))
     rows += [row async for row in reading]
     assert [decode_entry("t1", *row) for row in rows] == list(expected)
+
+
+@pytest.mark.parametrize("absent", [0, 1, None])
+async def test_players_have_acted_whose_requests_are_in_the_log(store: SqlTableStore, absent: int | None) -> None:
+    """Time-outs and bots have no request, and its id may have any characters."""
+    config = make_config("thulla", 3, seats=(*people(2), *bots(1)))
+    log = []
+    for one in whole_log(config, Random(1)):
+        seat = getattr(one.event, "seat", None)
+        is_own = seat in (0, 1) and seat != absent
+        request_id, by = (f'{{"t":"act","v":1,"seat":{absent},', ActedBy.PLAYER) if is_own else ("", ActedBy.TIMEOUT)
+        log.append(one if seat is None else one._replace(request_id=request_id, acted_by=by))
+    await store.prepare(config, START)
+    await store.open(config, log[:1])
+    await store.append(config.table_id, log[1:-1], None)
+    # None is asked for a game that is played.
+    assert await store.acted_players([config.table_id, "unknown"]) == {}
+    await store.append(config.table_id, log[-1:], TableChange(0, finished=True))
+    acted = [f"p{seat}" for seat in range(2) if seat != absent]
+    assert await store.acted_players([config.table_id, "unknown"]) == {config.table_id: acted}
+    await archive_finished(store, log[-1].at + 1)
+    assert await store.acted_players([config.table_id]) == {config.table_id: ["p0", "p1"]}

@@ -4,7 +4,7 @@ import json
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain, pairwise, product, repeat
+from itertools import chain, pairwise, repeat
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -108,20 +108,19 @@ def test_a_modified_header_names_the_field(seed: int) -> None:
 
 def others(value: Any) -> list[Any]:
     """Return changes of a value; the first are of the same type."""
+    alike: list[Any] = []
     match value:
         case bool():
-            return [not value, int(value)]
+            alike = [not value, int(value)]
         case int():
-            return [value + 1, float(value), str(value), *([bool(value)] if value in (0, 1) else [])]
+            alike = [value + 1, float(value), str(value), *([bool(value)] if value in (0, 1) else [])]
         case str():
-            other_case = value.lower() if value.lower() != value else value + " "
-            return [value + "0", value[:-1], other_case, 0, None, []]
+            alike = [value + "0", value[:-1], value.lower() if value.lower() != value else value + " "]
         case list():
-            return [each for each in (value[::-1], value + value[:1]) if each != value]
+            alike = [each for each in (value[::-1], value + value[:1]) if each != value]
         case dict():
-            return [value | {"more": 1}]
-        case _:
-            return ["null"]
+            alike = [value | {"more": 1}]
+    return [*alike, *(wrong for wrong in WRONG if json.dumps(wrong) != json.dumps(value))]
 
 
 class Change(NamedTuple):
@@ -162,19 +161,9 @@ def test_every_single_change_is_found_in_its_line(game: str, seed: int) -> None:
     random, last = Random(seed), len(lines) - 1
     for number in sorted({0, 1, 2, 3, last - 1, last, *random.sample(range(last), min(2 * TABLES, last))}):
         possible = [change for change in changes(json.loads(lines[number])) if not change.may_be_valid()]
-        for change in possible if number == 0 else random.sample(possible, min(8 * TABLES, len(possible))):
+        for change in possible if number in (0, 2) else random.sample(possible, min(8 * TABLES, len(possible))):
             # Without the following lines, which are irrelevant and slow to read.
             assert found_in(lines[: number + 1], number, change.whole) == number + 1, change
-
-
-@pytest.mark.parametrize("number", range(3))
-def test_a_value_of_another_type_is_a_fault(number: int) -> None:
-    lines = written(make_config("thulla"), 1)
-    right = json.loads(lines[number])
-    for key, wrong in product(right, WRONG):
-        is_unknown = key in UNVERIFIABLE and isinstance(wrong, str)
-        if not is_unknown and json.dumps(wrong) != json.dumps(right[key]):
-            assert found_in(lines[: number + 1], number, right | {key: wrong}) == number + 1, (key, wrong)
 
 
 @pytest.mark.parametrize("line", UNREADABLE, ids=range(len(UNREADABLE)))

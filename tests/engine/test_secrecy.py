@@ -1,11 +1,9 @@
 """Hidden information is in no message to a viewer: live, resumed, in snapshots and in refusals."""
 
-from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 import pytest
-from google.protobuf.message import Message
 
 from croupier.engine.api.stream_codec import StreamEncoder
 from croupier.engine.core.fold import TableState, Transition
@@ -15,50 +13,10 @@ from croupier.games.facts import SPECTATOR, Seat, View, Viewer
 from croupier.games.interface import CardsShuffled, IllegalAction, Legal, SeatActed, State
 from croupier.games.registry import GAMES
 from croupier.runtime.errors import IllegalNow
-from croupier_api.v1 import cards_pb2
 from tests.engine.fakes import EngineHarness
-from tests.engine.play import ROUNDS, event_of, every_game, make_config, open_table, viewers, walk
+from tests.engine.play import event_of, every_game, make_config, open_table, viewers, walk
 from tests.games.fold import facts_for
 from tests.games.laws import TABLES
-from tests.games.test_secrecy import known, named, shown
-
-CARD = cards_pb2.Card.DESCRIPTOR
-SNAPSHOTS = 100
-
-
-def cards_in(message: Message) -> Iterator[int]:
-    """Yield all values of Card fields, at any depth, in the numbering of the games."""
-    for field, value in message.ListFields():
-        if f"{message.DESCRIPTOR.name}.{field.name}" in ("CardOrderChanged.cards", "TableView.card_order"):
-            continue  # The order of cards reveals no hand.
-        values = value if field.is_repeated else [value]
-        if field.enum_type is not None and field.enum_type.full_name == CARD.full_name:
-            yield from (number - 1 for number in values)
-        elif field.message_type is not None and not field.message_type.GetOptions().map_entry:
-            for each in values:
-                yield from cards_in(each)
-
-
-@every_game
-def test_messages_have_only_the_cards_of_their_viewers_facts_and_view(game: str, seed: int) -> None:
-    """The content of facts and views is tested with the rules."""
-    random = Random(seed)
-    config = make_config(game, random.choice(GAMES[game].seats), options=ROUNDS.get(game))
-    encoder = StreamEncoder()
-    for transition in walk(config, random):
-        for viewer in viewers(config):
-            update = event_of(encode_transition(encoder, config, transition, viewer, 0, is_last=False)).update
-            assert set(cards_in(update)) == {
-                card for fact in facts_for(transition.facts, viewer) for card in shown(fact)
-            }
-            if transition.entry.sequence <= SNAPSHOTS:
-                snapshot, view = (
-                    event_of(encoder.snapshot(config, transition.after, viewer, 0)).snapshot,
-                    transition.after.view(viewer),
-                )
-                hands = {card for seat in view.seats for card in seat.cards}
-                calls = {card for call in view.calls for card in named(call.action)}
-                assert set(cards_in(snapshot.view)) == known(transition.after.game, viewer) | hands | calls
 
 
 @every_game

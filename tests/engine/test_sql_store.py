@@ -15,26 +15,25 @@ from croupier.engine.core.log import Entry
 from croupier.engine.core.log_codec import UnreadableLog
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, TableChange
-from croupier.engine.storage.schema import ENTRIES
+from croupier.engine.storage.schema import ENTRIES, METADATA
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.schema_versions import migrate
 from croupier.runtime.errors import Unavailable
 from tests.databases import execute
-from tests.engine.databases import (
-    entries_of,
-    entry,
-    loaded,
-    opened,
-    running,
-    sequences,
-    store_on,
-    without,
-)
+from tests.engine.databases import entries_of, entry, loaded, opened, running, sequences, store_on, without
 from tests.engine.fakes import START
 from tests.engine.play import make_config, whole_log, within_timeout
+from tests.migrations import differences, up_to_date
 from tests.waiting import TIMEOUT_SECONDS, settled
 
 LATER = START + 60_000
+
+
+async def test_migrations_create_the_current_schema(empty_url: str) -> None:
+    async with up_to_date(empty_url, "croupier.engine") as database:
+        assert await database.read(differences, METADATA, "engine_schema_version") == []
+        assert not await migrate(database, "croupier.engine")
 
 
 async def test_repeated_preparation_returns_the_same_seed(store: SqlTableStore) -> None:
