@@ -37,7 +37,8 @@ def encode_fact(fact: Fact) -> facts_pb2.Fact:
         case facts.RoundEnded(score):
             message.round_ended.score.CopyFrom(encode_score(score))
         case _:
-            message.game_ended.CopyFrom(_encode_end(fact))
+            ranking = encode_ranking(fact.ranking)
+            message.game_ended.CopyFrom(facts_pb2.GameEnded(ranking=ranking, reason=fact.reason, is_void=fact.is_void))
     return message
 
 
@@ -50,10 +51,6 @@ def _encode_move(fact: facts.CardsMoved) -> facts_pb2.CardsMoved:
         reason=facts_pb2.MoveReason.ValueType(fact.reason),
         face_down=fact.face_down,
     )
-
-
-def _encode_end(fact: facts.GameEnded) -> facts_pb2.GameEnded:
-    return facts_pb2.GameEnded(ranking=encode_ranking(fact.ranking), reason=fact.reason, is_void=fact.is_void)
 
 
 def _encode_place(place: Place) -> facts_pb2.Place:

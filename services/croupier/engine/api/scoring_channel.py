@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import grpc
 
@@ -15,6 +16,7 @@ from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity.tokens import TokenIssuer
 from croupier.runtime.observation.outage_log import OutageLog
 from croupier.runtime.server.program import SettingsError
+from croupier.runtime.table_access import TableAccess
 from croupier.runtime.table_access_codec import encode_access
 from croupier_api.v1 import errors_pb2, scoring_pb2
 from croupier_internal.v1 import scoring_control_pb2, scoring_control_pb2_grpc
@@ -88,9 +90,7 @@ def encode_round(report: RoundReport) -> scoring_control_pb2.RecordRoundRequest:
         game=config.game,
         seats=[encode_seat(seat) for seat in config.seats],
         score=encode_score(score),
-        access=encode_access(config.access),
-        is_matched=config.access.is_matched,
-        removed_player_ids=config.access.removed_players,
+        **_access_fields(config.access),
     )
 
 
@@ -105,14 +105,14 @@ def encode_result(report: ResultReport) -> scoring_control_pb2.RecordResultReque
         totals=report.totals,
         end_time=encode_time(report.finished_at),
         is_void=report.ended.is_void,
-        conduct=[
-            scoring_pb2.SeatConduct(timeouts=timeouts, finished_by_engine=finished_by_engine)
-            for timeouts, finished_by_engine in report.conduct
-        ],
+        conduct=[scoring_pb2.SeatConduct(**conduct._asdict()) for conduct in report.conduct],
     )
-    return scoring_control_pb2.RecordResultRequest(
-        result=result,
-        access=encode_access(config.access),
-        is_matched=config.access.is_matched,
-        removed_player_ids=config.access.removed_players,
-    )
+    return scoring_control_pb2.RecordResultRequest(result=result, **_access_fields(config.access))
+
+
+def _access_fields(access: TableAccess) -> dict[str, Any]:
+    return {
+        "access": encode_access(access),
+        "is_matched": access.is_matched,
+        "removed_player_ids": access.removed_players,
+    }

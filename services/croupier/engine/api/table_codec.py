@@ -1,6 +1,7 @@
 """The contract's messages of options, time controls, tables and games, and the engine's values."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.struct_pb2 import Struct, Value
@@ -69,13 +70,10 @@ def encode_time_control(clock: ClockConfig) -> tables_pb2.TimeControl:
 
 def decode_time_control(message: tables_pb2.TimeControl) -> ClockConfig:
     """Return a table's clock; raises MalformedRequest for a part that is missing or finer than its unit."""
-    action = message.action_time if message.HasField("action_time") else None
-    reserve = message.reserve_time if message.HasField("reserve_time") else None
-    delay = message.bot_delay if message.HasField("bot_delay") else None
     return ClockConfig(
-        _decode_duration("action_time", action, "seconds", 1_000),
-        _decode_duration("reserve_time", reserve, "seconds", 1_000),
-        _decode_duration("bot_delay", delay, "milliseconds", 1),
+        _decode_duration(message, "action_time", "seconds", 1_000),
+        _decode_duration(message, "reserve_time", "seconds", 1_000),
+        _decode_duration(message, "bot_delay", "milliseconds", 1),
     )
 
 
@@ -83,12 +81,11 @@ def _encode_duration(milliseconds: int) -> Duration:
     return Duration(seconds=milliseconds // 1000, nanos=milliseconds % 1000 * NANOSECONDS)
 
 
-def _decode_duration(name: str, duration: Duration | None, unit: str, unit_milliseconds: int) -> int:
-    if duration is not None:
-        milliseconds, rest = divmod(duration.seconds * 1000 * NANOSECONDS + duration.nanos, NANOSECONDS)
-        if not rest and not milliseconds % unit_milliseconds:
-            return milliseconds
-    raise invalid_field(f"time_control.{name}", f"invalid {name}: expected a number of whole {unit}")
+def _decode_duration(message: Any, name: str, unit: str, unit_milliseconds: int) -> int:
+    milliseconds, rest = divmod(getattr(message, name).ToNanoseconds(), NANOSECONDS)
+    if not message.HasField(name) or rest or milliseconds % unit_milliseconds:
+        raise invalid_field(f"time_control.{name}", f"invalid {name}: expected a number of whole {unit}")
+    return int(milliseconds)
 
 
 # Tables

@@ -19,6 +19,7 @@ from croupier.games.facts import EVERYONE, SPECTATOR, Fact, GameEnded, RoundEnde
 from croupier.games.interface import (
     NOTHING_LEGAL,
     Awaiting,
+    CardsShuffled,
     Game,
     GameOver,
     Legal,
@@ -140,10 +141,7 @@ def over_at_limit(rules: Game, game: State, seats: int, limit: str) -> GameOver:
     """Return the end of an unfinished game at a limit: by its completed rounds, or void, as an abandoned one is."""
     ranking = None if limit == ABANDONED else rules.ranking_at_limit(game)
     reason = ABANDONED if limit == ABANDONED else LIMIT_REASON
-    if ranking is None:
-        all_seats: tuple[Seat, ...] = tuple(range(seats))
-        return GameOver((all_seats,), reason, is_void=True)
-    return GameOver(ranking, reason)
+    return GameOver((tuple(range(seats)),), reason, is_void=True) if ranking is None else GameOver(ranking, reason)
 
 
 def _ending_transition(config: TableConfig, table: TableState, entry: Entry, limit: str) -> Transition:
@@ -182,25 +180,16 @@ def advance(
     transitions: list[Transition] = []
     # Time in a log never runs backwards, even if the machine's clock does.
     at = max(at, table.at)
-    if event is not None:
-        transitions.append(_next_transition(config, table, at, event, acted_by, request_id))
-        table = transitions[-1].after
-    while isinstance(needed := table.awaiting, ShuffleNeeded):
-        shuffled = shuffle(stream_key(config.seed, config.client_seeds), needed)
-        transitions.append(_next_transition(config, table, at, shuffled))
-        table = transitions[-1].after
+    if event is None:
+        event = _shuffle_due(config, table)
+    while event is not None:
+        transition = transition_of(config, table, Entry(table.sequence + 1, at, 0, event, acted_by, request_id))
+        table = transition.after
+        transitions.append(transition._replace(entry=transition.entry._replace(deadline=table.deadline)))
+        event, acted_by, request_id = _shuffle_due(config, table), ActedBy.PLAYER, ""
     return transitions
 
 
-def _next_transition(
-    config: TableConfig,
-    table: TableState,
-    at: int,
-    event: LoggedEvent,
-    acted_by: ActedBy = ActedBy.PLAYER,
-    request_id: str = "",
-) -> Transition:
-    sequence = table.sequence + 1
-    transition = transition_of(config, table, Entry(sequence, at, 0, event, acted_by, request_id))
-    entry = Entry(sequence, at, transition.after.deadline, event, acted_by, request_id)
-    return Transition(entry, transition.facts, transition.after, transition.public, transition.reports)
+def _shuffle_due(config: TableConfig, table: TableState) -> CardsShuffled | None:
+    needed = table.awaiting
+    return shuffle(stream_key(config.seed, config.client_seeds), needed) if isinstance(needed, ShuffleNeeded) else None
