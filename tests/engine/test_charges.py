@@ -18,7 +18,7 @@ from croupier.runtime.table_access import OPEN, SEATED
 from croupier_api.v1.engine_pb2 import GetReplayRequest, GetViewRequest, WatchTableRequest
 from tests.calls import call_of, limits
 from tests.engine.fakes import EngineHarness, StoreDown
-from tests.engine.play import act_once, make_config, open_table, play_on, replay_of
+from tests.engine.play import make_config, open_table, play_on, replay_of
 
 GET_VIEW = 2
 PLENTY = 10_000
@@ -27,10 +27,13 @@ PLENTY = 10_000
 class Accounts:
     """Calls of players at the table t1 of an engine, and the budgets that they pay from; time stands still."""
 
-    def __init__(self, engine: EngineHarness, tables: Tables, stranger_burst: int = PLENTY) -> None:
+    def __init__(
+        self, engine: EngineHarness, tables: Tables, stranger_burst: int = PLENTY, network_burst: int = PLENTY
+    ) -> None:
         self._players = Budget("player", 1, PLENTY, lambda: SECOND)
         self._strangers = Budget("strangers", 1, stranger_burst, lambda: SECOND)
-        self._limits = limits(player=self._players, strangers=self._strangers)
+        network = Budget("strangers", 1, network_burst, lambda: SECOND)
+        self._limits = limits(player=self._players, strangers=self._strangers, network_strangers=network)
         self._servicer = engine.servicer(tables)
 
     async def call(self, player_id: str, request: Any, cost: int = GET_VIEW) -> None:
@@ -58,10 +61,8 @@ class Accounts:
 @pytest.fixture
 async def tables(engine: EngineHarness) -> Tables:
     """Return the tables of an engine that has read the log of none, with a table t1 of 45 entries at least."""
-    table = await open_table(engine, make_config(seat_count=3))
-    while table.state.sequence < 45:
-        await act_once(table, Random(table.state.sequence))
-    return engine.another_engine().tables(100)
+    await play_on(await open_table(engine, make_config(seat_count=3)), Random(1), max_actions=44)
+    return engine.another_engine().tables()
 
 
 @pytest.fixture
@@ -124,17 +125,16 @@ async def test_unknown_and_hidden_tables_cost_a_stranger_the_same(
 async def test_a_look_up_is_refused_before_the_store_is_asked(
     engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    servicer = engine.servicer(tables)
-    held = limits(network_strangers=Budget("strangers", 1, LOOKUP_COST, lambda: SECOND))
+    accounts = Accounts(engine, tables, network_burst=LOOKUP_COST)
     with pytest.raises(NotFound):
-        await servicer.GetView(GetViewRequest(table_id="none"), call_of("stranger", held))
+        await accounts.view("stranger", "none")
 
     async def find(table_id: str) -> None:
         pytest.fail(f"the store was asked for {table_id}")
 
     monkeypatch.setattr(engine.store, "find", find)
     with pytest.raises(TooManyCalls):
-        await servicer.GetView(GetViewRequest(table_id="none"), call_of("stranger", held))
+        await accounts.view("stranger", "none")
 
 
 async def test_players_who_try_again_during_an_outage_use_up_no_units_of_strangers(
@@ -144,17 +144,15 @@ async def test_players_who_try_again_during_an_outage_use_up_no_units_of_strange
         raise StoreDown
 
     monkeypatch.setattr(engine.store, "find", fails)
-    servicer = engine.servicer(tables)
-    strangers = Budget("strangers", 1, LOOKUP_COST, lambda: SECOND)
-    held = limits(network_strangers=strangers, strangers=strangers)
+    accounts = Accounts(engine, tables, stranger_burst=LOOKUP_COST, network_burst=LOOKUP_COST)
     for _ in range(3):
         with pytest.raises(StoreDown):
-            await servicer.GetView(GetViewRequest(table_id="t1"), call_of("p0", held))
+            await accounts.view("p0")
 
 
 async def test_only_calls_that_need_a_new_replay_pay_for_it(engine: EngineHarness) -> None:
     await play_on(await open_table(engine, make_config(seat_count=3)), Random(5))
-    tables = engine.tables(100)
+    tables = engine.tables()
     accounts = Accounts(engine, tables)
     for player_id in ("p0", "p1"):
         await accounts.call(player_id, GetReplayRequest(table_id="t1"))
@@ -166,9 +164,8 @@ async def test_only_calls_that_need_a_new_replay_pay_for_it(engine: EngineHarnes
 async def test_the_first_spectator_of_a_delayed_table_pays_for_folding_its_log_again(engine: EngineHarness) -> None:
     access = replace(OPEN, watch_delay_seconds=20)
     table = await open_table(engine, make_config(seat_count=3, access=access))
-    while table.state.sequence < 45:
-        await act_once(table, Random(table.state.sequence))
-    tables = engine.tables(100)
+    await play_on(table, Random(1), max_actions=44)
+    tables = engine.tables()
     accounts = Accounts(engine, tables)
     await tables.get("t1")
     for player_id in ("stranger", "another stranger"):
