@@ -1,26 +1,31 @@
-"""A table is played to its end, and replayed, by the rules version of its start."""
+"""Rules beyond those that are released: a later version, an unknown one, and a game with a custom deck."""
 
+import json
 from dataclasses import replace
 from random import Random
 
 import pytest
 
+from croupier.engine.api.action_codec import encode_action
 from croupier.engine.api.control_servicer import EngineControlServicer
+from croupier.engine.api.table_codec import encode_time_control
 from croupier.engine.core.access import Need, Visitor
 from croupier.engine.core.fold import new_table
-from croupier.engine.core.replay_verification import verify_replay
+from croupier.engine.core.log_codec import decode_entry, encode_body
+from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table import Table
 from croupier.games.interface import OptionValues
 from croupier.games.registry import UnknownRules, rules_of
 from croupier.games.thulla import Thulla, ThullaState
 from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
+from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_internal.v1 import engine_control_pb2
 from tests.calls import call_of
 from tests.engine.fakes import EngineHarness
 from tests.engine.folds import write_replay
-from tests.engine.play import CLOCK, make_config, people, play_on, replay_of
-from tests.engine.toys import rules_known
+from tests.engine.play import CLOCK, choice, make_config, people, play_on, replay_of, whole_log
+from tests.engine.toys import SEATS, rules_known, toy_table
 
 
 class SecondThulla(Thulla):
@@ -101,3 +106,46 @@ async def test_a_table_with_an_unreadable_log_is_unavailable(engine: EngineHarne
 def test_unknown_rules_are_refused_by_name() -> None:
     with pytest.raises(UnknownRules, match="invalid rules version 9 of thulla: expected 1"):
         new_table(replace(make_config(), rules_version=9))
+
+
+async def test_a_game_with_a_custom_deck_is_played_to_its_end(engine: EngineHarness, seed: int) -> None:
+    random = Random(seed)
+    with rules_known():
+        tables = engine.tables(1)
+        control = EngineControlServicer(tables, engine.store)
+        prepared = await control.PrepareTable(
+            engine_control_pb2.PrepareTableRequest(
+                table_id="t2", game="toy", seat_count=SEATS, time_control=encode_time_control(CLOCK)
+            ),
+            call_of("lobby"),
+        )
+        assert [list(team.seats) for team in prepared.teams] == [[0, 2], [1, 3]]
+        seats = [tables_pb2.Seat(player_id=who.player_id, name=who.name) for who in people(SEATS)]
+        opening = engine_control_pb2.OpenTableRequest(table_id="t2", seats=seats, client_seeds=[b""] * SEATS)
+        await control.OpenTable(opening, call_of("lobby"))
+        servicer = engine.servicer(tables)
+        table = await tables.get("t2")
+        numbers = set[int]()
+        while not table.state.is_over:
+            seat, action = choice(table.state, random)
+            call = call_of(f"p{seat}")
+            view = (await servicer.GetView(engine_pb2.GetViewRequest(table_id="t2"), call)).snapshot
+            numbers.update(view.view.seats[seat].cards)
+            assert [list(team.seats) for team in view.table.teams] == [[0, 2], [1, 3]]
+            request = engine_pb2.SubmitActionRequest(table_id="t2", request_id=f"{table.state.sequence}")
+            request.action.CopyFrom(encode_action(action))
+            await servicer.SubmitAction(request, call)
+        assert numbers
+        assert numbers <= set(range(64, 88))
+
+
+def test_the_log_and_the_replay_of_a_custom_deck_can_be_read(seed: int) -> None:
+    with rules_known():
+        log = whole_log(toy_table(), Random(seed))
+        rows = [(each.sequence, each.at, each.deadline, encode_body(each)) for each in log]
+        assert [decode_entry("t1", *row) for row in rows] == log
+        replay = write_replay(toy_table(), log)
+        assert {"B1", "R12"} <= set(json.loads(replay.splitlines()[1])["event"]["deck"])
+        assert verify_replay(replay).game == "toy"
+        with pytest.raises(ReplayFault, match=r"^line 2: "):
+            verify_replay(replay.replace('"B1"', '"B13"'))

@@ -1,7 +1,6 @@
 """The store on SQLite and on PostgreSQL."""
 
 import asyncio
-import threading
 from collections.abc import Sequence
 from random import Random
 from unittest.mock import AsyncMock
@@ -21,11 +20,11 @@ from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.database.schema_versions import migrate
 from croupier.runtime.errors import Unavailable
 from tests.databases import execute
-from tests.engine.databases import entries_of, entry, loaded, opened, running, sequences, store_on, without
+from tests.engine.databases import entries_of, entry, loaded, opened, running, sequences, without
 from tests.engine.fakes import START
 from tests.engine.play import make_config, whole_log, within_timeout
 from tests.migrations import differences, up_to_date
-from tests.waiting import TIMEOUT_SECONDS, settled
+from tests.waiting import settled
 
 LATER = START + 60_000
 
@@ -144,20 +143,4 @@ async def test_commits_to_a_file_survive_a_loss_of_power(sqlite_url: str) -> Non
     for pragma, value in (("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1)):
         assert await execute(database, f"PRAGMA {pragma}") == [(value,)]
     assert await database.is_reachable()
-    await database.close()
-
-
-async def test_an_append_to_sqlite_waits_for_the_transactions_before_it(sqlite_url: str) -> None:
-    database, may_end = open_database(sqlite_url), threading.Event()
-    store = store_on(database)
-    async with running(store):
-        await opened(store)
-        writing = asyncio.create_task(database.write(lambda _: may_end.wait(TIMEOUT_SECONDS)))
-        await settled()
-        appending = asyncio.create_task(store.append("t1", [entry(2)], None))
-        for _ in range(10):
-            assert sequences(await loaded(store)) == [1]
-        may_end.set()
-        await within_timeout(asyncio.gather(writing, appending))
-        assert sequences(await loaded(store)) == [1, 2]
     await database.close()

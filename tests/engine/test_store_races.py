@@ -1,4 +1,4 @@
-"""Concurrent appends of several engines to one PostgreSQL, and lost connections."""
+"""Concurrent appends of several engines to one PostgreSQL, lost connections, and failovers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,10 +14,11 @@ from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore, append_of
 from croupier.engine.storage.writer import lost_races
 from croupier.runtime.database.database import Database
+from croupier.runtime.database.schema_versions import migrate_database
 from croupier.runtime.errors import Unavailable
-from loadtest.postgres import PostgresServer
-from tests.databases import held_transaction
-from tests.engine.databases import entry, loaded, opened, sequences, writer_on
+from loadtest.postgres import PostgresServer, postgres_server
+from tests.databases import failed_over, held_transaction
+from tests.engine.databases import another_store, entry, loaded, opened, sequences, writer_on
 from tests.engine.fakes import START
 from tests.engine.play import within_timeout
 from tests.waiting import TIMEOUT_SECONDS, until
@@ -129,3 +130,31 @@ async def test_an_append_that_waits_for_the_archive_fails(
     await within_timeout(fresh)
     for table_id in ("t1", "t2"):
         assert sequences(await loaded(store, table_id)) == [1, 2]
+
+
+@pytest.mark.postgres
+async def test_after_a_failover_appends_go_to_the_new_primary() -> None:
+    sequence, refused = 2, 0
+
+    async def has_moved() -> bool:
+        nonlocal sequence, refused
+        try:
+            await store.append("t1", [entry(sequence + 1)], None)
+        except Unavailable:
+            refused += 1
+        else:
+            sequence += 1
+        return refused > 0 and sequence > 3
+
+    # A server whose sessions a test may make read-only.
+    with postgres_server() as server:
+        url = server.url("postgres")
+        await migrate_database(url, ["croupier.engine"])
+        async with another_store(url) as store:
+            await opened(store)
+            await store.append("t1", [entry(2)], None)
+            with failed_over(server):
+                await until(has_moved)
+            # The connection is replaced after the first failure.
+            assert refused == 1
+            assert sequences(await loaded(store)) == [*range(1, sequence + 1)]
