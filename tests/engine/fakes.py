@@ -194,10 +194,13 @@ class MemoryTableStore:
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         self._read()
-        due = [name for name, kept in self.tables.items() if kept.status == "open" and kept.due_at < before]
-        for table_id in due[:limit]:
-            self.tables[table_id].due_at = until
-        return due[:limit]
+        return self._claim("due_at", lambda kept: kept.status == "open" and kept.due_at < before, until, limit)
+
+    def _claim(self, at: str, is_due: Callable[[MemoryTable], bool], until: int, limit: int) -> list[str]:
+        due = [table_id for table_id, kept in self.tables.items() if is_due(kept)][:limit]
+        for table_id in due:
+            setattr(self.tables[table_id], at, until)
+        return due
 
     async def ended_after(self, position: tuple[int, str], limit: int) -> list[tuple[int, str]]:
         self._read()
@@ -216,14 +219,9 @@ class MemoryTableStore:
 
     async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
         self._read()
-        waiting = [
-            table_id
-            for table_id, kept in self.tables.items()
-            if kept.reports_done < kept.reports_due and kept.reports_at < now
-        ]
-        for table_id in waiting[:limit]:
-            self.tables[table_id].reports_at = until
-        return waiting[:limit]
+        return self._claim(
+            "reports_at", lambda kept: kept.reports_done < kept.reports_due and kept.reports_at < now, until, limit
+        )
 
     async def reports_done(self, table_id: str) -> int:
         return self.tables[table_id].reports_done
@@ -233,14 +231,10 @@ class MemoryTableStore:
         kept.reports_done = max(kept.reports_done, count)
 
     async def claim_finished(self, finished_before: int, now: int, until: int, limit: int) -> list[str]:
-        due = [
-            table_id
-            for table_id, kept in self.tables.items()
-            if kept.status == "finished" and kept.finished_at < finished_before and kept.archive_at < now
-        ][:limit]
-        for table_id in due:
-            self.tables[table_id].archive_at = until
-        return due
+        def is_due(kept: MemoryTable) -> bool:
+            return kept.status == "finished" and kept.finished_at < finished_before and kept.archive_at < now
+
+        return self._claim("archive_at", is_due, until, limit)
 
     async def archive(self, table_id: str, packed: PackedLog) -> None:
         self.tables[table_id].status = "archived"

@@ -36,10 +36,7 @@ from croupier_api.v1 import engine_pb2_grpc, errors_pb2
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["EngineService"].full_name
 PLAY_TABLE = f"/{SERVICE_NAME}/PlayTable"
-PURPOSES = {
-    pb.LINK_PURPOSE_WATCH: LinkPurpose.WATCH,
-    pb.LINK_PURPOSE_REPLAY: LinkPurpose.REPLAY,
-}
+PURPOSES = {pb.LINK_PURPOSE_WATCH: LinkPurpose.WATCH, pb.LINK_PURPOSE_REPLAY: LinkPurpose.REPLAY}
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -69,9 +66,7 @@ class EngineServicer:
 
     async def GetView(self, request: pb.GetViewRequest, call: Call) -> pb.GetViewResponse:
         """Return everything that the caller may know."""
-        table = await self._visit(call, request.table_id, Need.VIEW, request.link)
-        viewer = table.viewer_of(call.caller.id)
-        _pay_for_fold(call, table, viewer)
+        table, viewer = await self._viewed(call, request)
         state, now = await table.subscribers.state_for(viewer), table.subscribers.time_for(viewer)
         return pb.GetViewResponse(snapshot=encode_snapshot(table.config, state, viewer, now))
 
@@ -98,6 +93,14 @@ class EngineServicer:
         table = await self._visit(call, request.table_id, Need.TABLE)
         check_text("request_id", request.request_id, MAX_ID_CHARACTERS)
         return table, table.seat_of(call.caller.id)
+
+    async def _viewed(self, call: Call, request: pb.GetViewRequest | pb.WatchTableRequest) -> tuple[Table, Viewer]:
+        table = await self._visit(call, request.table_id, Need.VIEW, request.link)
+        viewer = table.viewer_of(call.caller.id)
+        # The first spectator of a delayed table pays for its log, which is folded again for them.
+        if entries := table.subscribers.entries_to_fold(viewer):
+            call.admission.owe(load_cost(entries))
+        return table, viewer
 
     async def _visit(self, call: Call, table_id: str, need: Need, link: str = "") -> Table:
         """Return a table; raises NotFound unless it exists for the caller, with the link that they have."""
@@ -176,9 +179,7 @@ class EngineServicer:
     @asynccontextmanager
     async def _subscribed(self, call: Call, watch: pb.WatchTableRequest) -> AsyncIterator[tuple[Table, Subscription]]:
         """Subscribe to a table for the time of the block."""
-        table = await self._visit(call, watch.table_id, Need.VIEW, watch.link)
-        viewer = table.viewer_of(call.caller.id)
-        _pay_for_fold(call, table, viewer)
+        table, viewer = await self._viewed(call, watch)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         await table.catch_up_to(after or 0, viewer)
         known = (await table.subscribers.state_for(viewer)).sequence
@@ -251,12 +252,6 @@ class EngineServicer:
         except ServiceError as error:
             self.metrics.actions_refused.labels(error.reason_name).inc()
             raise
-
-
-def _pay_for_fold(call: Call, table: Table, viewer: Viewer) -> None:
-    """Let the first spectator of a delayed table pay for its log, which is folded again for them."""
-    if entries := table.subscribers.entries_to_fold(viewer):
-        call.admission.owe(load_cost(entries))
 
 
 async def _first_message(context: Context) -> pb.PlayTableRequest:
