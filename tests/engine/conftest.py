@@ -33,19 +33,16 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sqlite_url(migrated_file: Path, tmp_path: Path) -> str:
-    """Return a new SQLite database with the engine's tables."""
     return f"sqlite:///{copy_database(migrated_file, tmp_path / 'engine.db')}"
 
 
 @pytest.fixture
 def postgres_url(new_database: Callable[..., str]) -> str:
-    """Return a new PostgreSQL database with the engine's tables."""
     return new_database("croupier.engine")
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def database_url(request: pytest.FixtureRequest) -> str:
-    """Return a new database with the engine's tables, of each kind."""
     url: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
     return url
 

@@ -73,24 +73,18 @@ class FakeClock:
 
 
 class AppendOutcome(Enum):
-    """The outcome of an append to the fake store."""
-
     STORES = "stores"
     FAILS_BEFORE = "fails before the commit"
     FAILS_AFTER = "fails after the commit"
 
 
 class StoreDown(Unavailable):
-    """The failure of a fake store."""
-
     def __init__(self) -> None:
         super().__init__(errors_pb2.ERROR_REASON_STORE_UNAVAILABLE, "the fake store is down")
 
 
 @dataclass
 class MemoryTable:
-    """A table in memory."""
-
     config: TableConfig
     status: str = "prepared"
     network: str = ""
@@ -252,8 +246,6 @@ class MemoryTableStore:
 
 
 class FakeLivenessStore:
-    """LivenessStore in memory."""
-
     def __init__(self) -> None:
         self.outages: list[Outage] = []
         self.certain_until: int | None = None
@@ -298,8 +290,6 @@ class FakeScoring:
 
 
 class RecordingLogger:
-    """Records log messages."""
-
     def __init__(self) -> None:
         self.lines: list[tuple[str, str, dict[str, Any]]] = []
 
@@ -387,11 +377,9 @@ class EngineHarness:
         )
 
     def load_queue(self, max_loads: int = 4) -> LoadQueue:
-        """Return a queue of loads."""
         return LoadQueue(max_loads, self.metrics)
 
     def replays(self, load_queue: LoadQueue, max_bytes: int = 10**8, store: TableStore | None = None) -> ReplayCache:
-        """Return a cache of replays."""
         return ReplayCache(store or self.store, load_queue, self.background, self.metrics, max_bytes)
 
     def tables(
@@ -402,7 +390,6 @@ class EngineHarness:
         min_bot_delay_milliseconds: int = 0,
         abandoned_milliseconds: int = 0,
     ) -> Tables:
-        """Return a registry without tables."""
         load_queue = self.load_queue()
         return Tables(
             store or self.store,
@@ -418,13 +405,10 @@ class EngineHarness:
         )
 
     def servicer(self, tables: Tables) -> EngineServicer:
-        """Return the service for players."""
         return EngineServicer(tables, self.links(), self.clock, self.metrics)
 
     def catch_up(self, tables: Tables) -> CatchUp:
-        """Return the worker that reads entries of other engines."""
         return CatchUp(tables, self.store, self.liveness, self.background, self.logger)
 
     def housekeeper(self, tables: Tables, retention: RetentionPolicy, store: TableStore | None = None) -> Housekeeper:
-        """Return the periodic work."""
         return Housekeeper(tables, store or self.store, self.liveness, retention, self.clock, self.metrics, self.logger)

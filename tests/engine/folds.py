@@ -10,7 +10,6 @@ from croupier.engine.core.replay import ReplayFold, replay_parts
 
 
 def transitions_of(config: TableConfig, entries: Iterable[Entry]) -> Iterator[Transition]:
-    """Yield the transition of each entry."""
     return transitions_from(config, new_table(config), entries)
 
 
@@ -25,7 +24,6 @@ def as_archived(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def folded_table(config: TableConfig, entries: Iterable[Entry]) -> FoldedTable:
-    """Return the fold of a log."""
     folded = FoldedTable(config)
     for transition in transitions_of(config, entries):
         folded.apply(transition)
@@ -33,7 +31,6 @@ def folded_table(config: TableConfig, entries: Iterable[Entry]) -> FoldedTable:
 
 
 def write_replay(config: TableConfig, entries: Iterable[Entry]) -> str:
-    """Return the replay file of a finished table."""
     replay = ReplayFold(config)
     for entry in entries:
         replay.add(row_of(entry))

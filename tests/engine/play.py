@@ -62,12 +62,10 @@ every_game = pytest.mark.parametrize("game", list(GAMES))
 
 
 async def within_timeout(awaitable: Awaitable[Waited]) -> Waited:
-    """Await with a time limit."""
     return await asyncio.wait_for(awaitable, TIMEOUT_SECONDS)
 
 
 def viewers(config: TableConfig) -> tuple[Viewer, ...]:
-    """Return every seat and the spectators."""
     return (*range(config.seat_count), SPECTATOR)
 
 
@@ -77,7 +75,6 @@ def people(count: int) -> tuple[SeatConfig, ...]:
 
 
 def bots(count: int) -> tuple[SeatConfig, ...]:
-    """Return seats with random computer players."""
     return tuple(SeatConfig("", f"Computer {seat}", "random") for seat in range(count))
 
 
@@ -109,7 +106,6 @@ def make_config(
 
 
 def dealt(config: TableConfig) -> TableState:
-    """Return a table after its first deal."""
     return advance(config, new_table(config), START, None)[-1].after
 
 
@@ -134,7 +130,6 @@ async def reload_table(engine: EngineHarness, table_id: str) -> Table:
 
 
 def choice(table: TableState, random: Random) -> tuple[Seat, Action]:
-    """Return a seat that is to act, with a legal action."""
     seat = random.choice(table.seats_to_act)
     return seat, random_of(table.legal_actions(seat), random.randrange)
 
@@ -204,7 +199,6 @@ def walk(config: TableConfig, random: Random, max_entries: int = 1_000_000) -> I
 
 
 def whole_log(config: TableConfig, random: Random) -> list[Entry]:
-    """Return the log of a random game."""
     return [transition.entry for transition in walk(config, random)]
 
 
@@ -233,7 +227,6 @@ async def live_stream(table: Table, viewer: Viewer) -> Subscription:
 
 
 async def until_end(stream: Subscription) -> list[bytes]:
-    """Return all messages of a stream up to its end."""
     messages = []
     while (message := await within_timeout(stream.next())) is not None:
         messages.append(message)
@@ -241,7 +234,6 @@ async def until_end(stream: Subscription) -> list[bytes]:
 
 
 def parsed(message: bytes) -> engine_pb2.PlayTableResponse:
-    """Return a message of a PlayTable stream."""
     return engine_pb2.PlayTableResponse.FromString(message)
 
 

@@ -43,7 +43,6 @@ def names() -> list[str]:
 
 
 def read(name: str) -> Recorded:
-    """Return a recorded log with its replay."""
     lines = (FOLDER / f"{name}.log").read_text(encoding="utf-8").splitlines()
     table_id, game, rules_version, seed, text = lines[1].split("\t")
     config = decode_config(table_id, game, int(rules_version), bytes.fromhex(seed), text)
@@ -56,7 +55,6 @@ def read(name: str) -> Recorded:
 
 
 def write(name: str, config: TableConfig, entries: Iterable[Entry]) -> None:
-    """Record a log and its replay."""
     log = list(entries)
     columns = (config.table_id, config.game, config.rules_version, config.seed.hex(), encode_config(config))
     rows = [(entry.sequence, entry.at, entry.deadline, encode_body(entry)) for entry in log]

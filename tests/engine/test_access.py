@@ -65,7 +65,6 @@ class Calls:
         await play_on(await self.tables.get("t1"), Random(1))
 
     async def make_link(self, purpose: int) -> str:
-        """Return a link that a player of the table has created."""
         self.caller = PLAYER
         link: str = (await self.call("CreateLink", purpose=purpose)).link
         self.caller = STRANGER

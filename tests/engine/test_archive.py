@@ -38,7 +38,6 @@ async def rows(database: Database) -> list[int]:
 
 
 async def answers(store: SqlTableStore, last: int) -> list[Any]:
-    """Return the answers to all queries about table t1."""
     return [
         await store.find("t1"),
         [as_archived(await entries_of(store, "t1", sequence)) for sequence in (0, 1, last, last + 5)],

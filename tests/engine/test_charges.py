@@ -50,11 +50,9 @@ class Accounts:
         await self.call(player_id, GetViewRequest(table_id=table_id))
 
     def paid_by(self, player_id: str) -> int:
-        """Return the units that the calls of a player took."""
         return self._players.wait(player_id, PLENTY) // SECOND
 
     def paid_by_strangers(self) -> int:
-        """Return the units that the calls of strangers took from their budget."""
         return self._strangers.wait(ALL, PLENTY) // SECOND
 
 

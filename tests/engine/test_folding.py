@@ -40,8 +40,6 @@ def requests_of(entries: Sequence[Entry]) -> list[tuple[Entry, SeatActed]]:
 
 
 class StoredRows(MemoryTableStore):
-    """A store with the rows of one log."""
-
     def __init__(self, *rows: Row) -> None:
         super().__init__()
         self._rows = rows

@@ -55,7 +55,6 @@ def written(config: TableConfig, seed: int) -> list[str]:
 
 
 def fault_line(lines: list[str]) -> int:
-    """Return the line of the first fault."""
     with pytest.raises(ReplayFault) as caught:
         verify_replay("\n".join(lines) + "\n")
     return caught.value.line

@@ -59,8 +59,6 @@ class FakeCall:
 
 
 class BlockedCall(FakeCall):
-    """A call whose writes never end."""
-
     def __init__(self) -> None:
         super().__init__(WATCH)
         self.writing = asyncio.Event()
@@ -91,7 +89,6 @@ def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
 
 
 def reason_of(status: status_pb2.Status) -> str:
-    """Return the reason of a refusal."""
     info = error_details_pb2.ErrorInfo()
     assert status.details[0].Unpack(info)
     return str(info.reason)

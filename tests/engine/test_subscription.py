@@ -93,7 +93,6 @@ async def test_a_stream_that_is_resumed_or_joined_at_any_time_continues_as_the_l
 
 
 def without_legal_actions(message: bytes) -> engine_pb2.TableUpdate:
-    """Return the update of a message without its legal actions."""
     update = event_of(message).update
     update.ClearField("legal_actions")
     return update
@@ -192,8 +191,6 @@ async def test_a_stream_that_missed_too_much_begins_with_a_snapshot(engine: Engi
 
 
 class CountingEncoder(StreamEncoder):
-    """Counts the encoded updates."""
-
     updates = 0
 
     def update(self, config: TableConfig, transition: Transition, known: Iterable[Fact], now: int) -> bytes:

@@ -53,7 +53,6 @@ def test_every_option_of_a_game_is_described_with_its_kind_and_default(game: str
 
 
 def described_values(option: games_pb2.OptionDescription) -> tuple[Any, tuple[Any, ...]]:
-    """Return the default and the values of a described option."""
     match option.WhichOneof("values"):
         case "flag":
             return option.flag.default_value, (False, True)

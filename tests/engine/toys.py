@@ -27,5 +27,4 @@ def rules_known(rules: Game = TOY) -> Iterator[None]:
 
 
 def toy_table() -> TableConfig:
-    """Return the configuration of a table with four persons."""
     return TableConfig("t1", TOY.id, TOY.rules_version, SEATS, {}, CLOCK, SEED, people(SEATS), (b"",) * SEATS)

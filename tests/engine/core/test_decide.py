@@ -43,23 +43,17 @@ def after(transitions: Sequence[Transition]) -> TableState:
 
 
 def found(transitions: Sequence[Transition]) -> Found:
-    """Return the events with their origins and requests."""
     return [(made.entry.event, made.entry.acted_by, str(made.entry.request_id)) for made in transitions]
 
 
 def timed_out(config: TableConfig, table: TableState, now: int) -> TableState:
-    """Return the table after a time-out of each seat to act."""
     return after(decide.time_out(config, table, now, some_action(table), []))
 
 
 def refused(decided: Callable[[], object], kind: type[ServiceError]) -> str:
-    """Return the reason for which a decision is refused."""
     with pytest.raises(kind) as refusal:
         decided()
     return refusal.value.reason_name
-
-
-# Actions
 
 
 def test_an_action_in_time_is_one_transition_whatever_outages_there_were() -> None:
@@ -128,9 +122,6 @@ def test_nothing_is_decided_after_the_end() -> None:
     ]
     assert {refused(decided, IllegalNow) for decided in decisions} == {"TABLE_FINISHED"}
     assert decide.end(config, table, 1_000, TableLimits(1, 1)) == []
-
-
-# Proposals and votes
 
 
 def proposed(config: TableConfig, now: int = NOW) -> TableState:
@@ -240,9 +231,6 @@ def test_proposals_have_a_rate() -> None:
     with pytest.raises(LimitReached) as refusal:
         decide.proposal(config, table, NOW - 1, PROPOSED, "p", before)
     assert (refusal.value.reason_name, refusal.value.retry_after_seconds) == ("TOO_MANY_PROPOSALS", 0.001)
-
-
-# Time-outs and ends
 
 
 def test_a_seat_whose_time_has_run_out_acts_by_the_engine() -> None:
