@@ -17,6 +17,7 @@ from tests.engine.play import CLOCK, FULL_MILLISECONDS, choice, dealt, every_gam
 
 LATER = START + 20_000
 EXPIRY = LATER + 30_000
+SOLO = make_config("solo")
 PROPOSED = Proposed(1, "restart_same", EXPIRY)
 
 
@@ -80,9 +81,8 @@ def after(config: TableConfig, table: TableState, event: LoggedEvent, at: int = 
 
 @pytest.mark.parametrize("event", [PROPOSED, Voted(0, 2, True), Voted(0, 2, False)], ids=repr)
 def test_proposals_and_votes_change_neither_game_nor_clock_and_have_no_facts(event: LoggedEvent) -> None:
-    config = make_config("solo")
-    before = after(config, dealt(config), PROPOSED, at=START + 5)
-    (transition,) = advance(config, before, LATER, event, request_id="r")
+    before = after(SOLO, dealt(SOLO), PROPOSED, at=START + 5)
+    (transition,) = advance(SOLO, before, LATER, event, request_id="r")
     assert (transition.facts, transition.public, transition.reports) == ((), True, 0)
     assert transition.entry == Entry(3, LATER, before.deadline, event, ActedBy.PLAYER, "r")
     assert transition.after == before._replace(sequence=3, at=LATER, proposal=transition.after.proposal)
@@ -90,17 +90,15 @@ def test_proposals_and_votes_change_neither_game_nor_clock_and_have_no_facts(eve
 
 
 def test_a_proposal_stays_open_during_play_until_it_expires() -> None:
-    config = make_config("solo")
-    table = after(config, dealt(config), PROPOSED)
+    table = after(SOLO, dealt(SOLO), PROPOSED)
     for at, is_open in ((EXPIRY - 1, True), (EXPIRY, False), (EXPIRY + 1, False)):
-        assert bool(after(config, table, some_action(table), at=at).proposal) == is_open
+        assert bool(after(SOLO, table, some_action(table), at=at).proposal) == is_open
 
 
 @pytest.mark.parametrize(("name", "following"), [("restart_same", []), ("restart_new", [CardsShuffled])])
 def test_an_agreed_proposal_is_closed_and_restarts_all_clocks(name: str, following: list[type]) -> None:
-    config = make_config("solo")
-    table = after(config, dealt(config), PROPOSED._replace(proposal=name))
-    transitions = advance(config, table, LATER + 5, ProposalAgreed(name))
+    table = after(SOLO, dealt(SOLO), PROPOSED._replace(proposal=name))
+    transitions = advance(SOLO, table, LATER + 5, ProposalAgreed(name))
     table = transitions[-1].after
     assert [type(transition.entry.event) for transition in transitions[1:]] == following
     assert table.proposal is None
@@ -111,21 +109,19 @@ def test_an_agreed_proposal_is_closed_and_restarts_all_clocks(name: str, followi
 
 
 def test_a_proposal_that_becomes_impossible_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = make_config("solo")
-    table = after(config, dealt(config), PROPOSED)
-    assert after(config, table, some_action(table)).proposal == table.proposal
-    assert isinstance(refusal_of(table.rules, new_table(config).game, "restart_same"), IllegalAction)
+    table = after(SOLO, dealt(SOLO), PROPOSED)
+    assert after(SOLO, table, some_action(table)).proposal == table.proposal
+    assert isinstance(refusal_of(table.rules, new_table(SOLO).game, "restart_same"), IllegalAction)
     monkeypatch.setattr("croupier.engine.core.proposals.refusal_of", lambda *_: IllegalAction("X-1", "not now"))
-    assert after(config, table, some_action(table)).proposal is None
+    assert after(SOLO, table, some_action(table)).proposal is None
 
 
 def test_the_end_of_a_hand_closes_its_proposal(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("croupier.engine.core.proposals.refusal_of", lambda *_: None)
-    config = make_config("solo")
-    random, table, ended = Random(seed), dealt(config), 0
+    random, table, ended = Random(seed), dealt(SOLO), 0
     while not table.is_over and ended < 3:
-        table = after(config, table, PROPOSED)
-        transitions = advance(config, table, LATER, SeatActed(*choice(table, random)))
+        table = after(SOLO, table, PROPOSED)
+        transitions = advance(SOLO, table, LATER, SeatActed(*choice(table, random)))
         is_end = any(isinstance(fact, RoundEnded) for fact in transitions[0].facts)
         assert (transitions[-1].after.proposal is None) == is_end
         ended += is_end

@@ -14,7 +14,6 @@ from croupier.engine.core.log import (
     ClockCompensated,
     LoggedEvent,
     Proposed,
-    SeatConfig,
     TableConfig,
     TableEnded,
     Voted,
@@ -29,13 +28,10 @@ from tests.engine.play import CLOCK, FULL_MILLISECONDS, bots, dealt, make_config
 NOW = START + 1_000
 LATE = START + CLOCK.action_milliseconds + 2_000
 OUTAGE = [Outage(START + 1_000, START + 6_000)]
+SOLO = make_config("solo")
+"""A table with proposals."""
 PROPOSED = Proposed(0, "restart_same", 0)
 Found: TypeAlias = list[tuple[LoggedEvent, ActedBy, str]]
-
-
-def config_of(*seats: SeatConfig) -> TableConfig:
-    """Return a table of Solo, which has proposals."""
-    return make_config("solo", seats=seats)
 
 
 def after(transitions: Sequence[Transition]) -> TableState:
@@ -57,22 +53,20 @@ def refused(decided: Callable[[], object], kind: type[ServiceError]) -> str:
 
 
 def test_an_action_in_time_is_one_transition_whatever_outages_there_were() -> None:
-    config = config_of()
-    table = dealt(config)
+    table = dealt(SOLO)
     acted = some_action(table)
-    transitions = decide.action(config, table, NOW, acted, "r", 1, OUTAGE)
+    transitions = decide.action(SOLO, table, NOW, acted, "r", 1, OUTAGE)
     assert found(transitions) == [(acted, ActedBy.PLAYER, "r")]
     assert transitions[0].entry.at == NOW
 
 
 def test_a_late_action_comes_after_the_compensation_of_its_outages() -> None:
-    config = config_of()
-    table = dealt(config)
+    table = dealt(SOLO)
     acted = some_action(table)
-    given, own = decide.action(config, table, LATE, acted, "r", 1, OUTAGE)
+    given, own = decide.action(SOLO, table, LATE, acted, "r", 1, OUTAGE)
     assert found([given, own]) == [(ClockCompensated(5_000), ActedBy.PLAYER, ""), (acted, ActedBy.PLAYER, "r")]
     assert own.after.clock.reserves[acted.seat] == CLOCK.reserve_milliseconds
-    (own,) = decide.action(config, table, LATE, acted, "r", 1, [])
+    (own,) = decide.action(SOLO, table, LATE, acted, "r", 1, [])
     assert own.after.clock.reserves[acted.seat] == CLOCK.reserve_milliseconds - 2_000
 
 
@@ -92,11 +86,10 @@ def test_a_seat_that_is_away_gets_no_compensation() -> None:
 
 
 def test_an_action_for_another_sequence_is_stale() -> None:
-    config = config_of()
-    table = dealt(config)
+    table = dealt(SOLO)
     for expected in (0, 2, 2**63):
         with pytest.raises(StaleSequence) as refusal:
-            decide.action(config, table, NOW, some_action(table), "r", expected, [])
+            decide.action(SOLO, table, NOW, some_action(table), "r", expected, [])
         assert refusal.value.metadata == {"sequence": "1"}
 
 
@@ -112,16 +105,15 @@ def test_a_refused_action_names_the_rule() -> None:
 
 
 def test_nothing_is_decided_after_the_end() -> None:
-    config = config_of()
-    table = after(advance(config, dealt(config), NOW, TableEnded("entries")))
+    table = after(advance(SOLO, dealt(SOLO), NOW, TableEnded("entries")))
     decisions: list[Callable[[], object]] = [
-        lambda: decide.action(config, table, NOW, SeatActed(0, Pass()), "r", None, []),
-        lambda: decide.proposal(config, table, NOW, PROPOSED, "r", []),
-        lambda: decide.vote(config, table, NOW, Voted(0, 1, agree=True), "r"),
+        lambda: decide.action(SOLO, table, NOW, SeatActed(0, Pass()), "r", None, []),
+        lambda: decide.proposal(SOLO, table, NOW, PROPOSED, "r", []),
+        lambda: decide.vote(SOLO, table, NOW, Voted(0, 1, agree=True), "r"),
         lambda: decide.refuse_if_over(table),
     ]
     assert {refused(decided, IllegalNow) for decided in decisions} == {"TABLE_FINISHED"}
-    assert decide.end(config, table, 1_000, TableLimits(1, 1)) == []
+    assert decide.end(SOLO, table, 1_000, TableLimits(1, 1)) == []
 
 
 def proposed(config: TableConfig, now: int = NOW) -> TableState:
@@ -130,43 +122,41 @@ def proposed(config: TableConfig, now: int = NOW) -> TableState:
 
 
 def test_a_proposal_lasts_half_a_minute_and_is_executed_with_the_last_vote() -> None:
-    config = config_of()
-    (made,) = decide.proposal(config, dealt(config), NOW, PROPOSED, "p", [])
+    (made,) = decide.proposal(SOLO, dealt(SOLO), NOW, PROPOSED, "p", [])
     lasting = PROPOSED._replace(expires_at=NOW + PROPOSAL_MILLISECONDS)
     assert found([made]) == [(lasting, ActedBy.PLAYER, "p")]
     table = made.after
     for seat in (1, 2):
-        (vote,) = decide.vote(config, table, NOW, Voted(seat, 2, agree=True), "v")
-        assert not decide.is_agreed(config, vote.after, NOW)
-        assert decide.agreement(config, vote.after, NOW) == []
+        (vote,) = decide.vote(SOLO, table, NOW, Voted(seat, 2, agree=True), "v")
+        assert not decide.is_agreed(SOLO, vote.after, NOW)
+        assert decide.agreement(SOLO, vote.after, NOW) == []
         table = vote.after
     last = Voted(3, 2, agree=True)
-    assert found(decide.vote(config, table, NOW, last, "v")) == [
+    assert found(decide.vote(SOLO, table, NOW, last, "v")) == [
         (last, ActedBy.PLAYER, "v"),
         (ProposalAgreed("restart_same"), ActedBy.PLAYER, ""),
     ]
 
 
 def test_a_proposal_that_only_computer_players_would_vote_on_is_executed_with_its_shuffles() -> None:
-    config = config_of(*people(1), *bots(3))
+    config = make_config("solo", seats=(*people(1), *bots(3)))
     transitions = decide.proposal(config, dealt(config), NOW, Proposed(0, "restart_new", 0), "p", [])
     assert [type(made.entry.event) for made in transitions] == [Proposed, ProposalAgreed, CardsShuffled]
 
 
 def test_a_seat_that_is_away_agrees() -> None:
-    config = config_of()
-    table = dealt(config)
+    table = dealt(SOLO)
     (slow,) = table.seats_to_act
     first, *others = (seat for seat in range(4) if seat != slow)
     at = START + FULL_MILLISECONDS
-    table = after(decide.proposal(config, table, at - 1, Proposed(first, "restart_same", 0), "p", []))
+    table = after(decide.proposal(SOLO, table, at - 1, Proposed(first, "restart_same", 0), "p", []))
     for seat in others:
-        table = after(decide.vote(config, table, at - 1, Voted(seat, 2, agree=True), "v"))
-    assert not decide.is_agreed(config, table, at)
-    table = timed_out(config, table, at)
-    assert decide.is_agreed(config, table, at)
-    assert found(decide.agreement(config, table, at)) == [(ProposalAgreed("restart_same"), ActedBy.PLAYER, "")]
-    assert not decide.is_agreed(config, table, at + PROPOSAL_MILLISECONDS)
+        table = after(decide.vote(SOLO, table, at - 1, Voted(seat, 2, agree=True), "v"))
+    assert not decide.is_agreed(SOLO, table, at)
+    table = timed_out(SOLO, table, at)
+    assert decide.is_agreed(SOLO, table, at)
+    assert found(decide.agreement(SOLO, table, at)) == [(ProposalAgreed("restart_same"), ActedBy.PLAYER, "")]
+    assert not decide.is_agreed(SOLO, table, at + PROPOSAL_MILLISECONDS)
 
 
 Decision: TypeAlias = Callable[[TableConfig, TableState], object]
@@ -195,22 +185,19 @@ REFUSED: dict[str, tuple[Decision, type[ServiceError], str]] = {
 
 @pytest.mark.parametrize(("decision", "kind", "reason"), REFUSED.values(), ids=REFUSED)
 def test_a_refused_proposal_or_vote(decision: Decision, kind: type[ServiceError], reason: str) -> None:
-    config = config_of()
-    table = after(decide.vote(config, proposed(config), NOW, Voted(3, 2, agree=True), "v"))
-    assert refused(lambda: decision(config, table), kind) == reason
+    table = after(decide.vote(SOLO, proposed(SOLO), NOW, Voted(3, 2, agree=True), "v"))
+    assert refused(lambda: decision(SOLO, table), kind) == reason
 
 
 def test_a_vote_in_the_last_moment_and_the_next_proposal_after_it_are_accepted() -> None:
-    config = config_of()
-    table = proposed(config)
+    table = proposed(SOLO)
     expiry = NOW + PROPOSAL_MILLISECONDS
-    assert decide.vote(config, table, expiry - 1, Voted(1, 2, agree=True), "v")
-    assert decide.proposal(config, table, expiry, Proposed(1, "restart_new", 0), "x", [])
+    assert decide.vote(SOLO, table, expiry - 1, Voted(1, 2, agree=True), "v")
+    assert decide.proposal(SOLO, table, expiry, Proposed(1, "restart_new", 0), "x", [])
 
 
 def test_without_a_proposal_there_is_no_vote() -> None:
-    config = config_of()
-    assert refused(lambda: decide.vote(config, dealt(config), NOW, Voted(0, 1, agree=True), "v"), IllegalNow) == (
+    assert refused(lambda: decide.vote(SOLO, dealt(SOLO), NOW, Voted(0, 1, agree=True), "v"), IllegalNow) == (
         "NO_PROPOSAL"
     )
 
@@ -219,17 +206,16 @@ def test_a_proposal_that_the_rules_do_not_allow_names_the_rule(monkeypatch: pyte
     refusing = IllegalAction("SOLO-RESTART-2", "no hand is in progress")
     monkeypatch.setattr(decide, "refusal_of", lambda *_: refusing)
     with pytest.raises(IllegalNow) as refusal:
-        proposed(config_of())
+        proposed(SOLO)
     assert (refusal.value.reason_name, refusal.value.rule) == ("ILLEGAL_ACTION", "SOLO-RESTART-2")
 
 
 def test_proposals_have_a_rate() -> None:
-    config = config_of()
-    table = dealt(config)
+    table = dealt(SOLO)
     before = [NOW - WINDOW_MILLISECONDS, *(NOW - 3_000 + 1_000 * number for number in range(MAX_PROPOSALS - 1))]
-    assert decide.proposal(config, table, NOW, PROPOSED, "p", before)
+    assert decide.proposal(SOLO, table, NOW, PROPOSED, "p", before)
     with pytest.raises(LimitReached) as refusal:
-        decide.proposal(config, table, NOW - 1, PROPOSED, "p", before)
+        decide.proposal(SOLO, table, NOW - 1, PROPOSED, "p", before)
     assert (refusal.value.reason_name, refusal.value.retry_after_seconds) == ("TOO_MANY_PROPOSALS", 0.001)
 
 
@@ -291,9 +277,8 @@ def test_a_seat_that_is_away_at_a_table_with_people_is_not_delayed_by_outages() 
     ("entries", "rounds", "limit"), [(1, 0, "entries"), (2, 1, "rounds"), (1, 1, "rounds"), (2, 0, "")]
 )
 def test_a_table_ends_at_the_first_limit_that_it_has_reached(entries: int, rounds: int, limit: str) -> None:
-    config = config_of()
-    table = dealt(config)
+    table = dealt(SOLO)
     assert table.sequence == 1
-    transitions = decide.end(config, table, rounds, TableLimits(max_entries=entries, max_rounds=1))
+    transitions = decide.end(SOLO, table, rounds, TableLimits(max_entries=entries, max_rounds=1))
     assert found(transitions) == ([(TableEnded(limit), ActedBy.PLAYER, "")] if limit else [])
     assert all(made.entry.at == table.at for made in transitions)
