@@ -19,7 +19,7 @@ from croupier.games.interface import OptionValues
 from croupier.games.registry import UnknownRules, rules_of
 from croupier.games.thulla import Thulla, ThullaState
 from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
-from croupier_api.v1 import engine_pb2, tables_pb2
+from croupier_api.v1 import engine_pb2
 from croupier_internal.v1 import engine_control_pb2
 from tests.calls import call_of
 from tests.engine.fakes import EngineHarness
@@ -112,17 +112,12 @@ async def test_a_game_with_a_custom_deck_is_played_to_its_end(engine: EngineHarn
     random = Random(seed)
     with rules_known():
         tables = engine.tables(1)
-        control = EngineControlServicer(tables, engine.store)
-        prepared = await control.PrepareTable(
-            engine_control_pb2.PrepareTableRequest(
-                table_id="t2", game="toy", seat_count=SEATS, time_control=encode_time_control(CLOCK)
-            ),
-            call_of("lobby"),
+        request = engine_control_pb2.PrepareTableRequest(
+            table_id="t2", game="toy", seat_count=SEATS, time_control=encode_time_control(CLOCK)
         )
+        prepared = await EngineControlServicer(tables, engine.store).PrepareTable(request, call_of("lobby"))
         assert [list(team.seats) for team in prepared.teams] == [[0, 2], [1, 3]]
-        seats = [tables_pb2.Seat(player_id=who.player_id, name=who.name) for who in people(SEATS)]
-        opening = engine_control_pb2.OpenTableRequest(table_id="t2", seats=seats, client_seeds=[b""] * SEATS)
-        await control.OpenTable(opening, call_of("lobby"))
+        await tables.open("t2", people(SEATS), [b""] * SEATS)
         servicer = engine.servicer(tables)
         table = await tables.get("t2")
         numbers = set[int]()
@@ -132,9 +127,9 @@ async def test_a_game_with_a_custom_deck_is_played_to_its_end(engine: EngineHarn
             view = (await servicer.GetView(engine_pb2.GetViewRequest(table_id="t2"), call)).snapshot
             numbers.update(view.view.seats[seat].cards)
             assert [list(team.seats) for team in view.table.teams] == [[0, 2], [1, 3]]
-            request = engine_pb2.SubmitActionRequest(table_id="t2", request_id=f"{table.state.sequence}")
-            request.action.CopyFrom(encode_action(action))
-            await servicer.SubmitAction(request, call)
+            acting = engine_pb2.SubmitActionRequest(table_id="t2", request_id=f"{table.state.sequence}")
+            acting.action.CopyFrom(encode_action(action))
+            await servicer.SubmitAction(acting, call)
         assert numbers
         assert numbers <= set(range(64, 88))
 

@@ -30,12 +30,6 @@ class TableLimits(NamedTuple):
     max_entries: int
     max_rounds: int
 
-    def reached(self, entries: int, rounds: int) -> str:
-        """Return the limit that a table with so many entries and rounds has reached, empty for none."""
-        if rounds >= self.max_rounds:
-            return "rounds"
-        return "entries" if entries >= self.max_entries else ""
-
 
 # Actions
 
@@ -205,5 +199,7 @@ def time_out(
 
 def end(config: TableConfig, table: TableState, rounds: int, limits: TableLimits) -> list[Transition]:
     """Return the end of a table that has reached a limit of the operator; none for any other."""
-    limit = "" if table.is_over else limits.reached(table.sequence, rounds)
-    return advance(config, table, table.at, TableEnded(limit)) if limit else []
+    is_last_round = rounds >= limits.max_rounds
+    if table.is_over or (table.sequence < limits.max_entries and not is_last_round):
+        return []
+    return advance(config, table, table.at, TableEnded("rounds" if is_last_round else "entries"))
