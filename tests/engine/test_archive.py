@@ -4,12 +4,11 @@ from random import Random
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import func, select, update
 
 from croupier.engine.cluster.housekeeping import ARCHIVE_RETRY_MILLISECONDS, RetentionPolicy, packed_log
 from croupier.engine.core.log import ActedBy
 from croupier.engine.core.log_codec import decode_entry
-from croupier.engine.storage.archive import archive
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, log_rows
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
@@ -91,14 +90,21 @@ async def test_only_old_tables_without_due_reports_are_archived(store: SqlTableS
     assert await rows(database) == [2, 1, 1, 0]
 
 
-async def test_tables_that_were_never_opened_are_deleted(store: SqlTableStore, database: Database) -> None:
-    for number in range(3):
-        await store.prepare(make_config(table_id=f"t{number}"), START)
+async def test_tables_that_were_never_opened_are_deleted_by_age_or_by_id(
+    store: SqlTableStore, database: Database
+) -> None:
+    prepared = ("closed", "t0", "t1", "t2")
+    for name in prepared:
+        await store.prepare(make_config(table_id=name), START)
     await opened(store, "open")
     await finished(store, "over")
+    named = ["closed", "open", "over", "unknown"]
+    assert [await store.discard_prepared(named) for _ in range(2)] == [1, 0]
+    assert await store.discard_prepared([]) == 0
     assert await store.delete_prepared(START, 2) == 0
+    assert await rows(database) == [5, 3, 1, 0]
     assert [await store.delete_prepared(START + 1, 2) for _ in range(3)] == [2, 1, 0]
-    assert await store.statuses(["t0", "t1", "t2", "open", "over"]) == {"open": "open", "over": "finished"}
+    assert await store.statuses([*prepared, *named]) == {"open": "open", "over": "finished"}
     assert await rows(database) == [2, 3, 1, 0]
 
 
@@ -113,19 +119,6 @@ async def test_a_table_has_the_network_of_its_creator_until_its_end(store: SqlTa
     await store.append("t1", [entry(3)], LAST)
     assert await store.find("t1") == StoredTable("finished", make_config(), entry(3).at)
     assert await execute(database, select(TABLES.c.network)) == [(None,)]
-
-
-async def test_tables_are_discarded_unless_they_were_opened(store: SqlTableStore, database: Database) -> None:
-    for name in ("closed", "forming"):
-        await store.prepare(make_config(table_id=name), START)
-    await opened(store, "open")
-    await finished(store, "over")
-    named = ["closed", "open", "over", "unknown"]
-    assert [await store.discard_prepared(named) for _ in range(2)] == [1, 0]
-    assert await store.discard_prepared([]) == 0
-    left = {"forming": "prepared", "open": "open", "over": "finished"}
-    assert await store.statuses(["forming", *named]) == left
-    assert await rows(database) == [3, 3, 1, 0]
 
 
 async def test_nothing_can_be_appended_to_an_archived_or_deleted_table(
@@ -155,8 +148,7 @@ async def test_nothing_can_be_appended_to_an_archived_or_deleted_table(
 async def test_a_table_is_claimed_by_one_engine_and_again_after_a_time(store: SqlTableStore) -> None:
     for number in range(3):
         await finished(store, f"t{number}")
-    first = await store.claim_finished(ENDED + 1, START, START + 100, 2)
-    second = await store.claim_finished(ENDED + 1, START, START + 100, 2)
+    first, second = [await store.claim_finished(ENDED + 1, START, START + 100, 2) for _ in range(2)]
     assert (len(first), len(second)) == (2, 1)
     assert {*first, *second} == {"t0", "t1", "t2"}
     assert await store.claim_finished(ENDED + 1, START + 100, START + 200, 5) == []
@@ -202,22 +194,6 @@ async def test_a_table_that_cannot_be_archived_keeps_no_other_one_from_it(
     engine.clock.advance(1)
     await housekeeper.archive()
     assert counts() == [2, 2]
-
-
-async def test_a_crash_before_the_commit_loses_nothing(store: SqlTableStore, database: Database) -> None:
-    await finished(store)
-    before = await loaded(store)
-    packed = await packed_log(store, "t1")
-
-    def crash(connection: Connection) -> None:
-        archive(connection, "t1", packed)
-        raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        await database.connections.write(crash)
-    assert await loaded(store) == before
-    await store.archive("t1", packed)
-    assert (await loaded(store)).entries == before.entries
 
 
 async def test_a_table_that_is_archived_between_two_pages_is_read_as_a_whole(
