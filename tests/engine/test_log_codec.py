@@ -47,7 +47,7 @@ from tests.engine.databases import entry
 from tests.engine.fakes import MemoryTableStore
 from tests.engine.folds import as_archived, folded_table
 from tests.engine.play import ROUNDS, every_game, make_config, whole_log
-from tests.engine.samples import ACTIONS
+from tests.engine.test_message_codecs import ACTIONS
 
 HASH_OF_R = bytes.fromhex("9a59d82ab6")
 PLAYED = '{"t":"act","v":1,"seat":1,"action":{"type":"play","card":"QH"}'

@@ -16,14 +16,31 @@ from croupier.engine.api.action_codec import decode_action, encode_action, encod
 from croupier.engine.core.log import ClockConfig, SeatConfig
 from croupier.games import actions
 from croupier.games.actions import UNCHOSEN
+from croupier.games.cards import OWN_CARDS, CardFace
 from croupier.games.choices import ActionChoice, AmountChoice, CardChoice
 from croupier.games.interface import Legal, OptionValue
 from croupier.games.registry import GAMES, bots_of
 from croupier.runtime.errors import MalformedRequest
 from croupier_api.v1 import actions_pb2, games_pb2, tables_pb2
 from tests.engine.play import every_game, make_config
-from tests.engine.samples import ACTIONS, DECK
 from tests.games.toy import TOY
+
+DECK = tuple(CardFace(card, f"R{card - 62}", "red", str(card - 62), "") for card in (OWN_CARDS[0], OWN_CARDS[-1]))
+"""The first and the last card that a deck may have."""
+ACTIONS: tuple[actions.Action, ...] = (
+    *(actions.Pass(), actions.MatchBid(), actions.YieldBid(), actions.KeepBid(), actions.StandPat()),
+    *(actions.ThrowDown(), *actions.PLAYS),
+    *(actions.Play(card, suit) for card in (0, 51, 52) for suit in range(4)),
+    *(actions.Play(63), actions.Play(254, 3)),
+    *(actions.Bid(bid) for bid in (0, -20, 110, "vip", "x" * 64)),
+    *(actions.KeepCards(cards, trump) for cards, trump in (((), 0), ((3, 2, 1), 2), ((254,), 3))),
+    *(actions.SwapCards(cards) for cards in ((5,), (5, 52, 5), (63,))),
+    *(actions.Draw(), actions.Draw("waste")),
+    *(actions.CallPartner(card) for card in (None, 0, 51, 63)),
+    *(actions.NameTrump(trump, do) for trump, do in ((0, False), (3, True))),
+    *(actions.Lay((0,)), actions.Lay((63, 1), "run", "melds", 0)),
+    *(actions.Declare("last_card"), actions.Declare("bet", 0, 0, (0, 63)), actions.Declare("bet", 7, -5)),
+)
 
 
 def test_every_action_is_decoded_from_its_message() -> None:
