@@ -29,7 +29,8 @@ DECK = tuple(CardFace(card, f"R{card - 62}", "red", str(card - 62), "") for card
 """The first and the last card that a deck may have."""
 ACTIONS: tuple[actions.Action, ...] = (
     *(actions.Pass(), actions.MatchBid(), actions.YieldBid(), actions.KeepBid(), actions.StandPat()),
-    *(actions.ThrowDown(), *actions.PLAYS),
+    actions.ThrowDown(),
+    *actions.PLAYS,
     *(actions.Play(card, suit) for card in (0, 51, 52) for suit in range(4)),
     *(actions.Play(63), actions.Play(254, 3)),
     *(actions.Bid(bid) for bid in (0, -20, 110, "vip", "x" * 64)),

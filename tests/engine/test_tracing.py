@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -13,16 +12,14 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.log import TableConfig
-from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.table import Table
 from croupier.engine.tasks import Background
 from croupier.games.actions import Pass
 from croupier.games.interface import SeatActed
-from croupier.runtime.database.database import Database
 from croupier.runtime.errors import IllegalNow
 from croupier.runtime.observation.tracing import start_span
-from tests.engine.databases import loaded, running, store_on
+from tests.engine.databases import running
 from tests.engine.fakes import START, EngineHarness, RecordingLogger
 from tests.engine.folds import folded_table
 from tests.engine.play import act_once, bots, make_config, people, within_timeout
@@ -32,44 +29,33 @@ from tests.waiting import settled, until
 CALL = "croupier_api.v1.EngineService/SubmitAction"
 
 
-@dataclass
-class TracingHarness:
-    """Tables that are traced, and the spans that have ended."""
-
-    exporter: InMemorySpanExporter
-    store: SqlTableStore
-    engine: EngineHarness
-
-    async def open(self, config: TableConfig) -> Table:
-        await self.store.prepare(config, START)
-        await self.store.open(
-            config, [transition.entry for transition in advance(config, new_table(config), START, None)]
-        )
-        stored = await loaded(self.store, config.table_id)
-        return self.engine.table(folded_table(stored.config, stored.entries), store=self.store)
-
-    async def act(self, table: Table) -> int:
-        with start_span(CALL):
-            return await act_once(table, Random(1))
-
-    def spans(self) -> list[Any]:
-        return list(self.exporter.get_finished_spans())
-
-
 @pytest.fixture
-def harness(engine: EngineHarness, database: Database, metrics: EngineMetrics) -> Iterator[TracingHarness]:
-    store = store_on(database, metrics=metrics)
+def exporter() -> Iterator[InMemorySpanExporter]:
     with recorded_spans() as exporter:
-        yield TracingHarness(exporter, store, engine)
+        yield exporter
 
 
-async def test_an_action_is_one_trace_and_its_commit_linked_with_all_that_wait_for_it(harness: TracingHarness) -> None:
-    tables = [await harness.open(make_config(table_id=f"t{number}")) for number in range(3)]
-    acting = [asyncio.create_task(harness.act(table)) for table in tables]
+async def open_table(engine: EngineHarness, store: SqlTableStore, config: TableConfig) -> Table:
+    first = [transition.entry for transition in advance(config, new_table(config), START, None)]
+    await store.prepare(config, START)
+    await store.open(config, first)
+    return engine.table(folded_table(config, first), store=store)
+
+
+async def act(table: Table) -> int:
+    with start_span(CALL):
+        return await act_once(table, Random(1))
+
+
+async def test_an_action_is_one_trace_and_its_commit_linked_with_all_that_wait_for_it(
+    engine: EngineHarness, idle: SqlTableStore, exporter: InMemorySpanExporter
+) -> None:
+    tables = [await open_table(engine, idle, make_config(table_id=f"t{number}")) for number in range(3)]
+    acting = [asyncio.create_task(act(table)) for table in tables]
     await settled()
-    async with running(harness.store):
+    async with running(idle):
         sequences = await within_timeout(asyncio.gather(*acting))
-    spans = harness.spans()
+    spans: list[Any] = list(exporter.get_finished_spans())
     names = {span.context.span_id: span.name for span in spans}
     parts = {(CALL, None), ("act", CALL), ("decide", "act"), ("append", "act"), ("publish", "act")}
     assert Counter((span.name, span.parent and names[span.parent.span_id]) for span in spans) == {
@@ -89,29 +75,32 @@ async def test_an_action_is_one_trace_and_its_commit_linked_with_all_that_wait_f
     assert [[link.context.span_id for link in append.links] for append in appends] == [[commit.context.span_id]] * 3
 
 
-async def test_spans_of_refusals_name_no_card(harness: TracingHarness) -> None:
-    table = await harness.open(make_config())
+async def test_spans_of_refusals_name_no_card(
+    engine: EngineHarness, idle: SqlTableStore, exporter: InMemorySpanExporter
+) -> None:
+    table = await open_table(engine, idle, make_config())
     with start_span(CALL), pytest.raises(IllegalNow):
         await table.append_once(SeatActed(0, Pass()), "r")
-    spans = harness.spans()
+    spans = exporter.get_finished_spans()
     assert {span.name for span in spans} == {CALL, "act", "decide"}
     assert all(not span.events and span.status.description is None for span in spans)
 
 
-async def test_bot_actions_are_not_part_of_the_trace_of_the_action_before(harness: TracingHarness) -> None:
+async def test_bot_actions_are_not_part_of_the_trace_of_the_action_before(
+    engine: EngineHarness, store: SqlTableStore, exporter: InMemorySpanExporter
+) -> None:
     def is_persons_turn_after(table: Table, sequence: int) -> bool:
         """Let time pass for computer players, but less than the time of a seat."""
-        harness.engine.clock.advance(100)
+        engine.clock.advance(100)
         return table.state.sequence > sequence and 0 in table.state.seats_to_act
 
-    async with running(harness.store):
-        # As when a PlayTable stream loads the table, and its tasks continue during the stream.
-        with start_span("croupier_api.v1.EngineService/Play"):
-            table = await harness.open(make_config(seats=(*people(1), *bots(2))))
-            await until(lambda: is_persons_turn_after(table, 0))
-            acted = await act_once(table, Random(1))
-            await until(lambda: is_persons_turn_after(table, acted))
-    names = sorted(span.name for span in harness.spans())
+    # As when a PlayTable stream loads the table, and its tasks continue during the stream.
+    with start_span("croupier_api.v1.EngineService/Play"):
+        table = await open_table(engine, store, make_config(seats=(*people(1), *bots(2))))
+        await until(lambda: is_persons_turn_after(table, 0))
+        acted = await act_once(table, Random(1))
+        await until(lambda: is_persons_turn_after(table, acted))
+    names = sorted(span.name for span in exporter.get_finished_spans())
     assert names == ["act", "append", "commit", "croupier_api.v1.EngineService/Play", "decide", "publish"]
 
 
