@@ -292,16 +292,25 @@ async def test_a_new_stream_of_a_seat_replaces_its_oldest_one(engine: EngineHarn
     assert not followed[3].closed
 
 
-async def test_spectators_have_their_own_limit_of_open_streams(engine: EngineHarness) -> None:
+@pytest.mark.parametrize(
+    ("limit", "network_id", "scope"),
+    [(MAX_SPECTATOR_STREAMS, "", "table$"), (MAX_NETWORK_SPECTATOR_STREAMS, "a network", "table for one network$")],
+)
+async def test_spectators_have_their_own_limits_of_open_streams(
+    engine: EngineHarness, limit: int, network_id: str, scope: str
+) -> None:
     table = await open_table(engine, make_config())
-    followed = [table.subscribe(SPECTATOR, None) for _ in range(MAX_SPECTATOR_STREAMS)]
-    with pytest.raises(LimitReached) as refusal:
-        table.subscribe(SPECTATOR, None)
-    assert (refusal.value.reason_name, refusal.value.retry_after_seconds) == ("TOO_MANY_STREAMS", RETRY_SECONDS)
+    followed = [table.subscribe(SPECTATOR, None, network_id) for _ in range(limit)]
+    with pytest.raises(LimitReached, match=scope) as refusal:
+        table.subscribe(SPECTATOR, 1, network_id)
+    assert (refusal.value.reason_name, refusal.value.limit) == ("TOO_MANY_STREAMS", "streams")
+    assert refusal.value.retry_after_seconds == RETRY_SECONDS
+    for _ in range(MAX_SPECTATOR_STREAMS - limit):
+        table.subscribe(SPECTATOR, None, "another network")
     for seat in range(table.config.seat_count):
-        table.subscribe(seat, None)
+        table.subscribe(seat, None, network_id)
     table.subscribers.leave(followed[0])
-    table.subscribe(SPECTATOR, None)
+    table.subscribe(SPECTATOR, None, network_id)
 
 
 async def test_each_message_to_a_spectator_waits_for_its_turn_and_those_to_players_for_none(
@@ -320,17 +329,3 @@ async def test_each_message_to_a_spectator_waits_for_its_turn_and_those_to_playe
         assert list(waiting.values()) == ["a network"] * messages
         [*waiting][-1].set_result(None)
         await within_timeout(reading)
-
-
-async def test_spectators_of_one_network_have_half_of_the_streams(engine: EngineHarness) -> None:
-    table = await open_table(engine, make_config())
-    for _ in range(MAX_NETWORK_SPECTATOR_STREAMS):
-        followed = table.subscribe(SPECTATOR, None, "a network")
-    with pytest.raises(LimitReached, match="for one network") as refusal:
-        table.subscribe(SPECTATOR, 1, "a network")
-    assert refusal.value.limit == "streams"
-    for network_id in ["another network"] * 60 + [""] * 40:
-        table.subscribe(SPECTATOR, None, network_id)
-    table.subscribe(0, None, "a network")
-    table.subscribers.leave(followed)
-    table.subscribe(SPECTATOR, 1, "a network")
