@@ -120,28 +120,19 @@ async def test_unknown_and_hidden_tables_cost_a_stranger_the_same(
         assert accounts.paid_by_strangers() == number * LOOKUP_COST
 
 
-async def test_a_look_up_is_refused_before_the_store_is_asked(
-    engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_look_up_is_refused_before_the_store_is_asked(engine: EngineHarness, tables: Tables) -> None:
     accounts = Accounts(engine, tables, network_burst=LOOKUP_COST)
     with pytest.raises(NotFound):
         await accounts.view("stranger", "none")
-
-    async def find(table_id: str) -> None:
-        pytest.fail(f"the store was asked for {table_id}")
-
-    monkeypatch.setattr(engine.store, "find", find)
+    engine.store.reads_fail = True
     with pytest.raises(TooManyCalls):
         await accounts.view("stranger", "none")
 
 
 async def test_players_who_try_again_during_an_outage_use_up_no_units_of_strangers(
-    engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
+    engine: EngineHarness, tables: Tables
 ) -> None:
-    async def fails(table_id: str) -> None:
-        raise StoreDown
-
-    monkeypatch.setattr(engine.store, "find", fails)
+    engine.store.reads_fail = True
     accounts = Accounts(engine, tables, stranger_burst=LOOKUP_COST, network_burst=LOOKUP_COST)
     for _ in range(3):
         with pytest.raises(StoreDown):

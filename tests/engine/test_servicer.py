@@ -6,7 +6,6 @@ from typing import Any
 
 import grpc
 import pytest
-from google.rpc import error_details_pb2, status_pb2
 
 from croupier.engine.api.action_codec import encode_action
 from croupier.engine.api.servicer import PLAY_TABLE, EngineServicer
@@ -17,7 +16,7 @@ from croupier.engine.tables.subscription import MAX_WRITE_SECONDS
 from croupier.engine.tables.table import Table
 from croupier.runtime.admission.budget import SECOND, Budget
 from croupier.runtime.admission.limits import Limits
-from croupier.runtime.errors import LimitReached, MalformedRequest, to_status
+from croupier.runtime.errors import LimitReached, MalformedRequest, from_status, to_status
 from croupier.runtime.identity.tokens import Caller
 from croupier.runtime.server.interceptor import REQUEST_SECONDS
 from croupier_api.v1 import engine_pb2
@@ -86,12 +85,6 @@ async def tables(engine: EngineHarness) -> Tables:
 @pytest.fixture
 def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
     return engine.servicer(tables)
-
-
-def reason_of(status: status_pb2.Status) -> str:
-    info = error_details_pb2.ErrorInfo()
-    assert status.details[0].Unpack(info)
-    return str(info.reason)
 
 
 def play(
@@ -209,7 +202,8 @@ async def test_messages_beyond_the_rate_limit_are_delayed(engine: EngineHarness,
         new = [message.answer for message in messages if message.HasField("answer")]
         assert len(new) == come
         answers += new
-    assert {reason_of(answer.refusal) for answer in answers} == {"ILLEGAL_ACTION"}
+    refusals = [from_status(answer.refusal) for answer in answers]
+    assert {refusal and refusal.reason_name for refusal in refusals} == {"ILLEGAL_ACTION"}
     assert engine.count("croupier_rpc_limited_total", method=PLAY_TABLE) == 3
     with pytest.raises(LimitReached):
         limit.pay("p0")
