@@ -7,7 +7,8 @@ from sqlalchemy import Connection, Select, delete, insert, select
 from croupier.engine.core.history import PackedLog
 from croupier.engine.storage.schema import ARCHIVE, ENTRIES, TABLES
 
-_KEPT = ("table_id", "game", "rules_version", "config", "seed", "finished_at")
+KEPT = ("table_id", "game", "rules_version", "config", "seed", "finished_at")
+"""The columns of a table that its archive has too."""
 
 
 def archive(connection: Connection, table_id: str, packed: PackedLog) -> None:
@@ -17,7 +18,7 @@ def archive(connection: Connection, table_id: str, packed: PackedLog) -> None:
     table = connection.execute(locked).one_or_none()
     if table is None:
         return
-    values = {name: getattr(table, name) for name in _KEPT}
+    values = {name: getattr(table, name) for name in KEPT}
     connection.execute(insert(ARCHIVE).values(**values, log=packed.log))
     deleted = connection.execute(delete(ENTRIES).where(ENTRIES.c.table_id == table_id))
     if deleted.rowcount != packed.entries:

@@ -32,7 +32,6 @@ _LOG_AFTER = (
     .order_by("sequence")
     .limit(sa.bindparam("max_rows", type_=sa.Integer))
 )
-_CONFIG_OF_ARCHIVED = (ARCHIVE.c.table_id, ARCHIVE.c.game, ARCHIVE.c.rules_version, ARCHIVE.c.seed, ARCHIVE.c.config)
 
 
 def append_of(table_id: str, entries: Sequence[Entry], change: TableChange | None) -> Append:
@@ -133,11 +132,11 @@ class SqlTableStore(TableStore):
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         is_due = DEADLINES.c.at < before
-        return await self._database.write(_claim, DEADLINES.c.table_id, DEADLINES.c.at, is_due, until, limit)
+        return await self._database.write(_claim, DEADLINES.c.at, is_due, until, limit)
 
     async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
         is_due = sa.and_(TABLES.c.reports_done < TABLES.c.reports_due, TABLES.c.reports_at < now)
-        return await self._database.write(_claim, TABLES.c.table_id, TABLES.c.reports_at, is_due, until, limit)
+        return await self._database.write(_claim, TABLES.c.reports_at, is_due, until, limit)
 
     async def reports_done(self, table_id: str) -> int:
         query = sa.select(TABLES.c.reports_done).where(TABLES.c.table_id == table_id)
@@ -156,7 +155,7 @@ class SqlTableStore(TableStore):
             TABLES.c.reports_done >= TABLES.c.reports_due,
             TABLES.c.archive_at < now,
         )
-        return await self._database.write(_claim, TABLES.c.table_id, TABLES.c.archive_at, is_due, until, limit)
+        return await self._database.write(_claim, TABLES.c.archive_at, is_due, until, limit)
 
     async def archive(self, table_id: str, packed: PackedLog) -> None:
         await self._database.write(archive.archive, table_id, packed)
@@ -175,8 +174,8 @@ def _find(connection: sa.Connection, table_id: str) -> StoredTable | None:
     row = connection.execute(sa.select(TABLES).where(TABLES.c.table_id == table_id)).one_or_none()
     if row is not None:
         return StoredTable(row.status, _config(row), row.finished_at, row.network or "")
-    archived = sa.select(*_CONFIG_OF_ARCHIVED, ARCHIVE.c.finished_at).where(ARCHIVE.c.table_id == table_id)
-    row = connection.execute(archived).one_or_none()
+    kept = (ARCHIVE.c[name] for name in archive.KEPT)
+    row = connection.execute(sa.select(*kept).where(ARCHIVE.c.table_id == table_id)).one_or_none()
     return StoredTable("finished", _config(row), row.finished_at) if row else None
 
 
@@ -209,18 +208,14 @@ def _has_acted(connection: sa.Connection, table_id: str, seat: int) -> bool:
 
 
 def _claim(
-    connection: sa.Connection,
-    key: sa.Column[str],
-    at: sa.Column[int],
-    is_due: sa.ColumnElement[bool],
-    until: int,
-    limit: int,
+    connection: sa.Connection, at: sa.Column[int], is_due: sa.ColumnElement[bool], until: int, limit: int
 ) -> list[str]:
-    """Claim due rows until `until`, and return their keys, oldest first.
+    """Claim due rows until `until`, and return their tables, oldest first.
 
     All engines look for due work, and each piece is done by the engine that claims it first. Column `at` has the time
     at which a row is due, which becomes `until`.
     """
+    key: sa.Column[str] = at.table.c.table_id
     oldest = sa.select(key).where(is_due).order_by(at).limit(limit).with_for_update(skip_locked=True)
     found = connection.scalars(oldest).all()
     if not found:
