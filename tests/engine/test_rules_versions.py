@@ -25,7 +25,7 @@ from tests.calls import call_of
 from tests.engine.fakes import EngineHarness
 from tests.engine.folds import write_replay
 from tests.engine.play import CLOCK, choice, make_config, people, play_on, replay_of, whole_log
-from tests.engine.toys import SEATS, rules_known, toy_table
+from tests.engine.toys import SEATS, rules_known, toy_known, toy_table
 
 
 class SecondThulla(Thulla):
@@ -110,7 +110,7 @@ def test_unknown_rules_are_refused_by_name() -> None:
 
 async def test_a_game_with_a_custom_deck_is_played_to_its_end(engine: EngineHarness, seed: int) -> None:
     random = Random(seed)
-    with rules_known():
+    with toy_known():
         tables = engine.tables(1)
         request = engine_control_pb2.PrepareTableRequest(
             table_id="t2", game="toy", seat_count=SEATS, time_control=encode_time_control(CLOCK)
@@ -135,7 +135,7 @@ async def test_a_game_with_a_custom_deck_is_played_to_its_end(engine: EngineHarn
 
 
 def test_the_log_and_the_replay_of_a_custom_deck_can_be_read(seed: int) -> None:
-    with rules_known():
+    with toy_known():
         log = whole_log(toy_table(), Random(seed))
         rows = [(each.sequence, each.at, each.deadline, encode_body(each)) for each in log]
         assert [decode_entry("t1", *row) for row in rows] == log

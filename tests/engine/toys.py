@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import MappingProxyType
 
 import pytest
@@ -16,7 +17,7 @@ SEATS = 4
 
 
 @contextmanager
-def rules_known(rules: Game = TOY) -> Iterator[None]:
+def rules_known(rules: Game) -> Iterator[None]:
     """Add rules to the engine, as the ones by which new tables of their game are played."""
     games = MappingProxyType({**registry.GAMES, rules.id: rules})
     with pytest.MonkeyPatch.context() as patch:
@@ -24,6 +25,9 @@ def rules_known(rules: Game = TOY) -> Iterator[None]:
         for module in ("tables.table_checks", "api.control_servicer"):
             patch.setattr(f"croupier.engine.{module}.GAMES", games)
         yield
+
+
+toy_known = partial(rules_known, TOY)
 
 
 def toy_table() -> TableConfig:

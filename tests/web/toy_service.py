@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from croupier.cli.launcher.child import main as run_child
-from tests.engine.toys import rules_known
+from tests.engine.toys import toy_known
 
 
 def main(arguments: Sequence[str]) -> int:
-    with rules_known() if arguments[0] == "engine" else nullcontext():
+    with toy_known() if arguments[0] == "engine" else nullcontext():
         return run_child(arguments)
 
 
