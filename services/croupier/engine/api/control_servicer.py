@@ -74,10 +74,7 @@ class EngineControlServicer:
                 "removed_player_ids", f"invalid number of removed_player_ids: expected at most {MAX_REMOVED_PLAYERS}"
             )
         access = decode_access(
-            request.access,
-            Visibility.SEATED,
-            removed_players=request.removed_player_ids,
-            is_matched=request.is_matched,
+            request.access, Visibility.SEATED, removed_players=request.removed_player_ids, is_matched=request.is_matched
         )
         await self.tables.open(request.table_id, seats, list(request.client_seeds), access)
         return pb.OpenTableResponse()

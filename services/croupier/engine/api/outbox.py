@@ -38,12 +38,7 @@ class Outbox:
     """Delivers reports, table by table; while scoring is down they wait, and tables continue."""
 
     def __init__(
-        self,
-        store: TableStore,
-        scoring: ScoringPort,
-        clock: Clock,
-        metrics: EngineMetrics,
-        logger: Logger,
+        self, store: TableStore, scoring: ScoringPort, clock: Clock, metrics: EngineMetrics, logger: Logger
     ) -> None:
         self._store = store
         self._scoring = scoring
