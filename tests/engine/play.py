@@ -10,7 +10,7 @@ import pytest
 
 from croupier.engine.core.access import Need, Visitor
 from croupier.engine.core.decide import PROPOSAL_MILLISECONDS, agreement
-from croupier.engine.core.fold import TableState, Transition, advance, new_table
+from croupier.engine.core.fold import TableState, Transition, advance, new_table, refusal_of
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import (
     ActedBy,
@@ -23,7 +23,6 @@ from croupier.engine.core.log import (
     TableEnded,
     Voted,
 )
-from croupier.engine.core.proposals import refusal_of
 from croupier.engine.storage.port import log_rows
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.replays import Replay

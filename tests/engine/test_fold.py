@@ -4,9 +4,8 @@ from random import Random
 
 import pytest
 
-from croupier.engine.core.fold import TableState, Transition, advance, new_table, transition_of
+from croupier.engine.core.fold import TableState, Transition, advance, new_table, refusal_of, transition_of
 from croupier.engine.core.log import ActedBy, Entry, LoggedEvent, Proposed, TableConfig, Voted
-from croupier.engine.core.proposals import refusal_of
 from croupier.games.actions import Pass, Play
 from croupier.games.facts import RoundEnded
 from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, SeatActed
@@ -112,12 +111,12 @@ def test_a_proposal_that_becomes_impossible_is_closed(monkeypatch: pytest.Monkey
     table = after(SOLO, dealt(SOLO), PROPOSED)
     assert after(SOLO, table, some_action(table)).proposal == table.proposal
     assert isinstance(refusal_of(table.rules, new_table(SOLO).game, "restart_same"), IllegalAction)
-    monkeypatch.setattr("croupier.engine.core.proposals.refusal_of", lambda *_: IllegalAction("X-1", "not now"))
+    monkeypatch.setattr("croupier.engine.core.fold.refusal_of", lambda *_: IllegalAction("X-1", "not now"))
     assert after(SOLO, table, some_action(table)).proposal is None
 
 
 def test_the_end_of_a_hand_closes_its_proposal(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.engine.core.proposals.refusal_of", lambda *_: None)
+    monkeypatch.setattr("croupier.engine.core.fold.refusal_of", lambda *_: None)
     random, table, ended = Random(seed), dealt(SOLO), 0
     while not table.is_over and ended < 3:
         table = after(SOLO, table, PROPOSED)

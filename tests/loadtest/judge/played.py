@@ -9,7 +9,7 @@ from croupier.engine.api.scoring_channel import encode_result, encode_round
 from croupier.engine.api.stream_codec import StreamEncoder, encode_snapshot
 from croupier.engine.core import decide
 from croupier.engine.core.clock import abandoned_at
-from croupier.engine.core.fold import ABANDONED, TableState, Transition, advance, new_table
+from croupier.engine.core.fold import ABANDONED, TableState, Transition, advance, new_table, refusal_of
 from croupier.engine.core.log import (
     ActedBy,
     ClockCompensated,
@@ -23,7 +23,6 @@ from croupier.engine.core.log import (
     Voted,
 )
 from croupier.engine.core.log_codec import encode_body, encode_config
-from croupier.engine.core.proposals import refusal_of
 from croupier.engine.core.reports import ResultReport, RoundReport, reports_of_transition
 from croupier.engine.tables.subscription import encode_transition
 from croupier.games.actions import Action

@@ -13,9 +13,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from croupier.engine.api.action_codec import encode_action, encode_legal
 from croupier.engine.api.fact_codec import encode_fact_of_update, encode_view
 from croupier.engine.api.table_codec import encode_table
-from croupier.engine.core.fold import TableState, Transition
+from croupier.engine.core.fold import OpenProposal, TableState, Transition
 from croupier.engine.core.log import ClockCompensated, ProposalEvent, TableConfig
-from croupier.engine.core.proposals import OpenProposal
 from croupier.engine.tables.subscription import Encoder
 from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR, Fact, Seat, Viewer

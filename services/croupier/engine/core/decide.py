@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from croupier.engine.core.clock import NOT_WAITING, abandoned_at
 from croupier.engine.core.compensation import Outage, compensation_due
-from croupier.engine.core.fold import ABANDONED, TableState, Transition, advance
+from croupier.engine.core.fold import ABANDONED, TableState, Transition, advance, open_at, refusal_of
 from croupier.engine.core.log import ActedBy, ProposalEvent, Proposed, TableConfig, TableEnded, Voted
-from croupier.engine.core.proposals import open_at, refusal_of
 from croupier.games.facts import Seat
 from croupier.games.interface import IllegalAction, ProposalAgreed, SeatActed
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, StaleSequence

@@ -10,10 +10,11 @@ from croupier.engine.core.log import (
     Entry,
     LoggedEvent,
     NonGameEvent,
+    Proposed,
     TableConfig,
     TableEnded,
+    Voted,
 )
-from croupier.engine.core.proposals import OpenProposal, proposal_after_event, proposal_after_vote
 from croupier.engine.core.shuffles import shuffle, stream_key
 from croupier.games.facts import EVERYONE, SPECTATOR, Fact, GameEnded, RoundEnded, Seat, TurnChanged, View, Viewer
 from croupier.games.interface import (
@@ -22,7 +23,9 @@ from croupier.games.interface import (
     CardsShuffled,
     Game,
     GameOver,
+    IllegalAction,
     Legal,
+    ProposalAgreed,
     SeatsToAct,
     ShuffleNeeded,
     State,
@@ -35,6 +38,16 @@ LIMITS = ("entries", "rounds", ABANDONED)
 """The limits that the operator sets to tables."""
 LIMIT_REASON = "limit"
 """The reason for the end of a game at another limit, in every game."""
+
+
+class OpenProposal(NamedTuple):
+    """A proposal, its proposer, and the seats that have agreed so far; computer players always agree."""
+
+    sequence: int
+    name: str
+    proposer: Seat
+    agreed: frozenset[Seat]
+    expires_at: int
 
 
 class TableState(NamedTuple):
@@ -115,7 +128,7 @@ def transition_of(config: TableConfig, table: TableState, entry: Entry) -> Trans
     is_over = isinstance(awaiting, GameOver)
     clock = clock_after(table.clock, config.clock, entry, to_act)
     due = next_due(clock, config.clock, config.seats) if to_act else None
-    proposal = proposal_after_event(table.proposal, entry, rules, game, facts)
+    proposal = _proposal_after_event(table.proposal, entry, rules, game, facts)
     after = TableState(rules, entry.sequence, entry.at, game, clock, due, to_act, is_over, proposal)
     public, reports = True, int(is_over)
     for fact in facts:
@@ -133,8 +146,45 @@ def _non_game_transition(config: TableConfig, table: TableState, entry: Entry) -
         due = next_due(clock, config.clock, config.seats) if table.seats_to_act else None
         after = after._replace(clock=clock, due=due)
     else:
-        after = after._replace(proposal=proposal_after_vote(config, table.proposal, entry))
+        after = after._replace(proposal=_proposal_after_vote(config, table.proposal, entry))
     return Transition(entry, (), after, public=True, reports=0)
+
+
+def _proposal_after_vote(config: TableConfig, before: OpenProposal | None, entry: Entry) -> OpenProposal | None:
+    """One refusal ends a proposal."""
+    match entry.event:
+        case Proposed(seat, name, expires_at):
+            agreed = {other for other, who in enumerate(config.seats) if who.bot or other == seat}
+            return OpenProposal(entry.sequence, name, seat, frozenset(agreed), expires_at)
+        case Voted(seat, _, agree=True) if before is not None:
+            return before._replace(agreed=before.agreed | {seat})
+    return None
+
+
+def _proposal_after_event(
+    before: OpenProposal | None, entry: Entry, rules: Game, game: State, facts: Iterable[Fact]
+) -> OpenProposal | None:
+    """A proposal ends when it expires, with the round, when it is executed, and when the game cannot execute it."""
+    proposal = open_at(before, entry.at)
+    if proposal is None or isinstance(entry.event, ProposalAgreed):
+        return None
+    if any(isinstance(fact, RoundEnded) for fact in facts):
+        return None
+    return proposal if refusal_of(rules, game, proposal.name) is None else None
+
+
+def open_at(proposal: OpenProposal | None, at: int) -> OpenProposal | None:
+    """Return the proposal unless it has expired at `at`, in milliseconds since 1970 UTC."""
+    return proposal if proposal is not None and at < proposal.expires_at else None
+
+
+def refusal_of(rules: Game, game: State, name: str) -> IllegalAction | None:
+    """Return the refusal of a proposal that the game cannot execute now, None if it can."""
+    try:
+        rules.apply(game, ProposalAgreed(name))
+    except IllegalAction as refusal:
+        return refusal
+    return None
 
 
 def over_at_limit(rules: Game, game: State, seats: int, limit: str) -> GameOver:
