@@ -138,27 +138,23 @@ def transition_of(config: TableConfig, table: TableState, entry: Entry) -> Trans
 
 
 def _non_game_transition(config: TableConfig, table: TableState, entry: Entry) -> Transition:
-    if isinstance(entry.event, TableEnded):
-        return _ending_transition(config, table, entry, entry.event.limit)
     after = table._replace(sequence=entry.sequence, at=entry.at)
-    if isinstance(entry.event, ClockCompensated):
-        clock = clock_after_compensation(table.clock, entry.event.milliseconds)
-        due = next_due(clock, config.clock, config.seats) if table.seats_to_act else None
-        after = after._replace(clock=clock, due=due)
-    else:
-        after = after._replace(proposal=_proposal_after_vote(config, table.proposal, entry))
-    return Transition(entry, (), after, public=True, reports=0)
-
-
-def _proposal_after_vote(config: TableConfig, before: OpenProposal | None, entry: Entry) -> OpenProposal | None:
-    """One refusal ends a proposal."""
     match entry.event:
+        case TableEnded(limit):
+            return _ending_transition(config, table, entry, limit)
+        case ClockCompensated(milliseconds):
+            clock = clock_after_compensation(table.clock, milliseconds)
+            due = next_due(clock, config.clock, config.seats) if table.seats_to_act else None
+            after = after._replace(clock=clock, due=due)
         case Proposed(seat, name, expires_at):
             agreed = {other for other, who in enumerate(config.seats) if who.bot or other == seat}
-            return OpenProposal(entry.sequence, name, seat, frozenset(agreed), expires_at)
-        case Voted(seat, _, agree=True) if before is not None:
-            return before._replace(agreed=before.agreed | {seat})
-    return None
+            after = after._replace(proposal=OpenProposal(entry.sequence, name, seat, frozenset(agreed), expires_at))
+        case Voted(seat, _, agree=True) if table.proposal is not None:
+            after = after._replace(proposal=table.proposal._replace(agreed=table.proposal.agreed | {seat}))
+        case Voted():
+            # One refusal ends a proposal.
+            after = after._replace(proposal=None)
+    return Transition(entry, (), after, public=True, reports=0)
 
 
 def _proposal_after_event(
