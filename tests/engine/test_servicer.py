@@ -42,6 +42,7 @@ class FakeCall:
     def __init__(self, *requests: engine_pb2.PlayTableRequest) -> None:
         self.requests: asyncio.Queue[Any] = asyncio.Queue()
         self.written: asyncio.Queue[bytes] = asyncio.Queue()
+        self.playing: asyncio.Task[None] | None = None
         self.has_begun = False
         """Whether the headers of the answer were sent."""
         for request in requests:
@@ -90,14 +91,8 @@ def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
 def play(
     servicer: EngineServicer, call: FakeCall, caller: Caller = P0, held: Limits | None = None
 ) -> asyncio.Task[None]:
-    return asyncio.create_task(servicer.PlayTable(None, call_of(caller, held, context=call)))
-
-
-async def ended(*playing: asyncio.Task[None]) -> None:
-    """End streams as clients do."""
-    for task in playing:
-        task.cancel()
-    await asyncio.gather(*playing, return_exceptions=True)
+    call.playing = asyncio.create_task(servicer.PlayTable(None, call_of(caller, held, context=call)))
+    return call.playing
 
 
 async def test_an_internal_error_ends_the_stream(servicer: EngineServicer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +132,6 @@ async def test_the_writer_of_a_dead_stream_ends_when_newer_streams_replace_it(
     engine.clock.advance(round(MAX_WRITE_SECONDS * 1000))
     with pytest.raises(asyncio.CancelledError):
         await oldest
-    await ended(*others)
 
 
 async def test_a_missing_first_message_times_out(servicer: EngineServicer, engine: EngineHarness) -> None:
@@ -160,10 +154,9 @@ async def test_the_answer_begins_with_the_first_message_before_the_table_is_load
         await asyncio.Event().wait()
 
     monkeypatch.setattr(tables, "load", loads)
-    playing = play(servicer, call := FakeCall(WATCH))
+    play(servicer, call := FakeCall(WATCH))
     await within_timeout(loading.wait())
     assert call.has_begun
-    await ended(playing)
 
 
 async def test_a_stream_resumes_a_sequence_of_another_engine(
@@ -171,29 +164,27 @@ async def test_a_stream_resumes_a_sequence_of_another_engine(
 ) -> None:
     await act_once(await reload_table(engine.another_engine(), "t1"), Random(1))
     watch = engine_pb2.WatchTableRequest(table_id="t1", after_sequence=2)
-    playing = play(servicer, call := FakeCall(engine_pb2.PlayTableRequest(watch=watch)))
+    play(servicer, call := FakeCall(engine_pb2.PlayTableRequest(watch=watch)))
     assert event_of(await within_timeout(call.written.get())).turn_state.sequence == 2
     table = await tables.get("t1")
     assert table.state.sequence == 2
     await act_once(table, Random(1))
     assert event_of(await within_timeout(call.written.get())).update.sequence == 3
-    await ended(playing)
 
 
 async def test_a_half_closed_stream_continues(servicer: EngineServicer, tables: Tables) -> None:
-    playing = play(servicer, call := FakeCall(WATCH))
+    play(servicer, call := FakeCall(WATCH))
     call.requests.put_nowait(grpc.aio.EOF)
     assert event_of(await within_timeout(call.written.get())).snapshot.sequence == 1
     await act_once(await tables.get("t1"), Random(1))
     assert event_of(await within_timeout(call.written.get())).update.sequence == 2
-    await ended(playing)
 
 
 async def test_messages_beyond_the_rate_limit_are_delayed(engine: EngineHarness, tables: Tables) -> None:
     limit = Budget("calls", 20, 3, lambda: SECOND)
     servicer = engine.servicer(tables)
     requests = [engine_pb2.PlayTableRequest(action=ACTION) for _ in range(6)]
-    playing = play(servicer, call := FakeCall(WATCH, *requests), held=limits(player=limit))
+    play(servicer, call := FakeCall(WATCH, *requests), held=limits(player=limit))
     answers: list[engine_pb2.ActionAnswer] = []
     for milliseconds, come in ((0, 3), (49, 0), (1, 1), (99, 0), (1, 1)):
         engine.clock.advance(milliseconds)
@@ -207,7 +198,6 @@ async def test_messages_beyond_the_rate_limit_are_delayed(engine: EngineHarness,
     assert engine.count("croupier_rpc_limited_total", method=PLAY_TABLE) == 3
     with pytest.raises(LimitReached):
         limit.pay("p0")
-    await ended(playing)
 
 
 async def test_an_action_of_a_stream_waits_for_the_rate_of_its_table(
@@ -222,7 +212,7 @@ async def test_an_action_of_a_stream_waits_for_the_rate_of_its_table(
     with pytest.raises(LimitReached) as refusal:
         await servicer.SubmitAction(request, call_of(player))
     assert refusal.value.retry_after_seconds == 0.1
-    playing = play(servicer, call := FakeCall(WATCH, engine_pb2.PlayTableRequest(action=request)), player)
+    play(servicer, call := FakeCall(WATCH, engine_pb2.PlayTableRequest(action=request)), player)
     await settled()
     assert (call.written.qsize(), table.state.sequence) == (1, 1)
     engine.clock.advance(100)
@@ -230,13 +220,12 @@ async def test_an_action_of_a_stream_waits_for_the_rate_of_its_table(
     assert table.state.sequence == 2
     answers = [parsed(call.written.get_nowait()).answer for _ in range(call.written.qsize())]
     assert [answer.sequence for answer in answers if answer.request_id] == [2]
-    await ended(playing)
 
 
 async def test_a_malformed_action_is_refused_alike_in_a_call_and_in_a_stream(
     servicer: EngineServicer, tables: Tables
 ) -> None:
-    playing = play(servicer, call := FakeCall(WATCH))
+    play(servicer, call := FakeCall(WATCH))
     assert event_of(await within_timeout(call.written.get())).HasField("snapshot")
     request = engine_pb2.SubmitActionRequest(table_id="t1", request_id="r")
     with pytest.raises(MalformedRequest) as refusal:
@@ -246,7 +235,6 @@ async def test_a_malformed_action_is_refused_alike_in_a_call_and_in_a_stream(
     message = parsed(await within_timeout(call.written.get()))
     assert message.answer.refusal == to_status(refusal.value)
     assert (await tables.get("t1")).state.sequence == 1
-    await ended(playing)
 
 
 WRONG_MESSAGES: dict[str, tuple[bytes, str, str]] = {
