@@ -14,6 +14,7 @@ from loadtest.judge.rules.registry import RULES
 from loadtest.mix import DEFAULT_MIX
 from tests.games.judge_table import judge_table
 from tests.games.record import FOLDER, playthroughs
+from tests.games.test_bots import DECISIONS
 from tests.games.test_perft import CASES as PERFT
 from tests.games.traits import TRAITS
 
@@ -71,7 +72,7 @@ def test_load_tests_play_it_and_the_judge_has_its_rules(game: Game) -> None:
 def test_the_laws_cover_it_and_it_has_bots(game: Game) -> None:
     assert game.id in TRAITS
     assert {"sensible", "random"} <= set(game.bots)
-    assert (TESTS / f"test_{game.id}_bots.py").exists()
+    assert DECISIONS[game.id]
 
 
 PAGES = sorted((ROOT / "docs" / "rules").glob("*.md"))
