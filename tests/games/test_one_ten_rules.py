@@ -1,4 +1,4 @@
-"""The rules of 110 by their ids from the table's options to the tricks, apart from the worked positions."""
+"""The rules of 110 by their ids from the options to the score, apart from the worked positions and the kitty."""
 
 from random import Random
 from typing import Any
@@ -8,12 +8,27 @@ import pytest
 from croupier.engine.tables.subscribers import REACTIONS, check_reaction
 from croupier.games.actions import Bid
 from croupier.games.cards import CARD_OF_NOTATION, NOTATION, SUITS, cards, notation
-from croupier.games.facts import SPECTATOR, CardOrderChanged, Count, Seat, TrickTaken
+from croupier.games.facts import SPECTATOR, CardOrderChanged, Count, RoundScore, Seat, TrickTaken
 from croupier.games.interface import CardsShuffled, InvalidOption, resolve_options
+from croupier.games.one_ten import OneTenState, scoring
+from croupier.games.one_ten.scoring import Line, Round, Top
+from croupier.games.one_ten.state import OneTenOptions
 from croupier.games.one_ten.trumps import TRUMPS
 from croupier.runtime.errors import MalformedRequest
 from tests.games import dispatch
-from tests.games.positions import acts, acts_with_facts, due, ended, may, pile, refusal
+from tests.games.positions import (
+    acts,
+    acts_with_facts,
+    details,
+    due,
+    ended,
+    may,
+    over,
+    pile,
+    ranking_text,
+    refusal,
+    refusals,
+)
 from tests.games.positions_one_ten import ONE_TEN, ROUND, ROUND_HANDS, dealt, new, position
 
 
@@ -29,9 +44,6 @@ def test_110_OPT_1_110_D2_ten_cards_need_enough_cards(seats: int, decks: int) ->
     with pytest.raises(InvalidOption, match="expected auto, 5, or decks 2") as refused:
         resolve_options(ONE_TEN, seats, options)
     assert refused.value.option == "hand_size"
-
-
-# The deal
 
 
 @pytest.mark.parametrize(
@@ -58,11 +70,6 @@ def test_110_DEAL_3_110_D3_the_first_dealer_is_drawn_then_the_deal_passes_clockw
         assert dispatch.apply(state, CardsShuffled(due(state).cards))[0].progress.dealer == following
 
 
-@pytest.mark.parametrize("decks", [1, 2])
-def test_110_DEAL_4_all_cards_of_the_pack_and_no_other(decks: int) -> None:
-    assert due(new(4, decks=decks)).cards == tuple(sorted([*range(53)] * decks))
-
-
 def test_110_DEAL_1_110_DEAL_5_cards_go_singly_from_the_dealers_left_and_the_kitty_is_last() -> None:
     state = new(3, hand_size="5")
     deck = tuple(Random(1).sample(range(53), 53))
@@ -75,13 +82,11 @@ def test_110_DEAL_1_110_DEAL_5_cards_go_singly_from_the_dealers_left_and_the_kit
     ]
 
 
-def test_110_DEAL_5_every_round_begins_with_a_shuffle_of_the_whole_pack_and_nothing_else_happens_before() -> None:
+def test_110_DEAL_4_110_DEAL_5_every_round_begins_with_a_shuffle_of_the_whole_pack_and_nothing_else() -> None:
+    assert due(new(4, decks=2)).cards == tuple(sorted([*range(53)] * 2))
     for state in (new(3), acts(position(ROUND_HANDS), ROUND)):
         assert due(state).cards == tuple(range(53))
         assert refusal(state, "pass", 0) == "110-DEAL-5"
-
-
-# The bidding
 
 
 @pytest.mark.parametrize(
@@ -110,9 +115,6 @@ def test_110_BID_2_110_D4_110_D5_the_ladders(ladder: str, size: str, top: int) -
 )
 def test_calls_that_are_refused(line: str, seat: Seat, text: str, rule: str) -> None:
     assert refusal(acts(dealt("||"), line), text, seat) == rule
-
-
-# The cards
 
 
 TRUMP_ORDERS = {
@@ -152,9 +154,6 @@ def test_110_REN_1_four_cards_renege(trump: str) -> None:
         assert named(trumps.forces[CARD_OF_NOTATION[text]]) == lower
 
 
-# The tricks
-
-
 def test_110_TRICK_1_the_bid_winner_leads() -> None:
     state = acts(dealt(ROUND_HANDS, dealer=1, hand_size="5"), "2:15 0:20 1:pass 2:pass 1:swap 2:swap")
     state = acts(state, "0:keep:5S,JS,KC,QD,2H/S")
@@ -172,9 +171,6 @@ def test_110_VIS_1_all_that_was_played_stays_to_be_seen_with_its_seat() -> None:
     state = acts(position(ROUND_HANDS), ROUND.split(" 1:3S")[0])
     assert pile(state, "taken") == (3, "5S 2S 9D")
     assert [pile_card.seat for lying in dispatch.view(state, 1).piles for pile_card in lying.cards] == [0, 1, 2, 0]
-
-
-# The card order; around the table
 
 
 NO_TRUMP = (
@@ -211,3 +207,147 @@ def test_110_TABLE_3_110_D22_rounds_count_bids_won_and_bids_made() -> None:
         _, facts = acts_with_facts(position(ROUND_HANDS, bid=bid), ROUND)
         assert ended(facts).counts == counts
     assert {"bids_won", "bids_made"} <= set(ONE_TEN.names)
+
+
+OTHER_LEADER = "2:KH 0:2H 1:QH 2:KD 0:QD 1:TD 2:9D 0:5S 1:2S 0:JS 1:3S 2:2D 0:KC 1:4C 2:5C"
+FIVE = {"line": "0:5S 1:2S 2:9D 0:QD 1:TD 2:KD 2:KH 0:2H 1:QH 2:5C 0:KC 1:4C 0:JS 1:3S 2:2D"}
+PLAIN = {"line": "0:QD 1:TD 2:KD 2:KH 0:2H 1:QH 2:5C 0:KC 1:4C 0:5S 1:2S 2:9D 0:JS 1:3S 2:2D"}
+SCORE: dict[str, Any] = {"bonus_forfeit": "score"}
+SILENT: dict[str, Any] = {"bonus_counts_for_bid": False}
+LONG: dict[str, Any] = {"bid_ladder": "long"}
+
+
+def played(
+    bid: int, before: tuple[int, ...] = (0, 0, 0), bidder: Seat = 0, line: str = ROUND, **options: Any
+) -> tuple[OneTenState, RoundScore]:
+    """Return the round of the examples, with its end."""
+    start = position(ROUND_HANDS, bidder=bidder, bid=bid, scores=before, **options)
+    state, facts = acts_with_facts(start, line)
+    return state, ended(facts)
+
+
+@pytest.mark.parametrize(
+    ("bid", "before", "options", "points", "after"),
+    [
+        pytest.param(15, (0, 0, 0), {}, (20, 0, 10), (20, 0, 10), id="110-EX-36 110-SCORE-1 110-SCORE-4"),
+        pytest.param(20, (0, 0, 0), {}, (20, 0, 10), (20, 0, 10), id="110-EX-37 110-D16"),
+        pytest.param(25, (0, 0, 0), {}, (-25, 0, 10), (-25, 0, 10), id="110-EX-38"),
+        pytest.param(20, (0, 0, 0), SILENT, (-20, 0, 10), (-20, 0, 10), id="110-EX-39"),
+        pytest.param(15, (0, 0, 0), SILENT, (20, 0, 10), (20, 0, 10), id="110-EX-40"),
+        pytest.param(15, (85, 0, 0), {}, (20, 0, 10), (105, 0, 10), id="110-EX-41"),
+        pytest.param(15, (85, 0, 0), SCORE, (15, 0, 10), (100, 0, 10), id="110-EX-42"),
+        pytest.param(20, (85, 0, 0), SCORE, (-20, 0, 10), (65, 0, 10), id="110-EX-43"),
+        pytest.param(85, (0, 0, 0), LONG, (-85, 0, 10), (-85, 0, 10), id="110-EX-44"),
+    ],
+)
+def test_the_round_of_the_examples(
+    bid: int, before: tuple[int, ...], options: dict[str, Any], points: tuple[int, ...], after: tuple[int, ...]
+) -> None:
+    state, round_ended = played(bid, before, **options)
+    assert round_ended.points == points
+    assert dispatch.scores(state) == round_ended.totals == after
+
+
+def test_110_EX_45_with_seat_2_as_the_bid_winner_the_bonus_goes_elsewhere() -> None:
+    state, round_ended = played(15, bidder=2, line=OTHER_LEADER)
+    assert round_ended.points == dispatch.scores(state) == (20, 0, -15)
+    assert round_ended.notes == ("3 tricks, top trump", "0 tricks", "bid 15 failed, 2 tricks")
+
+
+def line(winners: str, top: Top | None, bid: int = 15, before: tuple[int, ...] = (0, 0, 0), **options: Any) -> Line:
+    """Return the line of a round of seat 0 in which these seats of three took the tricks."""
+    table = OneTenOptions.of(3, resolve_options(ONE_TEN, 3, options))
+    return scoring.scored(table, before, Round(0, bid, tuple(map(int, winners)), top))
+
+
+@pytest.mark.parametrize(
+    ("scored", "bonus", "points"),
+    [
+        pytest.param(line("0001", Top(3, 1, 0)), 1, (15, 10, 0), id="110-SCORE-2 110-D18"),
+        pytest.param(line("0001", None), None, (15, 5, 0), id="110-SCORE-2 no trump was played"),
+        pytest.param(line("000", Top(0, 0, 0), before=(85, 0, 0)), 0, (20, 0, 0), id="110-SCORE-3 110-D17"),
+        pytest.param(line("000", Top(0, 0, 0), before=(84, 0, 0), **SCORE), 0, (20, 0, 0), id="110-SCORE-3 84"),
+        pytest.param(line("000", Top(0, 0, 0), before=(85, 0, 0), **SCORE), None, (15, 0, 0), id="110-SCORE-3 85"),
+        pytest.param(line("000", Top(0, 0, 0), before=(109, 0, 0), **SCORE), None, (15, 0, 0), id="110-SCORE-3 109"),
+        pytest.param(line("0" * 10, Top(0, 0, 0), 85, **LONG), None, (-85, 0, 0), id="110-SCORE-3 a bid of 85"),
+        pytest.param(line("0001", Top(3, 1, 0), 85, **LONG), 1, (-85, 10, 0), id="110-SCORE-3 others never forfeit"),
+        pytest.param(line("0001", Top(3, 1, 0), before=(90, 90, 90), **SCORE), 1, (15, 10, 0), id="110-SCORE-3 others"),
+        pytest.param(line("0011", Top(0, 0, 0), 20), None, (-20, 10, 0), id="110-SCORE-5"),
+        pytest.param(line("0011", Top(3, 1, 0), 20), 1, (-20, 15, 0), id="110-SCORE-5 the bonus of somebody else"),
+    ],
+)
+def test_points_and_bonus(scored: Line, bonus: Seat | None, points: tuple[int, ...]) -> None:
+    assert (scored.bonus, scored.points, scored.made) == (bonus, points, points[0] > 0)
+
+
+@pytest.mark.parametrize(
+    ("hands", "text", "trick", "seat", "card"),
+    [
+        pytest.param("KD 9D | 2D 3D", "KD 2D 9D 3D", "none", "none", "none", id="110-D18 no trump was played"),
+        pytest.param("KD TS | 2D 3D", "KD 2D TS 3D", "1", "0", "TS", id="110-SCORE-2 the lowest trump"),
+        pytest.param("9D 5S | 5S 3D", "9D 5S 3D 5S", "0", "1", "5S", id="110-SCORE-2 the earlier of two"),
+    ],
+)
+def test_the_highest_trump_of_a_round(hands: str, text: str, trick: str, seat: str, card: str) -> None:
+    _, facts = acts_with_facts(position(hands, decks=2), text)
+    found_details = details(facts)
+    assert (found_details["top_trump_trick"], found_details["top_trump_seat"], found_details["top_trump_card"]) == (
+        trick,
+        seat,
+        card,
+    )
+
+
+def test_110_SCORE_6_the_round_summary() -> None:
+    _, made = played(20, (5, 10, 15), dealer=1)
+    found_details = " ".join(f"{name}={value.replace(' ', ',')}" for name, value in made.details)
+    assert found_details == (
+        "round=1 dealer=1 bid_winner=0 bid=20 trump=S tricks=3,0,2 made=true top_trump_trick=0 top_trump_seat=0 "
+        "top_trump_card=5S bonus=0 points=20,0,10 scores=25,10,25"
+    )
+    assert made.headline == "bid of 20 with trump spades made"
+    assert made.notes == ("bid 20 made, 3 tricks, top trump", "0 tricks", "2 tricks")
+    _, failed = played(25)
+    assert dict(failed.details)["bonus"] == "none"
+    assert failed.notes[0] == "bid 25 failed, 3 tricks, top trump without bonus"
+    assert failed.headline == "bid of 25 with trump spades failed"
+
+
+SCORED = {"max_rounds": 1}
+
+
+@pytest.mark.parametrize(
+    ("before", "bid", "options", "after", "end"),
+    [
+        pytest.param((95, 0, 105), 15, {}, (115, 0, 115), "0 > 2 > 1 target", id="110-EX-46 110-D19"),
+        pytest.param((95, 0, 105), 15, PLAIN, (115, 0, 115), "2 > 0 > 1 target", id="110-EX-47"),
+        pytest.param((90, 0, 105), 15, FIVE, (110, 0, 115), "2 > 0 > 1 target", id="110-END-2 from the scores before"),
+        pytest.param((95, 0, 105), 25, {}, (70, 0, 115), "2 > 0 > 1 target", id="110-EX-48"),
+        pytest.param((95, 20, 10), 15, {}, (115, 20, 20), "0 > 1 = 2 target", id="110-EX-49 110-END-3"),
+        pytest.param((105, 0, 0), 15, {}, (125, 0, 10), "0 > 2 > 1 target", id="110-END-1 110-D20"),
+        pytest.param((89, 0, 99), 15, {}, (109, 0, 109), "", id="110-END-1 nobody has 110"),
+        pytest.param((0, 0, 0), 15, SCORED, (20, 0, 10), "0 > 2 > 1 max_rounds", id="110-END-4 110-D21"),
+        pytest.param((35, 0, 0), 25, SCORED, (10, 0, 10), "0 = 2 > 1 max_rounds", id="110-END-4 a tie"),
+        pytest.param((0, 0, 0), 15, {"max_rounds": 2}, (20, 0, 10), "", id="110-END-4 a round is left"),
+        pytest.param((95, 0, 105), 15, SCORED, (115, 0, 115), "0 > 2 > 1 target", id="110-END-4 110 comes first"),
+    ],
+)
+def test_the_end_of_a_game(
+    before: tuple[int, ...], bid: int, options: dict[str, Any], after: tuple[int, ...], end: str
+) -> None:
+    state, _ = played(bid, before, **options)
+    assert dispatch.scores(state) == after
+    assert state.phase == ("over" if end else "deal")
+    if end:
+        assert f"{ranking_text(over(state).ranking)} {over(state).reason}" == end
+        assert {rule for seat in range(4) for rule in refusals(state, "pass 2C", seat)} == {"110-END-1"}
+
+
+def test_110_END_2_the_bonus_counts_with_its_trick_and_a_failed_bid_winner_not_at_all() -> None:
+    bonus_last = line("020", Top(2, 0, 0))
+    assert scoring.game_winner((100, 0, 105), bonus_last) == 2
+    bonus_first = line("020", Top(0, 0, 0))
+    assert scoring.game_winner((100, 0, 105), bonus_first) == 0
+    failed = line("002", Top(0, 0, 0), bid=30)
+    assert scoring.game_winner((105, 0, 105), failed) == 2
+    assert scoring.game_winner((0, 0, 0), failed) is None

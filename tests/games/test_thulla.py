@@ -1,4 +1,4 @@
-"""The worked positions of the rules page, THU-EX-1 to THU-EX-20."""
+"""The rules of Thulla by their ids, and the worked positions of the page, THU-EX-1 to THU-EX-20."""
 
 import itertools
 from typing import Any
@@ -6,14 +6,123 @@ from typing import Any
 import pytest
 
 from croupier.games.actions import PLAYS, Pass
-from croupier.games.cards import STANDARD_DECK, card, cards, notation
-from croupier.games.facts import Seat
+from croupier.games.cards import STANDARD_DECK, card, cards, mask_of, notation
+from croupier.games.facts import SPECTATOR, Mark, MarkChanged, PileCard, Seat, SeatOut
 from croupier.games.interface import CardsShuffled
 from croupier.games.thulla import scoring
-from croupier.games.thulla.state import Progress
+from croupier.games.thulla.state import REMOVAL_ORDER, Progress
 from tests.games import dispatch
-from tests.games.positions import acts, due, first_legal, hand, legal, may, ranking_text, refusal, to_act
-from tests.games.positions_thulla import new, position
+from tests.games.positions import (
+    acts,
+    acts_with_facts,
+    deal,
+    due,
+    ended,
+    first_legal,
+    hand,
+    legal,
+    may,
+    ranking_text,
+    refusal,
+    to_act,
+)
+from tests.games.positions_thulla import THULLA, new, position
+
+
+def test_THU_DECK_1_THU_DECK_3_low_cards_leave_and_threes_and_the_ace_of_spades_always_stay() -> None:
+    assert due(new(4)).cards == STANDARD_DECK == tuple(range(52))
+    assert notation(REMOVAL_ORDER) == ["2C", "2D", "2H", "2S", "3C", "3D", "3H", "3S"]
+    for seats in THULLA.seats:
+        assert {*cards("3C 3D 3H 3S AS")} <= {*due(new(seats)).cards}
+
+
+def test_THU_DEAL_2_THU_DEAL_3_one_card_at_a_time_from_the_left_of_the_dealer() -> None:
+    state = new(2, start="random")
+    assert due(state).draw_bounds == (2,)
+    assert dispatch.event_record(state, CardsShuffled(STANDARD_DECK, (1,))) == {
+        "type": "deal",
+        "hands": [notation(STANDARD_DECK[1::2]), notation(STANDARD_DECK[::2])],
+        "starter": 1,
+    }
+    assert set(dispatch.event_record(new(2), CardsShuffled(STANDARD_DECK))) == {"type", "hands"}
+    dealt, _ = dispatch.apply(new(4, first_dealer=1), CardsShuffled(STANDARD_DECK))
+    assert hand(dealt, 2) == set(notation(STANDARD_DECK[::4]))
+
+
+def test_THU_START_1_the_holder_of_the_ace_of_spades_leads_it_in_every_game() -> None:
+    for seed in range(5):
+        state = deal(new(5, best_of=3), seed)
+        assert may(state) == {"AS"}
+
+
+def test_THU_START_3_the_seat_that_was_drawn_leads_any_card() -> None:
+    state = new(4, start="random")
+    for seat in range(4):
+        dealt, _ = dispatch.apply(state, CardsShuffled(STANDARD_DECK, (seat,)))
+        assert (to_act(dealt), len(may(dealt))) == (seat, 13)
+
+
+def test_THU_OUT_2_after_the_trick_seats_go_out_in_the_order_of_play() -> None:
+    start = position("5H | QH | 9H | 2H KD KS", leader=2, last_card="safe_after_trick")
+    state, facts = acts_with_facts(start, "9H 2H 5H")
+    assert not state.out
+    _, facts = acts_with_facts(state, "QH")
+    assert [fact for fact in facts if isinstance(fact, SeatOut)] == [SeatOut(2, 1), SeatOut(0, 2), SeatOut(1, 3)]
+
+
+@pytest.mark.parametrize(
+    ("hands", "line", "stalled"),
+    [
+        pytest.param("5H 6H 2D | 3C 4C | 8H 9H TH", "5H 3C", 8, id="THU-STALL-1"),
+        pytest.param("5H 6H 2D | 3C 4C | 8H 9H TH", "5H 3C 2D 4C", 0, id="THU-STALL-1 somebody goes out"),
+        pytest.param("5H 6H | 7H 8H", "5H 7H", 0, id="THU-STALL-1 all followed"),
+        pytest.param("5H | 3C 4C | 8H 9H", "5H 3C", 0, id="THU-STALL-1 nobody picks up"),
+        pytest.param("5H 6H | QH | 3C 4C | 3H", "5H QH 3C", 0, id="THU-STALL-1 out early in the trick"),
+    ],
+)
+def test_the_counter_counts_pick_ups_in_which_nobody_goes_out(hands: str, line: str, stalled: int) -> None:
+    assert acts(position(hands, stalled=7), line).stalled == stalled
+
+
+def test_THU_SCORE_4_THU_D15_card_points() -> None:
+    points = [scoring.card_points(mask_of(cards(f"{rank}H"))) for rank in "23456789TJQKA"]
+    assert points == [2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 11]
+
+
+def test_THU_END_4_THU_D18_the_labels_of_the_places_in_the_score() -> None:
+    places = ["gold", "silver", "bronze", "safe", "safe"]
+    for seats in THULLA.seats:
+        labels = [scoring.label(place, seats) for place in range(1, seats + 1)]
+        assert labels == [*places[: seats - 1], "loser"]
+    _, facts = acts_with_facts(position("5H | 6H | 7H 8H 3C"), "5H 6H")
+    assert (ended(facts).headline, ended(facts).notes) == ("game 1 of 1", ("gold", "silver", "loser, 3 cards"))
+    _, facts = acts_with_facts(position("5H 9C | 2S 3S 4S | AC", stall_limit=1), "5H 2S")
+    assert ended(facts).notes == ("loser, 3 cards, stall", "silver, 2 cards, stall", "gold, 1 card, stall")
+
+
+def test_THU_MATCH_1_wins_and_orders_are_kept() -> None:
+    state = position("5H | 6H QH", best_of=5, scoring="cards")
+    state = state._replace(progress=state.progress._replace(round_number=3, totals=(4, 2), orders=((0, 1), (1, 0))))
+    state, facts = acts_with_facts(state, "5H")
+    assert state.progress.orders == ((0, 1), (1, 0), (0, 1))
+    assert MarkChanged(Mark("wins", 0, "2")) in facts
+    assert due(state).round_number == 4
+
+
+def test_THU_VIS_1_THU_VIS_2_THU_VIS_3_a_seat_that_is_out_sees_the_trick_in_order_like_a_spectator() -> None:
+    state = acts(position("5H 2C | QH | 9H KD | 3H 4H"), "5H QH")
+    view = dispatch.view(state, 1)
+    assert view == dispatch.view(state, SPECTATOR)
+    assert not any(seat.cards for seat in view.seats)
+    assert view.pile("trick") == (PileCard(card("5H"), 0), PileCard(card("QH"), 1))
+
+
+def test_THU_VIS_4_hands_are_open_from_the_end_of_a_game_to_the_next_deal() -> None:
+    state = acts(position("5H | QH AD", best_of=3), "5H")
+    for viewer in (0, 1, SPECTATOR):
+        assert notation(dispatch.view(state, viewer).seats[1].cards) == ["AD", "QH"]
+    assert not any(seat.cards for seat in dispatch.view(deal(state), SPECTATOR).seats)
+
 
 AFTER = {"last_card": "safe_after_trick"}
 CUTTER = {"pickup": "cutter"}
@@ -100,10 +209,11 @@ def test_the_leader_and_their_cards(hands: str, line: str, options: dict[str, An
         pytest.param("5H 9C | 6H | 7H 8H 3C", "0:5H 6H 7H 3C 9C", {}, "1 0 2", "0 0 1, 1 0 4, 0 0 8", id="THU-SCORE-3"),
     ],
 )
-def test_the_finishing_order_and_its_points(
+def test_THU_SCORE_1_the_finishing_order_and_its_points(
     hands: str, line: str, options: dict[str, Any], order: str, paid: str
 ) -> None:
-    for name, totals in zip(("cards", "cards_each_out", "points"), paid.split(","), strict=False):
+    won = " ".join(str(int(seat == int(order[0]))) for seat in range(len(order.split())))
+    for name, totals in zip(("none", "cards", "cards_each_out", "points"), (won, *paid.split(",")), strict=False):
         state = acts(position(hands, leader=int(line[0]), scoring=name, **options), line)
         assert state.progress.orders[-1] == numbers(order)
         assert not totals or dispatch.scores(state) == numbers(totals)
