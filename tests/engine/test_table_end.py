@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import pytest
 
+from croupier.engine.api.fact_codec import encode_view
 from croupier.engine.api.scoring_channel import encode_result
 from croupier.engine.core import decide
 from croupier.engine.core.clock import AWAY_MILLISECONDS
@@ -70,7 +71,7 @@ def test_the_end_shows_the_ranking_and_nothing_else(game: str, seed: int) -> Non
         )
         for viewer in viewers(config):
             shown = before.after.view(viewer)
-            assert last.after.view(viewer) == fold(shown, last.facts, viewer)
+            assert encode_view(last.after.view(viewer)) == fold(encode_view(shown), last.facts, viewer)
             assert last.after.view(viewer) == shown._replace(seats_to_act=(), ranking=ended.ranking)
             assert viewer == SPECTATOR or last.after.legal_actions(viewer) == NOTHING_LEGAL
         assert (last.after.scores, last.after.deadline) == (before.after.scores, 0)

@@ -128,17 +128,6 @@ def test_views_and_facts_show_a_viewer_only_their_hand_and_open_cards(game: Game
                 assert mentioned(texts(fact)) <= may_know, (viewer, fact)
 
 
-@every_table
-def test_refusals_name_only_cards_that_the_seat_knows(game: Game, seats: int, seed: int) -> None:
-    for step, random in transitions(game, seats, seed):
-        attempted = attempted_actions(NOTHING_LEGAL, random)
-        for seat in range(seats):
-            for action in random.sample(attempted, 5):
-                learned = outcome(step.after, SeatActed(seat, action), seat)
-                if isinstance(learned, tuple) and (others := mentioned([learned[1]]) - named(action)):
-                    assert others <= known(step.after, seat)
-
-
 def outcome(
     state: State, event: Event, viewer: Viewer, reveals: Callable[[Fact], bool] = lambda _: False
 ) -> tuple[str, str] | list[Fact] | str | None:
