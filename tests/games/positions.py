@@ -24,7 +24,16 @@ from croupier.games.actions import (
 )
 from croupier.games.cards import NOTATION, SUITS, card, cards, notation
 from croupier.games.facts import SPECTATOR, Fact, RoundEnded, RoundScore, Seat
-from croupier.games.interface import GameOver, SeatActed, SeatsToAct, ShuffleNeeded, State
+from croupier.games.interface import (
+    GameOver,
+    OptionValue,
+    SeatActed,
+    SeatsToAct,
+    ShuffleNeeded,
+    State,
+    resolve_options,
+)
+from croupier.games.registry import GAMES
 from croupier.games.solo.contracts import KINDS
 from tests.games import dispatch
 from tests.games.comparison import apply, rule_against
@@ -40,6 +49,12 @@ WORDS: dict[str, Action] = {
     "yield": YieldBid(),
     "throw_down": ThrowDown(),
 }
+
+
+def new(game: str, seats: int, **options: OptionValue) -> Any:
+    """Return a table before its first deal."""
+    rules = GAMES[game]
+    return rules.new(seats, resolve_options(rules, seats, options))
 
 
 def action(text: str) -> Action:

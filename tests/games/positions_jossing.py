@@ -1,19 +1,19 @@
 """Sections of Jøssing with given hands."""
 
+from functools import partial
+
 from croupier.games.cards import Card, card, cards
 from croupier.games.facts import Seat
 from croupier.games.hands import cards_left
-from croupier.games.interface import CardsShuffled, OptionValue, resolve_options
+from croupier.games.interface import CardsShuffled, OptionValue
 from croupier.games.jossing import Jossing, JossingState
 from croupier.games.jossing.state import JossingOptions, Section
+from tests.games import positions
 from tests.games.comparison import apply
 
 JOSSING = Jossing()
-
-
-def new(seats: int, **options: OptionValue) -> JossingState:
-    """Return a table before its first deal."""
-    return JOSSING.new(seats, resolve_options(JOSSING, seats, options))
+new = partial(positions.new, "jossing")
+"""Return a table before its first deal."""
 
 
 def before(seats: int, size: int, dealer: Seat, **options: OptionValue) -> JossingState:

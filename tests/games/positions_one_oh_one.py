@@ -1,6 +1,7 @@
 """Positions in the middle of a round of 101."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from croupier.games.cards import SUITS, cards, notation
 from croupier.games.facts import PileCard, Seat
@@ -8,13 +9,11 @@ from croupier.games.hands import hand_of
 from croupier.games.interface import OptionValue, resolve_options
 from croupier.games.one_oh_one import OneOhOne, OneOhOneState
 from croupier.games.one_oh_one.state import OneOhOneOptions, Progress, circle
+from tests.games import positions
 
 ONE_OH_ONE = OneOhOne()
-
-
-def new(seats: int, **options: OptionValue) -> OneOhOneState:
-    """Return a table before its first deal."""
-    return ONE_OH_ONE.new(seats, resolve_options(ONE_OH_ONE, seats, options))
+new = partial(positions.new, "one_oh_one")
+"""Return a table before its first deal."""
 
 
 def position(

@@ -2,24 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from croupier.games.cards import SUITS, Card, card, cards
 from croupier.games.facts import PileCard, Seat
 from croupier.games.hands import hand_of
-from croupier.games.interface import CardsShuffled, OptionValue, resolve_options
+from croupier.games.interface import CardsShuffled, OptionValue
 from croupier.games.one_ten import OneTen, OneTenState
 from croupier.games.one_ten import state as states
-from tests.games import dispatch
+from tests.games import dispatch, positions
 
 ONE_TEN = OneTen()
+new = partial(positions.new, "one_ten")
+"""Return a table before its first deal."""
 ROUND_HANDS = "5S JS KC QD 2H | 2S 3S 4C TD QH | KD KH 9D 2D 5C"
 """The round of the scoring examples on the rules page."""
 ROUND = "0:5S 1:2S 2:9D 0:JS 1:3S 2:2D 0:KC 1:4C 2:5C 0:QD 1:TD 2:KD 2:KH 0:2H 1:QH"
-
-
-def new(seats: int, **options: OptionValue) -> OneTenState:
-    """Return a table before its first deal."""
-    return ONE_TEN.new(seats, resolve_options(ONE_TEN, seats, options))
 
 
 def shuffled(options: states.OneTenOptions, dealer: Seat, hands: str, kitty: str, stock: str = "") -> tuple[Card, ...]:

@@ -1,17 +1,17 @@
 """Positions in the middle of a game of Thulla."""
 
+from functools import partial
+
 from croupier.games.cards import cards, mask_of
 from croupier.games.facts import Seat
-from croupier.games.interface import OptionValue, resolve_options
+from croupier.games.interface import OptionValue
 from croupier.games.thulla import Thulla
 from croupier.games.thulla.state import PlayedCard, Progress, ThullaState
+from tests.games import positions
 
 THULLA = Thulla()
-
-
-def new(seats: int, **options: OptionValue) -> ThullaState:
-    """Return a table before its first deal."""
-    return THULLA.new(seats, resolve_options(THULLA, seats, options))
+new = partial(positions.new, "thulla")
+"""Return a table before its first deal."""
 
 
 def position(
