@@ -25,7 +25,7 @@ from croupier.games.actions import (
 )
 from croupier.games.cards import STANDARD_NAMES, Card, CardFace, card_names
 from croupier.games.choices import ActionChoice, AmountChoice, CardChoice, Parts, complete, fits
-from tests.games.toy_state import NAMES
+from tests.games.toy import NAMES
 
 ENCODED: tuple[tuple[Action, dict[str, object]], ...] = (
     (Bid(-20), {"type": "bid", "amount": -20}),

@@ -7,11 +7,22 @@ from typing import Any
 
 import pytest
 
+from benchmarks.matches import MIN_DEALS, League, comparisons, standings
 from croupier.games.actions import UNCHOSEN, Action, KeepCards, Lay, Play, StandPat, SwapCards
 from croupier.games.bots import random_legal
 from croupier.games.choices import ActionChoice, CardChoice, cards_of
 from croupier.games.facts import View
-from croupier.games.interface import Bot, Game, Legal, Observation, OptionValue, RandomSource, State
+from croupier.games.interface import (
+    Bot,
+    Game,
+    Legal,
+    Observation,
+    OptionValue,
+    OptionValues,
+    RandomSource,
+    State,
+    resolve_options,
+)
 from croupier.games.jossing.chances import tricks_distribution
 from croupier.games.registry import GAMES, bots_of
 from croupier.games.search import SearchBot
@@ -34,7 +45,7 @@ from tests.games.positions_solo import (
 )
 from tests.games.positions_solo import dealt as solo
 from tests.games.positions_thulla import position as thulla
-from tests.games.seats import is_significantly_better, observation, places, play_out
+from tests.games.seats import observation, play_out
 
 VARIED: Mapping[str, dict[str, OptionValue]] = {
     "thulla": {"pickup": "cutter", "last_card": "safe_after_trick"},
@@ -65,6 +76,21 @@ def test_bots_play_every_table_to_its_end(game: Game, seats: int, seed: int) -> 
         play_out(game, seats, table.options, chosen, table.random)
 
 
+def bids_sensibly(observation: Observation, randrange: RandomSource) -> Action:
+    """Return sensible bids and calls of Solo, and random card plays."""
+    playing = isinstance(observation.legal.actions[0], Play)
+    return random_legal(observation, randrange) if playing else GAMES["solo"].bots["sensible"](observation, randrange)
+
+
+def plays_better(game: Game, seats: int, options: OptionValues, bots: dict[str, Bot], tables: int) -> bool:
+    """Return whether the first of two bots, alone among others of the second, plays significantly better."""
+    one, other = bots
+    seatings = tuple(tuple(one if seat == own else other for seat in range(seats)) for own in range(seats))
+    league = League(game, resolve_options(game, seats, options), bots, seatings, "league")
+    ranked = standings([league.deal(number) for number in range(max(tables // seats, MIN_DEALS))])
+    return comparisons(ranked) == [f"{one} plays better than {other}: the intervals are apart"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "seats", "options"),
@@ -72,10 +98,22 @@ def test_bots_play_every_table_to_its_end(game: Game, seats: int, seed: int) -> 
     + [pytest.param(GAMES[name], GAMES[name].seats[0], VARIED[name], id=f"{name}-varied") for name in VARIED],
 )
 def test_sensible_play_beats_random_play_significantly(game: Game, seats: int, options: dict[str, OptionValue]) -> None:
-    bots = bots_of(game)
     ends = LEAGUE_OPTIONS.get(game.id, {}) | options
-    games = 120 if game.id == "thulla" else 40
-    assert is_significantly_better(places(game, seats, ends, bots["sensible"], bots["random"], games))
+    bots = {name: game.bots[name] for name in ("sensible", "random")}
+    assert plays_better(game, seats, ends, bots, tables=120 if game.id == "thulla" else 40)
+
+
+@pytest.mark.slow
+def test_sensible_card_play_of_solo_wins_among_players_with_the_same_bidding() -> None:
+    bots = {"sensible": GAMES["solo"].bots["sensible"], "bidder": bids_sensibly}
+    assert plays_better(GAMES["solo"], 4, {}, bots, tables=80)
+
+
+@pytest.mark.slow
+def test_search_plays_better_than_sensible() -> None:
+    game = GAMES["thulla"]
+    bots = {"search": SearchBot(game, max_iterations=15), "sensible": game.bots["sensible"]}
+    assert plays_better(game, 2, {}, bots, tables=10)
 
 
 def picked_at_random(legal: Legal) -> Counter[Action]:
@@ -236,15 +274,3 @@ def test_the_distribution_of_independent_tricks() -> None:
     assert tricks_distribution([]) == [1.0]
     assert tricks_distribution([0.5, 0.5]) == [0.25, 0.5, 0.25]
     assert tricks_distribution([1.0, 0.0, 1.0]) == [0.0, 0.0, 1.0, 0.0]
-
-
-@pytest.mark.slow
-def test_sensible_card_play_wins_among_players_of_solo_with_the_same_bidding() -> None:
-    game = GAMES["solo"]
-
-    def bids_alone(observation: Observation, randrange: RandomSource) -> Action:
-        """Return sensible bids and calls, and random card plays."""
-        playing = isinstance(observation.legal.actions[0], Play)
-        return random_legal(observation, randrange) if playing else game.bots["sensible"](observation, randrange)
-
-    assert is_significantly_better(places(game, 4, {}, game.bots["sensible"], bids_alone, games=80))

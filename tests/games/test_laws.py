@@ -11,9 +11,9 @@ from random import Random
 import pytest
 
 from croupier.engine.api.fact_codec import encode_view
-from croupier.games.actions import PLAYS, Play, decode_action
+from croupier.games.actions import PLAYS, Bid, Declare, Draw, Lay, Play, decode_action
 from croupier.games.cards import NOTATION, Card, card_names
-from croupier.games.facts import SPECTATOR, CardsMoved, RoundStarted
+from croupier.games.facts import SPECTATOR, CardsMoved, ContractChanged, OwnedPile, RoundStarted, SeatOut
 from croupier.games.interface import (
     NOTHING_LEGAL,
     CardsShuffled,
@@ -38,6 +38,7 @@ from tests.games.laws import (
     tables,
     transitions,
 )
+from tests.games.toy import TOY
 from tests.games.walk import sample_options, some_viewers, walk
 
 ATTEMPTS = 25
@@ -212,3 +213,27 @@ def test_invalid_actions_are_refused(action: dict[str, object], seed: int) -> No
         for _, event, *_ in itertools.islice(walk(game, compared.state, random), 10):
             assert compared.refusal_of_action(random.randrange(game.seats[0]), action)
             compared, _ = compared.apply(event)
+
+
+def test_random_walks_of_the_toy_reach_all_features_that_only_it_uses() -> None:
+    transitions = [step for seed in range(60) for step in walk(TOY, TOY.new(4, {}), Random(seed))]
+    actions = [(step.event.seat, step.event.action) for step in transitions if isinstance(step.event, SeatActed)]
+    assert {action.bid for _, action in actions if isinstance(action, Bid)} == {10, 20, 30}
+    assert {action.pile for _, action in actions if isinstance(action, Draw)} == {"stock", "waste"}
+    assert {action.pile for _, action in actions if isinstance(action, Lay)} == {"", "melds"}
+    assert any(isinstance(action, Lay) and action.owner not in (None, seat) for seat, action in actions)
+    boasts = [action for _, action in actions if isinstance(action, Declare)]
+    assert {action.amount for action in boasts} == {1, 2, 3}
+    assert {action.seat for action in boasts} == {0, 1, 2, 3}
+    facts = [fact for step in transitions for fact in step.facts]
+    assert any(isinstance(fact, SeatOut) and fact.place is None for fact in facts)
+    assert any(isinstance(fact, ContractChanged) and fact.changes.trump == -1 for fact in facts)
+    taken_up = [fact.cards for fact in facts if isinstance(fact, CardsMoved) and isinstance(fact.source, OwnedPile)]
+    assert {len(cards) for cards in taken_up} == {0, 1}
+    piles = {
+        (pile.name, pile.owner, pile.face_down)
+        for step in transitions
+        for pile in dispatch.view(step.after, SPECTATOR).piles
+    }
+    owned = {(name, owner, name == "reserve") for name in ("melds", "reserve") for owner in range(4)}
+    assert piles == {("stock", None, True), ("waste", None, False)} | owned

@@ -9,19 +9,71 @@ with it, ends after two turns of each seat, or when the stock or all hands are e
 seats play in teams, who share theirs.
 """
 
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeVar
 
-from croupier.games import interface
-from croupier.games.actions import UNCHOSEN, Action, Bid, Draw, Pass
+from croupier.games import facts, interface
+from croupier.games.actions import UNCHOSEN, Action, Bid, Declare, Draw, Lay, Pass
 from croupier.games.bots import random_legal
-from croupier.games.cards import Card
-from croupier.games.choices import ActionChoice, fits
-from croupier.games.facts import Fact, Pile, PileCard, Seat, SeatView, View, Viewer
-from tests.games.toy_phases import after, choices, deal
-from tests.games.toy_state import BIDS, DECK, FACES, NAMES, ToyState, ranking, teams_of
+from croupier.games.cards import OWN_CARDS, Card, CardFace, card_names
+from croupier.games.choices import ActionChoice, AmountChoice, CardChoice, fits
+from croupier.games.facts import Call, Contract, Fact, Mark, MoveReason, OwnedPile, Pile, PileCard, Seat, View, Viewer
+from croupier.games.standings import ranked
+
+FACES = tuple(
+    CardFace(OWN_CARDS[12 * suit + rank - 1], f"{colour[0].upper()}{rank}", colour, str(rank), f"{colour} {rank}")
+    for suit, colour in enumerate(("red", "blue"))
+    for rank in range(1, 13)
+)
+NAMES = card_names(FACES)
+DECK = tuple(face.card for face in FACES)
+HAND_SIZE = 3
+TURNS = 2
+"""How many turns each seat has."""
+BIDS = AmountChoice(10, 30, 10)
+BOASTS = AmountChoice(1, 3)
+T = TypeVar("T")
+
+
+class ToyState(NamedTuple):
+    """A table; `turns` counts those that are over, `boasts` holds the amount that was named with each seat, or 0."""
+
+    totals: tuple[int, ...]
+    phase: str = "deal"
+    turn: Seat = 0
+    turns: int = 0
+    hands: tuple[tuple[Card, ...], ...] = ()
+    reserves: tuple[tuple[Card, ...], ...] = ()
+    melds: tuple[tuple[PileCard, ...], ...] = ()
+    stock: tuple[Card, ...] = ()
+    waste: tuple[PileCard, ...] = ()
+    calls: tuple[Call, ...] = ()
+    boasts: tuple[int, ...] = ()
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether the table awaits an action of a seat."""
+        return self.phase in ("bid", "draw", "lay")
+
+    @property
+    def contract(self) -> Contract:
+        """The first of the highest bids."""
+        bids = [(call.action.bid, -call.seat) for call in self.calls if isinstance(call.action, Bid)]
+        amount, seat = max(bids, default=(0, 0))
+        return Contract(declarer=-seat, amount=int(amount), trump=facts.NO_TRUMP) if amount else Contract()
+
+    @property
+    def ranking(self) -> facts.Ranking:
+        """The groups of seats by their totals, best first."""
+        return ranked(range(len(self.totals)), lambda seat: -self.totals[seat])
+
+    def is_out(self, seat: Seat) -> bool:
+        """Return whether a seat has no cards left."""
+        return self.phase != "deal" and not self.hands[seat] and not self.reserves[seat]
+
+    def with_hand(self, seat: Seat, hand: Sequence[Card]) -> "ToyState":
+        return self._replace(hands=_changed(self.hands, seat, tuple(sorted(hand))))
 
 
 class Toy(interface.Rules[ToyState]):
@@ -36,31 +88,23 @@ class Toy(interface.Rules[ToyState]):
     deck = FACES
 
     def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:
-        """Return two pairs at a table of four."""
-        return teams_of(seats)
+        return ((0, 2), (1, 3)) if seats == 4 else ()
 
     def options(self, seats: int) -> tuple[interface.Option, ...]:
-        """Return none."""
         return ()
 
     def new(self, seats: int, options: interface.OptionValues) -> ToyState:
-        """Return the state before the deal."""
         return ToyState((0,) * seats, hands=((),) * seats)
 
     def awaiting(self, state: ToyState) -> interface.Awaiting:
-        """Return the seat to act, the deal, or the end."""
         if state.phase == "deal":
             return interface.ShuffleNeeded(DECK, (), 1, 1)
-        if state.is_playing:
-            return interface.SeatsToAct((state.turn,))
-        return interface.GameOver(ranking(state), "played")
+        return interface.SeatsToAct((state.turn,)) if state.is_playing else interface.GameOver(state.ranking, "played")
 
     def scores(self, state: ToyState) -> tuple[int, ...]:
-        """Return the totals."""
         return state.totals
 
     def legal_actions(self, state: ToyState, seat: Seat) -> interface.Legal:
-        """Return what a seat may do."""
         if not state.is_playing or seat != state.turn:
             return interface.NOTHING_LEGAL
         match state.phase:
@@ -69,62 +113,96 @@ class Toy(interface.Rules[ToyState]):
             case "draw":
                 return interface.Legal((Draw("stock"), Draw("waste")) if state.waste else (Draw("stock"),))
             case _:
-                return interface.Legal((), tuple(choices(state, seat)))
+                return interface.Legal((), tuple(self._choices(state, seat)))
+
+    def _choices(self, state: ToyState, seat: Seat) -> Iterator[ActionChoice]:
+        """Yield rows on the seat's own melds and its partner's, and boasts."""
+        hand, seats = state.hands[seat], range(len(state.totals))
+        if not state.melds[seat]:
+            yield ActionChoice(Lay((), "row"), CardChoice(hand, 1, len(hand)))
+        for owner in next((team for team in self.teams(len(seats)) if seat in team), (seat,)):
+            if state.melds[owner]:
+                yield ActionChoice(Lay((), "row", "melds", owner), CardChoice(hand, 1, len(hand)))
+        others = tuple(other for other in seats if other != seat)
+        yield ActionChoice(Declare("boast"), CardChoice(hand, 1, 1), amount=BOASTS, seats=others)
 
     def event_rules(self, state: ToyState) -> interface.EventRules:
-        """Return the rule of the deal."""
         return interface.EventRules(*["TOY-DEAL-1"] * 4)
 
     def act(self, state: ToyState, seat: Seat, action: Action) -> tuple[ToyState, tuple[Fact, ...]]:
-        """Return the next state and what became known; raises IllegalAction."""
         legal = self.legal_actions(state, seat)
         if action not in legal.actions and not any(fits(choice, action) for choice in legal.choices):
             raise interface.IllegalAction("TOY-ACT-1", "that is not possible now")
-        facts: list[Fact] = []
-        return after(state, seat, action, facts), tuple(facts)
+        news: list[Fact] = []
+        match action:
+            case Draw(pile):
+                state = _drawn(state, seat, pile or "", news)
+            case Lay(cards, _, _, owner):
+                state = self._turn_over(_laid(state, seat, cards, seat if owner is None else owner, news), seat, news)
+            case Declare():
+                state = self._turn_over(_boasted(state, seat, action, news), seat, news)
+            case _:
+                state = _called(state, Call(seat, action), news)
+        return state, tuple(news)
 
     def shuffle(self, state: ToyState, shuffled: interface.CardsShuffled) -> tuple[ToyState, tuple[Fact, ...]]:
-        """Deal."""
-        return deal(state, shuffled.cards)
+        order, seats = shuffled.cards, len(state.totals)
+        hands = tuple(tuple(sorted(order[HAND_SIZE * seat : HAND_SIZE * (seat + 1)])) for seat in range(seats))
+        beside = order[HAND_SIZE * seats :]
+        news: list[Fact] = [facts.RoundStarted(1, None)]
+        for seat in range(seats):
+            reserve, kept = OwnedPile("reserve", seat), beside[seat : seat + 1]
+            news += facts.moves_to_hand(None, seat, hands[seat], MoveReason.DEAL)
+            for cards, audience in ((kept, facts.only(seat)), ((), facts.all_but(seat))):
+                news.append(facts.CardsMoved(None, reserve, cards, 1, MoveReason.DEAL, audience, face_down=True))
+        stock, turned = beside[seats + 1 :], beside[seats]
+        news.append(facts.CardsMoved(None, "stock", (), len(stock), MoveReason.DEAL, face_down=True))
+        news.append(facts.CardsMoved(None, "waste", (turned,), 1, MoveReason.DEAL))
+        dealt = state._replace(
+            hands=hands,
+            reserves=tuple((card,) for card in beside[:seats]),
+            melds=((),) * seats,
+            stock=stock,
+            waste=(PileCard(turned, None),),
+            boasts=(0,) * seats,
+        )
+        return _turn(dealt, "bid", 0, news), tuple(news)
 
     def shuffle_record(self, state: ToyState, shuffled: interface.CardsShuffled) -> dict[str, Any]:
-        """Return the deal for replays."""
         return {"type": "deal", "deck": [NAMES.text(card) for card in shuffled.cards]}
 
     def ranking_at_limit(self, state: ToyState) -> None:
         """Return None: its only round has not ended."""
 
     def view(self, state: ToyState, viewer: Viewer) -> View:
-        """Return all that a viewer may know."""
+        seats = [
+            facts.SeatView(len(hand), hand if seat == viewer else (), state.totals[seat], is_out=state.is_out(seat))
+            for seat, hand in enumerate(state.hands)
+        ]
+        boasts = [Mark("boast", seat, str(amount)) for seat, amount in enumerate(state.boasts) if amount]
         return View(
             round_number=int(state.phase != "deal"),
             phase=state.phase,
             dealer=None,
-            seats=tuple(_seat(state, seat, viewer) for seat in range(state.seats)),
+            seats=tuple(seats),
             piles=tuple(pile for pile in _piles(state, viewer) if pile.card_count),
             calls=state.calls,
             contract=state.contract,
-            marks=state.marks,
+            marks=(*boasts, *([Mark("turns", None, str(state.turns))] if state.turns else [])),
             seats_to_act=(state.turn,) if state.is_playing else (),
-            ranking=ranking(state) if state.phase == "over" else (),
+            ranking=state.ranking if state.phase == "over" else (),
         )
 
     def determinize(self, observation: interface.Observation, randrange: interface.RandomSource) -> ToyState:
-        """Return a table that looks the same to the seat."""
         view, seat = observation.view, observation.seat
         piles = {(pile.name, pile.owner): pile for pile in view.piles}
-        known = {*view.seats[seat].cards, *(laid.card for pile in view.piles for laid in pile.cards)}
-        hidden = [card for card in DECK if card not in known]
+        hidden = [card for card in DECK if card not in view.cards_seen(seat)]
         unseen = iter([hidden.pop(randrange(len(hidden))) for _ in range(len(hidden))])
 
         def lying(name: str, owner: Seat | None = None) -> tuple[PileCard, ...]:
             pile = piles.get((name, owner), Pile(name, 0, ()))
             return pile.cards or tuple(PileCard(next(unseen), None) for _ in range(pile.card_count))
 
-        def cards(name: str, owner: Seat | None = None) -> tuple[Card, ...]:
-            return tuple(laid.card for laid in lying(name, owner))
-
-        seats = range(len(view.seats))
         marks = {(mark.name, mark.seat): int(mark.value) for mark in view.marks}
         hands = [held.cards or tuple(next(unseen) for _ in range(held.card_count)) for held in view.seats]
         return ToyState(
@@ -133,37 +211,100 @@ class Toy(interface.Rules[ToyState]):
             turn=seat,
             turns=marks.get(("turns", None), 0),
             hands=tuple(tuple(sorted(hand)) for hand in hands),
-            reserves=tuple(cards("reserve", owner) for owner in seats),
-            melds=tuple(lying("melds", owner) for owner in seats),
-            stock=cards("stock"),
+            reserves=tuple(tuple(laid.card for laid in lying("reserve", owner)) for owner in range(len(hands))),
+            melds=tuple(lying("melds", owner) for owner in range(len(hands))),
+            stock=tuple(laid.card for laid in lying("stock")),
             waste=lying("waste"),
             calls=view.calls,
-            boasts=tuple(marks.get(("boast", named), 0) for named in seats),
+            boasts=tuple(marks.get(("boast", named), 0) for named in range(len(hands))),
         )
 
     def evaluate(self, before: ToyState, after: ToyState) -> tuple[float, ...]:
         """Return the share of the deck that each seat has laid."""
         return tuple(len(laid) / len(DECK) for laid in after.melds)
 
+    def _turn_over(self, state: ToyState, seat: Seat, news: list[Fact]) -> ToyState:
+        """Return the table in the next seat's turn, after a seat without cards has taken up its reserve or is out."""
+        reserve, seats = state.reserves[seat], len(state.totals)
+        if not state.hands[seat] and reserve:
+            news += facts.moves_to_hand(OwnedPile("reserve", seat), seat, reserve, MoveReason.PICK_UP)
+            state = state._replace(reserves=_changed(state.reserves, seat, ())).with_hand(seat, reserve)
+        elif not state.hands[seat]:
+            news.append(facts.SeatOut(seat))
+        state = state._replace(turns=state.turns + 1)
+        news.append(facts.MarkChanged(Mark("turns", None, str(state.turns))))
+        playing = [other % seats for other in range(seat + 1, seat + seats + 1) if not state.is_out(other % seats)]
+        if playing and state.stock and state.turns < TURNS * seats:
+            return _turn(state, "draw", playing[0], news)
+        return self._over(state, news)
+
+    def _over(self, state: ToyState, news: list[Fact]) -> ToyState:
+        teams = self.teams(len(state.totals)) or [(seat,) for seat in range(len(state.totals))]
+        shared = {seat: sum(len(state.melds[other]) for other in team) for team in teams for seat in team}
+        points = tuple(shared[seat] for seat in sorted(shared))
+        state = state._replace(phase="over", totals=points)
+        news.append(facts.RoundEnded(facts.RoundScore(1, points, points, ())))
+        news += [facts.TurnChanged("over", ()), facts.GameEnded(state.ranking, "played")]
+        return state
+
 
 TOY: Final = Toy()
 
 
-def _seat(state: ToyState, seat: Seat, viewer: Viewer) -> SeatView:
-    hand = state.hands[seat]
-    return SeatView(len(hand), hand if seat == viewer else (), state.totals[seat], is_out=state.is_out(seat))
+def _changed(values: tuple[T, ...], at: int, value: T) -> tuple[T, ...]:
+    return (*values[:at], value, *values[at + 1 :])
+
+
+def _turn(state: ToyState, phase: str, seat: Seat, news: list[Fact]) -> ToyState:
+    news.append(facts.TurnChanged(phase, (seat,)))
+    return state._replace(phase=phase, turn=seat)
+
+
+def _called(state: ToyState, call: Call, news: list[Fact]) -> ToyState:
+    called = state._replace(calls=(*state.calls, call))
+    news.append(facts.Called(call))
+    if called.contract != state.contract:
+        news.append(facts.ContractChanged(called.contract))
+    following = (call.seat + 1) % len(state.totals)
+    return _turn(called, "bid" if following else "draw", following, news)
+
+
+def _drawn(state: ToyState, seat: Seat, pile: str, news: list[Fact]) -> ToyState:
+    if pile == "stock":
+        card, state = state.stock[0], state._replace(stock=state.stock[1:])
+        news += facts.moves_to_hand("stock", seat, (card,), MoveReason.DRAW)
+    else:
+        card, state = state.waste[-1].card, state._replace(waste=state.waste[:-1])
+        news.append(facts.CardsMoved("waste", seat, (card,), 1, MoveReason.DRAW))
+    return _turn(state.with_hand(seat, (*state.hands[seat], card)), "lay", seat, news)
+
+
+def _laid(state: ToyState, seat: Seat, cards: tuple[Card, ...], owner: Seat, news: list[Fact]) -> ToyState:
+    news.append(facts.CardsMoved(seat, OwnedPile("melds", owner), cards, len(cards), MoveReason.LAY))
+    grown = state.melds[owner] + tuple(PileCard(card, seat) for card in cards)
+    left = [card for card in state.hands[seat] if card not in cards]
+    return state._replace(melds=_changed(state.melds, owner, grown)).with_hand(seat, left)
+
+
+def _boasted(state: ToyState, seat: Seat, boast: Declare, news: list[Fact]) -> ToyState:
+    named, amount, (card,) = boast.seat or 0, boast.amount or 0, boast.cards
+    news.append(facts.Called(Call(seat, boast)))
+    news.append(facts.CardsMoved(seat, "waste", (card,), 1, MoveReason.DISCARD))
+    news.append(facts.MarkChanged(Mark("boast", named, str(amount))))
+    state = state._replace(
+        waste=(*state.waste, PileCard(card, seat)),
+        calls=(*state.calls, Call(seat, boast)),
+        boasts=_changed(state.boasts, named, amount),
+    )
+    return state.with_hand(seat, [held for held in state.hands[seat] if held != card])
 
 
 def _piles(state: ToyState, viewer: Viewer) -> Iterator[Pile]:
     """Yield the piles by name, then by owner."""
-    melds = (Pile("melds", len(laid), laid, owner) for owner, laid in enumerate(state.melds))
-    reserves = (
-        Pile("reserve", len(cards), _known(cards, owner == viewer), owner, face_down=True)
-        for owner, cards in enumerate(state.reserves)
-    )
-    stock = Pile("stock", len(state.stock), (), face_down=True)
-    return chain(melds, reserves, (stock, Pile("waste", len(state.waste), state.waste)))
-
-
-def _known(cards: tuple[Card, ...], is_own: bool) -> tuple[PileCard, ...]:
-    return tuple(PileCard(card, None) for card in cards) if is_own else ()
+    for owner, laid in enumerate(state.melds):
+        yield Pile("melds", len(laid), laid, owner)
+    for owner, cards in enumerate(state.reserves):
+        known = tuple(PileCard(card, None) for card in cards) if owner == viewer else ()
+        yield Pile("reserve", len(cards), known, owner, face_down=True)
+    yield Pile("stock", len(state.stock), (), face_down=True)
+    yield Pile("waste", len(state.waste), state.waste)
