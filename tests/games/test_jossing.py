@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 
 from croupier.games.actions import PLAYS, Action, Bid, Pass
-from croupier.games.cards import STANDARD_DECK, card, cards, notation
+from croupier.games.cards import STANDARD_DECK, cards, notation
 from croupier.games.facts import SPECTATOR, CardsMoved, Contract, RoundEnded, Seat, all_but, only
-from croupier.games.interface import CardsShuffled, IllegalAction, SeatActed, SeatsToAct
-from croupier.games.jossing import JossingState, scoring
+from croupier.games.interface import CardsShuffled, SeatActed, SeatsToAct
+from croupier.games.jossing import scoring
 from tests.games import dispatch
 from tests.games.comparison import rule_against
-from tests.games.fold import facts_for
 from tests.games.positions import (
     acts,
     acts_with_facts,
@@ -28,6 +27,7 @@ from tests.games.positions import (
     to_act,
 )
 from tests.games.positions_jossing import JOSSING, before, new, section, shuffled
+from tests.games.test_secrecy import outcome
 from tests.games.walk import viewers, walk
 
 THREE = "2C 3C | 5C 6D | 8C 9H"
@@ -45,15 +45,6 @@ def test_JOS_DECK_1_JOS_DECK_3_all_of_one_or_two_packs_without_jokers_are_shuffl
     for number in (1, 2, 3):
         assert due(state) == (STANDARD_DECK, (), number, 1)
         state = first_legal(deal(state))
-
-
-@pytest.mark.parametrize("trump", range(4))
-def test_JOS_DECK_2_ranks_are_the_same_for_trumps_and_others(trump: int) -> None:
-    for led in range(4):
-        value_of = scoring.worth(trump, led)
-        for suit in {led, trump}:
-            of_suit = [value_of[card(rank + "CDHS"[suit])] for rank in "23456789TJQKA"]
-            assert of_suit == sorted(set(of_suit))
 
 
 def test_JOS_DEAL_2_one_card_at_a_time_from_the_left_of_the_dealer() -> None:
@@ -85,39 +76,16 @@ def test_JOS_DEAL_4_nobody_acts_before_the_deal() -> None:
     assert {refusal(new(3), text, 0) for text in ("0", "2C", "pass")} == {"JOS-DEAL-4"}
 
 
-@pytest.mark.parametrize("size", [1, 5, 10])
-def test_JOS_BID_2_any_number_from_none_to_all(size: int) -> None:
-    hands = " | ".join(" ".join(notation(range(start, start + size))) for start in (0, 13))
-    assert legal(section(hands, "AS"), 0) == " ".join(map(str, range(size + 1)))
-
-
-def test_JOS_BID_4_what_the_others_bid_makes_no_difference_before_all_are_in(seed: int) -> None:
-    random = Random(seed)
-    for _ in range(20):
-        one = other = section("2C 3C | 5C 6C | 8C 9C | JC QC", "AH", random.randrange(4), hook=random.random() < 0.5)
-        order = [seat for seat in random.sample(range(4), 4) if dispatch.legal_actions(one, seat).actions]
-        for at, seat in enumerate(order[:-1], start=1):
-            one, facts = dispatch.apply(one, SeatActed(seat, Bid(random.randrange(3))))
-            other, others_facts = dispatch.apply(other, SeatActed(seat, Bid(random.randrange(3))))
-            for viewer in {*viewers(4)} - {*order[:at]}:
-                assert facts_for(facts, viewer) == facts_for(others_facts, viewer)
-                assert (dispatch.view(one, viewer), dispatch.awaiting(one)) == (
-                    dispatch.view(other, viewer),
-                    dispatch.awaiting(other),
-                )
-                assert viewer == SPECTATOR or learned(one, viewer) == learned(other, viewer)
-
-
-def learned(state: JossingState, seat: int) -> list[object]:
-    """Return the legal actions that a seat receives."""
-    answers: list[object] = [dispatch.legal_actions(state, seat)]
+@pytest.mark.parametrize("hook", [False, True])
+def test_JOS_BID_4_what_the_others_bid_makes_no_difference_before_all_are_in(hook: bool) -> None:
+    start = section("2C 3C | 5C 6C | 8C 9C | JC QC", "AH", 3, hook=hook)
+    one, other = acts(start, "0:2"), acts(start, "0:0")
     tried: list[Action] = [Pass(), *(Bid(amount) for amount in range(-1, 6)), *PLAYS]
-    for action in tried:
-        try:
-            dispatch.apply(state, SeatActed(seat, action))
-        except IllegalAction as refused:
-            answers.append((refused.rule, str(refused)))
-    return answers
+    for viewer in (1, 2, 3, SPECTATOR):
+        assert dispatch.view(one, viewer) == dispatch.view(other, viewer)
+        assert dispatch.legal_actions(one, viewer) == dispatch.legal_actions(other, viewer)
+        for event in (SeatActed(viewer, action) for action in tried):
+            assert outcome(one, event, viewer) == outcome(other, event, viewer)
 
 
 @pytest.mark.parametrize(("game_type", "sections"), [("up", 6), ("up_and_down", 12)])
@@ -190,15 +158,12 @@ def test_following_suit(hands: str, line: str, dealer: Seat, expected: str) -> N
     [
         pytest.param("QS", "2:9D 3:KD 0:AC 1:3D", {}, 3, id="JOS-EX-6 JOS-WIN-2"),
         pytest.param("QS", "2:9D 3:KD 0:2S 1:AD", {}, 0, id="JOS-EX-6 JOS-WIN-1"),
-        pytest.param("QS", "2:9D 3:4S 0:2S 1:AD", {}, 3, id="JOS-EX-6 JOS-WIN-1 the highest trump"),
-        pytest.param("QD", "2:9D 3:KC 0:TD 1:AS", {}, 0, id="JOS-EX-6 JOS-WIN-1 a trump that was led"),
+        pytest.param("QS", "2:9D 3:4S 0:2S 1:AD", {}, 3, id="JOS-EX-6 JOS-WIN-1 JOS-DECK-2"),
         pytest.param("QH", "2:2C 3:AD 0:AS 1:KD", {}, 2, id="JOS-EX-6 JOS-WIN-3 JOS-D14"),
         pytest.param("9C", "0:KH 1:KH 2:4H", TWO, 0, id="JOS-EX-7 JOS-WIN-4 JOS-D7"),
         pytest.param("9C", "0:KH 1:KH 2:4H", LAST, 1, id="JOS-EX-7 JOS-WIN-4 last"),
         pytest.param("9C", "0:AH 1:3C 2:3C", TWO, 1, id="JOS-EX-7 trumps"),
         pytest.param("9C", "0:AH 1:3C 2:3C", LAST, 2, id="JOS-EX-7 trumps last"),
-        pytest.param("9C", "0:KH 1:KH 2:AH", TWO, 2, id="JOS-EX-7 a higher one"),
-        pytest.param("9C", "0:KH 1:KH 2:AH", LAST, 2, id="JOS-EX-7 a higher one last"),
     ],
 )
 def test_the_winner_of_a_trick(trump: str, plays: str, options: dict[str, Any], winner: Seat) -> None:
@@ -212,15 +177,6 @@ def test_JOS_EX_7_both_copies_are_one_action_and_one_of_them_goes() -> None:
     state = acts(section("KH KH 4C | 2D 3D 4D | 2S 3S 4S", "9C", dealer=2, decks=2), "0:0 1:0 2:0")
     assert legal(state) == "4C KH"
     assert hand(acts(state, "0:KH"), 0) == {"4C", "KH"}
-
-
-def test_JOS_EX_7_JOS_DECK_1_a_third_copy_is_impossible() -> None:
-    state = before(2, 1, 0, decks=2)
-    right = shuffled(state.options, "KH | KH", "9C", 0)
-    third = CardsShuffled((*right.cards[:2], card("KH"), *right.cards[3:]))
-    assert (rule_against(state, right), rule_against(state, third)) == ("", "JOS-DECK-1")
-    twice = CardsShuffled((card("KH"), card("KH"), *range(50)))
-    assert rule_against(before(2, 1, 0), twice) == "JOS-DECK-1"
 
 
 def test_JOS_EX_8_JOS_BID_6_JOS_BID_7_the_hook() -> None:
@@ -254,9 +210,6 @@ def test_JOS_EX_9_JOS_BID_1_JOS_BID_4_bids_stay_secret_until_the_last() -> None:
     ("line", "seat", "text", "rule"),
     [
         pytest.param("", 0, Bid(3), "JOS-BID-2", id="JOS-EX-10 JOS-BID-2 too many"),
-        pytest.param("", 0, Bid(-1), "JOS-BID-2", id="JOS-EX-10 fewer than none"),
-        pytest.param("", 0, Bid(1.0), "JOS-BID-2", id="JOS-EX-10 a fraction"),  # type: ignore[arg-type]
-        pytest.param("", 0, Bid(True), "JOS-BID-2", id="JOS-EX-10 a truth"),
         pytest.param("", 0, Bid("1"), "JOS-ACT-1", id="JOS-ACT-1 a contract"),
         pytest.param("", 3, Bid(1), "JOS-BID-1", id="JOS-BID-1 no such seat"),
         pytest.param("0:1", 0, Bid(1), "JOS-BID-3", id="JOS-EX-10 JOS-BID-3 JOS-D10"),
@@ -265,9 +218,7 @@ def test_JOS_EX_9_JOS_BID_1_JOS_BID_4_bids_stay_secret_until_the_last() -> None:
         pytest.param("0:1 1:1 2:1", 0, "2C", "JOS-PLAY-1", id="JOS-EX-10 JOS-PLAY-1"),
         pytest.param("0:1 1:1 2:1", 1, "8C", "JOS-PLAY-2", id="JOS-EX-10 JOS-PLAY-2"),
         pytest.param("0:1 1:1 2:1", 1, "AH", "JOS-PLAY-2", id="JOS-D8 the indicator"),
-        pytest.param("0:1 1:1 2:1 6C", 2, "5C", "JOS-PLAY-2", id="JOS-EX-10 a card that was played"),
         pytest.param("", 1, Pass(), "JOS-ACT-1", id="JOS-EX-10 JOS-ACT-1"),
-        pytest.param("0:1 1:1 2:1", 0, Pass(), "JOS-ACT-1", id="JOS-EX-10 a pass in play"),
         pytest.param("0:1 1:1 2:1", 1, "5C/H", "JOS-ACT-1", id="JOS-ACT-1 a suit beside the card"),
     ],
 )

@@ -70,15 +70,6 @@ def test_101_DEAL_3_101_DEAL_4_101_D16_the_winner_begins_the_next_round() -> Non
     assert (to_act(after), dispatch.view(after, 0).dealer, pile(after, "pile")) == (1, None, None)
 
 
-def test_101_LEAD_2_either_twin_counts_as_the_last() -> None:
-    order = list(due(new(2, deck=104)).cards)
-    for place in (0, 8):
-        at = order.index(card("9C"), place)
-        order[place], order[at] = order[at], order[place]
-    state, _ = dispatch.apply(new(2, deck=104, first_move_any=False), CardsShuffled(tuple(order), (0,)))
-    assert (legal(state), hand(acts(state, "9C"), 0)) == ("9C", hand(state, 0))
-
-
 FIRST = position("7C QH 6D 8D KS AS | 9C 9D | 9C 9D", "", "TD JD JH KH AH", may_draw_instead=True)
 COVERING = position("8C 6D JC KS | 9D", "TC 6C", covers=True, may_draw_instead=True)
 PLAIN = position("8C QD 9D | 8D", "9C", "TC")
@@ -89,7 +80,6 @@ ORDERED = position("QS 8D | QD 8H 9S KC | AS", "TC")
     ("state", "line", "seat", "text", "rule"),
     [
         *((PLAIN, "", 0, odd, "101-PLAY-1") for odd in (Pass(), Bid(3), KeepBid(), Play(-1), Play(53), Play(1 << 70))),
-        pytest.param(PLAIN, "", 0, "8D", "101-PLAY-1", id="101-PLAY-1 a card of somebody else"),
         pytest.param(PLAIN, "", 0, "draw", "101-DRAW-1", id="101-DRAW-1"),
         pytest.param(PLAIN, "", 1, "draw", "101-PLAY-2", id="101-PLAY-2"),
         pytest.param(PLAIN, "", 2, "8D", "101-PLAY-2", id="101-PLAY-2 no such seat"),
@@ -131,11 +121,6 @@ def test_101_SIX_2_101_SIX_6_the_twin_and_a_six_before_the_last_card_are_covered
     assert legal(acts(position("6C KH | 9C 9D", "TC", "TD JD", finish_on_six=True), "6C")) == "draw"
 
 
-def test_101_SIX_4_101_D8a_nothing_is_owed_after_the_draw() -> None:
-    state = acts(position("8D 6S | KH AD", "TC 6C", "JC JD", covers=True), "draw")
-    assert (legal(state), may(acts(state, "draw"))) == ("draw", {"JC", "6S"})
-
-
 @pytest.mark.parametrize(
     ("line", "marks"),
     [
@@ -143,7 +128,6 @@ def test_101_SIX_4_101_D8a_nothing_is_owed_after_the_draw() -> None:
         pytest.param("7C draw", set(), id="101-VIS-1 until the next card or draw"),
         pytest.param("6C", {("cover", 0, "C")}, id="101-VIS-1 a cover that is owed"),
         pytest.param("QD/H", {("ordered_suit", None, "H")}, id="101-VIS-1 an order"),
-        pytest.param("QD/H QS/S", {("ordered_suit", None, "S")}, id="101-VIS-1 another order"),
         pytest.param("QD/S QS/C 2:draw 0:8C", set(), id="101-VIS-1 an order that is over"),
     ],
 )
@@ -264,14 +248,9 @@ ALONE_BEFORE, ALONE_AFTER = (50, 106, 50, 103), (50, 106, 108, 103, "0 > 2 > 3 >
         pytest.param("8C 6D QH KS", "TC 6C", COVERS, "8C QH", id="101-EX-6 101-D8"),
         pytest.param("8C 6D QH KS", "TC 6C", STRICT, "8C", id="101-EX-6 101-SIX-3"),
         pytest.param("QC 6D QH KS", "TC 6C", COVERS, "QC QH", id="101-EX-7"),
-        pytest.param("QC 6D QH KS", "TC 6C", STRICT, "QC", id="101-EX-7 strict"),
         pytest.param("8D 6D KS", "TC 6C", COVERS, "draw", id="101-EX-8"),
-        pytest.param("8D 6D KS", "TC 6C", STRICT, "draw", id="101-EX-8 strict"),
-        pytest.param("8C 6C KS", "TC 6C", COVERS | {"deck": 104}, "6C 8C", id="101-SIX-2 the twin covers"),
-        pytest.param("8C KH", "TC 6C", COVERS | FREE, "8C", id="101-SIX-4 a cover that is held must be played"),
         pytest.param("9C 6D QS 8H", "TC 6C", {}, "9C 6D QS", id="101-EX-9"),
         pytest.param("7C 9D QS KH 6C", "", {}, "7C 9D QS KH 6C", id="101-EX-10 101-LEAD-1"),
-        pytest.param("8C KH", "", FREE, "8C KH", id="101-LEAD-3 the starter cannot draw"),
     ],
 )
 def test_which_cards_are_legal(held: str, top: str, options: dict[str, Any], expected: str) -> None:
@@ -292,7 +271,6 @@ def test_101_EX_10_101_LEAD_2_101_D4_only_the_card_that_was_dealt_last() -> None
         pytest.param("7C 8D | 9C | 9D", "TC", "7C", {}, 1, "9C TD JD", 2, id="101-EX-11 101-SEVEN-1 101-SKIP-2"),
         pytest.param("7C 8D | 9C", "TC", "7C", {}, 1, "9C TD JD", 0, id="101-EX-12 101-SKIP-1 101-D13"),
         pytest.param("AC 8D | 9C | 9D | 9H", "TC", "AC", {}, 1, "9C", 2, id="101-EX-13 101-ACE-1"),
-        pytest.param("AC 8D | 9C", "TC", "AC", {}, 1, "9C", 0, id="101-SKIP-1 an ace between two"),
         pytest.param("9C | 9D | KS 9H", "TS", "2:KS", {}, 0, "9C TD JD JH 8C 8H", 1, id="101-EX-14 101-KING-1"),
         pytest.param("KC 9D | 9C", "TC", "KC", {}, 1, "9C", 1, id="101-KING-1 another king"),
         pytest.param("6C 8C KH | 9C", "TC", "6C", {}, 0, "8C KH", 0, id="101-SIX-1 101-D1"),
@@ -351,18 +329,14 @@ def test_the_renewal_of_the_stock(
         pytest.param((0, 0), "QH 6C", "9C", {}, (0, 9), id="example 9 101-POINTS-3"),
         pytest.param((1, 2, 3), "KS KD | AD 6H", "9C", {}, (1, 10, 20), id="101-POINTS-2"),
         pytest.param((0, 0), "9C 9D", "6C", {"finish_on_six": True}, (0, 18), id="101-EX-16 101-SIX-6"),
-        pytest.param((0, 80), "TD TH", "9C", {}, (0, 100), id="101-END-1 80"),
         pytest.param((0, 81), "TD TH", "9C", {}, (0, 101, "0 > 1"), id="101-END-1 101-D5 81"),
         pytest.param((0, 81), "TD TH", "9C", {"exact_101_reset": True}, (0, 0), id="101-SCORE-3 101-D3"),
-        pytest.param((0, 82), "TD TH", "9C", {"exact_101_reset": True}, (0, 102, "0 > 1"), id="101-SCORE-3 82"),
         pytest.param((0, 81), "TD TH", "9C", {"lose_at": "exceed"}, (0, 101), id="101-END-1 101-D5 exceed 81"),
-        pytest.param((0, 82), "TD TH", "9C", {"lose_at": "exceed"}, (0, 102, "0 > 1"), id="101-END-1 exceed 82"),
         pytest.param((10, 92, 91, 91), "9D | TD | AD", "QH/C", BOTH, (0, 0, 0, 102, "0 = 1 = 2 > 3"), id="101-SCORE-1"),
         pytest.param((99, 95, 90), "AD | AH KH", "9C", {}, (99, 106, 105, "0 > 2 > 1"), id="101-END-2 101-D6 101-D19"),
         pytest.param(FOUR, FOUR_LEFT, "9C", {}, (50, 106, 50, 103, "0 = 2 > 3 > 1"), id="101-END-3"),
         pytest.param(FOUR, FOUR_LEFT, "9C", OUT, (50, 106, 50, 103), id="101-ELIM-1"),
         pytest.param((0, 0, 0), "KD | KH", "9C", LAST, (0, 4, 4, "0 > 1 = 2"), id="101-END-4 101-D17"),
-        pytest.param((0, 0, 0), "KD | KH", "9C", {"max_rounds": 2}, (0, 4, 4), id="101-END-4 a round is left"),
         pytest.param((90, 99, 0), "KD | KH", "9C", OUT | LAST, (90, 103, 4, "2 > 0 > 1"), id="101-END-4 101-ELIM-3"),
         pytest.param((100, 95, 95), "AD | AH", "9C", OUT, (100, 106, 106, "0 > 1 = 2"), id="101-ELIM-2"),
         pytest.param(ALONE_BEFORE, "| AS KD AD AH AC TD |", "9C", ALONE, ALONE_AFTER, id="101-ELIM-3 the later"),

@@ -52,10 +52,7 @@ def following(trump: str, trick: str, held: str, **options: Any) -> OneTenState:
         pytest.param("S", "7C 5S", "JS KC 2D", "JS", "JS KC", id="110-EX-14 110-REN-3 110-D13 110-PLAY-2"),
         pytest.param("S", "7C JK", "AH 2C 3S", "AH", "AH 2C 3S", id="110-EX-15"),
         pytest.param("S", "7C JK", "JS 2C KD", "JS 2C", "", id="110-EX-16"),
-        pytest.param("S", "JS", "AH 5S KC", "AH", "AH 5S", id="110-PLAY-6 any trump will do"),
-        pytest.param("S", "7C JS", "AH 2D", "AH", "AH 2D", id="110-PLAY-6 nothing is forced out by a later trump"),
         pytest.param("S", "JS", "JS KC", "JS KC", "", id="110-REN-5 an equal card forces nothing out"),
-        pytest.param("S", "5S JS", "5S KC", "5S KC", "", id="110-REN-5 nor the other five"),
         pytest.param("S", "", "5S 2D KH JK", "5S 2D KH JK", "", id="110-PLAY-1 the leader plays any card"),
     ],
 )
@@ -70,14 +67,11 @@ def test_following_and_reneging(trump: str, trick: str, held: str, free: str, fr
     ("trick", "held", "text", "force_out", "rule"),
     [
         pytest.param("7C JS", "5S AH 2S KC", "5S", "any_trick", "110-PLAY-2", id="110-PLAY-2 a higher trump"),
-        pytest.param("7C JS", "5S AH 2S KC", "KC", "any_trick", "110-PLAY-2", id="110-PLAY-2 the suit led"),
         pytest.param("7D", "2D 3S KC", "KC", "any_trick", "110-PLAY-3", id="110-PLAY-3"),
-        pytest.param("7C JS", "AH KC 2D", "2D", "trump_led", "110-PLAY-3", id="110-PLAY-3 trump_led"),
         pytest.param("7S", "2S JS KC", "KC", "any_trick", "110-PLAY-4", id="110-PLAY-4"),
         pytest.param("JS", "AH 5S KC", "KC", "trump_led", "110-PLAY-6", id="110-PLAY-6"),
         pytest.param("7S", "2S JS KC", "3D", "any_trick", "110-PLAY-1", id="110-PLAY-1"),
         pytest.param("7S", "2S JS KC", "2S/S", "any_trick", "110-TRICK-3", id="110-TRICK-3 a suit beside the card"),
-        pytest.param("7S", "2S JS KC", "pass", "any_trick", "110-TRICK-3", id="110-TRICK-3 no card"),
     ],
 )
 def test_cards_that_are_refused(trick: str, held: str, text: str, force_out: str, rule: str) -> None:
@@ -95,9 +89,6 @@ def test_cards_that_are_refused(trick: str, held: str, text: str, force_out: str
         pytest.param("D", "KC TD 9D", 1, id="110-EX-21"),
         pytest.param("D", "AD AH JK 5D JD", 3, id="110-EX-22"),
         pytest.param("S", "5S 5S 2S", 0, id="110-RANK-6"),
-        pytest.param("S", "KC KC 2C", 0, id="110-RANK-6 plain"),
-        pytest.param("S", "2C KC KC", 1, id="110-RANK-6 the later two"),
-        pytest.param("S", "2S AH AH", 1, id="110-RANK-6 aces of hearts"),
     ],
 )
 def test_trick_winners(trump: str, played: str, winner: Seat) -> None:
@@ -116,7 +107,6 @@ def test_trick_winners(trump: str, played: str, winner: Seat) -> None:
         pytest.param(3, "1:15 2:20 0:match 1:25 2:pass", HOLDS, 0, "pass match 30", id="110-BID-6 110-D7 holds"),
         pytest.param(4, "1:30", {}, 0, "pass match", id="110-EX-27 110-BID-9"),
         pytest.param(3, "1:pass 2:pass", {}, 0, "15 20 25 30", id="110-EX-29 110-BID-7 110-D8"),
-        pytest.param(3, "1:15 2:20", {}, 0, "pass match 25 30", id="110-BID-5 110-BID-3"),
     ],
 )
 def test_the_bidding_goes_on(seats: int, line: str, options: dict[str, Any], speaker: Seat, free: str) -> None:
@@ -131,8 +121,6 @@ def test_the_bidding_goes_on(seats: int, line: str, options: dict[str, Any], spe
         pytest.param(4, "1:15 2:pass 3:20 0:pass 1:30", {}, 1, 30, id="110-EX-28 110-BID-9"),
         pytest.param(3, "1:15 2:pass 0:pass", {}, 1, 15, id="110-EX-30 110-BID-8"),
         pytest.param(3, "1:15 2:20 0:match 1:25 2:pass 0:match 1:pass", HOLDS, 0, 25, id="110-BID-6 held to the end"),
-        pytest.param(5, "1:pass 2:pass 3:pass 4:15 0:30", {}, 0, 30, id="110-BID-9 the dealer's own"),
-        pytest.param(5, "1:30 0:match", HOLDS, 0, 30, id="110-BID-9 a match at the top"),
     ],
 )
 def test_the_bidding_is_over(seats: int, line: str, options: dict[str, Any], winner: Seat, bid: int) -> None:
@@ -229,33 +217,18 @@ def test_110_KEEP_1_only_the_bid_winner_takes_up_the_kitty() -> None:
     ("line", "seat", "text", "rule"),
     [
         pytest.param("", 1, "keep:2D,3D,4D,6D/C", "110-KEEP-2", id="110-KEEP-2 too few"),
-        pytest.param("", 1, "keep:2D,3D,4D,6D,7D,KC/C", "110-KEEP-2", id="110-KEEP-2 too many"),
-        pytest.param("", 1, "keep:2D,2D,3D,4D,6D/C", "110-KEEP-2", id="110-KEEP-2 one twice"),
-        pytest.param("", 1, "keep:2D,3D,4D,6D,2C/C", "110-KEEP-2", id="110-KEEP-2 one of somebody else"),
-        pytest.param("", 1, KeepCards((*cards("2D 3D 4D 6D"), 53), 0), "110-KEEP-2", id="110-KEEP-2 no card at all"),
         pytest.param("", 1, KeepCards((*cards("2D 3D 4D 6D"), -1), 0), "110-KEEP-2", id="110-KEEP-2 a negative one"),
         pytest.param("", 1, KeepCards(cards(OWN), -1), "110-KEEP-3", id="110-KEEP-3 a negative suit"),
-        pytest.param("", 1, KeepCards(cards(OWN), 4), "110-KEEP-3", id="110-KEEP-3 no such suit"),
         pytest.param(KEEPS, 1, TAKES[2:], "110-SWAP-1", id="110-KEEP-3 once"),
         pytest.param("2:swap:2H", 2, "swap", "110-SWAP-1", id="110-SWAP-1"),
-        pytest.param("", 0, "swap:2C,2C", "110-SWAP-2", id="110-SWAP-2 one twice"),
-        pytest.param("", 0, "swap:2D", "110-SWAP-2", id="110-SWAP-2 one of somebody else"),
         pytest.param("", 0, "swap:KC", "110-SWAP-2", id="110-SWAP-2 one of the kitty"),
         pytest.param("", 0, SwapCards((-1,)), "110-SWAP-2", id="110-SWAP-2 a negative one"),
-        pytest.param("", 0, SwapCards((106,)), "110-SWAP-2", id="110-SWAP-2 no card at all"),
         pytest.param("", 0, SwapCards(()), "110-SWAP-3", id="110-SWAP-3 nothing, which is to stand pat"),
         pytest.param(KEEPS, 0, "pass", "110-SWAP-3", id="110-SWAP-3 110-D10"),
     ],
 )
 def test_refused_keeps_and_swaps(line: str, seat: Seat, text: str | Action, rule: str) -> None:
     assert refusal(kitty(line), text, seat) == rule
-
-
-def test_110_SWAP_2_with_two_packs_twins_can_be_swapped_but_no_third() -> None:
-    state = dealt("2C 2C 4C 6C 7C | KD 3D 4D 6D 7D", KITTY, hand_size="5", decks=2)
-    state = acts(state, "1:15 0:pass")
-    assert refusal(state, "swap:2C,2C,2C", 0) == "110-SWAP-2"
-    assert pile(acts(state, "0:swap:2C,2C"), "discards_0", 0) == (2, "2C 2C")
 
 
 def test_110_SWAP_1_110_D9_during_all_act_once_and_in_any_order_and_later_the_bid_winner_is_first() -> None:
