@@ -4,16 +4,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from croupier.games.facts import Fact, Seat, View, Viewer
-from croupier.games.interface import (
-    Awaiting,
-    CardsShuffled,
-    Event,
-    Game,
-    Legal,
-    ProposalAgreed,
-    State,
-    resolve_options,
-)
+from croupier.games.interface import Awaiting, CardsShuffled, Event, Game, Legal, ProposalAgreed, State, resolve_options
 from croupier.games.registry import GAMES
 from tests.games.toy import TOY
 
@@ -32,35 +23,28 @@ def _by_type() -> dict[type, Game]:
 
 
 def awaiting(state: State) -> Awaiting:
-    """Return the awaited events."""
     return rules(state).awaiting(state)
 
 
 def scores(state: State) -> tuple[int, ...]:
-    """Return running totals by seat."""
     return rules(state).scores(state)
 
 
 def legal_actions(state: State, seat: Seat) -> Legal:
-    """Return the legal actions of a seat."""
     return rules(state).legal_actions(state, seat)
 
 
 def apply(state: S, event: Event) -> tuple[S, tuple[Fact, ...]]:
-    """Return the next state and its facts; raises IllegalAction."""
     return rules(state).apply(state, event)
 
 
 def ranking_at_limit(state: State) -> tuple[tuple[Seat, ...], ...] | None:
-    """Return the ranking at a limit of the operator, None for a void result."""
     return rules(state).ranking_at_limit(state)
 
 
 def view(state: State, viewer: Viewer) -> View:
-    """Return the view of a viewer."""
     return rules(state).view(state, viewer)
 
 
 def event_record(state: State, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-    """Return an event as a replay contains it; raises IllegalAction."""
     return rules(state).event_record(state, event)

@@ -1,8 +1,9 @@
-"""Random tables of every game and attempted actions, for the tests of laws."""
+"""Random tables of every game, attempted actions, and tables that bots play, for the tests of laws."""
 
 import itertools
 import os
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -24,12 +25,27 @@ from croupier.games.actions import (
 )
 from croupier.games.bots import random_of
 from croupier.games.choices import ActionChoice, AmountChoice, CardChoice
-from croupier.games.interface import Game, Legal, OptionValue, State
+from croupier.games.facts import Seat
+from croupier.games.interface import (
+    Bot,
+    Event,
+    Game,
+    GameOver,
+    Legal,
+    Observation,
+    OptionValue,
+    OptionValues,
+    SeatActed,
+    ShuffleNeeded,
+    State,
+    resolve_options,
+)
 from croupier.games.registry import GAMES
+from tests.games import dispatch
 from tests.games.positions import WORDS
 from tests.games.toy import TOY
 from tests.games.traits import TRAITS
-from tests.games.walk import Transition, sample_options, walk
+from tests.games.walk import MAX_EVENTS, Transition, sample_options, shuffle, walk
 
 TABLES = int(os.environ.get("CROUPIER_TEST_TABLES") or 2)
 """The number of random tables of each law by number of seats, tripled for games with one number of seats."""
@@ -117,3 +133,35 @@ def _near_cards(choice: CardChoice, random: Random) -> CardChoice:
     if cards and random.random() < 0.4:
         cards[random.randrange(count)] = random.choice([random.randrange(53), cards[0]])
     return CardChoice(tuple(cards), count, count)
+
+
+def observation(game: Game, state: State, seat: Seat, options: OptionValues) -> Observation:
+    """Return the observation of a seat's bot; omitted options have their defaults."""
+    view = dispatch.view(state, seat)
+    return Observation(seat, resolve_options(game, len(view.seats), options), view, dispatch.legal_actions(state, seat))
+
+
+def decisions(
+    game: Game, state: State, options: OptionValues, bots: Sequence[Bot], random: Random
+) -> Iterator[tuple[State, Observation]]:
+    """Yield each decision of bots that play a table; raises AssertionError for illegal actions."""
+    for _ in range(MAX_EVENTS):
+        awaiting = dispatch.awaiting(state)
+        if isinstance(awaiting, GameOver):
+            return
+        event: Event
+        if isinstance(awaiting, ShuffleNeeded):
+            event = shuffle(awaiting, random)
+        else:
+            seat = random.choice(awaiting.seats)
+            asked = Observation(seat, options, dispatch.view(state, seat), dispatch.legal_actions(state, seat))
+            yield state, asked
+            event = SeatActed(seat, bots[seat](asked, random.randrange))
+            assert fits(asked.legal, event.action)
+        state, _ = dispatch.apply(state, event)
+    raise AssertionError("the bots do not come to an end")
+
+
+def play_out(game: Game, seats: int, options: OptionValues, bots: Sequence[Bot], random: Random) -> None:
+    """Let bots play a table to its end."""
+    deque(decisions(game, game.new(seats, options), options, bots, random), maxlen=0)

@@ -24,15 +24,7 @@ from croupier.games.actions import (
 )
 from croupier.games.cards import NOTATION, SUITS, card, cards, notation
 from croupier.games.facts import SPECTATOR, Fact, RoundEnded, RoundScore, Seat
-from croupier.games.interface import (
-    GameOver,
-    OptionValue,
-    SeatActed,
-    SeatsToAct,
-    ShuffleNeeded,
-    State,
-    resolve_options,
-)
+from croupier.games.interface import GameOver, OptionValue, SeatActed, SeatsToAct, ShuffleNeeded, State, resolve_options
 from croupier.games.registry import GAMES
 from croupier.games.solo.contracts import KINDS
 from tests.games import dispatch

@@ -1,4 +1,4 @@
-"""Actions in JSON, choices and their completion, and the notation of a game's own cards."""
+"""What games share: actions in JSON, choices, the notation of own cards, hands of two packs, and standings."""
 
 import pytest
 
@@ -23,8 +23,10 @@ from croupier.games.actions import (
     decode_action,
     encode_action,
 )
-from croupier.games.cards import STANDARD_NAMES, Card, CardFace, card_names
+from croupier.games.cards import JOKER, STANDARD_NAMES, Card, CardFace, card_names, cards
 from croupier.games.choices import ActionChoice, AmountChoice, CardChoice, Parts, complete, fits
+from croupier.games.hands import PACK, cards_in, hand_of, holds, taken_out, with_cards, without
+from croupier.games.standings import clamped, ranked, relative_to_others
 from tests.games.toy import NAMES
 
 ENCODED: tuple[tuple[Action, dict[str, object]], ...] = (
@@ -72,16 +74,13 @@ def test_a_card_that_the_game_does_not_have_has_no_notation(card: Card) -> None:
         encode_action(Play(card), STANDARD_NAMES)
 
 
-@pytest.mark.parametrize("card", [62, 255, 0, 63])
-def test_an_own_card_with_a_number_that_is_taken_or_out_of_range_is_refused(card: Card) -> None:
-    with pytest.raises(ValueError, match="invalid card number"):
-        card_names((CardFace(63, "R1", "red", "1", "Red one"), CardFace(card, "R2", "red", "2", "Red two")))
-
-
-@pytest.mark.parametrize("notation", ["", "R1", "5H", "R 2", "R2345", "R\n"])
-def test_an_own_card_with_a_notation_that_is_taken_or_malformed_is_refused(notation: str) -> None:
-    with pytest.raises(ValueError, match="invalid notation"):
-        card_names((CardFace(63, "R1", "red", "1", "Red one"), CardFace(64, notation, "red", "2", "Red two")))
+@pytest.mark.parametrize(
+    ("card", "notation"),
+    [(62, "R2"), (255, "R2"), (0, "R2"), (63, "R2")] + [(64, text) for text in ("", "R1", "5H", "R 2", "R2345", "R\n")],
+)
+def test_an_own_card_whose_number_or_notation_is_taken_or_impossible_is_refused(card: Card, notation: str) -> None:
+    with pytest.raises(ValueError, match="invalid card number" if notation == "R2" else "invalid notation"):
+        card_names((CardFace(63, "R1", "red", "1", "Red one"), CardFace(card, notation, "red", "2", "Red two")))
 
 
 KEEP = ActionChoice(KeepCards((), UNCHOSEN), CardChoice((1, 2, 2), 1, 2), (0, 3))
@@ -144,3 +143,27 @@ def test_parts_that_cannot_be_chosen_are_refused(choice: ActionChoice, parts: Pa
 )
 def test_an_action_of_another_choice_does_not_fit(choice: ActionChoice, action: Action) -> None:
     assert not fits(choice, action)
+
+
+def test_the_smallest_merit_comes_first_and_equal_ones_share() -> None:
+    merits = {0: 5, 1: -3, 2: 5, 3: 0}
+    assert ranked(range(4), lambda seat: merits[seat]) == ((1,), (3,), (0, 2))
+
+
+def test_gains_are_compared_with_the_mean_of_the_others() -> None:
+    assert relative_to_others([3, 3, 3], 10) == [0.5, 0.5, 0.5]
+    assert relative_to_others([6, 0, 2], 10) == pytest.approx([1.0, 0.1, 0.4])
+    assert relative_to_others([100, 0], 10) == [1.0, 0.0]
+    assert [clamped(value) for value in (-0.1, 0.25, 1.1)] == [0.0, 0.25, 1.0]
+
+
+def test_a_hand_of_two_packs_holds_cards_twice() -> None:
+    twice = cards("KH KH 4C JK")
+    hand = hand_of(twice)
+    assert cards_in(hand) == tuple(sorted(twice))
+    assert with_cards(hand_of(cards("KH")), cards("4C KH JK")) == hand
+    assert without(hand, twice[0]) == hand_of(cards("KH 4C JK"))
+    assert without(without(hand, twice[0]), twice[0]) == hand_of(cards("4C JK"))
+    assert taken_out(hand, cards("KH KH")) == hand_of(cards("4C JK"))
+    assert taken_out(hand, cards("4C 4C")) is None
+    assert [holds(hand, value) for value in (JOKER, -1, PACK, twice[0])] == [True, False, False, True]

@@ -27,7 +27,7 @@ from croupier.games.jossing.chances import tricks_distribution
 from croupier.games.registry import GAMES, bots_of
 from croupier.games.search import SearchBot
 from tests.games import positions, positions_one_oh_one, positions_one_ten
-from tests.games.laws import every_table, fits, tables
+from tests.games.laws import every_table, fits, observation, play_out, tables
 from tests.games.positions import acts, to_act
 from tests.games.positions_jossing import section
 from tests.games.positions_one_ten import dealt as bidding
@@ -45,7 +45,6 @@ from tests.games.positions_solo import (
 )
 from tests.games.positions_solo import dealt as solo
 from tests.games.positions_thulla import position as thulla
-from tests.games.seats import observation, play_out
 
 VARIED: Mapping[str, dict[str, OptionValue]] = {
     "thulla": {"pickup": "cutter", "last_card": "safe_after_trick"},

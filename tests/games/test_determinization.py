@@ -12,6 +12,7 @@ from croupier.games.interface import CardsShuffled, State
 from croupier.games.solo.deck import BLACK_QUEENS
 from croupier.games.standings import ranked
 from tests.games import dispatch, positions_jossing
+from tests.games.laws import observation
 from tests.games.positions import acts, hand, over, ranking_text
 from tests.games.positions_jossing import JOSSING, section
 from tests.games.positions_one_oh_one import ONE_OH_ONE
@@ -19,19 +20,9 @@ from tests.games.positions_one_oh_one import position as shedding
 from tests.games.positions_one_ten import ONE_TEN, ROUND, ROUND_HANDS
 from tests.games.positions_one_ten import dealt as bidding
 from tests.games.positions_one_ten import position as tricks
-from tests.games.positions_solo import (
-    CALLED_UNKNOWN,
-    EIGHTH,
-    FIVE_OF_FIVE,
-    FROKE,
-    MARRIED,
-    SOLO,
-    TWELFTH,
-    UNKNOWN,
-)
+from tests.games.positions_solo import CALLED_UNKNOWN, EIGHTH, FIVE_OF_FIVE, FROKE, MARRIED, SOLO, TWELFTH, UNKNOWN
 from tests.games.positions_solo import dealt as solo
 from tests.games.positions_thulla import position as thulla
-from tests.games.seats import observation
 
 SECTION = section("2C 3C 4C 5C | 6C 2D 3D 4D | 7H 2S 3S 4S", "KH", dealer=2)
 FIRST_TRICK = "0:1 1:1 2:1 0:2C 6C 7H 2S 3C"

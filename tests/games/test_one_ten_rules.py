@@ -16,18 +16,7 @@ from croupier.games.one_ten.state import OneTenOptions
 from croupier.games.one_ten.trumps import TRUMPS
 from croupier.runtime.errors import MalformedRequest
 from tests.games import dispatch
-from tests.games.positions import (
-    acts,
-    acts_with_facts,
-    due,
-    ended,
-    may,
-    over,
-    pile,
-    ranking_text,
-    refusal,
-    refusals,
-)
+from tests.games.positions import acts, acts_with_facts, due, ended, may, over, pile, ranking_text, refusal, refusals
 from tests.games.positions_one_ten import ONE_TEN, ROUND, ROUND_HANDS, dealt, new, position
 
 

@@ -3,7 +3,7 @@
 import itertools
 from collections import Counter
 from random import Random
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -12,23 +12,12 @@ from croupier.games.bots import random_neighbour
 from croupier.games.cards import notation
 from croupier.games.choices import ActionChoice, AmountChoice, CardChoice, cards_of
 from croupier.games.facts import RoundEnded, RoundScore, View
-from croupier.games.interface import (
-    Game,
-    GameOver,
-    Legal,
-    Observation,
-    SeatActed,
-    SeatsToAct,
-)
+from croupier.games.interface import Game, GameOver, Legal, Observation, SeatActed, SeatsToAct
 from croupier.games.registry import GAMES
 from croupier.games.search import MAX_ITERATIONS, SearchBot
 from tests.games import dispatch
-from tests.games.laws import fits, tables
+from tests.games.laws import decisions, fits, observation, tables
 from tests.games.positions_one_oh_one import ONE_OH_ONE, new, position
-from tests.games.seats import decisions, observation
-
-ACTIONS = 40
-"""The number of actions that are checked at each table."""
 
 
 def never(bound: int) -> NoReturn:
@@ -40,14 +29,11 @@ def test_equal_seeds_and_iterations_yield_equal_legal_decisions_for_any_hidden_c
     search, twins = SearchBot(game, max_iterations=5), 0
     _, start, options, random, _ = next(tables(game, game.seats[-1], seed))
     played = decisions(game, start, options, [game.bots["sensible"]] * game.seats[-1], random)
-    for state, given in itertools.islice(played, 0, ACTIONS, 4):
+    for state, given in itertools.islice(played, 0, 40, 4):
         twin, seat = game.determinize(given, Random(seed).randrange), given.seat
         seen_by_twin = Observation(seat, options, dispatch.view(twin, seat), dispatch.legal_actions(twin, seat))
-        twins += any(
-            dispatch.view(twin, other) != dispatch.view(state, other)
-            for other in range(game.seats[-1])
-            if other != seat
-        )
+        others = [other for other in range(game.seats[-1]) if other != seat]
+        twins += any(dispatch.view(twin, other) != dispatch.view(state, other) for other in others)
         action = search(given, Random(7).randrange)
         assert action == search(seen_by_twin, Random(7).randrange)
         assert fits(given.legal, action)
@@ -62,36 +48,32 @@ def test_search_continues_beyond_the_next_shuffle() -> None:
     assert fits(observed.legal, SearchBot(ONE_OH_ONE, max_iterations=60)(observed, Random(1).randrange))
 
 
-class OneDecisionState(NamedTuple):
-    """Seat 0 plays one card out of four, and the round is over."""
-
-    played: int | None = None
-
-
 class OneDecision:
-    """A game of one decision, whose plain bot is wrong; card c yields `rewards[c]` on average, with noise."""
+    """A game in which seat 0 plays one of four cards, which is the state then, and the round is over.
+
+    Its plain bot is wrong; card c yields `rewards[c]` on average, with noise.
+    """
 
     def __init__(self, rewards: tuple[float, ...]) -> None:
         self.rewards, self.random, self.evaluations = rewards, Random(3), 0
         self.bots = {"plain": lambda observation, randrange: PLAYS[0]}
 
-    def awaiting(self, state: OneDecisionState) -> SeatsToAct | GameOver:
-        return SeatsToAct((0,)) if state.played is None else GameOver(((0,),), "")
+    def awaiting(self, state: int | None) -> SeatsToAct | GameOver:
+        return SeatsToAct((0,)) if state is None else GameOver(((0,),), "")
 
-    def legal_actions(self, state: OneDecisionState, seat: int) -> Legal:
+    def legal_actions(self, state: int | None, seat: int) -> Legal:
         return Legal(PLAYS[:4])
 
-    def apply(self, state: OneDecisionState, event: SeatActed) -> tuple[OneDecisionState, tuple[RoundEnded, ...]]:
+    def apply(self, state: int | None, event: SeatActed) -> tuple[int, tuple[RoundEnded, ...]]:
         assert isinstance(event.action, Play)
-        return OneDecisionState(event.action.card), (RoundEnded(RoundScore(1, (0,), (0,), ("",))),)
+        return event.action.card, (RoundEnded(RoundScore(1, (0,), (0,), ("",))),)
 
-    def determinize(self, observation: Observation, randrange: object) -> OneDecisionState:
-        return OneDecisionState()
+    def determinize(self, observation: Observation, randrange: object) -> None:
+        return None
 
-    def evaluate(self, before: object, after: object) -> tuple[float, ...]:
-        assert isinstance(after, OneDecisionState)
+    def evaluate(self, before: object, after: int | None) -> tuple[float, ...]:
         self.evaluations += 1
-        return (float(self.random.random() < self.rewards[after.played or 0]),)
+        return (float(self.random.random() < self.rewards[after or 0]),)
 
 
 def searching(game: Any, **limits: Any) -> SearchBot:

@@ -38,8 +38,6 @@ NO_SUIT = exchanged(UNKNOWN, "AC JD", "AH AD", "KH KD")
 """Seat 0 misses three aces and has no card of their suits."""
 BUCK = "solo_do_clubs pass pass pass trump:C 8C KC AC TC"
 
-# The deck
-
 
 def test_SOLO_DECK_1_thirty_two_cards() -> None:
     assert due(new()).cards == DECK
@@ -61,9 +59,6 @@ def test_SOLO_RANK_2_the_black_queens_are_of_no_printed_suit() -> None:
     assert FOLLOWING[1][old] == FOLLOWING[1][blue] == TRUMPS[1]
 
 
-# The deal
-
-
 def test_SOLO_DEAL_1_a_dealer_is_drawn_once_and_then_the_deal_moves_clockwise() -> None:
     state = new()
     assert due(state).draw_bounds == (4,)
@@ -79,9 +74,6 @@ def test_SOLO_DEAL_3_the_deal_and_its_refusals() -> None:
     record = dispatch.event_record(state, CardsShuffled(DECK[::-1], (3,)))
     assert record == {"type": "deal", "dealer": 3, "deck": notation(DECK[::-1])}
     assert refusals(state, "pass", 0) == {"SOLO-DEAL-3"}
-
-
-# Refusals
 
 
 @pytest.mark.parametrize(
@@ -126,9 +118,6 @@ def test_refusals(hands: str, line: str, seat: Seat | None, text: str | Action, 
     assert refusals(acts(dealt(hands), line), text, seat) == {rule}
 
 
-# The auction
-
-
 def test_SOLO_BID_2_the_ladder() -> None:
     assert list(KINDS) == ["froke", "iss", "wedding", "solo", "solo_clubs", "solo_do", "solo_do_clubs"]
     assert [kind.rank for kind in KINDS.values()] == [1, 2, 3, 4, 5, 6, 7]
@@ -141,17 +130,11 @@ def test_SOLO_KEEP_2_SOLO_TRUMP_4_a_do_that_is_kept_stays_a_do() -> None:
         assert acts(dealt(BIDDERS), f"{bid} pass pass pass trump:C").contract.do == (bid == "solo_do")
 
 
-# Trump and partner
-
-
 def test_SOLO_VIS_3_an_unknown_card_that_never_appears_stays_unknown() -> None:
     state, facts = acts_with_facts(dealt(UNKNOWN, scores=(30, 33, 36, 36)), CALLED_UNKNOWN)
     assert (state.phase, details(facts)["partner"], details(facts)["called"]) == ("deal", "1", "unknown")
     assert dispatch.view(state, 3).contract.partner == 1
     assert dispatch.view(state, 3).calls[-1].action == CallPartner(None)
-
-
-# The play
 
 
 @pytest.mark.parametrize(("first_lead", "leader"), [("left_of_dealer", 2), ("declarer", 0)])
@@ -191,9 +174,6 @@ def test_SOLO_VIS_1_a_hand_is_its_owners_even_when_it_or_the_game_has_ended(
     for viewer in (0, 1, 2, 3, SPECTATOR):
         shown = [bool(seat.cards) for seat in dispatch.view(state, viewer).seats]
         assert shown == [seat == viewer for seat in range(4)]
-
-
-# Restarts
 
 
 def test_SOLO_RESTART_1_SOLO_RESTART_2_SOLO_END_5_new_cards_from_the_same_dealer_any_number_of_times() -> None:

@@ -1,15 +1,6 @@
 """The end of a hand of Solo, made, failed, thrown in or void, and perhaps of the game."""
 
-from croupier.games.facts import (
-    Contract,
-    ContractChanged,
-    Fact,
-    GameEnded,
-    Mark,
-    MarkChanged,
-    RoundEnded,
-    TurnChanged,
-)
+from croupier.games.facts import Contract, ContractChanged, Fact, GameEnded, Mark, MarkChanged, RoundEnded, TurnChanged
 from croupier.games.solo import scoring, summary
 from croupier.games.solo.state import NOBODY, SEATS, SoloState
 from croupier.games.solo.summary import Result
