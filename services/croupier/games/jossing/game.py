@@ -1,12 +1,12 @@
 """The rules of Jøssing behind the interface of all games."""
 
 from types import MappingProxyType
-from typing import Any
 
 from croupier.games import interface
 from croupier.games.actions import Action
 from croupier.games.bots import random_legal
-from croupier.games.facts import Fact, Ranking, Seat, View, Viewer
+from croupier.games.facts import Fact, Ranking, Seat
+from croupier.games.interface import Option
 from croupier.games.jossing import bidding, deal, determinization, play, scoring, view
 from croupier.games.jossing.bots import sensible
 from croupier.games.jossing.state import JossingOptions, JossingState, Section
@@ -32,21 +32,17 @@ class Jossing(interface.Rules[JossingState]):
         }
     )
 
-    def options(self, seats: int) -> tuple[interface.Option, ...]:
+    def options(self, seats: int) -> tuple[Option, ...]:
         """Return every option; all are independent (JOS-OPT-1)."""
         leaders = ("left_of_dealer", "highest_bidder")
         return (
-            interface.Option("game_type", "up", ("up", "up_and_down"), "whether sections only grow, or shrink again"),
-            interface.Option("scoring", "classic", ("classic", "modern"), "the points of a bid that is hit exactly"),
-            interface.Option("decks", 1, (1, 2), "packs shuffled together"),
-            interface.Option(
-                "identical_cards", "first", ("first", "last"), "which of two identical winning cards wins"
-            ),
-            interface.Option("leader", "left_of_dealer", leaders, "the leader of the first trick of a section"),
-            interface.Option("first_dealer", 0, range(seats), "the seat that deals the first section"),
-            interface.Option(
-                "hook", default=False, allowed=(False, True), meaning="the bids may not add up to the tricks"
-            ),
+            Option("game_type", "up", ("up", "up_and_down"), "whether sections only grow, or shrink again"),
+            Option("scoring", "classic", ("classic", "modern"), "the points of a bid that is hit exactly"),
+            Option("decks", 1, (1, 2), "packs shuffled together"),
+            Option("identical_cards", "first", ("first", "last"), "which of two identical winning cards wins"),
+            Option("leader", "left_of_dealer", leaders, "the leader of the first trick of a section"),
+            Option("first_dealer", 0, range(seats), "the seat that deals the first section"),
+            Option("hook", default=False, allowed=(False, True), meaning="the bids may not add up to the tricks"),
         )
 
     def new(self, seats: int, options: interface.OptionValues) -> JossingState:
@@ -88,26 +84,12 @@ class Jossing(interface.Rules[JossingState]):
             raise interface.IllegalAction("JOS-END-1", "the game is over")
         raise interface.IllegalAction("JOS-DEAL-4", "nobody can act before the deal")
 
-    def shuffle(self, state: JossingState, shuffled: interface.CardsShuffled) -> tuple[JossingState, tuple[Fact, ...]]:
-        """Deal."""
-        return deal.deal(state, shuffled)
-
-    def shuffle_record(self, state: JossingState, shuffled: interface.CardsShuffled) -> dict[str, Any]:
-        """Return the deal as JOS-DEAL-4 writes it."""
-        return deal.record(state, shuffled)
-
     def ranking_at_limit(self, state: JossingState) -> Ranking | None:
         """Return the seats by total; None in the first section (JOS-END-4)."""
         return scoring.ranking(state.totals) if state.section.number > 1 else None
 
-    def view(self, state: JossingState, viewer: Viewer) -> View:
-        """Return all that a seat, or SPECTATOR, may know."""
-        return view.view(state, viewer)
-
-    def determinize(self, observation: interface.Observation, randrange: interface.RandomSource) -> JossingState:
-        """Return a state that is possible by all that a seat knows."""
-        return determinization.determinize(observation, randrange)
-
-    def evaluate(self, before: JossingState, after: JossingState) -> tuple[float, ...]:
-        """Return the points that each seat gained, compared with the others; a bid in reach counts in mid-section."""
-        return determinization.evaluate(before, after)
+    shuffle = staticmethod(deal.deal)
+    shuffle_record = staticmethod(deal.record)
+    determinize = staticmethod(determinization.determinize)
+    evaluate = staticmethod(determinization.evaluate)
+    view = staticmethod(view.view)

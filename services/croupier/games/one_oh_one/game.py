@@ -4,10 +4,10 @@ from types import MappingProxyType
 from typing import Any
 
 from croupier.games import interface
-from croupier.games.actions import Action
 from croupier.games.bots import random_legal
 from croupier.games.cards import notation
-from croupier.games.facts import Fact, Ranking, Seat, View, Viewer
+from croupier.games.facts import Fact, Ranking
+from croupier.games.interface import Option
 from croupier.games.one_oh_one import deal, determinization, legality, scoring, stock, turns, view
 from croupier.games.one_oh_one.bots import sensible
 from croupier.games.one_oh_one.state import OneOhOneOptions, OneOhOneState, Progress, circle
@@ -31,32 +31,26 @@ class OneOhOne(interface.Rules[OneOhOneState]):
         }
     )
 
-    def options(self, seats: int) -> tuple[interface.Option, ...]:  # noqa: ARG002 - the same for all
+    def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - the same for all
         """Return every option; all are independent (101-OPT-1)."""
         either = (True, False)
         return (
-            interface.Option(
-                "deck", 36, (36, 52, 104), "number of cards: 36 from the sixes up, 52, or two packs of 52"
-            ),
-            interface.Option("exact_101_reset", False, either, "a score of exactly 101 becomes 0"),
-            interface.Option(
+            Option("deck", 36, (36, 52, 104), "number of cards: 36 from the sixes up, 52, or two packs of 52"),
+            Option("exact_101_reset", False, either, "a score of exactly 101 becomes 0"),
+            Option(
                 "first_move_any", True, either, "the first card of a round is free, not the one that was dealt last"
             ),
-            interface.Option(
-                "lose_at", "reach", ("reach", "exceed"), "the game is lost with 101 points, or only with more"
-            ),
-            interface.Option("elimination", False, either, "a loser drops out and the others play on"),
-            interface.Option("queen_covers_six", True, either, "every queen covers a six, not only that of its suit"),
-            interface.Option("finish_on_six", False, either, "a six may be the last card"),
-            interface.Option("last_card_effects", True, either, "a last card still makes the next player take cards"),
-            interface.Option(
+            Option("lose_at", "reach", ("reach", "exceed"), "the game is lost with 101 points, or only with more"),
+            Option("elimination", False, either, "a loser drops out and the others play on"),
+            Option("queen_covers_six", True, either, "every queen covers a six, not only that of its suit"),
+            Option("finish_on_six", False, either, "a six may be the last card"),
+            Option("last_card_effects", True, either, "a last card still makes the next player take cards"),
+            Option(
                 "recycle", "flip", ("flip", "shuffle"), "how played cards become a new stock: turned over or shuffled"
             ),
-            interface.Option("may_draw_instead", False, either, "a player who could play may draw all the same"),
-            interface.Option("floor_zero", False, either, "no score falls below 0"),
-            interface.Option(
-                "max_rounds", 0, range(1001), "rounds after which the game is over at the latest, 0 for no limit"
-            ),
+            Option("may_draw_instead", False, either, "a player who could play may draw all the same"),
+            Option("floor_zero", False, either, "no score falls below 0"),
+            Option("max_rounds", 0, range(1001), "rounds after which the game is over at the latest, 0 for no limit"),
         )
 
     def new(self, seats: int, options: interface.OptionValues) -> OneOhOneState:
@@ -82,10 +76,6 @@ class OneOhOne(interface.Rules[OneOhOneState]):
         """Return the scores after the finished rounds, by seat (101-SCORE-1)."""
         return state.progress.totals
 
-    def legal_actions(self, state: OneOhOneState, seat: Seat) -> interface.Legal:
-        """Return the cards that a seat may play now, ascending, each queen with every suit; or to draw."""
-        return turns.legal_actions(state, seat)
-
     def event_rules(self, state: OneOhOneState) -> interface.EventRules:
         """Return the rules of the deal or the reshuffle, or the one that ended the game."""
         if state.phase == "over":
@@ -94,10 +84,6 @@ class OneOhOne(interface.Rules[OneOhOneState]):
         if state.owed:
             return interface.EventRules("101-STOCK-3", "101-STOCK-3", "101-STOCK-3", "101-PLAY-1")
         return interface.EventRules("101-DEAL-1", "101-DEAL-2", "101-DEAL-3", "101-PLAY-1")
-
-    def act(self, state: OneOhOneState, seat: Seat, action: Action) -> tuple[OneOhOneState, tuple[Fact, ...]]:
-        """Play or draw a card."""
-        return turns.act(state, seat, action)
 
     def shuffle(
         self, state: OneOhOneState, shuffled: interface.CardsShuffled
@@ -115,14 +101,8 @@ class OneOhOne(interface.Rules[OneOhOneState]):
         """Return the seats as at the end of a game; None in the first round (101-END-5)."""
         return scoring.ranking(state.progress) if state.progress.round_number > 1 else None
 
-    def view(self, state: OneOhOneState, viewer: Viewer) -> View:
-        """Return all that a seat, or SPECTATOR, may know (101-VIS-1 to -4)."""
-        return view.view(state, viewer)
-
-    def determinize(self, observation: interface.Observation, randrange: interface.RandomSource) -> OneOhOneState:
-        """Return a state that is possible by all that a seat knows."""
-        return determinization.determinize(observation, randrange)
-
-    def evaluate(self, before: OneOhOneState, after: OneOhOneState) -> tuple[float, ...]:
-        """Return how much cheaper each seat came off than the others, 0 to 1."""
-        return determinization.evaluate(before, after)
+    legal_actions = staticmethod(turns.legal_actions)
+    act = staticmethod(turns.act)
+    determinize = staticmethod(determinization.determinize)
+    evaluate = staticmethod(determinization.evaluate)
+    view = staticmethod(view.view)

@@ -7,7 +7,8 @@ from croupier.games import interface
 from croupier.games.actions import Action
 from croupier.games.bots import random_legal
 from croupier.games.cards import notation
-from croupier.games.facts import Fact, Ranking, Seat, View, Viewer
+from croupier.games.facts import Fact, Ranking, Seat
+from croupier.games.interface import Option
 from croupier.games.one_ten import bidding, deal, determinization, kitty, scoring, tricks, view
 from croupier.games.one_ten.bots import sensible
 from croupier.games.one_ten.state import OneTenOptions, OneTenState, Progress, before_first_deal, has_enough_cards
@@ -34,30 +35,20 @@ class OneTen(interface.Rules[OneTenState]):
         }
     )
 
-    def options(self, seats: int) -> tuple[interface.Option, ...]:  # noqa: ARG002 - the same for all
+    def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - the same for all
         """Return every option (110-OPT-1)."""
         return (
-            interface.Option("hand_size", "auto", ("auto", "5", "10"), "cards in a hand, which is tricks in a round"),
-            interface.Option("decks", 1, (1, 2), "packs of 53 cards shuffled together"),
-            interface.Option("bid_ladder", "short", ("short", "round_max", "long"), "the amounts that may be bid"),
-            interface.Option(
-                "dealer_match", "wins", ("wins", "holds"), "whether a match by the dealer ends the bidding"
-            ),
-            interface.Option(
-                "swap_timing", "during", ("during", "after_trump"), "whether the others swap knowing the trump"
-            ),
-            interface.Option(
+            Option("hand_size", "auto", ("auto", "5", "10"), "cards in a hand, which is tricks in a round"),
+            Option("decks", 1, (1, 2), "packs of 53 cards shuffled together"),
+            Option("bid_ladder", "short", ("short", "round_max", "long"), "the amounts that may be bid"),
+            Option("dealer_match", "wins", ("wins", "holds"), "whether a match by the dealer ends the bidding"),
+            Option("swap_timing", "during", ("during", "after_trump"), "whether the others swap knowing the trump"),
+            Option(
                 "force_out", "any_trick", ("any_trick", "trump_led"), "when a higher reneging card forces others out"
             ),
-            interface.Option(
-                "bonus_counts_for_bid", True, (True, False), "whether the top trump bonus helps to make the bid"
-            ),
-            interface.Option(
-                "bonus_forfeit", "bid", ("bid", "score"), "whether a bid or a score from 85 up forfeits the bonus"
-            ),
-            interface.Option(
-                "max_rounds", 0, range(1001), "rounds after which the game ends at the latest, 0 for no limit"
-            ),
+            Option("bonus_counts_for_bid", True, (True, False), "whether the top trump bonus helps to make the bid"),
+            Option("bonus_forfeit", "bid", ("bid", "score"), "whether a bid or a score from 85 up forfeits the bonus"),
+            Option("max_rounds", 0, range(1001), "rounds after which the game ends at the latest, 0 for no limit"),
         )
 
     def check(self, seats: int, options: interface.OptionValues) -> None:
@@ -137,17 +128,9 @@ class OneTen(interface.Rules[OneTenState]):
         progress = state.progress
         return scoring.ranking(progress.totals, winner=None) if progress.round_number > 1 else None
 
-    def view(self, state: OneTenState, viewer: Viewer) -> View:
-        """Return all that a seat, or SPECTATOR, may know (110-VIS-1 to -6)."""
-        return view.view(state, viewer)
-
-    def determinize(self, observation: interface.Observation, randrange: interface.RandomSource) -> OneTenState:
-        """Return a state that is possible by all that a seat knows."""
-        return determinization.determinize(observation, randrange)
-
-    def evaluate(self, before: OneTenState, after: OneTenState) -> tuple[float, ...]:
-        """Return the points that each seat gained against the others' average; at the end also the win."""
-        return determinization.evaluate(before, after)
+    determinize = staticmethod(determinization.determinize)
+    evaluate = staticmethod(determinization.evaluate)
+    view = staticmethod(view.view)
 
 
 _NOT_TO_ACT = {

@@ -7,7 +7,8 @@ from typing import Any
 from croupier.games import interface
 from croupier.games.actions import Action
 from croupier.games.bots import random_legal
-from croupier.games.facts import Ranking, Seat, View, Viewer
+from croupier.games.facts import Ranking, Seat
+from croupier.games.interface import Option
 from croupier.games.solo import auction, deal, determinization, naming, scoring, tricks, turns, view
 from croupier.games.solo.bots import sensible
 from croupier.games.solo.deck import DECK
@@ -49,55 +50,47 @@ class Solo(interface.Rules[SoloState]):
         }
     )
 
-    def options(self, seats: int) -> tuple[interface.Option, ...]:  # noqa: ARG002 - there is one number
+    def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - there is one number
         """Return every option; all are independent (SOLO-OPT-1)."""
         return (
-            interface.Option("deal_packets", "323", ("323", "singles"), "how many cards are dealt to a seat at a time"),
-            interface.Option(
-                "deal_start", "right", ("right", "left"), "which neighbour of the dealer gets the first cards"
-            ),
-            interface.Option(
-                "first_lead", "left_of_dealer", ("left_of_dealer", "declarer"), "the leader to the first trick"
-            ),
-            interface.Option("through_factor", 2, (1, 2), "factor for a hand that goes through"),
-            interface.Option("do_factor", 3, (1, 3), "factor for a do"),
-            interface.Option("partner_do", True, (False, True), "whether a do may be called with a partner"),
-            interface.Option(
+            Option("deal_packets", "323", ("323", "singles"), "how many cards are dealt to a seat at a time"),
+            Option("deal_start", "right", ("right", "left"), "which neighbour of the dealer gets the first cards"),
+            Option("first_lead", "left_of_dealer", ("left_of_dealer", "declarer"), "the leader to the first trick"),
+            Option("through_factor", 2, (1, 2), "factor for a hand that goes through"),
+            Option("do_factor", 3, (1, 3), "factor for a do"),
+            Option("partner_do", True, (False, True), "whether a do may be called with a partner"),
+            Option(
                 "fail_value",
                 "full",
                 ("full", "base"),
                 "the value of a failed do or through: with its factor or without",
             ),
-            interface.Option(
+            Option(
                 "called_card_rule",
                 "forced",
                 ("forced", "penalty"),
                 "whether the called card must be played when it can be",
             ),
-            interface.Option(
+            Option(
                 "solo_keep",
                 False,
                 (False, True),
                 "whether a soloist may take clubs themselves when clubs overrule them",
             ),
-            interface.Option(
+            Option(
                 "wedding_trump",
                 "not_called_suit",
                 ("not_called_suit", "any_suit"),
                 "trumps of the partner in a wedding",
             ),
-            interface.Option(
+            Option(
                 "last_two",
                 "declarers",
                 ("declarers", "either_pair"),
                 "which pairs of the last two seats cause a throw-in",
             ),
-            interface.Option(
-                "double_out", "void", ("void", "lowest"), "the result if a hand would put out all who remain"
-            ),
-            interface.Option(
-                "ranking", "buck_only", ("buck_only", "out_order"), "whether the three safe seats share one rank"
-            ),
+            Option("double_out", "void", ("void", "lowest"), "the result if a hand would put out all who remain"),
+            Option("ranking", "buck_only", ("buck_only", "out_order"), "whether the three safe seats share one rank"),
         )
 
     def new(self, seats: int, options: interface.OptionValues) -> SoloState:  # noqa: ARG002 - there is one number
@@ -136,18 +129,6 @@ class Solo(interface.Rules[SoloState]):
             raise turns.not_to_act(state, seat)
         return _ACT[state.phase](state, action)
 
-    def shuffle(self, state: SoloState, shuffled: interface.CardsShuffled) -> turns.Transition:
-        """Deal."""
-        return deal.deal(state, shuffled)
-
-    def shuffle_record(self, state: SoloState, shuffled: interface.CardsShuffled) -> dict[str, Any]:
-        """Return the deal as SOLO-DEAL-3 writes it."""
-        return deal.record(state, shuffled)
-
-    def agree(self, state: SoloState, proposal: str) -> turns.Transition:
-        """Restart the hand (SOLO-RESTART-2); raises IllegalAction."""
-        return deal.restart(state, proposal)
-
     def proposal_record(self, state: SoloState, proposal: str) -> dict[str, Any]:
         """Return the restart as SOLO-RESTART-2 writes it; raises IllegalAction."""
         return {"type": "restart_hand", "cards": deal.cards_again(state, proposal)}
@@ -156,17 +137,12 @@ class Solo(interface.Rules[SoloState]):
         """Return the seats that are out, and the others below them; None if none is out (SOLO-END-6)."""
         return scoring.ranking(state) if any(state.progress.went_out) else None
 
-    def view(self, state: SoloState, viewer: Viewer) -> View:
-        """Return all that a seat, or SPECTATOR, may know."""
-        return view.view(state, viewer)
-
-    def determinize(self, observation: interface.Observation, randrange: interface.RandomSource) -> SoloState:
-        """Return a state that is possible by all that a seat knows."""
-        return determinization.determinize(observation, randrange)
-
-    def evaluate(self, before: SoloState, after: SoloState) -> tuple[float, ...]:
-        """Return the points gained against the others; a seat that is left with the Buck did worst."""
-        return determinization.evaluate(before, after)
+    shuffle = staticmethod(deal.deal)
+    shuffle_record = staticmethod(deal.record)
+    agree = staticmethod(deal.restart)
+    determinize = staticmethod(determinization.determinize)
+    evaluate = staticmethod(determinization.evaluate)
+    view = staticmethod(view.view)
 
 
 _LEGAL: dict[str, Callable[[SoloState], tuple[Action, ...]]] = {

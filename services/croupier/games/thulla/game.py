@@ -1,12 +1,11 @@
 """The rules of Thulla behind the interface of all games."""
 
 from types import MappingProxyType
-from typing import Any
 
 from croupier.games import interface
-from croupier.games.actions import Action
 from croupier.games.bots import random_legal
-from croupier.games.facts import Fact, Ranking, Seat, View, Viewer
+from croupier.games.facts import Ranking
+from croupier.games.interface import Option
 from croupier.games.thulla import deal, determinization, play, scoring, view
 from croupier.games.thulla.bots import sensible
 from croupier.games.thulla.state import Progress, ThullaOptions, ThullaState
@@ -24,19 +23,19 @@ class Thulla(interface.Rules[ThullaState]):
         {"gold": "gold medal", "silver": "silver medal", "bronze": "bronze medal", "waste": "waste pile"}
     )
 
-    def options(self, seats: int) -> tuple[interface.Option, ...]:
+    def options(self, seats: int) -> tuple[Option, ...]:
         """Return every option; all are independent (THU-OPT-1)."""
         starts = ("ace_of_spades", "random", "dealer", "left_of_dealer")
         return (
-            interface.Option("start", "ace_of_spades", starts, "the leader of the first trick"),
-            interface.Option("first_dealer", 0, range(seats), "the seat that deals the first game"),
-            interface.Option("best_of", 1, (1, 3, 5), "games in a match"),
-            interface.Option("scoring", "none", ("none", "cards", "cards_each_out", "points"), "penalty points"),
-            interface.Option("pickup", "highest", ("highest", "cutter"), "the player who picks up after a cut"),
-            interface.Option(
+            Option("start", "ace_of_spades", starts, "the leader of the first trick"),
+            Option("first_dealer", 0, range(seats), "the seat that deals the first game"),
+            Option("best_of", 1, (1, 3, 5), "games in a match"),
+            Option("scoring", "none", ("none", "cards", "cards_each_out", "points"), "penalty points"),
+            Option("pickup", "highest", ("highest", "cutter"), "the player who picks up after a cut"),
+            Option(
                 "last_card", "safe_at_once", ("safe_at_once", "safe_after_trick"), "when a seat without cards is out"
             ),
-            interface.Option("stall_limit", 52, range(1, 1001), "tricks without progress before the game is stopped"),
+            Option("stall_limit", 52, range(1, 1001), "tricks without progress before the game is stopped"),
         )
 
     def new(self, seats: int, options: interface.OptionValues) -> ThullaState:
@@ -57,38 +56,18 @@ class Thulla(interface.Rules[ThullaState]):
         """Return the totals of the finished rounds by seat (THU-SCORE-1 to -4)."""
         return state.progress.totals
 
-    def legal_actions(self, state: ThullaState, seat: Seat) -> interface.Legal:
-        """Return the cards that a seat may play now, ascending."""
-        return play.legal_actions(state, seat)
-
     def event_rules(self, state: ThullaState) -> interface.EventRules:  # noqa: ARG002 - the same in every state
         """Return the rules of the deal."""
         return interface.EventRules("THU-DEAL-3", "THU-DECK-2", "THU-START-3", "THU-D9")
-
-    def act(self, state: ThullaState, seat: Seat, action: Action) -> tuple[ThullaState, tuple[Fact, ...]]:
-        """Play a card."""
-        return play.play(state, seat, action)
-
-    def shuffle(self, state: ThullaState, shuffled: interface.CardsShuffled) -> tuple[ThullaState, tuple[Fact, ...]]:
-        """Deal."""
-        return deal.deal(state, shuffled)
-
-    def shuffle_record(self, state: ThullaState, shuffled: interface.CardsShuffled) -> dict[str, Any]:
-        """Return the deal as THU-DEAL-3 writes it."""
-        return deal.record(state, shuffled)
 
     def ranking_at_limit(self, state: ThullaState) -> Ranking | None:
         """Return the seats as at the end of a match; None in the first game (THU-MATCH-5)."""
         return scoring.ranking(state) if state.progress.orders else None
 
-    def view(self, state: ThullaState, viewer: Viewer) -> View:
-        """Return all that a seat, or SPECTATOR, may know (THU-VIS-1 to -4)."""
-        return view.view(state, viewer)
-
-    def determinize(self, observation: interface.Observation, randrange: interface.RandomSource) -> ThullaState:
-        """Return a state that is possible by all that a seat knows."""
-        return determinization.determinize(observation, randrange)
-
-    def evaluate(self, before: ThullaState, after: ThullaState) -> tuple[float, ...]:
-        """Return the place that each seat takes, or nearly has, 1 for the first and 0 for the last."""
-        return determinization.evaluate(before, after)
+    legal_actions = staticmethod(play.legal_actions)
+    act = staticmethod(play.play)
+    shuffle = staticmethod(deal.deal)
+    shuffle_record = staticmethod(deal.record)
+    determinize = staticmethod(determinization.determinize)
+    evaluate = staticmethod(determinization.evaluate)
+    view = staticmethod(view.view)
