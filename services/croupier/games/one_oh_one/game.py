@@ -8,7 +8,7 @@ from croupier.games.bots import random_legal
 from croupier.games.cards import notation
 from croupier.games.facts import Fact, Ranking
 from croupier.games.interface import Option
-from croupier.games.one_oh_one import deal, determinization, legality, scoring, stock, turns, view
+from croupier.games.one_oh_one import deal, determinization, legality, scoring, turns, view
 from croupier.games.one_oh_one.bots import sensible
 from croupier.games.one_oh_one.state import OneOhOneOptions, OneOhOneState, Progress, circle
 
@@ -64,7 +64,7 @@ class OneOhOne(interface.Rules[OneOhOneState]):
             return interface.ONE_TO_ACT[state.turn]
         progress = state.progress
         if state.owed:
-            cards = tuple(sorted(stock.under_top(state.pile)))
+            cards = tuple(sorted(turns.under_top(state.pile)))
             return interface.ShuffleNeeded(cards, (), progress.round_number, state.reshuffles + 2)
         if progress.reason:
             return interface.GameOver(scoring.ranking(progress), progress.reason)

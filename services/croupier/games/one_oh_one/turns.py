@@ -1,13 +1,13 @@
-"""The turns of 101: an action or a reshuffle, the cards to take, and the seat to act next or the end of a round."""
+"""The turns of 101: an action or a reshuffle, its effects, the cards to take, and the seat to act next or the end."""
 
 from croupier.games import facts
 from croupier.games.actions import PLAYS, Action, Draw, Play
-from croupier.games.cards import cards_of_mask
-from croupier.games.facts import Fact, Seat
-from croupier.games.hands import cards_in
+from croupier.games.cards import SUITS, Card, Suit, cards_of_mask, suit_of
+from croupier.games.facts import LAID, Fact, MoveReason, PileCard, Seat
+from croupier.games.hands import cards_in, with_cards, without
 from croupier.games.interface import NOTHING_LEGAL, CardsShuffled, Legal
-from croupier.games.one_oh_one import legality, play, scoring, stock
-from croupier.games.one_oh_one.effects import IS_QUEEN
+from croupier.games.one_oh_one import legality, scoring
+from croupier.games.one_oh_one.effects import IS_QUEEN, IS_SIX, PENALTIES, PENALTY_NAMES
 from croupier.games.one_oh_one.state import NOBODY, OneOhOneState, Owed, Progress, around, circle
 
 
@@ -27,18 +27,19 @@ def act(before: OneOhOneState, seat: Seat, action: Action) -> tuple[OneOhOneStat
     legality.check(before, seat, action)
     news: list[Fact] = []
     if isinstance(action, Play):
-        state, owed = play.played(before, seat, action, news)
+        state, owed = _played(before, seat, action, news)
     else:
-        state, owed = play.drawn(before, seat, news)
+        state, owed = _drawn(before, seat, news)
     if owed.card_count:
-        state = stock.take(state, owed, news)
+        state = _take(state, owed, news)
     return _go_on(state, owed.turn, news)
 
 
 def reshuffle(before: OneOhOneState, owed: Owed, event: CardsShuffled) -> tuple[OneOhOneState, tuple[Fact, ...]]:
-    """Return the state after a reshuffle for the cards that a seat still has to take."""
-    news: list[Fact] = []
-    return _go_on(stock.resume(before, owed, event, news), owed.turn, news)
+    """Return the state after a reshuffle and the taking that had to wait for it (101-STOCK-3)."""
+    news: list[Fact] = [facts.MarkChanged(facts.Mark("to_take", owed.seat, "")), *_recycling(before.pile)]
+    renewed = before._replace(stock=event.cards, pile=before.pile[-1:], owed=None, reshuffles=before.reshuffles + 1)
+    return _go_on(_take(renewed, owed, news), owed.turn, news)
 
 
 def _go_on(state: OneOhOneState, turn: Seat, news: list[Fact]) -> tuple[OneOhOneState, tuple[Fact, ...]]:
@@ -74,9 +75,110 @@ def _finished(state: OneOhOneState, news: list[Fact]) -> OneOhOneState:
     return state
 
 
+def _played(state: OneOhOneState, seat: Seat, play: Play, news: list[Fact]) -> tuple[OneOhOneState, Owed]:
+    """Return the table with the card on the pile, and the cards that the next player takes before the next turn."""
+    value, suit = play.card, play.suit
+    hand, following = without(state.hands[seat], value), state.progress.following
+    covers = IS_SIX[value] and (hand != 0 or not state.options.finish_on_six)
+    after = following[seat]
+    imposed = PENALTIES[value]
+    if not hand and not (imposed and state.options.last_card_effects):
+        # A last card can only make the next player take cards (101-LAST-2).
+        imposed = None
+    penalized = NOBODY if imposed is None else after
+    news.append(_PLAYED[seat][value])
+    if suit != state.ordered or covers or penalized >= 0 or state.covers or state.penalized >= 0:
+        news += _ended_marks(state, suit)
+        news += _new_marks(None if suit == state.ordered else suit, seat if covers else NOBODY, value, penalized)
+    state = state._replace(
+        hands=(*state.hands[:seat], hand, *state.hands[seat + 1 :]),
+        pile=(*state.pile, LAID[seat][value]),
+        turn=NOBODY,
+        ordered=suit,
+        covers=covers,
+        penalized=penalized,
+        forced=None,
+    )
+    turn = seat if covers else NOBODY if not hand else after if penalized == NOBODY else following[after]
+    return state, Owed(after, imposed or 0, MoveReason.PENALTY, turn)
+
+
+def _drawn(state: OneOhOneState, seat: Seat, news: list[Fact]) -> tuple[OneOhOneState, Owed]:
+    """Return the table with a draw begun: no cover is owed any more (101-SIX-4), an order stays valid (101-QUEEN-3)."""
+    if state.covers or state.penalized >= 0:
+        news += _ended_marks(state, state.ordered)
+    state = state._replace(turn=NOBODY, covers=False, penalized=NOBODY)
+    return state, Owed(seat, 1, MoveReason.DRAW, state.progress.following[seat])
+
+
+def _ended_marks(state: OneOhOneState, suit: Suit | None) -> list[Fact]:
+    """Take away the marks that an action ends; `suit` is what is ordered after it."""
+    news: list[Fact] = []
+    if state.covers:
+        news.append(facts.MarkChanged(facts.Mark("cover", state.turn, "")))
+    if state.ordered is not None and suit is None:
+        news.append(facts.MarkChanged(facts.Mark("ordered_suit", None, "")))
+    if state.penalized >= 0:
+        news.append(facts.MarkChanged(facts.Mark("penalty", state.penalized, "")))
+    return news
+
+
+def _new_marks(suit: Suit | None, coverer: Seat, value: Card, penalized: Seat) -> list[Fact]:
+    """Return the marks that a card sets."""
+    news: list[Fact] = []
+    if suit is not None:
+        news.append(facts.MarkChanged(facts.Mark("ordered_suit", None, SUITS[suit])))
+    if coverer >= 0:
+        news.append(facts.MarkChanged(facts.Mark("cover", coverer, SUITS[suit_of(value)])))
+    if penalized >= 0:
+        news.append(facts.MarkChanged(facts.Mark("penalty", penalized, PENALTY_NAMES[value])))
+    return news
+
+
+def _take(state: OneOhOneState, owed: Owed, news: list[Fact]) -> OneOhOneState:
+    """Return the table after a seat took the cards it owes, as far as there are any (101-STOCK-1, 101-STOCK-4).
+
+    With `recycle` = `shuffle` it may come to a halt before, in the phase "reshuffle".
+    """
+    while owed.card_count and state.can_take:
+        if state.stock:
+            state, owed = _hand_out(state, owed, news)
+        elif state.options.recycle_shuffled:
+            news += [facts.MarkChanged(facts.Mark("to_take", owed.seat, str(owed.card_count))), _RESHUFFLE]
+            return state._replace(owed=owed)
+        else:
+            news += _recycling(state.pile)
+            state = state._replace(stock=under_top(state.pile), pile=state.pile[-1:])
+    return state
+
+
+def under_top(pile: tuple[PileCard, ...]) -> tuple[Card, ...]:
+    """Return the cards that can become a new stock, those played first in front (101-STOCK-2)."""
+    return tuple([lying.card for lying in pile[:-1]])
+
+
+def _hand_out(state: OneOhOneState, owed: Owed, news: list[Fact]) -> tuple[OneOhOneState, Owed]:
+    """Move what is owed, or as much as the stock has, from the stock to the seat."""
+    seat, wanted, reason, turn = owed
+    taken, hands = state.stock[:wanted], state.hands
+    news += facts.moves_to_hand("stock", seat, taken, reason)
+    hands = (*hands[:seat], with_cards(hands[seat], taken), *hands[seat + 1 :])
+    return state._replace(hands=hands, stock=state.stock[wanted:]), Owed(seat, wanted - len(taken), reason, turn)
+
+
+def _recycling(pile: tuple[PileCard, ...]) -> list[Fact]:
+    """Return the moves of all but the top card to the stock: face down, so through the box (101-VIS-3)."""
+    cards = under_top(pile)
+    return [
+        facts.CardsMoved("pile", None, cards, len(cards), MoveReason.RECYCLE),
+        facts.CardsMoved(None, "stock", (), len(cards), MoveReason.RECYCLE, face_down=True),
+    ]
+
+
 _DRAW = Draw()
 _DRAW_ONLY = Legal((_DRAW,))
 _PLAYS_OF: tuple[tuple[Action, ...], ...] = tuple(
     tuple(Play(value, suit) for suit in range(4)) if IS_QUEEN[value] else (PLAYS[value],) for value in range(52)
 )
-_TURN = facts.turns_of("play")
+_PLAYED, _TURN = facts.plays_to("pile"), facts.turns_of("play")
+_RESHUFFLE = facts.TurnChanged("reshuffle", ())

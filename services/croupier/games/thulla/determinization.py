@@ -5,7 +5,7 @@ from croupier.games.facts import Ranking, Seat, View
 from croupier.games.hands import cards_left
 from croupier.games.hidden import HiddenPlace, deal_hidden
 from croupier.games.interface import Observation, RandomSource
-from croupier.games.thulla.deal import ACE_OF_SPADES, holders
+from croupier.games.thulla.play import ACE_OF_SPADES, holders
 from croupier.games.thulla.state import PlayedCard, Progress, ThullaOptions, ThullaState
 
 

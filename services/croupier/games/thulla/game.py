@@ -6,7 +6,7 @@ from croupier.games import interface
 from croupier.games.bots import random_legal
 from croupier.games.facts import Ranking
 from croupier.games.interface import Option
-from croupier.games.thulla import deal, determinization, play, scoring, view
+from croupier.games.thulla import determinization, play, scoring, view
 from croupier.games.thulla.bots import sensible
 from croupier.games.thulla.state import Progress, ThullaOptions, ThullaState
 
@@ -66,8 +66,8 @@ class Thulla(interface.Rules[ThullaState]):
 
     legal_actions = staticmethod(play.legal_actions)
     act = staticmethod(play.play)
-    shuffle = staticmethod(deal.deal)
-    shuffle_record = staticmethod(deal.record)
+    shuffle = staticmethod(play.deal)
+    shuffle_record = staticmethod(play.record)
     determinize = staticmethod(determinization.determinize)
     evaluate = staticmethod(determinization.evaluate)
     view = staticmethod(view.view)
