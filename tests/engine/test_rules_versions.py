@@ -17,7 +17,8 @@ from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table import Table
 from croupier.games.interface import OptionValues
 from croupier.games.registry import UnknownRules, rules_of
-from croupier.games.thulla import Thulla, ThullaState
+from croupier.games.thulla.game import Thulla
+from croupier.games.thulla.state import ThullaState
 from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
 from croupier_api.v1 import engine_pb2
 from croupier_internal.v1 import engine_control_pb2

@@ -8,13 +8,12 @@ from croupier.games.cards import NOTATION, SUITS, notation
 from croupier.games.facts import PileCard
 from croupier.games.hands import cards_in
 from croupier.games.interface import GameOver, InvalidOption, OptionValue, State, resolve_options
-from croupier.games.jossing import JossingState
-from croupier.games.one_oh_one import OneOhOneState
-from croupier.games.one_ten import OneTenState
-from croupier.games.one_ten.state import UNNAMED
+from croupier.games.jossing.state import JossingState
+from croupier.games.one_oh_one.state import OneOhOneState
+from croupier.games.one_ten.state import UNNAMED, OneTenState
 from croupier.games.registry import GAMES
-from croupier.games.solo import SoloState
-from croupier.games.thulla import ThullaState
+from croupier.games.solo.state import SoloState
+from croupier.games.thulla.state import ThullaState
 from loadtest.judge.rules.interface import Card, JudgeTable, Options, Round
 from loadtest.judge.rules.jossing import JossingTable
 from loadtest.judge.rules.one_oh_one.table import OneOhOneTable

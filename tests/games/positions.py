@@ -26,7 +26,7 @@ from croupier.games.cards import NOTATION, SUITS, card, cards, notation
 from croupier.games.facts import SPECTATOR, Fact, RoundEnded, RoundScore, Seat
 from croupier.games.interface import GameOver, OptionValue, SeatActed, SeatsToAct, ShuffleNeeded, State, resolve_options
 from croupier.games.registry import GAMES
-from croupier.games.solo.contracts import KINDS
+from croupier.games.solo.state import KINDS
 from tests.games import dispatch
 from tests.games.comparison import apply, rule_against
 from tests.games.walk import shuffle

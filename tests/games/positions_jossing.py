@@ -6,8 +6,8 @@ from croupier.games.cards import Card, card, cards
 from croupier.games.facts import Seat
 from croupier.games.hands import cards_left
 from croupier.games.interface import CardsShuffled, OptionValue
-from croupier.games.jossing import Jossing, JossingState
-from croupier.games.jossing.state import JossingOptions, Section
+from croupier.games.jossing.game import Jossing
+from croupier.games.jossing.state import JossingOptions, JossingState, Section
 from tests.games import positions
 from tests.games.comparison import apply
 

@@ -7,8 +7,8 @@ from croupier.games.cards import SUITS, cards, notation
 from croupier.games.facts import PileCard, Seat
 from croupier.games.hands import hand_of
 from croupier.games.interface import OptionValue, resolve_options
-from croupier.games.one_oh_one import OneOhOne, OneOhOneState
-from croupier.games.one_oh_one.state import OneOhOneOptions, Progress, circle
+from croupier.games.one_oh_one.game import OneOhOne
+from croupier.games.one_oh_one.state import OneOhOneOptions, OneOhOneState, Progress, circle
 from tests.games import positions
 
 ONE_OH_ONE = OneOhOne()

@@ -8,8 +8,9 @@ from croupier.games.cards import SUITS, Card, card, cards
 from croupier.games.facts import PileCard, Seat
 from croupier.games.hands import hand_of
 from croupier.games.interface import CardsShuffled, OptionValue
-from croupier.games.one_ten import OneTen, OneTenState
 from croupier.games.one_ten import state as states
+from croupier.games.one_ten.game import OneTen
+from croupier.games.one_ten.state import OneTenState
 from tests.games import dispatch, positions
 
 ONE_TEN = OneTen()

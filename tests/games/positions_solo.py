@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from croupier.games.cards import Card, cards
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, OptionValue, resolve_options
-from croupier.games.solo import Solo, SoloState
-from croupier.games.solo.state import Progress, SoloOptions
+from croupier.games.solo.game import Solo
+from croupier.games.solo.state import Progress, SoloOptions, SoloState
 from tests.games import dispatch
 
 SOLO = Solo()

@@ -5,7 +5,7 @@ from functools import partial
 from croupier.games.cards import cards, mask_of
 from croupier.games.facts import Seat
 from croupier.games.interface import OptionValue
-from croupier.games.thulla import Thulla
+from croupier.games.thulla.game import Thulla
 from croupier.games.thulla.state import PlayedCard, Progress, ThullaState
 from tests.games import positions
 

@@ -19,7 +19,7 @@ from croupier.games.facts import (
     SeatOut,
 )
 from croupier.games.interface import CardsShuffled, ShuffleNeeded
-from croupier.games.one_oh_one import OneOhOneState
+from croupier.games.one_oh_one.state import OneOhOneState
 from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.fold import facts_for

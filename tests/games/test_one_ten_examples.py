@@ -9,7 +9,7 @@ from croupier.games.cards import cards
 from croupier.games.choices import ActionChoice, CardChoice
 from croupier.games.facts import SPECTATOR, CardsMoved, Mark, MarkChanged, MoveReason, Seat, only
 from croupier.games.interface import CardsShuffled, Legal
-from croupier.games.one_ten import OneTenState
+from croupier.games.one_ten.state import OneTenState
 from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.fold import facts_for

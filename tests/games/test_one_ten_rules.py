@@ -10,9 +10,9 @@ from croupier.games.actions import Bid
 from croupier.games.cards import CARD_OF_NOTATION, NOTATION, SUITS, cards, notation
 from croupier.games.facts import SPECTATOR, CardOrderChanged, Count, RoundScore, Seat, TrickTaken
 from croupier.games.interface import CardsShuffled, InvalidOption, resolve_options
-from croupier.games.one_ten import OneTenState, scoring
+from croupier.games.one_ten import scoring
 from croupier.games.one_ten.scoring import Line, Round, Top
-from croupier.games.one_ten.state import OneTenOptions
+from croupier.games.one_ten.state import OneTenOptions, OneTenState
 from croupier.games.one_ten.trumps import TRUMPS
 from croupier.runtime.errors import MalformedRequest
 from tests.games import dispatch

@@ -8,8 +8,8 @@ from croupier.games.actions import Action, Bid, CallPartner, NameTrump, Play
 from croupier.games.cards import NOTATION, SUITS, cards, notation
 from croupier.games.facts import SPECTATOR, HandRevealed, Mark, MarkChanged, RoundStarted, Seat, TurnChanged
 from croupier.games.interface import CardsShuffled, ProposalAgreed
-from croupier.games.solo.contracts import KINDS
 from croupier.games.solo.deck import DECK, FOLLOWING, ORDER, PLAIN, TRUMPS
+from croupier.games.solo.state import KINDS
 from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.positions import acts, acts_with_facts, details, due, first_legal, legal, may, refusals, to_act

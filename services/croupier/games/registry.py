@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from croupier.games.interface import Bot, Game
-from croupier.games.jossing import Jossing
-from croupier.games.one_oh_one import OneOhOne
-from croupier.games.one_ten import OneTen
+from croupier.games.jossing.game import Jossing
+from croupier.games.one_oh_one.game import OneOhOne
+from croupier.games.one_ten.game import OneTen
 from croupier.games.search import SearchBot
-from croupier.games.solo import Solo
-from croupier.games.thulla import Thulla
+from croupier.games.solo.game import Solo
+from croupier.games.thulla.game import Thulla
 
 _CURRENT: tuple[Game, ...] = (Thulla(), OneTen(), Jossing(), OneOhOne(), Solo())
 _EARLIER: tuple[Game, ...] = ()

@@ -7,7 +7,7 @@ from croupier.games.actions import Action
 from croupier.games.bots import random_legal
 from croupier.games.facts import Fact, Ranking, Seat
 from croupier.games.interface import Option
-from croupier.games.jossing import bidding, deal, determinization, play, scoring, view
+from croupier.games.jossing import determinization, play, scoring, view
 from croupier.games.jossing.bots import sensible
 from croupier.games.jossing.state import JossingOptions, JossingState, Section
 
@@ -68,7 +68,7 @@ class Jossing(interface.Rules[JossingState]):
         """Return the amounts that a seat may bid or the cards that it may play now, ascending."""
         if state.queue[:1] == (seat,):
             return play.legal_plays(state, seat)
-        return bidding.legal_bids(state) if seat in state.bidders else interface.NOTHING_LEGAL
+        return play.legal_bids(state) if seat in state.bidders else interface.NOTHING_LEGAL
 
     def event_rules(self, state: JossingState) -> interface.EventRules:  # noqa: ARG002 - the same in every state
         """Return the rules of the deal."""
@@ -79,7 +79,7 @@ class Jossing(interface.Rules[JossingState]):
         if state.queue:
             return play.play(state, seat, action)
         if state.bidders:
-            return bidding.bid(state, seat, action)
+            return play.bid(state, seat, action)
         if state.phase == "over":
             raise interface.IllegalAction("JOS-END-1", "the game is over")
         raise interface.IllegalAction("JOS-DEAL-4", "nobody can act before the deal")
@@ -88,8 +88,8 @@ class Jossing(interface.Rules[JossingState]):
         """Return the seats by total; None in the first section (JOS-END-4)."""
         return scoring.ranking(state.totals) if state.section.number > 1 else None
 
-    shuffle = staticmethod(deal.deal)
-    shuffle_record = staticmethod(deal.record)
+    shuffle = staticmethod(play.deal)
+    shuffle_record = staticmethod(play.record)
     determinize = staticmethod(determinization.determinize)
     evaluate = staticmethod(determinization.evaluate)
     view = staticmethod(view.view)

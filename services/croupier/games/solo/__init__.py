@@ -1,7 +1,1 @@
-"""Solo: win five tricks with a hidden partner or alone, and do not be left with the Buck. The rules are
-docs/rules/solo.md."""
-
-from croupier.games.solo.game import Solo
-from croupier.games.solo.state import SoloState
-
-__all__ = ["Solo", "SoloState"]
+"""Solo: win five tricks with a hidden partner or alone, without the Buck. The rules are docs/rules/solo.md."""

@@ -3,11 +3,9 @@
 from croupier.games.actions import Action, Bid, KeepBid, Pass, YieldBid
 from croupier.games.facts import Call, Called, Contract, ContractChanged, Fact, Seat
 from croupier.games.interface import IllegalAction
-from croupier.games.solo import ending
-from croupier.games.solo.contracts import BIDS, KINDS
 from croupier.games.solo.deck import BLACK_QUEENS, CLUBS, PLAIN
-from croupier.games.solo.state import SEATS, SoloContract, SoloState
-from croupier.games.solo.turns import Transition, turn
+from croupier.games.solo.state import BIDS, KINDS, SEATS, SoloContract, SoloState
+from croupier.games.solo.turns import Transition, throw_in, turn
 
 
 def legal(state: SoloState) -> tuple[Action, ...]:
@@ -88,7 +86,7 @@ def _decide(state: SoloState, facts: list[Fact]) -> Transition:
     if name in ("", "froke", "iss") and married is not None:
         return turn(state, "wedding", married, facts)
     if bidder is None:
-        return ending.throw_in(state, "all_passed", facts)
+        return throw_in(state, "all_passed", facts)
     overruled = next((seat for seat, earlier in bids if earlier == KINDS[name].overrules), None)
     if overruled is not None and (name == "iss" or state.options.solo_keep):
         return turn(state, "keep", overruled, facts)

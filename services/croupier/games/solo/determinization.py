@@ -7,10 +7,9 @@ from croupier.games.cards import CARD_OF_NOTATION, Card, cards_of_mask, mask_of,
 from croupier.games.facts import PileCard, Seat, View
 from croupier.games.hidden import HiddenPlace, deal_hidden
 from croupier.games.interface import Observation, RandomSource
-from croupier.games.solo.contracts import KINDS
 from croupier.games.solo.deck import BLACK_QUEENS, DECK, FOLLOWING, PLAIN, of_rank
 from croupier.games.solo.scoring import buck
-from croupier.games.solo.state import NOBODY, SEATS, UNSETTLED, Progress, SoloContract, SoloOptions, SoloState
+from croupier.games.solo.state import KINDS, NOBODY, SEATS, UNSETTLED, Progress, SoloContract, SoloOptions, SoloState
 from croupier.games.standings import clamped, relative_to_others
 
 SCALE = 24

@@ -7,11 +7,10 @@ from croupier.games.actions import Action, CallPartner, NameTrump
 from croupier.games.cards import Card, Suit, suit_of
 from croupier.games.facts import EVERYONE, Call, Called, Fact, only
 from croupier.games.interface import IllegalAction
-from croupier.games.solo import ending, scoring
-from croupier.games.solo.contracts import kind_of, pledges
+from croupier.games.solo import scoring
 from croupier.games.solo.deck import CLUBS, ORDER, PLAIN, SPADES, of_rank
 from croupier.games.solo.state import SEATS, UNSETTLED, SoloContract, SoloOptions, SoloState
-from croupier.games.solo.turns import Transition, turn
+from croupier.games.solo.turns import Transition, throw_in, turn
 
 
 def legal_trumps(state: SoloState) -> tuple[Action, ...]:
@@ -31,7 +30,7 @@ def name_trump(state: SoloState, action: Action) -> Transition:
     state = state._replace(contract=contract, calls=(*state.calls, naming))
     amount = scoring.value(state.options, contract, through=False)
     news: list[Fact] = [Called(naming), facts.ContractChanged(facts.Contract(trump=contract.trump, amount=amount))]
-    news += [facts.MarkChanged(facts.Mark(name, None, value)) for name, value in pledges(contract, through=False)]
+    news += [facts.MarkChanged(facts.Mark(name, None, value)) for name, value in contract.pledges(through=False)]
     news.append(facts.CardOrderChanged(ORDER[action.trump]))
     if contract.secret:
         return turn(state, "call", contract.declarer, news)
@@ -57,7 +56,7 @@ def call(state: SoloState, action: Action) -> Transition:
     state = state._replace(contract=contract, calls=(*state.calls, Call(contract.declarer, action)))
     news = _facts_of_call(contract, action)
     if scoring.last_two(state.options, state.progress.totals, contract.side):
-        return ending.throw_in(state, "last_two", news)
+        return throw_in(state, "last_two", news)
     if not contract.secret:
         return turn(state, "name_trump", partner, news)
     return start_play(state, news)
@@ -83,7 +82,7 @@ def _facts_of_call(contract: SoloContract, action: CallPartner) -> list[Fact]:
 
 def _suits(options: SoloOptions, contract: SoloContract, hand: int) -> list[Suit]:
     """Return the suits that may be trump (SOLO-TRUMP-2, SOLO-TRUMP-3, SOLO-WED-6)."""
-    if kind_of(contract).clubs:
+    if contract.kind.clubs:
         return [CLUBS]
     held = [suit for suit in range(4) if hand & PLAIN[suit]]
     if contract.called == UNSETTLED or options.wedding_any_suit:
@@ -92,14 +91,14 @@ def _suits(options: SoloOptions, contract: SoloContract, hand: int) -> list[Suit
 
 
 def _may_do(options: SoloOptions, contract: SoloContract) -> bool:
-    return kind_of(contract).partner and options.partner_do
+    return contract.kind.partner and options.partner_do
 
 
 def _check_trump(state: SoloState, action: NameTrump) -> None:
     """Raise IllegalAction with the rule that speaks against a trump or a do."""
     contract, hand = state.contract, state.hand
     if action.trump not in _suits(state.options, contract, hand):
-        if kind_of(contract).clubs:
+        if contract.kind.clubs:
             raise IllegalAction("SOLO-TRUMP-2", f"after {contract.bid} clubs are trump")
         if not 0 <= action.trump < 4 or not hand & PLAIN[action.trump]:
             raise IllegalAction("SOLO-TRUMP-3", "name a suit of which you hold a card other than a black queen")
@@ -107,7 +106,7 @@ def _check_trump(state: SoloState, action: NameTrump) -> None:
     if action.all_tricks and not _may_do(state.options, contract):
         why = (
             "a do with a partner is not played at this table"
-            if kind_of(contract).partner
+            if contract.kind.partner
             else "the bid says whether it is a do"
         )
         raise IllegalAction("SOLO-TRUMP-4", f"name trump without a do: {why}")

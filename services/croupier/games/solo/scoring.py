@@ -1,7 +1,6 @@
 """Values, totals, who is out and the ranking of Solo, as pure functions."""
 
 from croupier.games.facts import Ranking, Seat
-from croupier.games.solo.contracts import is_clean, kind_of
 from croupier.games.solo.state import SEATS, SoloContract, SoloOptions, SoloState
 
 OUT = 36
@@ -19,7 +18,7 @@ def factor(options: SoloOptions, do: bool, through: bool) -> int:
 
 def value(options: SoloOptions, contract: SoloContract, through: bool, made: bool = True) -> int:
     """Return the points that each seat of the winning side gets (SOLO-SCORE-1, SOLO-SCORE-2, SOLO-SCORE-4)."""
-    base = kind_of(contract).value * (2 if is_clean(contract) else 1)
+    base = contract.kind.value * (2 if contract.is_clean else 1)
     if not made and not options.fails_with_factor:
         return base
     return base * factor(options, contract.do, through)

@@ -1,11 +1,15 @@
-"""The state of a game of Solo: frozen data."""
+"""The state of a game of Solo, and the ladder of its bids: frozen data."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
+from croupier.games.actions import Bid, CallPartner
 from croupier.games.cards import Card, Suit
 from croupier.games.facts import Call, PileCard, Seat
 from croupier.games.interface import OptionValues
+from croupier.games.solo.deck import CLUBS
 
 SEATS = 4
 """The only number of seats (SOLO-DECK-2)."""
@@ -51,6 +55,34 @@ class SoloOptions:
         )
 
 
+class ContractKind(NamedTuple):
+    """A rung of the ladder: `value` is that of a dirty hand; see the table of bids."""
+
+    rank: int
+    value: int
+    partner: bool = False
+    clubs: bool = False
+    do: bool = False
+    overrules: str = ""
+
+
+KINDS: Mapping[str, ContractKind] = MappingProxyType(
+    {
+        "froke": ContractKind(1, 2, partner=True),
+        "iss": ContractKind(2, 2, partner=True, clubs=True, overrules="froke"),
+        "wedding": ContractKind(3, 4, partner=True),
+        "solo": ContractKind(4, 6),
+        "solo_clubs": ContractKind(5, 6, clubs=True, overrules="solo"),
+        "solo_do": ContractKind(6, 6, do=True),
+        "solo_do_clubs": ContractKind(7, 6, clubs=True, do=True, overrules="solo_do"),
+    }
+)
+"""Every bid by its name, lowest first (SOLO-BID-2); `overrules` is the same bid without the promise of clubs."""
+
+BIDS = MappingProxyType({name: Bid(name) for name in KINDS})
+"""Every bid as an action, made once."""
+
+
 class Progress(NamedTuple):
     """The part of the state that stays when a hand is restarted.
 
@@ -81,6 +113,16 @@ class SoloContract(NamedTuple):
         return self.declarer != NOBODY
 
     @property
+    def kind(self) -> ContractKind:
+        """The rung of the ladder."""
+        return KINDS[self.bid]
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether clubs are trump."""
+        return self.trump == CLUBS
+
+    @property
     def side(self) -> tuple[Seat, ...]:
         """The declaring side, ascending."""
         if self.partner == NOBODY:
@@ -91,6 +133,12 @@ class SoloContract(NamedTuple):
     def secret(self) -> bool:
         """Whether the partner is hidden until the called card is played: froke and iss (SOLO-WED-5)."""
         return self.bid in ("froke", "iss")
+
+    def pledges(self, through: bool) -> list[tuple[str, str]]:
+        """Return the marks of a contract with trump: clean or dirty, and why all eight tricks are owed, if they are."""
+        kind = ("kind", "clean" if self.is_clean else "dirty")
+        pledge = "do" if self.do else "through" if through else ""
+        return [kind, ("pledge", pledge)] if pledge else [kind]
 
 
 class SoloState(NamedTuple):
@@ -126,6 +174,11 @@ class SoloState(NamedTuple):
     def hand(self) -> int:
         """The hand of the seat that is to act."""
         return self.hands[self.to_act]
+
+    @property
+    def is_called_unknown(self) -> bool:
+        """Whether the partner was called by the unknown card (SOLO-CALL-4)."""
+        return any(call.action == CallPartner(None) for call in self.calls)
 
     @property
     def partner_hidden(self) -> bool:

@@ -5,7 +5,6 @@ from typing import NamedTuple
 from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS
 from croupier.games.facts import Count, RoundScore, Seat
 from croupier.games.solo import scoring
-from croupier.games.solo.contracts import is_called_unknown, is_clean, kind_of
 from croupier.games.solo.state import NOBODY, SEATS, UNSETTLED, SoloContract, SoloState
 from croupier.games.standings import listed
 
@@ -62,9 +61,9 @@ def _contract_words(contract: SoloContract, through: bool) -> str:
     name = BID_NAMES[contract.bid]
     if contract.trump == UNSETTLED:
         return name
-    suit = "" if kind_of(contract).clubs else f" in {SUIT_NAMES[contract.trump]}"
-    do = " with a do" if contract.do and not kind_of(contract).do else ""
-    return f"{'clean' if is_clean(contract) else 'dirty'} {name}{suit}{do}{', gone through' if through else ''}"
+    suit = "" if contract.kind.clubs else f" in {SUIT_NAMES[contract.trump]}"
+    do = " with a do" if contract.do and not contract.kind.do else ""
+    return f"{'clean' if contract.is_clean else 'dirty'} {name}{suit}{do}{', gone through' if through else ''}"
 
 
 def _note(state: SoloState, after: int, seat: Seat, is_buck: bool) -> str:
@@ -98,14 +97,14 @@ def _details(state: SoloState, result: Result) -> tuple[tuple[str, str], ...]:
     named = [("declarer", str(contract.declarer)), ("contract", contract.bid)]
     if contract.called != UNSETTLED:
         # An unknown card that did not appear stays unknown.
-        is_unknown = is_called_unknown(state.calls) and state.partner_hidden
+        is_unknown = state.is_called_unknown and state.partner_hidden
         called = "unknown" if is_unknown else NOTATION[contract.called]
         named += [("partner", str(contract.partner)), ("called", called)]
     if contract.trump == UNSETTLED:
         return *outcome, *named
     named += [
         ("trump", SUITS[contract.trump]),
-        ("kind", "clean" if is_clean(contract) else "dirty"),
+        ("kind", "clean" if contract.is_clean else "dirty"),
         ("do", _flag(contract.do)),
         ("through", _flag(state.through)),
         ("value", str(result.value)),
@@ -125,7 +124,7 @@ def _counts(state: SoloState, result: Result, buck: Seat | None) -> tuple[Count,
     contract = state.contract
     if contract.stands and result.outcome != "thrown_in":
         verbs = ("declared", "made") if result.outcome == "made" else ("declared",)
-        noun = "hands" if kind_of(contract).partner else "solos"
+        noun = "hands" if contract.kind.partner else "solos"
         found += [Count(f"{noun}_{verb}", contract.declarer) for verb in verbs]
         if contract.partner != NOBODY:
             found += [Count(f"partner_hands_{verb}", contract.partner) for verb in ("joined", *verbs[1:])]

@@ -7,11 +7,10 @@ from croupier.games.actions import PLAYS, Action, Play, ThrowDown
 from croupier.games.cards import NOTATION, Card, cards_of_mask
 from croupier.games.facts import LAID, Call, Fact, MoveReason
 from croupier.games.interface import IllegalAction
-from croupier.games.solo import ending, scoring
-from croupier.games.solo.contracts import is_called_unknown
+from croupier.games.solo import scoring
 from croupier.games.solo.deck import FOLLOWING, PLAIN, taking
 from croupier.games.solo.state import SEATS, SoloContract, SoloState
-from croupier.games.solo.turns import Transition
+from croupier.games.solo.turns import Transition, finish
 
 FOUR_TRICKS, FIVE_TRICKS = 4 * SEATS, 5 * SEATS
 """The number of their cards."""
@@ -45,7 +44,7 @@ def act(state: SoloState, action: Action) -> Transition:
             "SOLO-THROUGH-1", "throwing down is for the lead to the sixth trick after five out of five, without a do"
         )
     call = Call(state.to_act, action)
-    return ending.finish(state._replace(calls=(*state.calls, call)), True, "thrown_down", [facts.Called(call)])
+    return finish(state._replace(calls=(*state.calls, call)), True, "thrown_down", [facts.Called(call)])
 
 
 def _check(state: SoloState, action: Play) -> None:
@@ -130,7 +129,7 @@ def _partner_shown(state: SoloState) -> list[Fact]:
     """Return the facts of the called card: everybody knows the partner (SOLO-CARD-4), and a card that was unknown."""
     contract = state.contract
     shown: list[Fact] = [facts.ContractChanged(facts.Contract(partner=contract.partner))]
-    if is_called_unknown(state.calls):
+    if state.is_called_unknown:
         shown.append(facts.MarkChanged(facts.Mark("called_card", None, NOTATION[contract.called])))
     return shown
 
@@ -151,7 +150,7 @@ def _resolve(state: SoloState, news: list[Fact]) -> Transition:
     tricks = (*state.tricks[:seat], state.tricks[seat] + 1, *state.tricks[seat + 1 :])
     state = state._replace(trick=(), taken=state.taken + state.trick, tricks=tricks)
     if stopped := _stopped(state):
-        return ending.finish(state, *stopped, news)
+        return finish(state, *stopped, news)
     return state._replace(to_act=seat), (*news, _TURN[seat])
 
 

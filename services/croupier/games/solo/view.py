@@ -4,7 +4,6 @@ from croupier.games.actions import CallPartner
 from croupier.games.cards import NOTATION, Card, cards_of_mask
 from croupier.games.facts import Call, Contract, Mark, SeatView, View, Viewer, open_piles
 from croupier.games.solo import scoring
-from croupier.games.solo.contracts import is_called_unknown, pledges
 from croupier.games.solo.deck import ORDER, ORDER_WITHOUT_TRUMP
 from croupier.games.solo.state import NOBODY, UNSETTLED, SoloState
 
@@ -37,11 +36,11 @@ def marks(state: SoloState) -> tuple[Mark, ...]:
     What is known of an unknown card, clean or dirty, do or through, and the hands in which seats went out.
     """
     contract, found = state.contract, []
-    if contract.called != UNSETTLED and is_called_unknown(state.calls):
+    if contract.called != UNSETTLED and state.is_called_unknown:
         shown = "unknown" if state.partner_hidden else NOTATION[contract.called]
         found.append(Mark("called_card", None, shown))
     if contract.trump != UNSETTLED:
-        found += [Mark(name, None, value) for name, value in pledges(contract, state.through)]
+        found += [Mark(name, None, value) for name, value in contract.pledges(state.through)]
     found += [Mark("went_out", seat, str(hand)) for seat, hand in enumerate(state.progress.went_out) if hand]
     return tuple(found)
 
@@ -49,7 +48,7 @@ def marks(state: SoloState) -> tuple[Mark, ...]:
 def _calls(state: SoloState, viewer: Viewer) -> tuple[Call, ...]:
     """Return the calls; declarer and holder know which card an unknown one is (SOLO-CALL-4)."""
     contract = state.contract
-    if not is_called_unknown(state.calls) or viewer not in contract.side:
+    if not state.is_called_unknown or viewer not in contract.side:
         return state.calls
     known = Call(contract.declarer, CallPartner(contract.called))
     return tuple([known if call.action == CallPartner(None) else call for call in state.calls])
