@@ -165,18 +165,21 @@ def encode_action(action: Action, names: CardNames = STANDARD_NAMES) -> dict[str
         case Declare(word, seat, amount, shown):
             parts = _present(seat=seat, amount=amount, cards=_texts(shown, names) or None)
             return {"type": "declare", "word": word} | parts
+        case StandPat():
+            return {"type": "swap", "cards": []}
         case _:
-            return dict(_FIXED_FORMS[type(action)])
+            return {"type": _WORD_OF[action]}
 
 
 def decode_action(value: Mapping[str, Any], names: CardNames = STANDARD_NAMES) -> Action:
     """Read an action; raises ValueError naming what is wrong, also for missing or additional keys."""
-    kind = value.get("type") if isinstance(value, Mapping) else None
-    keys = frozenset(value) - {"type"} if isinstance(value, Mapping) else frozenset()
-    forms = _FORMS.get(kind, ()) if isinstance(kind, str) else ()
-    for form in forms:
-        if form.required <= keys <= form.required | form.optional:
-            return form.read(value, names)
+    if isinstance(value, Mapping) and isinstance(kind := value.get("type"), str):
+        keys = frozenset(value) - {"type"}
+        if not keys and kind in _WORDS:
+            return _WORDS[kind]
+        for form in _FORMS:
+            if form.kind == kind and form.required <= keys <= form.required | form.optional:
+                return form.read(value, names)
     raise ValueError(f"invalid action {value!r}: expected an object with a known type and exactly its keys")
 
 
@@ -252,46 +255,34 @@ def _read_declare(value: Mapping[str, Any], names: CardNames) -> Action:
 
 
 class _Form(NamedTuple):
-    """The keys of an object, and how it is read."""
+    """The type and the keys of an object, and how it is read."""
 
+    kind: str
     read: Callable[[Mapping[str, Any], CardNames], Action]
-    required: frozenset[str] = frozenset()
+    required: frozenset[str]
     optional: frozenset[str] = frozenset()
 
 
-def _form(
-    read: Callable[[Mapping[str, Any], CardNames], Action], required: str = "", optional: str = ""
-) -> tuple[_Form, ...]:
-    return (_Form(read, frozenset(required.split()), frozenset(optional.split())),)
-
-
-_FIXED_FORMS: dict[type[Action], dict[str, Any]] = {
-    Pass: {"type": "pass"},
-    MatchBid: {"type": "match"},
-    YieldBid: {"type": "yield"},
-    KeepBid: {"type": "keep"},
-    StandPat: {"type": "swap", "cards": []},
-    ThrowDown: {"type": "throw_down"},
+_WORDS: dict[str, Action] = {
+    "pass": Pass(),
+    "match": MatchBid(),
+    "yield": YieldBid(),
+    "keep": KeepBid(),
+    "throw_down": ThrowDown(),
 }
-"""The actions that have one form only."""
-_FORMS: dict[str, tuple[_Form, ...]] = {
-    "play": _form(_read_play, "card", "suit"),
-    "bid": (
-        *_form(lambda v, _: Bid(_amount(v["amount"])), "amount"),
-        *_form(lambda v, _: Bid(_word(v["bid"])), "bid"),
+"""The actions that are nothing but their type."""
+_WORD_OF = {action: word for word, action in _WORDS.items()}
+_FORMS = (
+    _Form("play", _read_play, frozenset({"card"}), frozenset({"suit"})),
+    _Form("bid", lambda v, _: Bid(_amount(v["amount"])), frozenset({"amount"})),
+    _Form("bid", lambda v, _: Bid(_word(v["bid"])), frozenset({"bid"})),
+    _Form(
+        "keep", lambda v, names: KeepCards(_cards(v["cards"], names), _suit(v["trump"])), frozenset({"cards", "trump"})
     ),
-    "pass": _form(lambda *_: Pass()),
-    "match": _form(lambda *_: MatchBid()),
-    "yield": _form(lambda *_: YieldBid()),
-    "keep": (
-        *_form(lambda *_: KeepBid()),
-        *_form(lambda v, names: KeepCards(_cards(v["cards"], names), _suit(v["trump"])), "cards trump"),
-    ),
-    "swap": _form(_read_swap, "cards"),
-    "draw": _form(lambda v, _: Draw(_word(v["pile"]) if "pile" in v else None), "", "pile"),
-    "call": _form(_read_call, "card"),
-    "name_trump": _form(lambda v, _: NameTrump(_suit(v["trump"]), _flag(v["do"])), "trump do"),
-    "throw_down": _form(lambda *_: ThrowDown()),
-    "lay": _form(_read_lay, "cards", "meld pile owner"),
-    "declare": _form(_read_declare, "word", "seat amount cards"),
-}
+    _Form("swap", _read_swap, frozenset({"cards"})),
+    _Form("draw", lambda v, _: Draw(_word(v["pile"]) if "pile" in v else None), frozenset(), frozenset({"pile"})),
+    _Form("call", _read_call, frozenset({"card"})),
+    _Form("name_trump", lambda v, _: NameTrump(_suit(v["trump"]), _flag(v["do"])), frozenset({"trump", "do"})),
+    _Form("lay", _read_lay, frozenset({"cards"}), frozenset({"meld", "pile", "owner"})),
+    _Form("declare", _read_declare, frozenset({"word"}), frozenset({"seat", "amount", "cards"})),
+)

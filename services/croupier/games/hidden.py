@@ -1,10 +1,11 @@
 """Random deals of the cards that a seat does not see to the places where they may be."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from croupier.games.cards import Card
-from croupier.games.interface import RandomSource
+from croupier.games.hands import cards_left
+from croupier.games.interface import Observation, RandomSource
 
 ATTEMPTS = 10
 """After so many deals that did not come out even, bars are ignored."""
@@ -27,6 +28,21 @@ def deal_hidden(unseen: Sequence[Card], places: Sequence[HiddenPlace], randrange
         if attempts == ATTEMPTS:
             places = [HiddenPlace(place.card_count) for place in places]
     return dealt
+
+
+def deal_around(
+    observation: Observation, deck: Iterable[Card], barred: Sequence[int], randrange: RandomSource
+) -> tuple[list[Sequence[Card]], list[Card]]:
+    """Return the hands of a possible table, the seat's own as it is, and the unseen cards that are in none.
+
+    `barred` has by seat the bit set of cards that it surely does not hold.
+    """
+    me, seats = observation.seat, observation.view.seats
+    unseen = cards_left(deck, observation.view.cards_seen(me))
+    places = [HiddenPlace(0 if seat == me else held.card_count, barred[seat]) for seat, held in enumerate(seats)]
+    beside = HiddenPlace(len(unseen) - sum(place.card_count for place in places))
+    *dealt, rest = deal_hidden(unseen, [*places, beside], randrange)
+    return [held.cards if seat == me else dealt[seat] for seat, held in enumerate(seats)], rest
 
 
 def _deal(unseen: Sequence[Card], places: Sequence[HiddenPlace], randrange: RandomSource) -> list[list[Card]] | None:

@@ -6,10 +6,10 @@ known. Nothing here or in a game does I/O, reads a clock or draws random numbers
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from croupier.games.actions import Action
 from croupier.games.cards import Card, CardFace
@@ -310,18 +310,10 @@ class Observation(NamedTuple):
     legal: Legal
 
 
-class Bot(Protocol):
-    """A computer player: it sees what its seat sees, and nothing more."""
-
-    def __call__(self, observation: Observation, randrange: "RandomSource", /) -> Action:
-        """Return an action; raises ValueError if nothing is legal."""
-
-
-class RandomSource(Protocol):
-    """A source of random numbers that the caller owns."""
-
-    def __call__(self, bound: int, /) -> int:
-        """Return a number from range(bound)."""
+RandomSource: TypeAlias = Callable[[int], int]
+"""A source of random numbers that the caller owns: returns a number from range(bound)."""
+Bot: TypeAlias = Callable[[Observation, RandomSource], Action]
+"""A computer player: it sees what its seat sees, and returns an action; raises ValueError if nothing is legal."""
 
 
 def seats_text(game: Game) -> str:

@@ -1,12 +1,12 @@
 """Determinization and evaluation of Jøssing for searching players."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from croupier.games.actions import Bid
 from croupier.games.cards import Card
 from croupier.games.facts import Call, PileCard
 from croupier.games.hands import cards_left, hand_of
-from croupier.games.hidden import HiddenPlace, deal_hidden
+from croupier.games.hidden import deal_around
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.jossing.bots import best_bid
 from croupier.games.jossing.chances import HiddenCards
@@ -22,7 +22,8 @@ def determinize(observation: Observation, randrange: RandomSource) -> JossingSta
     piles = {pile.name: pile.cards for pile in view.piles}
     section = Section.of(options, view.round_number, piles["indicator"][0].card)
     trick = piles.get("trick", ())
-    dealt = _dealt(observation, options, piles, randrange)
+    voids = _voids(options, (*piles.get("taken", ()), *trick))
+    dealt, _ = deal_around(observation, options.deck, voids, randrange)
     playing = view.phase == "play"
     first = view.seats_to_act[0]
     return JossingState(
@@ -51,21 +52,6 @@ def evaluate(before: JossingState, after: JossingState) -> tuple[float, ...]:
         for seat, (bid, won) in enumerate(zip(after.amounts, after.won, strict=True)):
             gained[seat] += hit_points(bid, options.modern) / 2 * (won <= bid <= won + left)
     return tuple(relative_to_others(gained, 2 * most))
-
-
-def _dealt(
-    observation: Observation, options: JossingOptions, piles: Mapping[str, Sequence[PileCard]], randrange: RandomSource
-) -> list[Sequence[Card]]:
-    """Return hands with the seat's own cards; the rest of the unseen ones stay in the box."""
-    seats = observation.view.seats
-    unseen = cards_left(options.deck, observation.view.cards_seen(observation.seat))
-    voids = _voids(options, (*piles.get("taken", ()), *piles.get("trick", ())))
-    places = [
-        HiddenPlace(0 if seat == observation.seat else held.card_count, voids[seat]) for seat, held in enumerate(seats)
-    ]
-    box = HiddenPlace(len(unseen) - sum(place.card_count for place in places))
-    dealt = deal_hidden(unseen, [*places, box], randrange)
-    return [held.cards if seat == observation.seat else dealt[seat] for seat, held in enumerate(seats)]
 
 
 def _voids(options: JossingOptions, played: Sequence[PileCard]) -> list[int]:

@@ -3,9 +3,10 @@
 from itertools import groupby
 
 from croupier.games.actions import Play
-from croupier.games.cards import SUITS, Card
+from croupier.games.cards import SUITS
 from croupier.games.facts import Seat, View
-from croupier.games.hands import cards_in, cards_left, with_cards
+from croupier.games.hands import cards_in, hand_of
+from croupier.games.hidden import deal_around
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.one_oh_one import scoring
 from croupier.games.one_oh_one.state import NOBODY, OneOhOneOptions, OneOhOneState, Progress, circle
@@ -24,12 +25,12 @@ def determinize(observation: Observation, randrange: RandomSource) -> OneOhOneSt
     pile = view.pile("pile")
     marks = {mark.name: (mark.seat, mark.value) for mark in view.marks}
     penalized, _ = marks.get("penalty", (None, ""))
-    hands, stock = _dealt(observation, options, randrange)
+    hands, stock = deal_around(observation, options.deck, (0,) * len(view.seats), randrange)
     return OneOhOneState(
         options=options,
         progress=_progress(view, int(marks["starter"][1])),
-        hands=hands,
-        stock=stock,
+        hands=tuple(map(hand_of, hands)),
+        stock=tuple(stock),
         pile=pile,
         turn=observation.seat,
         ordered=SUITS.index(marks["ordered_suit"][1]) if "ordered_suit" in marks else None,
@@ -63,21 +64,6 @@ def _cost(before: OneOhOneState, after: OneOhOneState, seat: Seat) -> float | No
 
 def _is_out(state: OneOhOneState, seat: Seat) -> bool:
     return any(seat in group for group in state.progress.dropped)
-
-
-def _dealt(
-    observation: Observation, options: OneOhOneOptions, randrange: RandomSource
-) -> tuple[tuple[int, ...], tuple[Card, ...]]:
-    """Return hands and stock: the seat's own cards, and those that it does not see in a random order."""
-    view, me = observation.view, observation.seat
-    unseen = cards_left(options.deck, view.cards_seen(me))
-    order = [unseen.pop(randrange(len(unseen))) for _ in range(len(unseen))]
-    hands = []
-    for seat, held in enumerate(view.seats):
-        count = 0 if seat == me else held.card_count
-        hands.append(with_cards(0, held.cards if seat == me else order[:count]))
-        order = order[count:]
-    return tuple(hands), tuple(order)
 
 
 def _progress(view: View, starter: Seat) -> Progress:

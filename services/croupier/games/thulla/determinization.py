@@ -2,8 +2,7 @@
 
 from croupier.games.cards import mask_of
 from croupier.games.facts import Ranking, Seat, View
-from croupier.games.hands import cards_left
-from croupier.games.hidden import HiddenPlace, deal_hidden
+from croupier.games.hidden import deal_around
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.thulla.play import ACE_OF_SPADES, holders
 from croupier.games.thulla.state import PlayedCard, Progress, ThullaOptions, ThullaState
@@ -23,10 +22,13 @@ def determinize(observation: Observation, randrange: RandomSource) -> ThullaStat
     played = {laid.seat for laid in trick}
     holding = holders(tuple(held.card_count for held in view.seats), view.seats_to_act[0])
     totals = tuple(held.score for held in view.seats)
+    # Before the first trick the starter surely holds the ace of spades.
+    barred = [1 << ACE_OF_SPADES if forced and seat != starter else 0 for seat in seats]
+    hands, _ = deal_around(observation, options.deck, barred, randrange)
     return ThullaState(
         options=options,
         progress=Progress(view.round_number, starter, totals, _orders(options, view, marks)),
-        hands=_hands(observation, options, starter if forced else None, randrange),
+        hands=tuple(map(mask_of, hands)),
         trick=trick,
         queue=tuple(seat for seat in holding if seat not in played),
         waste=piles.get("waste", ()),
@@ -44,22 +46,6 @@ def evaluate(before: ThullaState, after: ThullaState) -> tuple[float, ...]:
     order = orders[0] if orders else (*after.out, *sorted(holding, key=lambda seat: after.hands[seat].bit_count()))
     last = max(len(order) - 1, 1)
     return tuple(1 - order.index(seat) / last if seat in order else 0.0 for seat in range(len(after.hands)))
-
-
-def _hands(
-    observation: Observation, options: ThullaOptions, holder: Seat | None, randrange: RandomSource
-) -> tuple[int, ...]:
-    """Return hands with the seat's own cards; `holder` is the seat that surely holds the ace of spades."""
-    seats = observation.view.seats
-    own = mask_of(seats[observation.seat].cards)
-    ace = 1 << ACE_OF_SPADES
-    places = [
-        HiddenPlace(0 if seat == observation.seat else held.card_count, ace if holder not in (None, seat) else 0)
-        for seat, held in enumerate(seats)
-    ]
-    unseen = cards_left(options.deck, observation.view.cards_seen(observation.seat))
-    dealt = deal_hidden(unseen, places, randrange)
-    return tuple(own if seat == observation.seat else mask_of(cards) for seat, cards in enumerate(dealt))
 
 
 def _orders(options: ThullaOptions, view: View, marks: dict[tuple[str, Seat | None], int]) -> Ranking:
