@@ -23,7 +23,7 @@ from croupier.games.interface import (
     State,
     resolve_options,
 )
-from croupier.games.jossing.chances import tricks_distribution
+from croupier.games.jossing.bots import tricks_distribution
 from croupier.games.registry import GAMES, bots_of
 from croupier.games.search import SearchBot
 from tests.games import positions, positions_one_oh_one, positions_one_ten

@@ -8,8 +8,7 @@ from croupier.games.facts import Call, PileCard
 from croupier.games.hands import cards_left, hand_of
 from croupier.games.hidden import deal_around
 from croupier.games.interface import Observation, RandomSource
-from croupier.games.jossing.bots import best_bid
-from croupier.games.jossing.chances import HiddenCards
+from croupier.games.jossing.bots import HiddenCards, best_bid
 from croupier.games.jossing.scoring import hit_points
 from croupier.games.jossing.state import JossingOptions, JossingState, SeatBid, Section
 from croupier.games.standings import relative_to_others

@@ -1,12 +1,59 @@
-"""The bidding of 110 for the right to name the trump suit."""
+"""The deal of 110, and the bidding for the right to name the trump suit."""
 
 from functools import lru_cache
+from typing import Any
 
+from croupier.games import facts
 from croupier.games.actions import Action, Bid, MatchBid, Pass
-from croupier.games.facts import Call, Called, Contract, ContractChanged, Fact, Seat, TurnChanged
-from croupier.games.interface import IllegalAction, Legal
+from croupier.games.cards import Card, notation
+from croupier.games.facts import Fact, MoveReason, Seat
+from croupier.games.hands import hand_of
+from croupier.games.interface import CardsShuffled, IllegalAction, Legal
 from croupier.games.one_ten import kitty
-from croupier.games.one_ten.state import Auction, OneTenState
+from croupier.games.one_ten.state import KITTY_CARDS, UNNAMED, Auction, OneTenState, before_first_deal
+from croupier.games.one_ten.trumps import TRUMPS
+
+Hands = tuple[tuple[Card, ...], ...]
+_ORDER = facts.CardOrderChanged(TRUMPS[UNNAMED].order)
+
+
+def deal(state: OneTenState, event: CardsShuffled) -> tuple[OneTenState, tuple[Fact, ...]]:
+    """Begin a round, in which the seat to the left of the dealer speaks first (110-BID-1)."""
+    dealer, hands, away, stock = _dealt(state, event)
+    options, before = state.options, state.progress
+    progress = before._replace(round_number=before.round_number + 1, dealer=dealer)
+    fresh, first = before_first_deal(options, progress), (options.clockwise(dealer)[0],)
+    dealt = fresh._replace(
+        phase="bidding",
+        to_act=first,
+        hands=tuple(map(hand_of, hands)),
+        exchange=fresh.exchange._replace(kitty=away, stock=stock),
+    )
+    news: list[Fact] = [facts.RoundStarted(progress.round_number, dealer), _ORDER]
+    for seat, hand in enumerate(hands):
+        news += facts.moves_to_hand(None, seat, tuple(sorted(hand)), MoveReason.DEAL)
+    news.append(facts.CardsMoved(None, "kitty", (), len(away), MoveReason.DEAL, face_down=True))
+    news.append(facts.CardsMoved(None, "stock", (), len(stock), MoveReason.DEAL, face_down=True))
+    return dealt, (*news, facts.TurnChanged("bidding", first))
+
+
+def record(state: OneTenState, event: CardsShuffled) -> dict[str, Any]:
+    """Return the deal as a replay has it (110-DEAL-1)."""
+    dealer, hands, away, stock = _dealt(state, event)
+    written = {"hands": [notation(hand) for hand in hands], "kitty": notation(away), "stock": notation(stock)}
+    return {"type": "deal", "dealer": dealer} | written
+
+
+def _dealt(state: OneTenState, event: CardsShuffled) -> tuple[Seat, Hands, tuple[Card, ...], tuple[Card, ...]]:
+    """Return dealer, hands, kitty and stock: single cards from the dealer's left, the kitty last (110-DEAL-4, -5)."""
+    options = state.options
+    dealer = event.drawn[0] if state.progress.dealer is None else options.clockwise(state.progress.dealer)[0]
+    kitty_at = options.seats * options.hand_size
+    stock_at, first = kitty_at + KITTY_CARDS, dealer + 1
+    hands = tuple(
+        event.cards[(seat - first) % options.seats : kitty_at : options.seats] for seat in range(options.seats)
+    )
+    return dealer, hands, event.cards[kitty_at:stock_at], event.cards[stock_at:]
 
 
 def legal(state: OneTenState, seat: Seat) -> Legal:
@@ -25,15 +72,15 @@ def _calls(ladder: range, standing: int, is_dealer: bool) -> Legal:
 def act(state: OneTenState, seat: Seat, action: Action) -> tuple[OneTenState, tuple[Fact, ...]]:
     """Apply a call of the seat whose turn it is; raises IllegalAction."""
     auction, ends = _after_call(state, seat, action)
-    call = Call(seat, action)
-    facts: list[Fact] = [Called(call)]
+    call = facts.Call(seat, action)
+    news: list[Fact] = [facts.Called(call)]
     if auction.bidder == seat:
-        facts.append(ContractChanged(Contract(declarer=seat, amount=auction.amount)))
+        news.append(facts.ContractChanged(facts.Contract(declarer=seat, amount=auction.amount)))
     state = state._replace(auction=auction._replace(calls=(*auction.calls, call)))
     speaker = None if ends else _next_speaker(state, seat)
     if speaker is None:
-        return kitty.begin(state, facts)
-    return state._replace(to_act=(speaker,)), (*facts, TurnChanged("bidding", (speaker,)))
+        return kitty.begin(state, news)
+    return state._replace(to_act=(speaker,)), (*news, facts.TurnChanged("bidding", (speaker,)))
 
 
 def _after_call(state: OneTenState, seat: Seat, action: Action) -> tuple[Auction, bool]:

@@ -9,7 +9,7 @@ from croupier.games.bots import random_legal
 from croupier.games.cards import notation
 from croupier.games.facts import Fact, Ranking, Seat
 from croupier.games.interface import Option
-from croupier.games.one_ten import bidding, deal, determinization, kitty, scoring, tricks, view
+from croupier.games.one_ten import bidding, determinization, kitty, scoring, tricks, view
 from croupier.games.one_ten.bots import sensible
 from croupier.games.one_ten.state import OneTenOptions, OneTenState, Progress, before_first_deal, has_enough_cards
 
@@ -115,13 +115,13 @@ class OneTen(interface.Rules[OneTenState]):
 
     def shuffle(self, state: OneTenState, shuffled: interface.CardsShuffled) -> tuple[OneTenState, tuple[Fact, ...]]:
         """Deal, or go on after a reshuffle."""
-        return kitty.reshuffle(state, shuffled) if state.phase == "reshuffle" else deal.deal(state, shuffled)
+        return kitty.reshuffle(state, shuffled) if state.phase == "reshuffle" else bidding.deal(state, shuffled)
 
     def shuffle_record(self, state: OneTenState, shuffled: interface.CardsShuffled) -> dict[str, Any]:
         """Return the deal (110-DEAL-1) or the reshuffle (110-SWAP-6)."""
         if state.phase == "reshuffle":
             return {"type": "reshuffle", "stock": notation(shuffled.cards)}
-        return deal.record(state, shuffled)
+        return bidding.record(state, shuffled)
 
     def ranking_at_limit(self, state: OneTenState) -> Ranking | None:
         """Return the seats by score; None in the first round (110-END-5)."""

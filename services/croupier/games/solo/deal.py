@@ -2,17 +2,9 @@
 
 from typing import Any
 
+from croupier.games import facts
 from croupier.games.cards import Card, cards_of_mask, mask_of, notation
-from croupier.games.facts import (
-    CardOrderChanged,
-    Fact,
-    MarkChanged,
-    MoveReason,
-    RoundStarted,
-    Seat,
-    TurnChanged,
-    moves_to_hand,
-)
+from croupier.games.facts import Fact, MoveReason, Seat
 from croupier.games.interface import CardsShuffled, IllegalAction
 from croupier.games.solo.deck import ORDER_WITHOUT_TRUMP
 from croupier.games.solo.state import NOBODY, SEATS, Progress, SoloOptions, SoloState
@@ -35,9 +27,9 @@ def restart(before: SoloState, proposal: str) -> Transition:
         for value, seat in before.taken + before.trick:
             hands[seat or 0] |= 1 << value
         return _begin(options, progress, tuple(hands))
-    started = RoundStarted(progress.hand_number, progress.dealer)
+    started = facts.RoundStarted(progress.hand_number, progress.dealer)
     state = SoloState(options, progress)
-    return state, (started, *map(MarkChanged, marks(state)), TurnChanged("deal", ()))
+    return state, (started, *map(facts.MarkChanged, marks(state)), facts.TurnChanged("deal", ()))
 
 
 def cards_again(state: SoloState, proposal: str) -> str:
@@ -64,11 +56,11 @@ def _dealer(state: SoloState, event: CardsShuffled) -> Seat:
 def _begin(options: SoloOptions, progress: Progress, hands: tuple[int, ...]) -> Transition:
     """Return the table with dealt hands, of which the left neighbour of the dealer bids (SOLO-BID-1)."""
     state = SoloState(options, progress, hands=hands)
-    facts: list[Fact] = [RoundStarted(progress.hand_number, progress.dealer)]
+    news: list[Fact] = [facts.RoundStarted(progress.hand_number, progress.dealer)]
     for seat, hand in enumerate(hands):
-        facts += moves_to_hand(None, seat, cards_of_mask(hand), MoveReason.DEAL)
-    facts += [CardOrderChanged(ORDER_WITHOUT_TRUMP), *map(MarkChanged, marks(state))]
-    return turn(state, "auction", (progress.dealer + 1) % SEATS, facts)
+        news += facts.moves_to_hand(None, seat, cards_of_mask(hand), MoveReason.DEAL)
+    news += [facts.CardOrderChanged(ORDER_WITHOUT_TRUMP), *map(facts.MarkChanged, marks(state))]
+    return turn(state, "auction", (progress.dealer + 1) % SEATS, news)
 
 
 def _hands(options: SoloOptions, dealer: Seat, cards: tuple[Card, ...]) -> tuple[int, ...]:
