@@ -19,7 +19,7 @@ new = partial(positions.new, "jossing")
 def before(seats: int, size: int, dealer: Seat, **options: OptionValue) -> JossingState:
     """Return a table whose next section has this size and dealer; all totals are zero."""
     first_dealer = (dealer + 1 - size) % seats
-    state = new(seats, first_dealer=first_dealer, **options)
+    state: JossingState = new(seats, first_dealer=first_dealer, **options)
     return state._replace(section=Section.of(state.options, size - 1, 0)) if size > 1 else state
 
 

@@ -39,7 +39,7 @@ def _filled(text: str, count: int, left: list[Card]) -> list[Card]:
 
 def dealt(hands: str, kitty: str = "", stock: str = "", dealer: Seat = 0, **options: OptionValue) -> OneTenState:
     """Return the first round after its deal, with hands such as "5S JS | 2D |"; other cards are filled in."""
-    state = new(hands.count("|") + 1, **options)
+    state: OneTenState = new(hands.count("|") + 1, **options)
     return dispatch.apply(state, CardsShuffled(shuffled(state.options, dealer, hands, kitty, stock), (dealer,)))[0]
 
 
@@ -56,7 +56,7 @@ def position(
 ) -> OneTenState:
     """Return a round in its tricks, with these hands and cards in the trick; there are as many tricks as cards."""
     held = [cards(text) for text in hands.split("|")]
-    start = new(len(held), **options)
+    start: OneTenState = new(len(held), **options)
     return start._replace(
         options=replace(start.options, hand_size=max(map(len, held))),
         progress=states.Progress(1, dealer, tuple(scores) or (0,) * len(held)),

@@ -20,7 +20,7 @@ def position(
     """Return game 1 before a trick, with hands such as "5H 2C | KH | 4D"; all other cards are in the waste."""
     held = tuple(mask_of(cards(text)) for text in hands.split("|"))
     seats = len(held)
-    start = new(seats, **options)
+    start: ThullaState = new(seats, **options)
     return start._replace(
         progress=Progress(round_number=1, starter=leader, totals=(0,) * seats),
         hands=held,

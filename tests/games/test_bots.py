@@ -104,14 +104,14 @@ def test_sensible_play_beats_random_play_significantly(game: Game, seats: int, o
 
 @pytest.mark.slow
 def test_sensible_card_play_of_solo_wins_among_players_with_the_same_bidding() -> None:
-    bots = {"sensible": GAMES["solo"].bots["sensible"], "bidder": bids_sensibly}
+    bots: dict[str, Bot] = {"sensible": GAMES["solo"].bots["sensible"], "bidder": bids_sensibly}
     assert plays_better(GAMES["solo"], 4, {}, bots, tables=80)
 
 
 @pytest.mark.slow
 def test_search_plays_better_than_sensible() -> None:
     game = GAMES["thulla"]
-    bots = {"search": SearchBot(game, max_iterations=15), "sensible": game.bots["sensible"]}
+    bots: dict[str, Bot] = {"search": SearchBot(game, max_iterations=15), "sensible": game.bots["sensible"]}
     assert plays_better(game, 2, {}, bots, tables=10)
 
 
@@ -148,7 +148,7 @@ def test_a_bot_with_nothing_to_decide_raises_an_error(bot: Bot) -> None:
         bot(Observation(0, {}, EMPTY, Legal()), Random(1).randrange)
 
 
-CUTTER = {"pickup": "cutter"}
+CUTTER: dict[str, Any] = {"pickup": "cutter"}
 FREE: dict[str, Any] = {"deck": 52, "may_draw_instead": True}
 TRUMPS_FIRST = "5S JS JK AS KS||||"
 WEAK_HAND = "6C 7D 9C 8H 4H||||"
@@ -158,7 +158,7 @@ WEAK = "QC QS 7D 8D 7H 8H 7S 8S | 7C 8C 9C TC JC KC AC 9D | TD JD QD KD AD 9H TH
 HEARTS = exchanged(EIGHTH, "8C TH", "9C 8D")
 LOOKING = f"{FROKE} KH TH 8H 7S AH 7D 9H 8S QC 8D JH"
 WINNERS = "solo_clubs pass pass pass trump:C 7C 9C 7H 7S QC 8C 8H 8S QS 7D 9H 9S AC 8D TH TS KC 9D JH JS"
-PENALTY = {"called_card_rule": "penalty"}
+PENALTY: dict[str, Any] = {"called_card_rule": "penalty"}
 PLAIN: dict[str, Any] = {"through_factor": 1}
 
 

@@ -58,21 +58,14 @@ MALFORMED: tuple[dict[str, object], ...] = (
     {"type": "play", "card": "1H"},
     {"type": "play", "card": None},
     {"type": "play", "card": "5H", "seat": 0},
-    {"type": "bid"},
     {"type": "bid", "amount": True},
-    {"type": "bid", "amount": 1.0},
-    {"type": "bid", "amount": "1"},
     {"type": "bid", "amount": 1, "bid": "froke"},
     {"type": "pass", "amount": 0},
-    {"type": "swap"},
     {"type": "keep", "trump": "X", "cards": []},
-    {"type": "call"},
     {"type": "name_trump", "trump": "H"},
     {"type": "draw", "pile": 1},
-    {"type": "lay"},
     {"type": "lay", "cards": ["5H"], "owner": -1},
     {"type": "declare", "word": "last_card", "amount": "1"},
-    {"type": "declare", "cards": []},
 )
 
 

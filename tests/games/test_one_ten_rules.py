@@ -10,9 +10,7 @@ from croupier.games.actions import Bid
 from croupier.games.cards import CARD_OF_NOTATION, NOTATION, SUITS, cards, notation
 from croupier.games.facts import SPECTATOR, CardOrderChanged, Count, RoundScore, Seat, TrickTaken
 from croupier.games.interface import CardsShuffled, InvalidOption, resolve_options
-from croupier.games.one_ten import scoring
-from croupier.games.one_ten.scoring import Line, Round, Top
-from croupier.games.one_ten.state import OneTenOptions, OneTenState
+from croupier.games.one_ten.state import OneTenState
 from croupier.games.one_ten.trumps import TRUMPS
 from croupier.runtime.errors import MalformedRequest
 from tests.games import dispatch
@@ -207,55 +205,10 @@ def played(
     return state, ended(facts)
 
 
-@pytest.mark.parametrize(
-    ("bid", "before", "options", "points", "after"),
-    [
-        pytest.param(15, (0, 0, 0), {}, (20, 0, 10), (20, 0, 10), id="110-EX-36 110-SCORE-1 110-SCORE-4"),
-        pytest.param(20, (0, 0, 0), {}, (20, 0, 10), (20, 0, 10), id="110-EX-37 110-D16"),
-        pytest.param(25, (0, 0, 0), {}, (-25, 0, 10), (-25, 0, 10), id="110-EX-38"),
-        pytest.param(20, (0, 0, 0), SILENT, (-20, 0, 10), (-20, 0, 10), id="110-EX-39"),
-        pytest.param(15, (0, 0, 0), SILENT, (20, 0, 10), (20, 0, 10), id="110-EX-40"),
-        pytest.param(15, (85, 0, 0), {}, (20, 0, 10), (105, 0, 10), id="110-EX-41"),
-        pytest.param(15, (85, 0, 0), SCORE, (15, 0, 10), (100, 0, 10), id="110-EX-42"),
-        pytest.param(20, (85, 0, 0), SCORE, (-20, 0, 10), (65, 0, 10), id="110-EX-43"),
-        pytest.param(85, (0, 0, 0), LONG, (-85, 0, 10), (-85, 0, 10), id="110-EX-44"),
-    ],
-)
-def test_the_round_of_the_examples(
-    bid: int, before: tuple[int, ...], options: dict[str, Any], points: tuple[int, ...], after: tuple[int, ...]
-) -> None:
-    state, round_ended = played(bid, before, **options)
-    assert round_ended.points == points
-    assert dispatch.scores(state) == round_ended.totals == after
-
-
-def test_110_EX_45_with_seat_2_as_the_bid_winner_the_bonus_goes_elsewhere() -> None:
+def test_110_EX_45_110_SCORE_2_110_D18_with_seat_2_as_the_bid_winner_the_bonus_goes_elsewhere() -> None:
     state, round_ended = played(15, bidder=2, line=OTHER_LEADER)
     assert round_ended.points == dispatch.scores(state) == (20, 0, -15)
     assert round_ended.notes == ("3 tricks, top trump", "0 tricks", "bid 15 failed, 2 tricks")
-
-
-def line(winners: str, top: Top | None, bid: int = 15, before: tuple[int, ...] = (0, 0, 0), **options: Any) -> Line:
-    """Return the line of a round of seat 0 in which these seats of three took the tricks."""
-    table = OneTenOptions.of(3, resolve_options(ONE_TEN, 3, options))
-    return scoring.scored(table, before, Round(0, bid, tuple(map(int, winners)), top))
-
-
-@pytest.mark.parametrize(
-    ("scored", "bonus", "points"),
-    [
-        pytest.param(line("0001", Top(3, 1, 0)), 1, (15, 10, 0), id="110-SCORE-2 110-D18"),
-        pytest.param(line("0001", None), None, (15, 5, 0), id="110-SCORE-2 no trump was played"),
-        pytest.param(line("000", Top(0, 0, 0), before=(85, 0, 0)), 0, (20, 0, 0), id="110-SCORE-3 110-D17"),
-        pytest.param(line("000", Top(0, 0, 0), before=(84, 0, 0), **SCORE), 0, (20, 0, 0), id="110-SCORE-3 84"),
-        pytest.param(line("000", Top(0, 0, 0), before=(85, 0, 0), **SCORE), None, (15, 0, 0), id="110-SCORE-3 85"),
-        pytest.param(line("0" * 10, Top(0, 0, 0), 85, **LONG), None, (-85, 0, 0), id="110-SCORE-3 a bid of 85"),
-        pytest.param(line("0001", Top(3, 1, 0), 85, **LONG), 1, (-85, 10, 0), id="110-SCORE-3 others never forfeit"),
-        pytest.param(line("0011", Top(0, 0, 0), 20), None, (-20, 10, 0), id="110-SCORE-5"),
-    ],
-)
-def test_points_and_bonus(scored: Line, bonus: Seat | None, points: tuple[int, ...]) -> None:
-    assert (scored.bonus, scored.points, scored.made) == (bonus, points, points[0] > 0)
 
 
 def test_110_SCORE_6_the_round_summary() -> None:
@@ -279,6 +232,16 @@ SCORED = {"max_rounds": 1}
 @pytest.mark.parametrize(
     ("before", "bid", "options", "after", "end"),
     [
+        pytest.param((0, 0, 0), 15, {}, (20, 0, 10), "", id="110-EX-36 110-SCORE-1 110-SCORE-4"),
+        pytest.param((0, 0, 0), 20, {}, (20, 0, 10), "", id="110-EX-37 110-D16"),
+        pytest.param((0, 0, 0), 25, {}, (-25, 0, 10), "", id="110-EX-38 110-SCORE-5"),
+        pytest.param((0, 0, 0), 20, SILENT, (-20, 0, 10), "", id="110-EX-39"),
+        pytest.param((0, 0, 0), 15, SILENT, (20, 0, 10), "", id="110-EX-40"),
+        pytest.param((85, 0, 0), 15, {}, (105, 0, 10), "", id="110-EX-41 110-SCORE-3 110-D17"),
+        pytest.param((84, 0, 0), 15, SCORE, (104, 0, 10), "", id="110-SCORE-3 84"),
+        pytest.param((85, 0, 0), 15, SCORE, (100, 0, 10), "", id="110-EX-42"),
+        pytest.param((85, 0, 0), 20, SCORE, (65, 0, 10), "", id="110-EX-43"),
+        pytest.param((0, 0, 0), 85, LONG, (-85, 0, 10), "", id="110-EX-44"),
         pytest.param((95, 0, 105), 15, {}, (115, 0, 115), "0 > 2 > 1 target", id="110-EX-46 110-D19"),
         pytest.param((95, 0, 105), 15, PLAIN, (115, 0, 115), "2 > 0 > 1 target", id="110-EX-47"),
         pytest.param((90, 0, 105), 15, FIVE, (110, 0, 115), "2 > 0 > 1 target", id="110-END-2 from the scores before"),
@@ -290,22 +253,13 @@ SCORED = {"max_rounds": 1}
         pytest.param((95, 0, 105), 15, SCORED, (115, 0, 115), "0 > 2 > 1 target", id="110-END-4 110 comes first"),
     ],
 )
-def test_the_end_of_a_game(
+def test_the_scores_after_a_round_and_the_end_of_a_game(
     before: tuple[int, ...], bid: int, options: dict[str, Any], after: tuple[int, ...], end: str
 ) -> None:
-    state, _ = played(bid, before, **options)
-    assert dispatch.scores(state) == after
+    state, score = played(bid, before, **options)
+    assert dispatch.scores(state) == score.totals == after
+    assert score.points == tuple(new - old for new, old in zip(after, before, strict=True))
     assert state.phase == ("over" if end else "deal")
     if end:
         assert f"{ranking_text(over(state).ranking)} {over(state).reason}" == end
         assert {rule for seat in range(4) for rule in refusals(state, "pass 2C", seat)} == {"110-END-1"}
-
-
-def test_110_END_2_the_bonus_counts_with_its_trick_and_a_failed_bid_winner_not_at_all() -> None:
-    bonus_last = line("020", Top(2, 0, 0))
-    assert scoring.game_winner((100, 0, 105), bonus_last) == 2
-    bonus_first = line("020", Top(0, 0, 0))
-    assert scoring.game_winner((100, 0, 105), bonus_first) == 0
-    failed = line("002", Top(0, 0, 0), bid=30)
-    assert scoring.game_winner((105, 0, 105), failed) == 2
-    assert scoring.game_winner((0, 0, 0), failed) is None

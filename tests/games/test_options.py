@@ -16,32 +16,6 @@ from tests.games.comparison import ComparedTable
 from tests.games.laws import every_judged_table
 from tests.games.walk import sample_options, walk
 
-SEATS = [
-    pytest.param("thulla", range(2, 7), id="THU-PLAYERS-1"),
-    pytest.param("one_ten", range(2, 9), id="110"),
-    pytest.param("jossing", range(2, 9), id="JOS-PLAYERS-1 JOS-D6"),
-    pytest.param("one_oh_one", range(2, 5), id="101"),
-    pytest.param("solo", range(4, 5), id="SOLO-DECK-2"),
-]
-OPTIONS = [
-    pytest.param("thulla", id="THU-OPT-1 THU-D19"),
-    pytest.param("one_ten", id="110-OPT-1"),
-    pytest.param("jossing", id="JOS-OPT-1"),
-    pytest.param("one_oh_one", id="101-OPT-1"),
-    pytest.param("solo", id="SOLO-OPT-1"),
-]
-
-
-@pytest.mark.parametrize(("name", "seats"), SEATS)
-def test_other_numbers_of_seats_are_refused(name: str, seats: range) -> None:
-    game = GAMES[name]
-    assert game.seats == seats
-    wrong: list[Any] = [-1, 0, 1, seats[0] - 1, seats[-1] + 1, float(seats[0]), str(seats[0]), True]
-    for number in wrong:
-        with pytest.raises(InvalidOption, match="invalid number of seats") as refused:
-            resolve_options(game, number, {})
-        assert refused.value.option == "seats"
-
 
 def wrong_values(option: Option) -> Iterator[Any]:
     """Return invalid values of an option: values beyond the allowed ones, and allowed ones of another type."""
@@ -54,20 +28,34 @@ def wrong_values(option: Option) -> Iterator[Any]:
         yield from (0, 5, True, f"{option.default} ", "")
 
 
-@pytest.mark.parametrize("name", OPTIONS)
-def test_unknown_names_values_and_types_are_refused_and_the_defaults_are_not(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "seats"),
+    [
+        pytest.param("thulla", range(2, 7), id="THU-PLAYERS-1 THU-OPT-1 THU-D19"),
+        pytest.param("one_ten", range(2, 9), id="110-OPT-1"),
+        pytest.param("jossing", range(2, 9), id="JOS-PLAYERS-1 JOS-OPT-1 JOS-D6"),
+        pytest.param("one_oh_one", range(2, 5), id="101-OPT-1"),
+        pytest.param("solo", range(4, 5), id="SOLO-DECK-2 SOLO-OPT-1"),
+    ],
+)
+def test_other_seats_names_values_and_types_are_refused_and_the_defaults_are_not(name: str, seats: range) -> None:
     game = GAMES[name]
-    seats = game.seats[-1]
-    options = game.options(seats)
-    assert resolve_options(game, seats, {}) == {option.name: option.default for option in options}
+    assert game.seats == seats
+    wrong: list[Any] = [-1, 0, 1, seats[0] - 1, seats[-1] + 1, float(seats[0]), str(seats[0]), True]
+    for number in wrong:
+        with pytest.raises(InvalidOption, match="invalid number of seats") as refused:
+            resolve_options(game, number, {})
+        assert refused.value.option == "seats"
+    options = game.options(seats[-1])
+    assert resolve_options(game, seats[-1], {}) == {option.name: option.default for option in options}
     for option in options:
         for value in wrong_values(option):
             with pytest.raises(InvalidOption) as refused:
-                resolve_options(game, seats, {option.name: value})
+                resolve_options(game, seats[-1], {option.name: value})
             assert refused.value.option == option.name
             assert str(refused.value) == f"invalid {option.name} {value!r}: expected {option.allowed_text()}"
     with pytest.raises(InvalidOption) as refused:
-        resolve_options(game, seats, {"nonsense": 1})
+        resolve_options(game, seats[-1], {"nonsense": 1})
     assert refused.value.option == "nonsense"
 
 

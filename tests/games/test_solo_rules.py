@@ -9,7 +9,6 @@ from croupier.games.cards import NOTATION, SUITS, cards, notation
 from croupier.games.facts import SPECTATOR, HandRevealed, Mark, MarkChanged, RoundStarted, Seat, TurnChanged
 from croupier.games.interface import CardsShuffled, ProposalAgreed
 from croupier.games.solo.deck import DECK, FOLLOWING, ORDER, PLAIN, TRUMPS
-from croupier.games.solo.state import KINDS
 from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.positions import acts, acts_with_facts, details, due, first_legal, legal, may, refusals, to_act
@@ -116,11 +115,6 @@ def test_SOLO_DEAL_3_the_deal_and_its_refusals() -> None:
 )
 def test_refusals(hands: str, line: str, seat: Seat | None, text: str | Action, rule: str) -> None:
     assert refusals(acts(dealt(hands), line), text, seat) == {rule}
-
-
-def test_SOLO_BID_2_the_ladder() -> None:
-    assert list(KINDS) == ["froke", "iss", "wedding", "solo", "solo_clubs", "solo_do", "solo_do_clubs"]
-    assert [kind.rank for kind in KINDS.values()] == [1, 2, 3, 4, 5, 6, 7]
 
 
 def test_SOLO_KEEP_2_SOLO_TRUMP_4_a_do_that_is_kept_stays_a_do() -> None:

@@ -193,7 +193,7 @@ class Rules(ABC, Generic[S]):
         """Return the running totals by seat."""
 
     @abstractmethod
-    def legal_actions(self, state: S, seat: Seat) -> Legal:
+    def legal_actions(self, state: S, seat: Seat, /) -> Legal:
         """Return all that a seat may do now; empty if it is not to act."""
 
     @abstractmethod
@@ -201,18 +201,18 @@ class Rules(ABC, Generic[S]):
         """Return the rules by which shuffles and proposals are refused in a state."""
 
     @abstractmethod
-    def act(self, state: S, seat: Seat, action: Action) -> tuple[S, tuple[Fact, ...]]:
+    def act(self, state: S, seat: Seat, action: Action, /) -> tuple[S, tuple[Fact, ...]]:
         """Return the next state and what became known; raises IllegalAction for an action that the rules refuse.
 
         Any seat may try any action of the right type, also when it is not to act.
         """
 
     @abstractmethod
-    def shuffle(self, state: S, shuffled: CardsShuffled) -> tuple[S, tuple[Fact, ...]]:
+    def shuffle(self, state: S, shuffled: CardsShuffled, /) -> tuple[S, tuple[Fact, ...]]:
         """Return the next state and what became known, after a shuffle that is due and valid."""
 
     @abstractmethod
-    def shuffle_record(self, state: S, shuffled: CardsShuffled) -> dict[str, Any]:
+    def shuffle_record(self, state: S, shuffled: CardsShuffled, /) -> dict[str, Any]:
         """Return a shuffle that is due and valid in the form of the game's rules page for replays."""
 
     @abstractmethod
@@ -223,11 +223,11 @@ class Rules(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def view(self, state: S, viewer: Viewer) -> View:
+    def view(self, state: S, viewer: Viewer, /) -> View:
         """Return all that a seat, or SPECTATOR, may know."""
 
     @abstractmethod
-    def determinize(self, observation: "Observation", randrange: "RandomSource") -> S:
+    def determinize(self, observation: "Observation", randrange: "RandomSource", /) -> S:
         """Return a state that is possible by all that a seat knows; hidden cards are dealt at random.
 
         The seat's view and legal actions in it are those of the observation. Inferences from the play so far, such as
@@ -235,7 +235,7 @@ class Rules(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def evaluate(self, before: S, after: S) -> tuple[float, ...]:
+    def evaluate(self, before: S, after: S, /) -> tuple[float, ...]:
         """Return how well each seat did between two moments, 0 to 1: a searching player maximizes this."""
 
     # What a game may define: teams, options that exclude each other, and proposals
@@ -247,7 +247,7 @@ class Rules(ABC, Generic[S]):
     def check(self, seats: int, options: OptionValues) -> None:
         """Raise InvalidOption for resolved options that are impossible together."""
 
-    def agree(self, state: S, proposal: str) -> tuple[S, tuple[Fact, ...]]:
+    def agree(self, state: S, proposal: str, /) -> tuple[S, tuple[Fact, ...]]:
         """Return the next state and what became known, after all agreed on one of the game's proposals.
 
         Raises IllegalAction when that is not possible now.
