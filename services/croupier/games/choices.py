@@ -62,7 +62,10 @@ def complete(choice: ActionChoice, parts: Parts) -> Action:
     """
     action = choice.action
     if choice.cards is not None:
-        action = _with(action, "cards", _checked_cards(choice.cards, parts.cards))
+        held, fewest, most = choice.cards
+        if not fewest <= len(parts.cards) <= most or Counter(parts.cards) - Counter(held):
+            raise ValueError(f"invalid cards {parts.cards}: expected {fewest} to {most} of {held}")
+        action = _with(action, "cards", parts.cards)
     elif parts.cards:
         raise ValueError(f"invalid cards {parts.cards}: expected none, since no cards are to be chosen")
     amounts = choice.amount.amounts if choice.amount else ()
@@ -101,12 +104,6 @@ def parts_of(choice: ActionChoice, action: Action) -> Parts:
 def cards_of(action: Action) -> tuple[Card, ...]:
     """Return the cards of an action; empty for one that has no list of cards."""
     return action.cards if isinstance(action, KeepCards | SwapCards | Lay | Declare) else ()
-
-
-def _checked_cards(choice: CardChoice, cards: tuple[Card, ...]) -> tuple[Card, ...]:
-    if len(cards) not in range(choice.min_cards, choice.max_cards + 1) or Counter(cards) - Counter(choice.cards):
-        raise ValueError(f"invalid cards {cards}: expected {choice.min_cards} to {choice.max_cards} of {choice.cards}")
-    return cards
 
 
 def _part(action: Action, part: str) -> Any:

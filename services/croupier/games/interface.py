@@ -174,8 +174,6 @@ class Rules(ABC, Generic[S]):
     proposals: Mapping[str, str] = MappingProxyType({})
     """The proposals that seats can agree on, by name, each with a sentence on its effect."""
 
-    # What a game must define
-
     @abstractmethod
     def options(self, seats: int) -> tuple[Option, ...]:
         """Return every option with what is allowed for this number of seats."""
@@ -238,8 +236,6 @@ class Rules(ABC, Generic[S]):
     def evaluate(self, before: S, after: S, /) -> tuple[float, ...]:
         """Return how well each seat did between two moments, 0 to 1: a searching player maximizes this."""
 
-    # What a game may define: teams, options that exclude each other, and proposals
-
     def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:  # noqa: ARG002 - for games with teams
         """Return the teams at this number of seats, each seat in exactly one; empty if each seat plays for itself."""
         return ()
@@ -257,8 +253,6 @@ class Rules(ABC, Generic[S]):
     def proposal_record(self, state: S, proposal: str) -> dict[str, Any]:
         """Return one of the game's proposals in the form of its rules page for replays; raises IllegalAction."""
         raise NotImplementedError(proposal)
-
-    # What is the same for all games
 
     def apply(self, state: S, event: Event) -> tuple[S, tuple[Fact, ...]]:
         """Return the next state and the facts that became known.

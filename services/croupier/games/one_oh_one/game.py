@@ -8,7 +8,7 @@ from croupier.games.bots import random_legal
 from croupier.games.cards import notation
 from croupier.games.facts import Fact, Ranking
 from croupier.games.interface import Option
-from croupier.games.one_oh_one import deal, determinization, legality, scoring, turns, view
+from croupier.games.one_oh_one import determinization, legality, scoring, turns, view
 from croupier.games.one_oh_one.bots import sensible
 from croupier.games.one_oh_one.state import OneOhOneOptions, OneOhOneState, Progress, circle
 
@@ -54,7 +54,7 @@ class OneOhOne(interface.Rules[OneOhOneState]):
         )
 
     def new(self, seats: int, options: interface.OptionValues) -> OneOhOneState:
-        """Return the state before the first deal."""
+        """Return the state before the first turns."""
         none = (0,) * seats
         return OneOhOneState(OneOhOneOptions.of(seats, options), Progress(0, 0, none, circle(seats, ())), none)
 
@@ -89,13 +89,13 @@ class OneOhOne(interface.Rules[OneOhOneState]):
         self, state: OneOhOneState, shuffled: interface.CardsShuffled
     ) -> tuple[OneOhOneState, tuple[Fact, ...]]:
         """Deal, or go on after a reshuffle."""
-        return turns.reshuffle(state, state.owed, shuffled) if state.owed else deal.deal(state, shuffled)
+        return turns.reshuffle(state, state.owed, shuffled) if state.owed else turns.deal(state, shuffled)
 
     def shuffle_record(self, state: OneOhOneState, shuffled: interface.CardsShuffled) -> dict[str, Any]:
         """Return the deal (101-DEAL-1) or the reshuffle (101-STOCK-3)."""
         if state.owed:
             return {"type": "reshuffle", "stock": notation(shuffled.cards)}
-        return deal.record(state, shuffled)
+        return turns.record(state, shuffled)
 
     def ranking_at_limit(self, state: OneOhOneState) -> Ranking | None:
         """Return the seats as at the end of a game; None in the first round (101-END-5)."""

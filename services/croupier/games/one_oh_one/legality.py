@@ -39,16 +39,12 @@ def check(state: OneOhOneState, seat: Seat, action: Action) -> None:
         _check_draw(state)
 
 
-def game_over(state: OneOhOneState) -> IllegalAction:
-    """Return the refusal of any event after the end, with the rule that ended the game."""
-    return IllegalAction(END_RULES[state.progress.reason], "the game is over, nothing can be played or dealt any more")
-
-
 def _not_now(state: OneOhOneState, seat: Seat) -> IllegalAction:
     """Return the refusal of a seat that is not to act."""
     match state.phase:
         case "over":
-            return game_over(state)
+            why = "the game is over, nothing can be played or dealt any more"
+            return IllegalAction(END_RULES[state.progress.reason], why)
         case "deal":
             return IllegalAction("101-DEAL-1", "nobody can act before the next deal")
         case "reshuffle":

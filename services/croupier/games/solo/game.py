@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from croupier.games import interface
 from croupier.games.actions import Action
 from croupier.games.bots import random_legal
 from croupier.games.facts import Ranking, Seat
 from croupier.games.interface import Option
-from croupier.games.solo import auction, deal, determinization, naming, scoring, tricks, turns, view
+from croupier.games.solo import auction, determinization, scoring, tricks, turns, view
 from croupier.games.solo.bots import sensible
 from croupier.games.solo.deck import DECK
 from croupier.games.solo.state import NOBODY, SEATS, SoloOptions, SoloState
@@ -94,7 +94,7 @@ class Solo(interface.Rules[SoloState]):
         )
 
     def new(self, seats: int, options: interface.OptionValues) -> SoloState:  # noqa: ARG002 - there is one number
-        """Return the state before the first deal."""
+        """Return the state before the first turns."""
         return SoloState(SoloOptions.of(options))
 
     def awaiting(self, state: SoloState) -> interface.Awaiting:
@@ -115,7 +115,7 @@ class Solo(interface.Rules[SoloState]):
         """Return bids and trumps in the order of the ladder or suits, cards ascending, then throwing down."""
         if seat != state.to_act or seat == NOBODY:
             return interface.NOTHING_LEGAL
-        return interface.Legal(_LEGAL[state.phase](state))
+        return interface.Legal(_PHASES[state.phase][0](state))
 
     def event_rules(self, state: SoloState) -> interface.EventRules:
         """Return the rules of the deal and the restart, or that of the end."""
@@ -127,37 +127,31 @@ class Solo(interface.Rules[SoloState]):
         """Call, name trump or play."""
         if seat != state.to_act or seat == NOBODY:
             raise turns.not_to_act(state, seat)
-        return _ACT[state.phase](state, action)
+        return _PHASES[state.phase][1](state, action)
 
     def proposal_record(self, state: SoloState, proposal: str) -> dict[str, Any]:
         """Return the restart as SOLO-RESTART-2 writes it; raises IllegalAction."""
-        return {"type": "restart_hand", "cards": deal.cards_again(state, proposal)}
+        return {"type": "restart_hand", "cards": turns.cards_again(state, proposal)}
 
     def ranking_at_limit(self, state: SoloState) -> Ranking | None:
         """Return the seats that are out, and the others below them; None if none is out (SOLO-END-6)."""
         return scoring.ranking(state) if any(state.progress.went_out) else None
 
-    shuffle = staticmethod(deal.deal)
-    shuffle_record = staticmethod(deal.record)
-    agree = staticmethod(deal.restart)
+    shuffle = staticmethod(turns.deal)
+    shuffle_record = staticmethod(turns.record)
+    agree = staticmethod(turns.restart)
     determinize = staticmethod(determinization.determinize)
     evaluate = staticmethod(determinization.evaluate)
     view = staticmethod(view.view)
 
 
-_LEGAL: dict[str, Callable[[SoloState], tuple[Action, ...]]] = {
-    "auction": auction.legal,
-    "wedding": auction.legal_wedding,
-    "keep": auction.legal_keep,
-    "name_trump": naming.legal_trumps,
-    "call": naming.legal_calls,
-    "play": tricks.legal,
+_Phase: TypeAlias = tuple[Callable[[SoloState], tuple[Action, ...]], Callable[[SoloState, Action], turns.Transition]]
+_PHASES: dict[str, _Phase] = {
+    "auction": (auction.legal, auction.act),
+    "wedding": (auction.legal_wedding, auction.act_wedding),
+    "keep": (auction.legal_keep, auction.act_keep),
+    "name_trump": (auction.legal_trumps, auction.name_trump),
+    "call": (auction.legal_calls, auction.call),
+    "play": (tricks.legal, tricks.act),
 }
-_ACT: dict[str, Callable[[SoloState, Action], turns.Transition]] = {
-    "auction": auction.act,
-    "wedding": auction.act_wedding,
-    "keep": auction.act_keep,
-    "name_trump": naming.name_trump,
-    "call": naming.call,
-    "play": tricks.act,
-}
+"""By phase: the legal actions of the seat to act, and its action."""

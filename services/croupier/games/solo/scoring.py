@@ -9,19 +9,13 @@ OUT = 36
 Totals = tuple[int, ...]
 
 
-def factor(options: SoloOptions, do: bool, through: bool) -> int:
-    """Return the factor of a do, or else of a through, never of both (SOLO-SCORE-2)."""
-    if do:
-        return options.do_factor
-    return options.through_factor if through else 1
-
-
 def value(options: SoloOptions, contract: SoloContract, through: bool, made: bool = True) -> int:
     """Return the points that each seat of the winning side gets (SOLO-SCORE-1, SOLO-SCORE-2, SOLO-SCORE-4)."""
     base = contract.kind.value * (2 if contract.is_clean else 1)
     if not made and not options.fails_with_factor:
         return base
-    return base * factor(options, contract.do, through)
+    # A do counts, or else a through, never both.
+    return base * (options.do_factor if contract.do else options.through_factor if through else 1)
 
 
 def settled(options: SoloOptions, totals: Totals, scorers: tuple[Seat, ...], value: int) -> Totals | None:

@@ -69,7 +69,8 @@ def _contract_words(contract: SoloContract, through: bool) -> str:
 def _note(state: SoloState, after: int, seat: Seat, is_buck: bool) -> str:
     """Return a seat's role and gain, for example "partner, +2"."""
     before = state.progress.totals[seat]
-    words = [role(state.contract, seat)]
+    roles = {state.contract.declarer: "declarer", state.contract.partner: "partner"}
+    words = [roles.get(seat, "defender")] if state.contract.stands else []
     if after > before:
         words.append(f"+{after - before}")
     if before == scoring.OUT:
@@ -78,19 +79,12 @@ def _note(state: SoloState, after: int, seat: Seat, is_buck: bool) -> str:
         words.append("out")
     elif is_buck:
         words.append("the Buck")
-    return ", ".join(word for word in words if word)
-
-
-def role(contract: SoloContract, seat: Seat) -> str:
-    """Return "declarer", "partner" or "defender"; "" without a contract."""
-    if not contract.stands:
-        return ""
-    return {contract.declarer: "declarer", contract.partner: "partner"}.get(seat, "defender")
+    return ", ".join(words)
 
 
 def _details(state: SoloState, result: Result) -> tuple[tuple[str, str], ...]:
     """Return the hand for programs; the names are those of the rules page."""
-    outcome = (("outcome", result.outcome), ("reason", result.reason), ("void", _flag(result.void)))
+    outcome = (("outcome", result.outcome), ("reason", result.reason), ("void", str(result.void).lower()))
     contract = state.contract
     if not contract.stands:
         return outcome
@@ -105,17 +99,13 @@ def _details(state: SoloState, result: Result) -> tuple[tuple[str, str], ...]:
     named += [
         ("trump", SUITS[contract.trump]),
         ("kind", "clean" if contract.is_clean else "dirty"),
-        ("do", _flag(contract.do)),
-        ("through", _flag(state.through)),
+        ("do", str(contract.do).lower()),
+        ("through", str(state.through).lower()),
         ("value", str(result.value)),
         ("tricks", listed(state.tricks)),
         ("side_tricks", str(sum(state.tricks[seat] for seat in contract.side))),
     ]
     return *outcome, *named
-
-
-def _flag(value: bool) -> str:
-    return "true" if value else "false"
 
 
 def _counts(state: SoloState, result: Result, buck: Seat | None) -> tuple[Count, ...]:

@@ -5,12 +5,12 @@ from typing import NamedTuple
 from croupier.games import facts
 from croupier.games.actions import PLAYS, Action, Play, ThrowDown
 from croupier.games.cards import NOTATION, Card, cards_of_mask
-from croupier.games.facts import LAID, Call, Fact, MoveReason
+from croupier.games.facts import LAID, Fact, MoveReason
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import scoring
 from croupier.games.solo.deck import FOLLOWING, PLAIN, taking
 from croupier.games.solo.state import SEATS, SoloContract, SoloState
-from croupier.games.solo.turns import Transition, finish
+from croupier.games.solo.turns import Transition, finish, with_call
 
 FOUR_TRICKS, FIVE_TRICKS = 4 * SEATS, 5 * SEATS
 """The number of their cards."""
@@ -43,8 +43,8 @@ def act(state: SoloState, action: Action) -> Transition:
         raise IllegalAction(
             "SOLO-THROUGH-1", "throwing down is for the lead to the sixth trick after five out of five, without a do"
         )
-    call = Call(state.to_act, action)
-    return finish(state._replace(calls=(*state.calls, call)), True, "thrown_down", [facts.Called(call)])
+    called, news = with_call(state, action)
+    return finish(called, True, "thrown_down", news)
 
 
 def _check(state: SoloState, action: Play) -> None:
