@@ -10,7 +10,7 @@ from croupier.games.hands import PACK, cards_left
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.one_ten.state import TRICK_POINTS, UNNAMED
 from croupier.games.one_ten.tricks import taking
-from croupier.games.one_ten.trumps import TRUMP_POWER, TRUMPS, Trumps
+from croupier.games.one_ten.trumps import TRUMP_POWER, TRUMPS, Trumps, shown_trump
 
 DARING = 0.5
 """Tricks beyond those to be expected for which it still bids: to leave kitty and lead to others costs as well."""
@@ -71,7 +71,7 @@ def _choose_cards(choice: ActionChoice, held: CardChoice, view: View) -> Action:
     """Keep the best, or give up to as many as allowed of the plain cards that are worth least."""
     if isinstance(choice.action, KeepCards):
         return best_keep(held.cards, held.max_cards, choice.suits)
-    trump = _trump(view)
+    trump = shown_trump(view)
     worth, trumps = WORTH[trump], TRUMPS[trump]
     weak = [value for value in held.cards if worth[value] < 0.2 and not trumps.trumps >> value & 1]
     given = tuple(sorted(sorted(weak, key=lambda value: worth[value])[: held.max_cards]))
@@ -100,10 +100,6 @@ def _call(observation: Observation) -> Action:
     return Pass()
 
 
-def _trump(view: View) -> Suit:
-    return UNNAMED if view.contract.trump is None else view.contract.trump
-
-
 class _HiddenCards(NamedTuple):
     """The cards that the seat does not see, and how many of them the later players of the trick hold together."""
 
@@ -114,7 +110,7 @@ class _HiddenCards(NamedTuple):
 def _play(observation: Observation) -> Action:
     """Return the card whose chance to take this trick is highest above its worth for a later one."""
     view, seat = observation.view, observation.seat
-    trumps = TRUMPS[_trump(view)]
+    trumps = TRUMPS[shown_trump(view)]
     trick = view.pile("trick")
     played = {laid.seat for laid in trick}.union([seat])
     later = sum(held.card_count for other, held in enumerate(view.seats) if other not in played)

@@ -22,7 +22,7 @@ from croupier.games.one_ten.state import (
     Progress,
 )
 from croupier.games.one_ten.tricks import taking
-from croupier.games.one_ten.trumps import TRUMPS, Trumps
+from croupier.games.one_ten.trumps import TRUMPS, Trumps, shown_trump
 from croupier.games.standings import relative_to_others
 
 Tricks = Sequence[tuple[PileCard, ...]]
@@ -34,7 +34,7 @@ def determinize(observation: Observation, randrange: RandomSource) -> OneTenStat
     piles = {pile.name: pile.cards for pile in view.piles}
     taken, trick = piles.get("taken", ()), piles.get("trick", ())
     tricks = [taken[at : at + options.seats] for at in range(0, len(taken), options.seats)]
-    trumps = TRUMPS[_trump(view)]
+    trumps = TRUMPS[shown_trump(view)]
     passed = sum(1 << call.seat for call in view.calls if isinstance(call.action, Pass))
     bidder = NOBODY if view.contract.declarer is None else view.contract.declarer
     hands, exchange = _dealt(observation, options, _barred(options, trumps, [*tricks, trick]), randrange)
@@ -67,10 +67,6 @@ def _standing(state: OneTenState) -> list[int]:
     """Return scores, and the points of the tricks in a round that is not scored yet."""
     won = state.winners if state.phase == "tricks" else ()
     return [total + TRICK_POINTS * won.count(seat) for seat, total in enumerate(state.progress.totals)]
-
-
-def _trump(view: View) -> int:
-    return UNNAMED if view.contract.trump is None else view.contract.trump
 
 
 def _barred(options: OneTenOptions, trumps: Trumps, tricks: Tricks) -> list[int]:
@@ -141,7 +137,7 @@ def _exchange(view: View, stock: tuple[Card, ...], hidden: list[Card]) -> Exchan
         stock=piles["stock"],
         put_away=tuple(sorted(piles.get("put_away", ()))),
         discards=tuple(tuple(sorted(piles.get(f"discards_{seat}", ()))) for seat in range(len(view.seats))),
-        trump=_trump(view),
+        trump=shown_trump(view),
         remembered=_remembered(view),
     )
 

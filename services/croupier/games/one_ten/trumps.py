@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from croupier.games.cards import CARD_OF_NOTATION, JOKER, SUITS, Card, Suit, mask_of, suit_of
+from croupier.games.facts import View
 from croupier.games.hands import PACK
 from croupier.games.one_ten.state import UNNAMED, OneTenState
 
@@ -94,3 +95,8 @@ TRUMPS: tuple[Trumps, ...] = tuple(map(_trumps, range(UNNAMED + 1)))
 def trumps_of(state: OneTenState) -> Trumps:
     """Return the pack under the trump suit of a state."""
     return TRUMPS[state.exchange.trump]
+
+
+def shown_trump(view: View) -> Suit:
+    """Return the trump suit that a view shows, or UNNAMED."""
+    return UNNAMED if view.contract.trump is None else view.contract.trump

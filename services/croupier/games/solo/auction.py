@@ -8,7 +8,7 @@ from croupier.games.cards import Card, Suit, suit_of
 from croupier.games.facts import EVERYONE, Fact, Seat, only
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import scoring
-from croupier.games.solo.deck import BLACK_QUEENS, CLUBS, ORDER, PLAIN, SPADES, of_rank
+from croupier.games.solo.deck import ACES, BLACK_QUEENS, CLUBS, ORDER, PLAIN, SPADES, of_rank
 from croupier.games.solo.state import BIDS, KINDS, SEATS, UNSETTLED, SoloContract, SoloOptions, SoloState
 from croupier.games.solo.turns import Transition, throw_in, turn, with_call
 
@@ -154,7 +154,7 @@ def call(state: SoloState, action: Action) -> Transition:
     possible = _callable(contract, hand)
     if action.card not in possible.cards:
         raise IllegalAction(possible.rule, possible.advice)
-    called = _missing(_ACES, contract, hand)[0] if action.card is None else action.card
+    called = _missing(ACES, contract, hand)[0] if action.card is None else action.card
     partner = next(seat for seat, held in enumerate(state.hands) if held >> called & 1)
     contract = contract._replace(called=called, partner=partner)
     state = state._replace(contract=contract, calls=(*state.calls, facts.Call(contract.declarer, action)))
@@ -226,7 +226,7 @@ class _Callable(NamedTuple):
 
 def _callable(contract: SoloContract, hand: int) -> _Callable:
     """Return the cards that may be called, by the one rule that applies (SOLO-CALL-1)."""
-    missing = _missing(_ACES, contract, hand)
+    missing = _missing(ACES, contract, hand)
     if not missing:
         return _Callable(
             "SOLO-CALL-3",
@@ -248,7 +248,6 @@ def _missing(rank: tuple[Card, ...], contract: SoloContract, hand: int) -> tuple
     return tuple([value for value in rank if suit_of(value) != contract.trump and not hand >> value & 1])
 
 
-_ACES = of_rank("A")
 _BELOW_ACES = (of_rank("K"), of_rank("Q")[CLUBS + 1 : SPADES], of_rank("J"))
 _POSSIBLE = tuple(
     tuple(tuple(_possible(highest, clubs | queens) for queens in (0, BLACK_QUEENS)) for clubs in (0, PLAIN[CLUBS]))

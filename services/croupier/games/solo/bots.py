@@ -7,10 +7,23 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from croupier.games.actions import PLAYS, Action, Bid, CallPartner, KeepBid, NameTrump, Pass, Play, ThrowDown, YieldBid
-from croupier.games.cards import Card, Suit, mask_of, suit_of
+from croupier.games.cards import Card, Suit, cards_of_mask, mask_of, suit_of
 from croupier.games.facts import PileCard, Seat
 from croupier.games.interface import Observation, RandomSource
-from croupier.games.solo.deck import BLUE, CLUBS, DECK, FOLLOWING, OLD, PLAIN, POWER, TRUMPS, of_rank, taking
+from croupier.games.solo.deck import (
+    ACES,
+    ALL,
+    BLACK_QUEENS,
+    BLUE,
+    CLUBS,
+    FOLLOWING,
+    OLD,
+    PLAIN,
+    POWER,
+    TRUMPS,
+    of_rank,
+    taking,
+)
 from croupier.games.solo.state import SEATS
 
 FIFTH_TRICK = 4
@@ -58,7 +71,7 @@ class Position(NamedTuple):
         called = next((call.action.card for call in view.calls if isinstance(call.action, CallPartner)), None)
         owed = 0 if called is None or (seen & ~hand) >> called & 1 or contract.name == "wedding" else 1 << called
         suit = PLAIN[suit_of(called or 0)] if owed else 0
-        trick, unseen = view.pile("trick"), _ALL & ~seen
+        trick, unseen = view.pile("trick"), ALL & ~seen
         return cls(seat, contract.trump or 0, hand, unseen, trick, declares, friends, owed, suit)
 
     def is_master(self, card: Card) -> bool:
@@ -133,7 +146,7 @@ def _beatable(position: Position) -> bool:
 
 def _above(trump: Suit, card: Card) -> int:
     power = POWER[trump][card]
-    return mask_of(other for other in DECK if FOLLOWING[trump][card] >> other & 1 and power[other] > power[card])
+    return mask_of(other for other in cards_of_mask(FOLLOWING[trump][card]) if power[other] > power[card])
 
 
 def sensible(observation: Observation, randrange: RandomSource) -> Action:  # noqa: ARG001 - the port's signature
@@ -166,7 +179,7 @@ def tricks(hand: int, trump: Suit) -> float:
     count = trumps.bit_count()
     found = (trumps >> OLD & 1) + 0.9 * bool(trumps & seven) + 0.75 * (trumps >> BLUE & 1)
     high = (trumps & _HIGH).bit_count()
-    low = count - high - bool(trumps & seven) - (trumps & _QUEENS).bit_count()
+    low = count - high - bool(trumps & seven) - (trumps & BLACK_QUEENS).bit_count()
     found += 0.55 * high + 0.25 * low + 0.35 * (count - 3)
     return found + sum(_plain_tricks(hand & PLAIN[suit], suit, count) for suit in range(4) if suit != trump)
 
@@ -175,7 +188,7 @@ def _plain_tricks(held: int, suit: Suit, trumps: int) -> float:
     if not held:
         return 0.3 * min(trumps, 2)
     length = held.bit_count()
-    ace, king = held >> _ACES[suit] & 1, held >> _KINGS[suit] & 1
+    ace, king = held >> ACES[suit] & 1, held >> _KINGS[suit] & 1
     found = ACE_AND_KING if ace and king else ACE if ace else GUARDED_KING if king and length > 1 else 0.0
     return found - 0.1 * max(0, length - 3)
 
@@ -219,10 +232,8 @@ _UNDERTAKINGS = (
     ("wedding", "wedding", 0.0),
     ("froke", "iss", FROKE),
 )
-_SEVENS, _ACES, _KINGS = of_rank("7"), of_rank("A"), of_rank("K")
-_HIGH = mask_of((*_ACES, *_KINGS))
-_QUEENS = mask_of((OLD, BLUE))
-ABOVE = tuple(tuple(_above(trump, card) if card in DECK else 0 for card in range(52)) for trump in range(4))
+_SEVENS, _KINGS = of_rank("7"), of_rank("K")
+_HIGH = mask_of((*ACES, *_KINGS))
+ABOVE = tuple(tuple(_above(trump, card) if ALL >> card & 1 else 0 for card in range(52)) for trump in range(4))
 """By trump suit and card: the cards that beat it when it is led, as bit sets, ruffs aside."""
 _COST = tuple(tuple(POWER[trump][card][card] for card in range(52)) for trump in range(4))
-_ALL = mask_of(DECK)

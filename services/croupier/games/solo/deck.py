@@ -11,6 +11,7 @@ from croupier.games.facts import PileCard
 DECK: tuple[Card, ...] = tuple(card(rank + suit) for suit in SUITS for rank in "789TJQKA")
 """Every card once, ascending (SOLO-DECK-1)."""
 
+ALL = mask_of(DECK)
 CLUBS: Suit = 0
 SPADES: Suit = 3
 OLD: Card = CARD_OF_NOTATION["QC"]
@@ -26,6 +27,9 @@ TRUMPS = tuple(mask | BLACK_QUEENS for mask in PLAIN)
 def of_rank(rank: str) -> tuple[Card, ...]:
     """Return the cards of a rank, by suit."""
     return tuple(card(rank + suit) for suit in SUITS)
+
+
+ACES = of_rank("A")
 
 
 def _descending(suit: Suit) -> tuple[Card, ...]:

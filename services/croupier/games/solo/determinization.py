@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
-from croupier.games.actions import Action, CallPartner, NameTrump
+from croupier.games.actions import CallPartner, NameTrump
 from croupier.games.cards import CARD_OF_NOTATION, Card, cards_of_mask, mask_of, suit_of
 from croupier.games.facts import PileCard, Seat, View
 from croupier.games.hidden import HiddenPlace, deal_hidden
 from croupier.games.interface import Observation, RandomSource
-from croupier.games.solo.deck import BLACK_QUEENS, DECK, FOLLOWING, PLAIN, of_rank
+from croupier.games.solo.deck import ACES, ALL, BLACK_QUEENS, FOLLOWING, PLAIN
 from croupier.games.solo.scoring import buck
 from croupier.games.solo.state import KINDS, NOBODY, SEATS, UNSETTLED, Progress, SoloContract, SoloOptions, SoloState
 from croupier.games.standings import clamped, relative_to_others
@@ -31,29 +31,36 @@ class _Knowledge(NamedTuple):
 
 def determinize(observation: Observation, randrange: RandomSource) -> SoloState:
     """Return a table that looks the same to the seat to act; others lack suits that they did not follow."""
-    knowledge = _knowledge(observation)
-    view, marks = knowledge.view, knowledge.marks
+    seat, _, view, _ = observation
+    piles = {pile.name: pile.cards for pile in view.piles}
+    marks = {(mark.name, mark.seat): mark.value for mark in view.marks}
+    knowledge = _Knowledge(
+        seat, view, mask_of(view.seats[seat].cards), piles, ALL & ~mask_of(view.cards_seen(seat)), marks
+    )
     contract = _contract(knowledge, randrange)
     hands = _hands(knowledge, contract, randrange)
     if contract.called != UNSETTLED and contract.partner == NOBODY:
-        holder = next(seat for seat, hand in enumerate(hands) if hand >> contract.called & 1)
+        holder = next(other for other, hand in enumerate(hands) if hand >> contract.called & 1)
         contract = contract._replace(partner=holder)
     calls = view.calls
     if ("called_card", None) in marks:
         # In their public form: the seat may know the unknown card.
-        calls = tuple([call._replace(action=_public(call.action)) for call in calls])
-    went_out = tuple(int(marks.get(("went_out", seat), 0)) for seat in range(SEATS))
+        unknown = CallPartner(None)
+        calls = tuple(
+            [call._replace(action=unknown) if isinstance(call.action, CallPartner) else call for call in calls]
+        )
+    went_out = tuple(int(marks.get(("went_out", other), 0)) for other in range(SEATS))
     return SoloState(
         SoloOptions.of(observation.options),
-        Progress(view.round_number, _settled(view.dealer), tuple(seat.score for seat in view.seats), went_out, 1),
+        Progress(view.round_number, _settled(view.dealer), tuple(held.score for held in view.seats), went_out, 1),
         view.phase,
         view.seats_to_act[0],
         hands,
         calls,
         contract,
-        knowledge.piles.get("trick", ()),
-        knowledge.piles.get("taken", ()),
-        tuple(seat.tricks_taken for seat in view.seats),
+        piles.get("trick", ()),
+        piles.get("taken", ()),
+        tuple(held.tricks_taken for held in view.seats),
         marks.get(("pledge", None)) == "through",
     )
 
@@ -70,14 +77,6 @@ def evaluate(before: SoloState, after: SoloState) -> tuple[float, ...]:
     ahead = 2 * sum(after.tricks[seat] for seat in contract.side) - sum(after.tricks)
     lean = PER_TRICK * ahead
     return tuple(clamped(value + (lean if seat in contract.side else -lean)) for seat, value in enumerate(values))
-
-
-def _knowledge(observation: Observation) -> _Knowledge:
-    seat, _, view, _ = observation
-    piles = {pile.name: pile.cards for pile in view.piles}
-    marks = {(mark.name, mark.seat): mark.value for mark in view.marks}
-    unseen = _ALL & ~mask_of(view.cards_seen(seat))
-    return _Knowledge(seat, view, mask_of(view.seats[seat].cards), piles, unseen, marks)
 
 
 def _contract(knowledge: _Knowledge, randrange: RandomSource) -> SoloContract:
@@ -98,17 +97,13 @@ def _contract(knowledge: _Knowledge, randrange: RandomSource) -> SoloContract:
     return contract._replace(called=card)
 
 
-def _public(action: Action | None) -> Action | None:
-    return CallPartner(None) if isinstance(action, CallPartner) else action
-
-
 def _settled(known: int | None) -> int:
     return UNSETTLED if known is None else known
 
 
 def _some_ace(knowledge: _Knowledge, contract: SoloContract, randrange: RandomSource) -> Card:
     """Return an ace that may be the unknown one: unseen, and of a suit that the declarer did not play (SOLO-CALL-4)."""
-    aces = [ace for ace in _ACES if suit_of(ace) != contract.trump and knowledge.unseen >> ace & 1]
+    aces = [ace for ace in ACES if suit_of(ace) != contract.trump and knowledge.unseen >> ace & 1]
     laid = [laid for cards in knowledge.piles.values() for laid in cards]
     shown = mask_of(card for card, seat in laid if seat == contract.declarer)
     likely = [ace for ace in aces if not shown & PLAIN[suit_of(ace)]] or aces
@@ -141,7 +136,7 @@ def _place(
         return
     unknown = knowledge.marks.get(("called_card", None)) == "unknown"
     if unknown and declarer != knowledge.seat:
-        hands[declarer] |= knowledge.unseen & _ACE_MASK & ~PLAIN[contract.trump] & ~(1 << called)
+        hands[declarer] |= knowledge.unseen & mask_of(ACES) & ~PLAIN[contract.trump] & ~(1 << called)
         barred[declarer] |= PLAIN[suit_of(called)]
     hands[_holder(knowledge, contract, called, barred, randrange)] |= 1 << called
 
@@ -172,8 +167,3 @@ def _voids(knowledge: _Knowledge, contract: SoloContract) -> list[int]:
         if seat is not None and not following >> card & 1:
             barred[seat] |= following
     return barred
-
-
-_ALL = mask_of(DECK)
-_ACES = of_rank("A")
-_ACE_MASK = mask_of(_ACES)
