@@ -82,11 +82,8 @@ def _thulla(state: ThullaState) -> ThullaTable:
     seats = state.options.seats
     table = ThullaTable(seats, _options("thulla", seats, state.options))
     table.hands, table.trick, table.waste = _hands(state.hands), _pile_cards(state.trick), _pile_cards(state.waste)
-    table.round_number, table.scores, table.ranking = (
-        state.progress.round_number,
-        list(dispatch.scores(state)),
-        _groups(state),
-    )
+    table.round_number, table.scores = state.progress.round_number, list(dispatch.scores(state))
+    table.ranking = _groups(state)
     table.orders = [list(order) for order in state.progress.orders]
     table.phase, table.ace_forced = state.phase, state.forced
     table.taking_part = [pile_card.seat for pile_card in state.trick] + list(state.queue)

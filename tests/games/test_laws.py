@@ -1,11 +1,13 @@
 """Laws that hold for every game, with any options, at every number of seats, at each step of a random table.
 
-A new game is covered by its lines in GAMES and TRAITS.
+A new game is covered by its lines in GAMES and TRAITS. Recorded tables replay fact by fact in every later version.
 """
 
 import itertools
+import json
 import re
 from collections import Counter
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -38,6 +40,7 @@ from tests.games.laws import (
     tables,
     transitions,
 )
+from tests.games.record import FOLDER, decode_event, facts_hash, facts_text, result
 from tests.games.toy import TOY
 from tests.games.walk import sample_options, some_viewers, walk
 
@@ -230,3 +233,15 @@ def test_random_walks_of_the_toy_reach_all_features_that_only_it_uses() -> None:
     }
     owned = {(name, owner, name == "reserve") for name in ("melds", "reserve") for owner in range(4)}
     assert piles == {("stock", None, True), ("waste", None, False)} | owned
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*/*.jsonl")), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_playthrough_replays_fact_by_fact(path: Path) -> None:
+    header, *events, last = [json.loads(line) for line in path.read_text().splitlines()]
+    game = GAMES[header["game"]]
+    assert game.rules_version == header["rules_version"]
+    state = game.new(header["seats"], header["options"])
+    for number, line in enumerate(events, start=2):
+        state, facts = dispatch.apply(state, decode_event(line))
+        assert facts_hash(facts) == line["facts"], f"{path.name}:{number} now gives\n{facts_text(facts)}"
+    assert result(state) == last

@@ -89,20 +89,14 @@ def test_SOLO_CARD_2_with_nothing_else_in_hand_its_holder_leads_the_called_card(
     assert len(may(acts(dealt(FULL, **PENALTY), line))) == 8
 
 
-@pytest.mark.parametrize(
-    ("hands", "line"),
-    [
-        pytest.param(EIGHTH, "8C KC", id="following"),
-        pytest.param(EXCHANGED, "9S KS AS 7S", id="leading"),
-        pytest.param(VOID, f"{THREE_TRICKS} TD KD", id="discarding"),
-    ],
-)
-def test_SOLO_CARD_4_in_whatever_way_it_is_played_the_called_card_shows_the_partner(hands: str, line: str) -> None:
-    state, others = playing(hands, line), (0, 1, 3, SPECTATOR)
-    assert [dispatch.view(state, viewer).contract.partner for viewer in others] == [None] * 4
-    state, facts = acts_with_facts(state, "AC")
-    assert [ContractChanged(Contract(partner=2)) in facts_for(facts, viewer) for viewer in others] == [True] * 4
-    assert [dispatch.view(state, viewer).contract.partner for viewer in others] == [2] * 4
+def test_SOLO_CARD_4_in_whatever_way_it_is_played_the_called_card_shows_the_partner() -> None:
+    others = (0, 1, 3, SPECTATOR)
+    for hands, line in ((EIGHTH, "8C KC"), (EXCHANGED, "9S KS AS 7S"), (VOID, f"{THREE_TRICKS} TD KD")):
+        state = playing(hands, line)
+        assert [dispatch.view(state, viewer).contract.partner for viewer in others] == [None] * 4
+        state, facts = acts_with_facts(state, "AC")
+        assert all(ContractChanged(Contract(partner=2)) in facts_for(facts, viewer) for viewer in others)
+        assert [dispatch.view(state, viewer).contract.partner for viewer in others] == [2] * 4
 
 
 def test_SOLO_EX_11_SOLO_STOP_1_nothing_stops_a_hand_while_the_partner_is_hidden() -> None:

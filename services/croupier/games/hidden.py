@@ -31,16 +31,20 @@ def deal_hidden(unseen: Sequence[Card], places: Sequence[HiddenPlace], randrange
 
 
 def deal_around(
-    observation: Observation, deck: Iterable[Card], barred: Sequence[int], randrange: RandomSource
+    observation: Observation,
+    deck: Iterable[Card],
+    barred: Sequence[int],
+    randrange: RandomSource,
+    barred_beside: int = 0,
 ) -> tuple[list[Sequence[Card]], list[Card]]:
     """Return the hands of a possible table, the seat's own as it is, and the unseen cards that are in none.
 
-    `barred` has by seat the bit set of cards that it surely does not hold.
+    `barred` has by seat the bit set of cards that it surely does not hold, `barred_beside` those in no hand.
     """
     me, seats = observation.seat, observation.view.seats
     unseen = cards_left(deck, observation.view.cards_seen(me))
     places = [HiddenPlace(0 if seat == me else held.card_count, barred[seat]) for seat, held in enumerate(seats)]
-    beside = HiddenPlace(len(unseen) - sum(place.card_count for place in places))
+    beside = HiddenPlace(len(unseen) - sum(place.card_count for place in places), barred_beside)
     *dealt, rest = deal_hidden(unseen, [*places, beside], randrange)
     return [held.cards if seat == me else dealt[seat] for seat, held in enumerate(seats)], rest
 

@@ -6,7 +6,7 @@ from croupier.games.actions import Pass
 from croupier.games.cards import Card, cards
 from croupier.games.facts import PileCard, View
 from croupier.games.hands import cards_in, cards_left, hand_of, taken_out
-from croupier.games.hidden import HiddenPlace, deal_hidden
+from croupier.games.hidden import deal_around
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.one_ten.bots import best_keep
 from croupier.games.one_ten.state import (
@@ -94,18 +94,11 @@ def _dealt(
     observation: Observation, options: OneTenOptions, barred: Sequence[int], randrange: RandomSource
 ) -> tuple[tuple[int, ...], Exchange]:
     """Return hands with the seat's own cards, and hidden ones for all other hands and the face-down piles."""
-    seats, me = observation.view.seats, observation.seat
-    unseen = cards_left(options.deck, observation.view.cards_seen(me))
+    unseen = cards_left(options.deck, observation.view.cards_seen(observation.seat))
     stock, drawn = _stock_of_remembered(observation, unseen, barred, randrange)
-    for value in stock:
-        unseen.remove(value)
-    places = [
-        HiddenPlace(0 if seat == me else held.card_count, barred[seat] | drawn) for seat, held in enumerate(seats)
-    ]
-    places[me - 1] = places[me - 1]._replace(barred=barred[me - 1] & ~drawn)
-    beside = HiddenPlace(len(unseen) - sum(place.card_count for place in places), drawn)
-    *hands, rest = deal_hidden(unseen, [*places, beside], randrange)
-    hands[me] = list(seats[me].cards)
+    last = (observation.seat - 1) % options.seats
+    lacking = [mask & ~drawn if seat == last else mask | drawn for seat, mask in enumerate(barred)]
+    hands, rest = deal_around(observation, cards_left(options.deck, stock), lacking, randrange, drawn)
     return tuple(map(hand_of, hands)), _exchange(observation.view, stock, rest)
 
 

@@ -10,20 +10,8 @@ from croupier.games.actions import PLAYS, Action, Bid, CallPartner, KeepBid, Nam
 from croupier.games.cards import Card, Suit, cards_of_mask, mask_of, suit_of
 from croupier.games.facts import PileCard, Seat
 from croupier.games.interface import Observation, RandomSource
-from croupier.games.solo.deck import (
-    ACES,
-    ALL,
-    BLACK_QUEENS,
-    BLUE,
-    CLUBS,
-    FOLLOWING,
-    OLD,
-    PLAIN,
-    POWER,
-    TRUMPS,
-    of_rank,
-    taking,
-)
+from croupier.games.solo import deck
+from croupier.games.solo.deck import ACES, ALL, BLACK_QUEENS, BLUE, CLUBS, FOLLOWING, OLD, PLAIN, POWER, TRUMPS
 from croupier.games.solo.state import SEATS
 
 FIFTH_TRICK = 4
@@ -120,7 +108,7 @@ def _lead(position: Position, playable: Sequence[Card]) -> Card:
 def _follow(position: Position, playable: Sequence[Card]) -> Card:
     """Leave a friend's trick alone, win as the last as cheaply as can be, else with what is sure to win."""
     power = POWER[position.trump][position.trick[0].card]
-    leader = position.trick[taking(position.trump, position.trick)].seat
+    leader = position.trick[deck.taking(position.trump, position.trick)].seat
     best = max(power[laid.card] for laid in position.trick)
     last = len(position.trick) == SEATS - 1
     if leader in position.friends and (last or not _beatable(position)):
@@ -232,7 +220,7 @@ _UNDERTAKINGS = (
     ("wedding", "wedding", 0.0),
     ("froke", "iss", FROKE),
 )
-_SEVENS, _KINGS = of_rank("7"), of_rank("K")
+_SEVENS, _KINGS = deck.of_rank("7"), deck.of_rank("K")
 _HIGH = mask_of((*ACES, *_KINGS))
 ABOVE = tuple(tuple(_above(trump, card) if ALL >> card & 1 else 0 for card in range(52)) for trump in range(4))
 """By trump suit and card: the cards that beat it when it is led, as bit sets, ruffs aside."""
