@@ -16,7 +16,7 @@ from tests.games.judge_table import judge_table
 from tests.games.record import FOLDER, playthroughs
 from tests.games.test_bots import DECISIONS
 from tests.games.test_perft import CASES as PERFT
-from tests.games.traits import TRAITS
+from tests.games.walk import TRAITS
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests" / "games"

@@ -44,8 +44,7 @@ from croupier.games.registry import GAMES
 from tests.games import dispatch
 from tests.games.positions import WORDS
 from tests.games.toy import TOY
-from tests.games.traits import TRAITS
-from tests.games.walk import MAX_EVENTS, Transition, sample_options, shuffle, walk
+from tests.games.walk import MAX_EVENTS, TRAITS, Transition, sample_options, shuffle, walk
 
 TABLES = int(os.environ.get("CROUPIER_TEST_TABLES") or 2)
 """The number of random tables of each law by number of seats, tripled for games with one number of seats."""

@@ -39,8 +39,7 @@ from croupier.games.interface import (
 from tests.games import dispatch
 from tests.games.fold import facts_for
 from tests.games.laws import attempted_actions, every_table, tables, transitions
-from tests.games.traits import TRAITS
-from tests.games.walk import Transition, some_viewers, usual_actions, viewers
+from tests.games.walk import TRAITS, Transition, some_viewers, usual_actions, viewers
 
 TWINS = 2
 """The number of pairs of tables that are compared for each viewer of a table."""
