@@ -54,7 +54,7 @@ class OneOhOne(interface.Rules[OneOhOneState]):
         )
 
     def new(self, seats: int, options: interface.OptionValues) -> OneOhOneState:
-        """Return the state before the first turns."""
+        """Return the state before the first deal."""
         none = (0,) * seats
         return OneOhOneState(OneOhOneOptions.of(seats, options), Progress(0, 0, none, circle(seats, ())), none)
 

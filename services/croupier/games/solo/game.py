@@ -94,7 +94,7 @@ class Solo(interface.Rules[SoloState]):
         )
 
     def new(self, seats: int, options: interface.OptionValues) -> SoloState:  # noqa: ARG002 - there is one number
-        """Return the state before the first turns."""
+        """Return the state before the first deal."""
         return SoloState(SoloOptions.of(options))
 
     def awaiting(self, state: SoloState) -> interface.Awaiting:
