@@ -18,10 +18,9 @@ def determinize(observation: Observation, randrange: RandomSource) -> JossingSta
     """Return a table that looks the same to the seat to act; secret bids are those of a sensible player."""
     view = observation.view
     options = JossingOptions.of(len(view.seats), observation.options)
-    piles = {pile.name: pile.cards for pile in view.piles}
-    section = Section.of(options, view.round_number, piles["indicator"][0].card)
-    trick = piles.get("trick", ())
-    voids = _voids(options, (*piles.get("taken", ()), *trick))
+    section = Section.of(options, view.round_number, view.pile("indicator")[0].card)
+    trick, taken = view.pile("trick"), view.pile("taken")
+    voids = _voids(options, (*taken, *trick))
     dealt, _ = deal_around(observation, options.deck, voids, randrange)
     playing = view.phase == "play"
     first = view.seats_to_act[0]
@@ -34,7 +33,7 @@ def determinize(observation: Observation, randrange: RandomSource) -> JossingSta
         bids=tuple([SeatBid(call.seat, _bid(call, section, options, dealt[call.seat])) for call in view.calls]),
         queue=options.clockwise(first)[: options.seats - len(trick)] if playing else (),
         trick=trick,
-        taken=piles.get("taken", ()),
+        taken=taken,
         won=tuple([seat.tricks_taken for seat in view.seats]),
     )
 

@@ -4,7 +4,7 @@ from itertools import groupby
 
 from croupier.games.actions import Play
 from croupier.games.cards import SUITS
-from croupier.games.facts import Seat, View
+from croupier.games.facts import Seat
 from croupier.games.hands import cards_in, hand_of
 from croupier.games.hidden import deal_around
 from croupier.games.interface import Observation, RandomSource
@@ -25,10 +25,13 @@ def determinize(observation: Observation, randrange: RandomSource) -> OneOhOneSt
     pile = view.pile("pile")
     marks = {mark.name: (mark.seat, mark.value) for mark in view.marks}
     penalized, _ = marks.get("penalty", (None, ""))
+    out = sorted((held.place, seat) for seat, held in enumerate(view.seats) if held.place is not None)
+    dropped = tuple(tuple(seat for _, seat in group) for _, group in groupby(out, key=lambda placed: placed[0]))
+    starter, totals = int(marks["starter"][1]), tuple(held.score for held in view.seats)
     hands, stock = deal_around(observation, options.deck, (0,) * len(view.seats), randrange)
     return OneOhOneState(
         options=options,
-        progress=_progress(view, int(marks["starter"][1])),
+        progress=Progress(view.round_number, starter, totals, circle(len(view.seats), dropped), dropped),
         hands=tuple(map(hand_of, hands)),
         stock=tuple(stock),
         pile=pile,
@@ -64,10 +67,3 @@ def _cost(before: OneOhOneState, after: OneOhOneState, seat: Seat) -> float | No
 
 def _is_out(state: OneOhOneState, seat: Seat) -> bool:
     return any(seat in group for group in state.progress.dropped)
-
-
-def _progress(view: View, starter: Seat) -> Progress:
-    out = sorted((held.place, seat) for seat, held in enumerate(view.seats) if held.place is not None)
-    dropped = tuple(tuple(seat for _, seat in group) for _, group in groupby(out, key=lambda placed: placed[0]))
-    totals = tuple(held.score for held in view.seats)
-    return Progress(view.round_number, starter, totals, circle(len(view.seats), dropped), dropped)

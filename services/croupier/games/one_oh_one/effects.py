@@ -17,22 +17,14 @@ SUITED_OR_QUEEN = tuple(suited | QUEENS for suited in SUITED)
 """From a suit to what may be played when it is ordered (101-QUEEN-3), or covers its six (101-SIX-3)."""
 
 
-def _fits(top: Card) -> int:
-    ranked = mask_of(value for value in STANDARD_DECK if strength_of(value) == strength_of(top))
-    return SUITED_OR_QUEEN[suit_of(top)] | ranked
-
-
-FITS = tuple(map(_fits, STANDARD_DECK))
+FITS = tuple(
+    SUITED_OR_QUEEN[suit_of(top)] | mask_of(value for value in STANDARD_DECK if strength_of(value) == strength_of(top))
+    for top in STANDARD_DECK
+)
 """From the top card to what may be played on it (101-PLAY-1)."""
 
 
-def _penalty(value: Card) -> int | None:
-    if value == KING_OF_SPADES:
-        return 5
-    return {7: 2, 14: 0}.get(strength_of(value))
-
-
-PENALTIES = tuple(map(_penalty, STANDARD_DECK))
+PENALTIES = tuple(5 if value == KING_OF_SPADES else {7: 2, 14: 0}.get(strength_of(value)) for value in STANDARD_DECK)
 """From a card to how many cards the next player takes before they miss their turn, None if they miss none."""
 _NAMES = {None: "", 0: "ace", 2: "seven", 5: "king_of_spades"}
 PENALTY_NAMES = tuple(_NAMES[imposed] for imposed in PENALTIES)

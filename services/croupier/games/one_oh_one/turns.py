@@ -189,7 +189,11 @@ def _take(state: OneOhOneState, owed: Owed, news: list[Fact]) -> OneOhOneState:
     """
     while owed.card_count and state.can_take:
         if state.stock:
-            state, owed = _hand_out(state, owed, news)
+            seat, hands, taken = owed.seat, state.hands, state.stock[: owed.card_count]
+            news += facts.moves_to_hand("stock", seat, taken, owed.reason)
+            hands = (*hands[:seat], with_cards(hands[seat], taken), *hands[seat + 1 :])
+            state = state._replace(hands=hands, stock=state.stock[len(taken) :])
+            owed = owed._replace(card_count=owed.card_count - len(taken))
         elif state.options.recycle_shuffled:
             news += [facts.MarkChanged(facts.Mark("to_take", owed.seat, str(owed.card_count))), _RESHUFFLE]
             return state._replace(owed=owed)
@@ -202,15 +206,6 @@ def _take(state: OneOhOneState, owed: Owed, news: list[Fact]) -> OneOhOneState:
 def under_top(pile: tuple[PileCard, ...]) -> tuple[Card, ...]:
     """Return the cards that can become a new stock, those played first in front (101-STOCK-2)."""
     return tuple([lying.card for lying in pile[:-1]])
-
-
-def _hand_out(state: OneOhOneState, owed: Owed, news: list[Fact]) -> tuple[OneOhOneState, Owed]:
-    """Move what is owed, or as much as the stock has, from the stock to the seat."""
-    seat, wanted, reason, turn = owed
-    taken, hands = state.stock[:wanted], state.hands
-    news += facts.moves_to_hand("stock", seat, taken, reason)
-    hands = (*hands[:seat], with_cards(hands[seat], taken), *hands[seat + 1 :])
-    return state._replace(hands=hands, stock=state.stock[wanted:]), Owed(seat, wanted - len(taken), reason, turn)
 
 
 def _recycling(pile: tuple[PileCard, ...]) -> list[Fact]:

@@ -31,8 +31,7 @@ Tricks = Sequence[tuple[PileCard, ...]]
 def determinize(observation: Observation, randrange: RandomSource) -> OneTenState:
     """Return a table that looks the same to the seat to act; others who have swapped count as having kept all."""
     view, options = observation.view, OneTenOptions.of(len(observation.view.seats), observation.options)
-    piles = {pile.name: pile.cards for pile in view.piles}
-    taken, trick = piles.get("taken", ()), piles.get("trick", ())
+    taken, trick = view.pile("taken"), view.pile("trick")
     tricks = [taken[at : at + options.seats] for at in range(0, len(taken), options.seats)]
     trumps = TRUMPS[shown_trump(view)]
     passed = sum(1 << call.seat for call in view.calls if isinstance(call.action, Pass))

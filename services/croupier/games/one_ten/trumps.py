@@ -57,12 +57,6 @@ def _trump_order(trump: Suit) -> list[Card]:
     return [*_of_suit(trump, "5J"), JOKER, ACE_OF_HEARTS, *(value for value in others if value != ACE_OF_HEARTS)]
 
 
-def _forces(reneging: list[Card]) -> tuple[int, ...]:
-    """Return for each card the reneging cards below it; `reneging` are those, highest first."""
-    below = {value: mask_of(reneging[at + 1 :]) for at, value in enumerate(reneging)}
-    return tuple(below.get(value, 0) for value in range(PACK))
-
-
 def _power(ordered: list[Card], plain: list[list[Card]], led: Suit) -> tuple[int, ...]:
     """Return the power of each card when a suit was led; plain cards of other suits have none."""
     power = dict.fromkeys(range(PACK), 0)
@@ -76,13 +70,14 @@ def _trumps(trump: Suit) -> Trumps:
     ordered = _trump_order(trump)
     plain = [_plain_order(suit, trump) for suit in range(len(SUITS))]
     reneging = ordered[:4] if trump != UNNAMED else ordered
+    below = {value: mask_of(reneging[at + 1 :]) for at, value in enumerate(reneging)}
     return Trumps(
         suit=trump,
         trumps=mask_of(ordered),
         ordinary=mask_of(ordered) & ~mask_of(reneging),
         plain=tuple(map(mask_of, plain)),
         led=tuple(trump if value in ordered else suit_of(value) for value in range(PACK)),
-        forces=_forces(reneging),
+        forces=tuple(below.get(value, 0) for value in range(PACK)),
         power=tuple(_power(ordered, plain, led) for led in range(UNNAMED + 1)),
         order=(*ordered, *(value for suit in plain for value in suit)),
     )

@@ -42,22 +42,16 @@ def _trumps_descending(trump: Suit) -> tuple[Card, ...]:
     return OLD, seven, BLUE, *others
 
 
-def _order(trump: Suit) -> tuple[Card, ...]:
-    plain = (value for suit in range(4) if suit != trump for value in _descending(suit))
-    return *_trumps_descending(trump), *plain
-
-
-ORDER = tuple(_order(trump) for trump in range(4))
+ORDER = tuple(
+    (*_trumps_descending(trump), *(value for suit in range(4) if suit != trump for value in _descending(suit)))
+    for trump in range(4)
+)
 """All cards as hands are shown, by the trump suit: trumps first, each suit from the top."""
 ORDER_WITHOUT_TRUMP = (OLD, BLUE, *(value for suit in range(4) for value in _descending(suit)))
 """All cards as hands are shown before trump is named."""
 
 
-def _following(trump: Suit, led: Card) -> int:
-    return TRUMPS[trump] if TRUMPS[trump] >> led & 1 else PLAIN[led // 13]
-
-
-FOLLOWING = tuple(tuple(_following(trump, led) for led in range(52)) for trump in range(4))
+FOLLOWING = tuple(tuple(trumps if trumps >> led & 1 else PLAIN[led // 13] for led in range(52)) for trumps in TRUMPS)
 """By trump suit and card led: the cards that follow it, as a bit set (SOLO-PLAY-2)."""
 
 

@@ -116,30 +116,20 @@ def _play(state: SoloState, card: Card) -> Transition:
     seat = state.to_act
     news: list[Fact] = [_PLAYED[seat][card]]
     if state.partner_hidden and card == state.contract.called:
-        news += _partner_shown(state)
+        # All see the partner (SOLO-CARD-4), and a card that was unknown.
+        news.append(facts.ContractChanged(facts.Contract(partner=state.contract.partner)))
+        if state.is_called_unknown:
+            news.append(facts.MarkChanged(facts.Mark("called_card", None, NOTATION[card])))
     if _may_throw_down(state):
-        state = _go_through(state, news)
+        # After five out of five all eight are needed now (SOLO-THROUGH-3).
+        state = state._replace(through=True)
+        news.append(facts.MarkChanged(facts.Mark("pledge", None, "through")))
+        value = scoring.value(state.options, state.contract, through=True)
+        news.append(facts.ContractChanged(facts.Contract(amount=value)))
     hands = (*state.hands[:seat], state.hands[seat] ^ (1 << card), *state.hands[seat + 1 :])
     trick, following = (*state.trick, LAID[seat][card]), (seat + 1) % SEATS
     state = state._replace(to_act=following, hands=hands, trick=trick)
     return (state, (*news, _TURN[following])) if len(trick) < SEATS else _resolve(state, news)
-
-
-def _partner_shown(state: SoloState) -> list[Fact]:
-    """Return the facts of the called card: everybody knows the partner (SOLO-CARD-4), and a card that was unknown."""
-    contract = state.contract
-    shown: list[Fact] = [facts.ContractChanged(facts.Contract(partner=contract.partner))]
-    if state.is_called_unknown:
-        shown.append(facts.MarkChanged(facts.Mark("called_card", None, NOTATION[contract.called])))
-    return shown
-
-
-def _go_through(state: SoloState, news: list[Fact]) -> SoloState:
-    """Begin the sixth trick after five out of five: all eight are needed now (SOLO-THROUGH-3)."""
-    news.append(facts.MarkChanged(facts.Mark("pledge", None, "through")))
-    value = scoring.value(state.options, state.contract, through=True)
-    news.append(facts.ContractChanged(facts.Contract(amount=value)))
-    return state._replace(through=True)
 
 
 def _resolve(state: SoloState, news: list[Fact]) -> Transition:

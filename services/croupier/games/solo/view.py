@@ -11,6 +11,9 @@ from croupier.games.solo.state import NOBODY, UNSETTLED, SoloState
 def view(state: SoloState, viewer: Viewer) -> View:
     """Return the whole view; hands stay closed when a hand has ended (SOLO-VIS-1)."""
     totals = state.progress.totals
+    card_order: tuple[Card, ...] = ORDER_WITHOUT_TRUMP if any(state.hands) or state.taken else ()
+    if state.contract.trump != UNSETTLED:
+        card_order = ORDER[state.contract.trump]
     seats = [
         SeatView(hand.bit_count(), cards_of_mask(hand) if seat == viewer else (), totals[seat], state.tricks[seat])
         for seat, hand in enumerate(state.hands)
@@ -24,7 +27,7 @@ def view(state: SoloState, viewer: Viewer) -> View:
         calls=_calls(state, viewer),
         contract=_contract(state, viewer),
         marks=marks(state),
-        card_order=_card_order(state),
+        card_order=card_order,
         seats_to_act=() if state.to_act == NOBODY else (state.to_act,),
         ranking=scoring.ranking(state) if state.phase == "over" else (),
     )
@@ -66,9 +69,3 @@ def _contract(state: SoloState, viewer: Viewer) -> Contract:
 
 def _known(value: int) -> int | None:
     return None if value == UNSETTLED else value
-
-
-def _card_order(state: SoloState) -> tuple[Card, ...]:
-    if state.contract.trump != UNSETTLED:
-        return ORDER[state.contract.trump]
-    return ORDER_WITHOUT_TRUMP if any(state.hands) or state.taken else ()
