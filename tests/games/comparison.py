@@ -51,11 +51,8 @@ class ComparedTable(NamedTuple):
                 assert_equal("action decoded from its encoding", action, decode_action(encode_action(action)))
                 table.act(seat, encode_action(action))
             case CardsShuffled(cards, drawn):
-                assert_equal(
-                    "event of the replay",
-                    dispatch.event_record(state, event),
-                    table.shuffled(notation(cards), list(drawn)),
-                )
+                written = table.shuffled(notation(cards), list(drawn))
+                assert_equal("event of the replay", dispatch.event_record(state, event), written)
             case ProposalAgreed(proposal):
                 assert_equal("event of the replay", dispatch.event_record(state, event), REPLAY_PROPOSALS[proposal])
                 table.agree(dict(REPLAY_PROPOSALS[proposal]))

@@ -51,14 +51,14 @@ TABLES = int(os.environ.get("CROUPIER_TEST_TABLES") or 2)
 MAX_TRANSITIONS = 200
 """The number of a table's transitions that slow laws check."""
 
-every_table = pytest.mark.parametrize(
-    ("game", "seats"),
-    [pytest.param(game, seats, id=f"{game.id}-{seats}") for game in (*GAMES.values(), TOY) for seats in game.seats],
-)
-every_judged_table = pytest.mark.parametrize(
-    ("game", "seats"),
-    [pytest.param(game, seats, id=f"{game.id}-{seats}") for game in GAMES.values() for seats in game.seats],
-)
+
+def _tables_of(*games: Game) -> pytest.MarkDecorator:
+    tables = [pytest.param(game, seats, id=f"{game.id}-{seats}") for game in games for seats in game.seats]
+    return pytest.mark.parametrize(("game", "seats"), tables)
+
+
+every_table = _tables_of(*GAMES.values(), TOY)
+every_judged_table = _tables_of(*GAMES.values())
 """The tables of games that the judge knows too."""
 
 

@@ -26,11 +26,12 @@ from croupier.games.interface import (
 from croupier.games.jossing.bots import tricks_distribution
 from croupier.games.registry import GAMES, bots_of
 from croupier.games.search import SearchBot
-from tests.games import positions, positions_one_oh_one, positions_one_ten
+from tests.games import positions, positions_one_oh_one
 from tests.games.laws import every_table, fits, observation, play_out, tables
 from tests.games.positions import acts, to_act
 from tests.games.positions_jossing import section
 from tests.games.positions_one_ten import dealt as bidding
+from tests.games.positions_one_ten import position as trick
 from tests.games.positions_solo import (
     BIDDERS,
     EIGHTH,
@@ -165,10 +166,6 @@ PLAIN: dict[str, Any] = {"through_factor": 1}
 def shedding(held: str, top: str, others: str = "8D 8H 8S | 7D 7H 7S") -> State:
     """Return 101 where seat 0 holds these cards, and may draw instead."""
     return positions_one_oh_one.position(f"{held} | {others}", f"2D {top}", "3C 3D 3H", **FREE)
-
-
-def trick(hands: str) -> State:
-    return positions_one_ten.position(hands)
 
 
 DECISIONS: Mapping[str, list[Any]] = {

@@ -46,7 +46,7 @@ def following(trump: str, trick: str, held: str, **options: Any) -> OneTenState:
         pytest.param("S", "7S", "5S JK AH KC", "5S JK AH KC", "", id="110-EX-8"),
         pytest.param("S", "AH", "2S KH KC", "2S", "", id="110-EX-9 110-TRICK-2"),
         pytest.param("S", "JK", "KH KC", "KH KC", "", id="110-EX-10"),
-        pytest.param("S", "JK", "JS AH KC", "AH", "AH JS", id="110-EX-11 110-PLAY-6"),
+        pytest.param("S", "JK", "JS AH KC", "AH", "AH JS", id="110-EX-11 110-PLAY-6 110-REN-1"),
         pytest.param("S", "5S", "JS JK 2S KC", "JS JK", "JS JK 2S", id="110-EX-12 110-D14"),
         pytest.param("S", "JS", "5S KC", "5S KC", "", id="110-EX-13 110-REN-4"),
         pytest.param("S", "7C 5S", "JS KC 2D", "JS", "JS KC", id="110-EX-14 110-REN-3 110-D13 110-PLAY-2"),
@@ -152,16 +152,28 @@ def four(second: str = "5D,6D,7D") -> OneTenState:
     return acts(state, f"2:swap:{second}")
 
 
-def test_110_EX_32_the_put_away_cards_are_shuffled_below_a_stock_that_is_too_short() -> None:
+def test_110_EX_32_110_SWAP_6_110_VIS_2_the_put_away_cards_are_shuffled_below_a_stock_that_is_too_short() -> None:
     state = four()
     assert (state.phase, due(state)) == ("reshuffle", (tuple(sorted(cards(PUT_AWAY))), (), 1, 2))
+    assert {refusal(state, "swap", seat) for seat in range(4)} == {"110-SWAP-6"}
     event = CardsShuffled(cards("JH KH QH TH 9H"))
     assert dispatch.event_record(state, event) == {"type": "reshuffle", "stock": ["JH", "KH", "QH", "TH", "9H"]}
     state, facts = dispatch.apply(state, event)
-    drawn = [fact.cards for fact in facts if isinstance(fact, CardsMoved) and fact.source == "stock" and fact.cards]
+    moves = [fact for fact in facts if isinstance(fact, CardsMoved)]
+    drawn = [move.cards for move in moves if move.source == "stock" and move.cards]
     assert drawn == [cards("2S 3S 4S"), cards("5S 6S 7S"), tuple(sorted(cards("8S 9S JH")))]
+    recycled = [move for move in moves if move.reason is MoveReason.RECYCLE]
+    assert [(move.source, move.target, bool(move.cards), move.audience) for move in recycled] == [
+        ("put_away", None, True, 1 << 0),
+        (None, "stock", False, 1 << 0),
+        ("put_away", "stock", False, ~(1 << 0)),
+    ]
     assert (pile(state, "stock", 0), pile(state, "put_away", 0)) == ((4, ""), None)
-    assert dispatch.view(state, 0).marks == (Mark("put_away", 0, "9H TH JH QH KH"),)
+    mark = Mark("put_away", 0, "9H TH JH QH KH")
+    assert [fact for fact in facts if isinstance(fact, MarkChanged)] == [MarkChanged(mark, only(0))]
+    assert [dispatch.view(state, viewer).marks for viewer in (0, 1, 2, 3, SPECTATOR)] == [(mark,), (), (), (), ()]
+    state = first_legal(state)
+    assert dispatch.view(dispatch.apply(state, CardsShuffled(due(state).cards))[0], 0).marks == ()
 
 
 def test_110_EX_33_no_reshuffle_when_the_stock_just_suffices() -> None:
@@ -248,27 +260,6 @@ def test_110_SWAP_5_110_VIS_3_discarded_and_put_away_cards_stay_face_down() -> N
     for viewer in (2, SPECTATOR):
         assert (pile(state, "discards_0", viewer), pile(state, "put_away", viewer)) == ((2, ""), (5, ""))
     assert pile(state, "discards_2") is None
-
-
-def test_110_SWAP_6_the_table_must_shuffle_exactly_the_put_away_cards() -> None:
-    state = four()
-    assert {refusal(state, "swap", seat) for seat in range(4)} == {"110-SWAP-6"}
-    state, facts = dispatch.apply(state, CardsShuffled(cards(PUT_AWAY)))
-    recycled = [fact for fact in facts if isinstance(fact, CardsMoved) and fact.reason is MoveReason.RECYCLE]
-    assert [(move.source, move.target, bool(move.cards), move.audience) for move in recycled] == [
-        ("put_away", None, True, 1 << 0),
-        (None, "stock", False, 1 << 0),
-        ("put_away", "stock", False, ~(1 << 0)),
-    ]
-
-
-def test_110_VIS_2_the_bid_winner_sees_their_put_away_cards_until_the_next_deal() -> None:
-    state, facts = dispatch.apply(four(), CardsShuffled(cards(PUT_AWAY)))
-    mark = Mark("put_away", 0, "9H TH JH QH KH")
-    assert [fact for fact in facts if isinstance(fact, MarkChanged)] == [MarkChanged(mark, only(0))]
-    assert [dispatch.view(state, viewer).marks for viewer in (0, 1, 2, 3, SPECTATOR)] == [(mark,), (), (), (), ()]
-    state = first_legal(state)
-    assert dispatch.view(dispatch.apply(state, CardsShuffled(due(state).cards))[0], 0).marks == ()
 
 
 @pytest.mark.parametrize("swapped", ["", ":2C", ":2C,3C,4C"])

@@ -7,7 +7,7 @@ import pytest
 
 from croupier.engine.tables.subscribers import REACTIONS, check_reaction
 from croupier.games.actions import Bid
-from croupier.games.cards import CARD_OF_NOTATION, NOTATION, SUITS, cards, notation
+from croupier.games.cards import NOTATION, SUITS, cards, notation
 from croupier.games.facts import SPECTATOR, CardOrderChanged, Count, RoundScore, Seat, TrickTaken
 from croupier.games.interface import CardsShuffled, InvalidOption, resolve_options
 from croupier.games.one_ten.state import OneTenState
@@ -122,15 +122,6 @@ def test_110_RANK_1_110_RANK_2_110_RANK_3_110_RANK_4_110_RANK_5_110_D15_the_orde
 def named(held: int) -> set[str]:
     """Return the cards of a bit set in notation."""
     return {NOTATION[value] for value in range(53) if held >> value & 1}
-
-
-@pytest.mark.parametrize("trump", SUITS)
-def test_110_REN_1_four_cards_renege(trump: str) -> None:
-    trumps, reneging = TRUMPS[SUITS.index(trump)], [f"5{trump}", f"J{trump}", "JK", "AH"]
-    assert named(trumps.trumps & ~trumps.ordinary) == {*reneging}
-    for text in NOTATION:
-        lower = {*reneging[reneging.index(text) + 1 :]} if text in reneging else set()
-        assert named(trumps.forces[CARD_OF_NOTATION[text]]) == lower
 
 
 def test_110_TRICK_1_the_bid_winner_leads() -> None:

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from croupier.games.actions import Action, Bid, CallPartner, NameTrump, Play
-from croupier.games.cards import NOTATION, SUITS, cards, notation
+from croupier.games.cards import NOTATION, SUITS, notation
 from croupier.games.facts import SPECTATOR, HandRevealed, Mark, MarkChanged, RoundStarted, Seat, TurnChanged
 from croupier.games.interface import CardsShuffled, ProposalAgreed
-from croupier.games.solo.deck import DECK, FOLLOWING, ORDER, PLAIN, TRUMPS
+from croupier.games.solo.deck import DECK, ORDER, TRUMPS
 from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.positions import acts, acts_with_facts, details, due, first_legal, legal, may, refusals, to_act
@@ -51,28 +51,16 @@ def test_SOLO_RANK_1_the_order_of_trumps(trump: str) -> None:
     assert notation(ORDER[suit][: TRUMPS[suit].bit_count()]) == order.split()
 
 
-def test_SOLO_RANK_2_the_black_queens_are_of_no_printed_suit() -> None:
-    old, blue = cards("QC QS")
-    assert (PLAIN[0] >> old & 1, PLAIN[3] >> blue & 1) == (0, 0)
-    assert FOLLOWING[1][cards("AC")[0]] == PLAIN[0]
-    assert FOLLOWING[1][old] == FOLLOWING[1][blue] == TRUMPS[1]
-
-
-def test_SOLO_DEAL_1_a_dealer_is_drawn_once_and_then_the_deal_moves_clockwise() -> None:
+def test_SOLO_DEAL_1_SOLO_DEAL_3_a_dealer_is_drawn_once_and_then_the_deal_moves_clockwise() -> None:
     state = new()
-    assert due(state).draw_bounds == (4,)
+    assert (due(state).draw_bounds, refusals(state, "pass", 0)) == ((4,), {"SOLO-DEAL-3"})
+    record = dispatch.event_record(state, CardsShuffled(DECK[::-1], (3,)))
+    assert record == {"type": "deal", "dealer": 3, "deck": notation(DECK[::-1])}
     state, _ = dispatch.apply(state, CardsShuffled(DECK, (2,)))
     assert (state.progress.dealer, dispatch.view(state, 0).dealer) == (2, 2)
     state = first_legal(acts(state, "solo_clubs pass pass pass"))
     assert due(state)[1:] == ((), 2, 1)
     assert dispatch.apply(state, CardsShuffled(DECK))[0].progress.dealer == 3
-
-
-def test_SOLO_DEAL_3_the_deal_and_its_refusals() -> None:
-    state = new()
-    record = dispatch.event_record(state, CardsShuffled(DECK[::-1], (3,)))
-    assert record == {"type": "deal", "dealer": 3, "deck": notation(DECK[::-1])}
-    assert refusals(state, "pass", 0) == {"SOLO-DEAL-3"}
 
 
 @pytest.mark.parametrize(
