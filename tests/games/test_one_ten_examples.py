@@ -243,11 +243,12 @@ def test_refused_keeps_and_swaps(line: str, seat: Seat, text: str | Action, rule
     assert refusal(kitty(line), text, seat) == rule
 
 
-def test_110_SWAP_1_110_D9_during_all_act_once_and_in_any_order_and_later_the_bid_winner_is_first() -> None:
+def test_110_SWAP_1_110_TRICK_1_110_D9_during_all_act_once_and_in_any_order_and_later_the_bid_winner_is_first() -> None:
     assert kitty().to_act == (0, 1, 2)
     assert kitty("2:swap:2H").to_act == (0, 1)
     assert kitty(f"2:swap:2H {KEEPS}").to_act == (0,)
-    assert kitty(f"2:swap:2H {KEEPS} 0:swap").phase == "tricks"
+    leads = kitty(f"2:swap:2H {KEEPS} 0:swap")
+    assert (leads.phase, leads.to_act) == ("tricks", (1,))
     state = kitty(**LATE)
     assert (state.to_act, refusal(state, "swap", 0)) == ((1,), "110-SWAP-1")
     assert acts(state, KEEPS).to_act == (0, 2)

@@ -124,23 +124,14 @@ def named(held: int) -> set[str]:
     return {NOTATION[value] for value in range(53) if held >> value & 1}
 
 
-def test_110_TRICK_1_the_bid_winner_leads() -> None:
-    state = acts(dealt(ROUND_HANDS, dealer=1, hand_size="5"), "2:15 0:20 1:pass 2:pass 1:swap 2:swap")
-    state = acts(state, "0:keep:5S,JS,KC,QD,2H/S")
-    assert (state.phase, state.to_act) == ("tricks", (0,))
-
-
-def test_110_TRICK_3_110_TRICK_4_110_TRICK_6_who_takes_a_trick_leads_until_all_cards_are_played() -> None:
+def test_110_TRICK_3_110_TRICK_4_110_TRICK_6_110_VIS_1_who_takes_a_trick_leads_until_all_cards_are_played() -> None:
+    state = acts(position(ROUND_HANDS), ROUND.split(" 1:3S")[0])
+    assert pile(state, "taken") == (3, "5S 2S 9D")
+    assert [laid.seat for lying in dispatch.view(state, 1).piles for laid in lying.cards] == [0, 1, 2, 0]
     state, facts = acts_with_facts(position(ROUND_HANDS), " ".join(word[2:] for word in ROUND.split()))
     assert [fact.seat for fact in facts if isinstance(fact, TrickTaken)] == [0, 0, 0, 2, 2]
     assert (state.hands, state.phase) == ((0, 0, 0), "deal")
     assert [seat.tricks_taken for seat in dispatch.view(state, SPECTATOR).seats] == [3, 0, 2]
-
-
-def test_110_VIS_1_all_that_was_played_stays_to_be_seen_with_its_seat() -> None:
-    state = acts(position(ROUND_HANDS), ROUND.split(" 1:3S")[0])
-    assert pile(state, "taken") == (3, "5S 2S 9D")
-    assert [pile_card.seat for lying in dispatch.view(state, 1).piles for pile_card in lying.cards] == [0, 1, 2, 0]
 
 
 NO_TRUMP = (

@@ -30,16 +30,15 @@ def random_of(legal: Legal, randrange: RandomSource) -> Action:
 
 def with_empty_swaps(legal: Legal) -> Legal:
     """Return the same legal actions, in which standing pat is the swap of no cards: part of the choice of cards."""
-    choices = tuple(map(_from_no_card, legal.choices))
+    choices = tuple(
+        choice._replace(cards=choice.cards._replace(min_cards=0))
+        if isinstance(choice.action, SwapCards) and choice.cards and choice.cards.min_cards == 1
+        else choice
+        for choice in legal.choices
+    )
     if choices == legal.choices or StandPat() not in legal.actions:
         return legal
     return Legal(tuple(action for action in legal.actions if action != StandPat()), choices)
-
-
-def _from_no_card(choice: ActionChoice) -> ActionChoice:
-    if choice.cards is None or choice.cards.min_cards != 1 or not isinstance(choice.action, SwapCards):
-        return choice
-    return choice._replace(cards=choice.cards._replace(min_cards=0))
 
 
 def _complete_randomly(choice: ActionChoice, randrange: RandomSource) -> Action:

@@ -132,22 +132,13 @@ class SearchBot:
             raise ValueError(f"seat {observation.seat} has nothing to decide")
         if len(observation.legal.actions) == 1 and not observation.legal.choices:
             return observation.legal.actions[0]
-        search = _Search(self.game, observation, randrange)
-        for _ in self._thinking():
+        search, clock = _Search(self.game, observation, randrange), self.clock
+        end = clock() + self.thinking_milliseconds if clock else 0
+        for _ in range(self.max_iterations):
+            if clock and clock() >= end:
+                break
             search.iterate()
         return search.decision()
-
-    def _thinking(self) -> Iterable[int]:
-        """Yield a number for each iteration that there is time for."""
-        clock = self.clock
-        if clock is None:
-            yield from range(self.max_iterations)
-            return
-        end = clock() + self.thinking_milliseconds
-        for number in range(self.max_iterations):
-            if clock() >= end:
-                return
-            yield number
 
 
 class _Search:
@@ -190,7 +181,9 @@ class _Search:
         """Try an action at a table, play the table to the end of the round, and record the rewards."""
         seat, action = self.observation.seat, self._next_alternative()
         node = self.nodes[action]
-        before, path = self._determinized(node.visits), [(node, seat)]
+        if node.visits == len(self.tables):
+            self.tables.append(self.game.determinize(self.observation, self.randrange))
+        before, path = self.tables[node.visits], [(node, seat)]
         state, ended = self._after(before, seat, action)
         if node.visits and not ended:
             state, ended = self._select(state, path)
@@ -207,11 +200,6 @@ class _Search:
         tables = sum(node.visits for node in self.nodes.values()) + 1
         best = max(self.comparisons, key=lambda action: self.comparisons[action].upper_bound(tables))
         return best if self.comparisons[best].tables < len(self.proposal_rewards) else self.proposed
-
-    def _determinized(self, number: int) -> State:
-        if number == len(self.tables):
-            self.tables.append(self.game.determinize(self.observation, self.randrange))
-        return self.tables[number]
 
     def _select(self, state: State, path: list[tuple[Node, Seat]]) -> tuple[State, bool]:
         """Extend the path to a new node; return the table there, and whether the round is over."""

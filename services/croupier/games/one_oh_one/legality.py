@@ -40,7 +40,6 @@ def check(state: OneOhOneState, seat: Seat, action: Action) -> None:
 
 
 def _not_now(state: OneOhOneState, seat: Seat) -> IllegalAction:
-    """Return the refusal of a seat that is not to act."""
     match state.phase:
         case "over":
             why = "the game is over, nothing can be played or dealt any more"
@@ -65,7 +64,6 @@ def _check_play(state: OneOhOneState, seat: Seat, play: Play) -> None:
 
 
 def _misfit(state: OneOhOneState, value: Card) -> IllegalAction:
-    """Return the refusal of a card of the hand that does not fit."""
     if not state.pile:
         return IllegalAction("101-LEAD-2", "lead the card that was dealt to you last")
     top = state.pile[-1].card

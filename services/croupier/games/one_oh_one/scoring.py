@@ -105,7 +105,6 @@ def sheet_line(before: Progress, result: Scored, elimination: bool) -> RoundScor
 
 
 def _remarks(result: Scored, seat: Seat, elimination: bool) -> list[str]:
-    """Return how the line of a seat came about."""
     hand, points = result.hands[seat], result.points[seat]
     remarks = []
     if seat == result.winner:
@@ -126,7 +125,6 @@ def _remarks(result: Scored, seat: Seat, elimination: bool) -> list[str]:
 
 
 def _counts(result: Scored) -> tuple[Count, ...]:
-    """Return the counts of a round for statistics."""
     found = [Count("rounds_won", result.winner)]
     if IS_QUEEN[result.last_card]:
         found.append(Count("queen_finishes", result.winner))

@@ -171,7 +171,6 @@ def _ended_marks(state: OneOhOneState, suit: Suit | None) -> list[Fact]:
 
 
 def _new_marks(suit: Suit | None, coverer: Seat, value: Card, penalized: Seat) -> list[Fact]:
-    """Return the marks that a card sets."""
     news: list[Fact] = []
     if suit is not None:
         news.append(facts.MarkChanged(facts.Mark("ordered_suit", None, SUITS[suit])))

@@ -126,7 +126,6 @@ def sheet_line(line: Line, progress: Progress, trump: Suit) -> RoundScore:
 
 
 def _note(line: Line, seat: Seat) -> str:
-    """Return the result of a seat in the round."""
     said, top = [], line.round.top
     if seat == line.round.bid_winner:
         said.append(f"bid {line.round.bid} {'made' if line.made else 'failed'}")

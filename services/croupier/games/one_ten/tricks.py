@@ -60,7 +60,6 @@ def act(state: OneTenState, seat: Seat, action: Action) -> tuple[OneTenState, tu
 
 
 def _checked(state: OneTenState, seat: Seat, action: Action) -> Card:
-    """Return the card to be played; raises IllegalAction."""
     if not isinstance(action, Play) or action.suit is not None:
         raise IllegalAction("110-TRICK-3", "play a card, and name no suit with it")
     card, hand = action.card, state.hands[seat]

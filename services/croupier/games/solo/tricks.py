@@ -96,7 +96,6 @@ def _of_declarer(contract: SoloContract, hand: int) -> _Playable:
 
 
 def _called(contract: SoloContract) -> tuple[int, int]:
-    """Return the called card and its suit as bit sets."""
     return 1 << contract.called, PLAIN[contract.called // 13]
 
 
