@@ -1,4 +1,4 @@
-"""The worked positions of Solo's page, and more of their kind."""
+"""The worked positions of Solo's page, and more of their kind; the hidden partner and the called card."""
 
 from typing import Any
 
@@ -6,13 +6,23 @@ import pytest
 
 from croupier.games.actions import CallPartner
 from croupier.games.cards import SUITS, card, cards, notation
-from croupier.games.facts import SPECTATOR, Called, PileCard
+from croupier.games.facts import (
+    SPECTATOR,
+    Called,
+    Contract,
+    ContractChanged,
+    Fact,
+    PileCard,
+    View,
+    Viewer,
+)
 from croupier.games.interface import CardsShuffled, ProposalAgreed
 from croupier.games.solo.deck import DECK, taking
 from croupier.games.solo.state import SoloState
 from tests.games import dispatch
 from tests.games.comparison import rule_against
-from tests.games.positions import acts, acts_with_facts, details, due, hand, legal, to_act
+from tests.games.fold import facts_for
+from tests.games.positions import acts, acts_with_facts, details, due, hand, legal, may, refusals, to_act
 from tests.games.positions_solo import (
     BIDDERS,
     CALLED_UNKNOWN,
@@ -28,6 +38,7 @@ from tests.games.positions_solo import (
     SOLO,
     TWELFTH,
     UNKNOWN,
+    VOID,
     dealt,
     exchanged,
     new,
@@ -191,7 +202,9 @@ def test_SOLO_EX_7_SOLO_CALL_4_SOLO_VIS_3_the_unknown_ace() -> None:
     ("hands", "line", "options", "reason", "scores"),
     [
         pytest.param(NINTH, f"{FROKE} {HIDDEN}", {}, "called_card_unplayed", (0, 2, 0, 2), id="SOLO-EX-9 SOLO-CARD-6"),
-        pytest.param(ELEVENTH, f"{FROKE} {FOUR_LOST} KC 8C 9C AC", {}, "four_tricks", (0, 2, 0, 2), id="SOLO-EX-11"),
+        pytest.param(
+            ELEVENTH, f"{FROKE} {FOUR_LOST} KC 8C 9C AC", {}, "four_tricks", (0, 2, 0, 2), id="SOLO-EX-11 SOLO-STOP-1"
+        ),
         pytest.param(ELEVENTH, f"{SOLO_IN_HEARTS} {FOUR_LOST}", {}, "four_tricks", (0, 6, 6, 6), id="SOLO-STOP-3"),
         pytest.param(TWELFTH, f"{FIVE_WON} throw_down", {}, "thrown_down", (2, 0, 2, 0), id="SOLO-EX-12"),
         pytest.param(TWELFTH, f"{FIVE_WON} {LAST_THREE}", {}, "all_tricks", (4, 0, 4, 0), id="SOLO-THROUGH-3"),
@@ -240,3 +253,88 @@ def test_SOLO_EX_17_SOLO_RESTART_2_restarts() -> None:
     assert dispatch.apply(fresh, CardsShuffled(DECK))[0].progress.dealer == 3
     assert rule_against(fresh, CardsShuffled(DECK, (2,)))
     assert SOLO.proposals.keys() == {"restart_same", "restart_new"}
+
+
+PENALTY: dict[str, Any] = {"called_card_rule": "penalty"}
+EXCHANGED = exchanged(EIGHTH, "AS JS")
+"""The eighth hands, except that the holder of the called card can win a trick with the ace of spades."""
+LEADING = "8H 9H TH 8C 7D 8D 9D JD | QC 7H KH 9C 7S 8S 9S TS | QS AH JH QH AC 7C TC AS | KC JC AD KD JS KS TD QD"
+"""The holder of the called card leads to the fifth trick."""
+FULL = "7H 8H 9H TH JH QH KH AH | AD AS QC 7C 8C 9C TC JC | QS KC AC 7D 8D 9D TD JD | QD KD 7S 8S 9S TS JS KS"
+"""Seat 0 holds one suit and nothing else."""
+THREE_TRICKS = "KH TH 8H 7S AH 7D 9H 8S QC 8D JH 7C"
+FOUR_TRICKS = f"{THREE_TRICKS} 7H KC QS TC"
+TO_FIFTH = "JD 9C JH KD AH QD 9H KH QS AD TH QC 7S AS KS 7D"
+HIDDEN_LOST = "8H QC JH 7H AS 9S 7S 7D KS TS 8S 8D QD JS AD 9D"
+"""With the eleventh hands: all four tricks to the defenders, and the called card is still hidden."""
+KEPT = "9S KS JS 7S AS TS 8S"
+ONE_LEFT = exchanged(EIGHTH, "9C 9D")
+"""The eighth hands, except that the declarer has one card of the called suit."""
+
+
+def playing(hands: str, line: str = "", **options: Any) -> SoloState:
+    """Return the state after seat 0 has called the ace of clubs in a froke in hearts, and after this line."""
+    return acts(dealt(hands, **options), f"{FROKE} {line}")
+
+
+@pytest.mark.parametrize(
+    ("hands", "line", "free", "with_penalty", "refused"),
+    [
+        pytest.param(EIGHTH, "8C KC", "AC", "AC 7C", "SOLO-CARD-1 7C QS", id="SOLO-EX-8 SOLO-CARD-1"),
+        pytest.param(EXCHANGED, "9S KS AS 7S", "AC QS 9H TS JD QD", "7C", "SOLO-CARD-2 7C", id="SOLO-EX-8 SOLO-CARD-2"),
+        pytest.param(VOID, f"{FOUR_TRICKS} TD KD", "AC", "QH JS TS", "SOLO-CARD-3 QH JS", id="SOLO-EX-9 SOLO-CARD-3"),
+        pytest.param(VOID, f"{THREE_TRICKS} TD KD", "QH QS AC JS TS", "", "", id="SOLO-CARD-3 the fourth trick"),
+        pytest.param(LEADING, TO_FIFTH, "AC", "7C TC QH", "SOLO-CARD-3 QH 7C", id="SOLO-CARD-3 on lead"),
+        pytest.param(ONE_LEFT, KEPT, "9D TD 7H JH KH AH", "", "SOLO-CARD-5 8C", id="SOLO-EX-10 SOLO-CARD-5"),
+        pytest.param(EIGHTH, KEPT, "TD 7H JH KH AH 8C 9C", "", "", id="SOLO-CARD-5 one of two cards"),
+    ],
+)
+def test_duties(hands: str, line: str, free: str, with_penalty: str, refused: str) -> None:
+    state = playing(hands, line)
+    assert may(state) == set(free.split())
+    rule, _, wrong = refused.partition(" ")
+    assert refusals(state, wrong) == ({rule} if refused else set())
+    assert may(playing(hands, line, **PENALTY)) == set(f"{free} {with_penalty}".split())
+
+
+def test_SOLO_CARD_2_with_nothing_else_in_hand_its_holder_leads_the_called_card() -> None:
+    line = "pass froke pass pass trump:C call:unknown"
+    state = acts(dealt(FULL), line)
+    assert (to_act(state), may(state)) == (0, {"AH"})
+    assert refusals(state, "7H 8H 9H TH JH QH KH") == {"SOLO-CARD-2"}
+    assert len(may(acts(dealt(FULL, **PENALTY), line))) == 8
+
+
+def test_SOLO_CARD_4_in_whatever_way_it_is_played_the_called_card_shows_the_partner() -> None:
+    others = (0, 1, 3, SPECTATOR)
+    for hands, line in ((EIGHTH, "8C KC"), (EXCHANGED, "9S KS AS 7S"), (VOID, f"{THREE_TRICKS} TD KD")):
+        state = playing(hands, line)
+        assert [dispatch.view(state, viewer).contract.partner for viewer in others] == [None] * 4
+        state, facts = acts_with_facts(state, "AC")
+        assert all(ContractChanged(Contract(partner=2)) in facts_for(facts, viewer) for viewer in others)
+        assert [dispatch.view(state, viewer).contract.partner for viewer in others] == [2] * 4
+
+
+def test_SOLO_VIS_2_only_the_holder_knows_that_they_are_the_partner() -> None:
+    state, facts = acts_with_facts(dealt(EIGHTH), FROKE)
+    changes = [fact for fact in facts if isinstance(fact, ContractChanged) and fact.changes.partner is not None]
+    assert [(fact.changes.partner, fact.audience) for fact in changes] == [(2, 1 << 2)]
+    viewers = (0, 1, 2, 3, SPECTATOR)
+    assert [dispatch.view(state, viewer).contract.partner for viewer in viewers] == [None, None, 2, None, None]
+
+
+def watched(hands: str, viewer: Viewer) -> list[tuple[list[Fact], View]]:
+    """Return the viewer's facts and views, action by action until four tricks are lost."""
+    state, found = playing(hands), []
+    for text in HIDDEN_LOST.split():
+        state, facts = acts_with_facts(state, text)
+        found.append((list(facts_for(facts, viewer)), dispatch.view(state, viewer)))
+    assert state.phase == "play"
+    return found
+
+
+@pytest.mark.parametrize("viewer", [0, 3, SPECTATOR])
+def test_SOLO_VIS_4_all_is_the_same_whichever_seat_the_tricks_of_the_side_belong_to(viewer: Viewer) -> None:
+    other_holder = exchanged(ELEVENTH, "9C AC")
+    assert playing(other_holder).contract.partner == 1
+    assert watched(ELEVENTH, viewer) == watched(other_holder, viewer)
