@@ -132,7 +132,6 @@ def refusals(state: State, text: str | Action, seat: Seat | None = None) -> set[
 
 
 def hand(state: State, seat: Seat) -> set[str]:
-    """Return the cards of a seat's hand, in notation."""
     return set(notation(dispatch.view(state, seat).seats[seat].cards))
 
 
@@ -145,14 +144,12 @@ def pile(state: State, name: str, viewer: int = SPECTATOR) -> tuple[int, str] | 
 
 
 def due(state: State) -> ShuffleNeeded:
-    """Return the shuffle that a table awaits."""
     awaiting = dispatch.awaiting(state)
     assert isinstance(awaiting, ShuffleNeeded)
     return awaiting
 
 
 def over(state: State) -> GameOver:
-    """Return the end of the game."""
     awaiting = dispatch.awaiting(state)
     assert isinstance(awaiting, GameOver)
     return awaiting
@@ -164,7 +161,6 @@ def ranking_text(groups: Sequence[Sequence[Seat]]) -> str:
 
 
 def deal(state: Table, seed: int = 1) -> Table:
-    """Return the table after a random deal."""
     return dispatch.apply(state, shuffle(due(state), Random(seed)))[0]
 
 
@@ -181,5 +177,4 @@ def ended(facts: Sequence[Fact]) -> RoundScore:
 
 
 def details(facts: Sequence[Fact]) -> dict[str, Any]:
-    """Return the details of the fact that ends a round."""
     return dict(ended(facts).details)

@@ -44,5 +44,4 @@ def position(
 
 
 def stock(state: OneOhOneState) -> str:
-    """Return the stock, next card first."""
     return " ".join(notation(state.stock))

@@ -10,6 +10,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from random import Random
@@ -39,29 +40,19 @@ Line = dict[str, Any]
 
 def playthroughs(game: Game) -> Iterator[tuple[str, int, dict[str, OptionValue]]]:
     """Return name, seats and options of each playthrough of a game; no two have the same options and seats."""
-    usual_actions = game.seats[len(game.seats) // 2]
-    plain = resolve_options(game, usual_actions, _ending(game))
+    usual = game.seats[len(game.seats) // 2]
+    ending = {name: values[-1] for name, values in ENDING.get(game.id, {}).items()}
+    plain = resolve_options(game, usual, ending)
     for seats in game.seats:
-        yield f"seats-{seats}", seats, resolve_options(game, seats, _ending(game))
-    for option in game.options(usual_actions):
+        yield f"seats-{seats}", seats, resolve_options(game, seats, ending)
+    for option in game.options(usual):
         allowed = drawn_values(game, option)
         values = {allowed[0], option.default, allowed[-1]} if isinstance(allowed, range) else allowed
-        for value in sorted(values, key=str):
-            chosen = _possible(game, usual_actions, option.name, value) if value in allowed else None
-            if chosen is not None and chosen != plain:
-                yield f"{option.name}-{str(value).lower()}", usual_actions, chosen
-
-
-def _ending(game: Game) -> dict[str, OptionValue]:
-    """Return the options with which random play comes to an end."""
-    return {name: values[-1] for name, values in ENDING.get(game.id, {}).items()}
-
-
-def _possible(game: Game, seats: int, name: str, value: OptionValue) -> dict[str, OptionValue] | None:
-    try:
-        return resolve_options(game, seats, _ending(game) | {name: value})
-    except InvalidOption:
-        return None
+        for value in sorted(set(values) & {*allowed}, key=str):
+            with suppress(InvalidOption):
+                chosen = resolve_options(game, usual, ending | {option.name: value})
+                if chosen != plain:
+                    yield f"{option.name}-{str(value).lower()}", usual, chosen
 
 
 def recorded(game: Game, seats: int, options: Mapping[str, OptionValue], random: Random) -> list[Line]:
@@ -76,7 +67,6 @@ def recorded(game: Game, seats: int, options: Mapping[str, OptionValue], random:
 
 
 def result(state: State) -> Line:
-    """Return the last line."""
     over = dispatch.awaiting(state)
     assert isinstance(over, GameOver)
     ranking = [list(group) for group in over.ranking]
@@ -93,7 +83,6 @@ def encode_event(event: Event) -> Line:
 
 
 def decode_event(line: Line) -> Event:
-    """Return the event of a JSON value."""
     if "seat" in line:
         return SeatActed(line["seat"], decode_action(line["action"]))
     if "agreed" in line:

@@ -23,7 +23,6 @@ from croupier.games.interface import (
     State,
     resolve_options,
 )
-from croupier.games.jossing.bots import tricks_distribution
 from croupier.games.registry import GAMES, bots_of
 from croupier.games.search import SearchBot
 from tests.games import positions, positions_one_oh_one
@@ -264,9 +263,3 @@ def test_sensible_decisions_in_plain_positions(
     state = acts(start, line)
     seat, text = (int(expected[0]), expected[2:]) if expected[1:2] == ":" else (to_act(state) or 0, expected)
     assert game.bots["sensible"](observation(game, state, seat, options), Random(1).randrange) == positions.action(text)
-
-
-def test_the_distribution_of_independent_tricks() -> None:
-    assert tricks_distribution([]) == [1.0]
-    assert tricks_distribution([0.5, 0.5]) == [0.25, 0.5, 0.25]
-    assert tricks_distribution([1.0, 0.0, 1.0]) == [0.0, 0.0, 1.0, 0.0]

@@ -7,7 +7,6 @@ import pytest
 
 from croupier.games.cards import STANDARD_DECK, cards, notation
 from croupier.games.facts import Seat
-from croupier.games.hands import cards_in
 from croupier.games.interface import CardsShuffled, State
 from croupier.games.solo.deck import BLACK_QUEENS
 from croupier.games.standings import ranked
@@ -73,20 +72,6 @@ def test_secret_bids_of_jossing_fit_the_hands() -> None:
     assert determinized(done, 1, 1)[0].bids == done.bids
 
 
-def test_the_unseen_cards_of_101_lie_at_random() -> None:
-    state = shedding("8D KH | 6D 9C | AS", "TC JC", "7C 7D", deck=104)
-    observed = observation(ONE_OH_ONE, state, 0, {"deck": 104})
-    pile, stock = observed.view.piles
-    observed = observed._replace(view=observed.view._replace(piles=(pile, stock._replace(card_count=97))))
-    random = Random(3)
-    tables = [ONE_OH_ONE.determinize(observed, random.randrange) for _ in range(20)]
-    assert len({table.hands for table in tables}) > 15
-    for table in tables:
-        assert table.hands[0] == state.hands[0]
-        lying = [*table.stock, *(value for held in table.hands for value in cards_in(held)), *cards("TC JC")]
-        assert tuple(sorted(lying)) == table.options.deck
-
-
 MIXED = "2C 3C 4C 5C 6C 7C 8C 9C TC KH | 2D 3D 4D | 5D 6D 7D | 8D 9D TD JC QC KC AC TS JS QS"
 EXCHANGE = "0:15 1:pass 2:pass 3:pass 1:swap:2D,3D,4D 2:swap:5D,6D,7D 3:swap:8D,9D,TD 0:keep:{}/S"
 
@@ -113,13 +98,6 @@ def test_the_cards_put_away_in_110_are_in_the_stock_or_with_the_last_to_draw(lin
         assert len(held) == bool(drawn)
         found |= held
     assert found == set(drawn.split())
-
-
-def test_a_bid_winner_of_110_who_has_acted_has_kept_sensible_cards() -> None:
-    state = acts(bidding("| 2C 3C 4C 5C 6C |||"), "15 pass pass pass pass 1:keep:2C,3C,4C,5C,6C/C")
-    (table,) = determinized(state, 2, 1)
-    assert (len(hand(table, 1)), len(table.exchange.put_away)) == (5, 5)
-    assert acts(table, "0:swap 3:swap 4:swap 2:swap").phase == "tricks"
 
 
 def test_the_called_card_of_solo_is_with_one_who_may_hold_it() -> None:

@@ -39,11 +39,14 @@ def test_JOS_PLAYERS_2_three_to_six_is_a_hint_and_no_option_depends_on_it() -> N
     assert all(of_seats == names[0] for of_seats in names)
 
 
-def test_JOS_DECK_1_JOS_DECK_3_all_of_one_or_two_packs_without_jokers_are_shuffled_for_each_section() -> None:
+def test_JOS_DECK_1_JOS_DECK_3_JOS_DEAL_4_all_of_one_or_two_packs_without_jokers_are_shuffled_for_each_section() -> (
+    None
+):
     assert sorted(due(new(4, decks=2)).cards) == sorted(STANDARD_DECK * 2)
     state = new(4)
     for number in (1, 2, 3):
         assert due(state) == (STANDARD_DECK, (), number, 1)
+        assert {refusal(state, text, 0) for text in ("0", "2C", "pass")} == {"JOS-DEAL-4"}
         state = first_legal(deal(state))
 
 
@@ -70,10 +73,6 @@ def test_JOS_DEAL_3_JOS_D9_the_same_suit_may_be_trump_again() -> None:
     state = acts(section("2C | 3C", "5H"), "0:0 1:0 3C 2C")
     again, _ = dispatch.apply(state, shuffled(state.options, "2C 3C | 4C 5C", "5H", 1))
     assert (state.section.trump, again.section.trump) == (2, 2)
-
-
-def test_JOS_DEAL_4_nobody_acts_before_the_deal() -> None:
-    assert {refusal(new(3), text, 0) for text in ("0", "2C", "pass")} == {"JOS-DEAL-4"}
 
 
 @pytest.mark.parametrize("hook", [False, True])

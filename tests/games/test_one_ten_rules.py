@@ -120,7 +120,6 @@ def test_110_RANK_1_110_RANK_2_110_RANK_3_110_RANK_4_110_RANK_5_110_D15_the_orde
 
 
 def named(held: int) -> set[str]:
-    """Return the cards of a bit set in notation."""
     return {NOTATION[value] for value in range(53) if held >> value & 1}
 
 

@@ -62,14 +62,12 @@ def played_openly(facts: Iterable[Fact]) -> set[Card]:
 
 
 def shown(fact: Fact) -> set[Card]:
-    """Return the cards of a fact."""
     if isinstance(fact, CardsMoved | HandRevealed):
         return set(fact.cards)
     return named(fact.call.action) if isinstance(fact, Called) else set()
 
 
 def named(action: Action | None) -> set[Card]:
-    """Return the cards that an action names."""
     match action:
         case Play(value) | CallPartner(int() as value):
             return {value}
@@ -101,7 +99,6 @@ def texts(fact: Fact) -> Iterator[str]:
 
 
 def mentioned(lines: Iterable[str]) -> set[Card]:
-    """Return the cards that texts mention."""
     words = re.findall(r"\b(?:[2-9TJQKA][CDHS]|JK)\b", " ".join(lines))
     return {CARD_OF_NOTATION[word] for word in words}
 

@@ -265,8 +265,6 @@ FULL = "7H 8H 9H TH JH QH KH AH | AD AS QC 7C 8C 9C TC JC | QS KC AC 7D 8D 9D TD
 THREE_TRICKS = "KH TH 8H 7S AH 7D 9H 8S QC 8D JH 7C"
 FOUR_TRICKS = f"{THREE_TRICKS} 7H KC QS TC"
 TO_FIFTH = "JD 9C JH KD AH QD 9H KH QS AD TH QC 7S AS KS 7D"
-HIDDEN_LOST = "8H QC JH 7H AS 9S 7S 7D KS TS 8S 8D QD JS AD 9D"
-"""With the eleventh hands: all four tricks to the defenders, and the called card is still hidden."""
 KEPT = "9S KS JS 7S AS TS 8S"
 ONE_LEFT = exchanged(EIGHTH, "9C 9D")
 """The eighth hands, except that the declarer has one card of the called suit."""
@@ -326,7 +324,7 @@ def test_SOLO_VIS_2_only_the_holder_knows_that_they_are_the_partner() -> None:
 def watched(hands: str, viewer: Viewer) -> list[tuple[list[Fact], View]]:
     """Return the viewer's facts and views, action by action until four tricks are lost."""
     state, found = playing(hands), []
-    for text in HIDDEN_LOST.split():
+    for text in FOUR_LOST.split():
         state, facts = acts_with_facts(state, text)
         found.append((list(facts_for(facts, viewer)), dispatch.view(state, viewer)))
     assert state.phase == "play"

@@ -211,7 +211,6 @@ Totals = tuple[int, ...]
 
 
 def table(**options: Any) -> SoloOptions:
-    """Return a table with these options."""
     return SoloOptions.of(resolve_options(SOLO, 4, options))
 
 
