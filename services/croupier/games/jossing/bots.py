@@ -11,7 +11,7 @@ from croupier.games.actions import Action, Bid, Play
 from croupier.games.cards import STANDARD_DECK, Card, Suit
 from croupier.games.hands import PACK, SUIT_OF, cards_left, hand_of
 from croupier.games.interface import Observation, RandomSource
-from croupier.games.jossing.scoring import hit_points, worth
+from croupier.games.jossing.scoring import WORTH, hit_points
 
 RUFFING = 0.5
 """The probability that a trump wins in the long run although a higher one is in another hand."""
@@ -60,7 +60,7 @@ def chance_now(
 ) -> float:
     """Return the chance that a card wins the trick to which it is played; seats with `to_come` cards follow."""
     led = trick[0] // 13 if trick else value // 13
-    value_of = worth(hidden.trump, led)
+    value_of = WORTH[hidden.trump][led]
     highest = max((value_of[laid] for laid in trick), default=0)
     if value_of[value] < highest or (value_of[value] == highest and not (highest and last_copy_wins)):
         return 0.0

@@ -10,15 +10,10 @@ from croupier.games.standings import listed, ranked
 
 def winner(cards: Sequence[Card], trump: Suit, last_copy_wins: bool) -> int:
     """Return the index of the card that wins a trick: the highest trump, or else of the led suit (JOS-WIN-1 to -4)."""
-    value_of = worth(trump, cards[0] // 13)
+    value_of = WORTH[trump][cards[0] // 13]
     values = [value_of[value] for value in cards]
     best = max(values)
     return len(values) - 1 - values[::-1].index(best) if last_copy_wins else values.index(best)
-
-
-def worth(trump: Suit, led: Suit) -> tuple[int, ...]:
-    """Return a number for each card: the greatest wins the trick, and 0 cannot win at all (JOS-WIN-1 to -3)."""
-    return _WORTH[trump][led]
 
 
 def hit_points(bid: int, modern: bool) -> int:
@@ -78,4 +73,5 @@ def _worth(trump: Suit, led: Suit) -> tuple[int, ...]:
     return tuple(base[value // 13] + value % 13 if value // 13 in base else 0 for value in range(52))
 
 
-_WORTH = tuple(tuple(_worth(trump, led) for led in range(4)) for trump in range(4))
+WORTH = tuple(tuple(_worth(trump, led) for led in range(4)) for trump in range(4))
+"""By trump and suit led: a number for each card; the greatest wins the trick, 0 cannot win (JOS-WIN-1 to -3)."""

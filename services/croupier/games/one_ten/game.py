@@ -86,13 +86,7 @@ class OneTen(interface.Rules[OneTenState]):
         """Return all that a seat may do now; keeping and swapping are described as choices."""
         if seat not in state.to_act:
             return interface.NOTHING_LEGAL
-        match state.phase:
-            case "tricks":
-                return tricks.legal(state, seat)
-            case "bidding":
-                return bidding.legal(state, seat)
-            case _:
-                return kitty.legal(state, seat)
+        return _PHASES[state.phase][0](state, seat)
 
     def event_rules(self, state: OneTenState) -> interface.EventRules:
         """Return the rules of the deal or the reshuffle."""
@@ -105,13 +99,7 @@ class OneTen(interface.Rules[OneTenState]):
         if seat not in state.to_act:
             rule, message = _NOT_TO_ACT[state.phase]
             raise interface.IllegalAction(rule, message.format(seat=seat))
-        match state.phase:
-            case "tricks":
-                return tricks.act(state, seat, action)
-            case "bidding":
-                return bidding.act(state, seat, action)
-            case _:
-                return kitty.act(state, seat, action)
+        return _PHASES[state.phase][1](state, seat, action)
 
     def shuffle(self, state: OneTenState, shuffled: interface.CardsShuffled) -> tuple[OneTenState, tuple[Fact, ...]]:
         """Deal, or go on after a reshuffle."""
@@ -133,6 +121,12 @@ class OneTen(interface.Rules[OneTenState]):
     view = staticmethod(view.view)
 
 
+_PHASES = {
+    "bidding": (bidding.legal, bidding.act),
+    "kitty": (kitty.legal, kitty.act),
+    "tricks": (tricks.legal, tricks.act),
+}
+"""By phase: the legal actions of a seat that is to act, and its action."""
 _NOT_TO_ACT = {
     "deal": ("110-DEAL-5", "the cards are being shuffled: wait for them"),
     "bidding": ("110-BID-1", "seat {seat} is not to speak: wait for your turn"),
