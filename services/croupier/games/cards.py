@@ -10,6 +10,8 @@ from typing import TypeAlias
 
 Card: TypeAlias = int
 Suit: TypeAlias = int
+Hands: TypeAlias = tuple[tuple[Card, ...], ...]
+"""The cards of each seat in the order in which they were dealt."""
 
 RANKS = "23456789TJQKA"
 SUITS = "CDHS"
@@ -92,6 +94,11 @@ def cards(text: str) -> tuple[Card, ...]:
 def notation(values: Iterable[Card]) -> list[str]:
     """Write cards in notation, in the order given."""
     return [NOTATION[value] for value in values]
+
+
+def dealt_singly(order: tuple[Card, ...], seats: int, dealer: int) -> Hands:
+    """Return the hands after all these cards were dealt one at a time, clockwise from the dealer's left."""
+    return tuple([order[(seat - dealer - 1) % seats :: seats] for seat in range(seats)])
 
 
 def suit_of(value: Card) -> Suit:

@@ -4,6 +4,7 @@ A fact is a value with an audience. The viewer's client folds the facts that it 
 any rule; the law is that this fold equals the view that the rules return.
 """
 
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
@@ -99,6 +100,12 @@ def moves_to_hand(
         CardsMoved(source, seat, cards, count, reason, only(seat)),
         CardsMoved(source, seat, (), count, reason, all_but(seat)),
     )
+
+
+def hands_dealt(hands: Iterable[Iterable[Card]]) -> list["Fact"]:
+    """Return the facts of hands by seat that are dealt; there is none for a seat without cards."""
+    dealt = [(seat, tuple(sorted(hand))) for seat, hand in enumerate(hands)]
+    return [move for seat, hand in dealt if hand for move in moves_to_hand(None, seat, hand, MoveReason.DEAL)]
 
 
 def plays_to(pile: str) -> tuple[tuple[CardsMoved, ...], ...]:

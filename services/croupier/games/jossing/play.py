@@ -4,7 +4,7 @@ from typing import Any
 
 from croupier.games import facts
 from croupier.games.actions import PLAYS, Action, Bid, Play
-from croupier.games.cards import NOTATION, Card, cards_of_mask, notation
+from croupier.games.cards import NOTATION, Card, Hands, cards_of_mask, dealt_singly, notation
 from croupier.games.facts import LAID, Fact, MoveReason, Seat
 from croupier.games.hands import ONCE, SUIT_OF, hand_of, without
 from croupier.games.interface import CardsShuffled, IllegalAction, Legal
@@ -13,8 +13,6 @@ from croupier.games.jossing.state import MAX_CARDS, JossingState, SeatBid, Secti
 from croupier.games.jossing.view import marks
 
 END_REASON = "sections_played"
-Hands = tuple[tuple[Card, ...], ...]
-"""The cards of each seat in the order in which they were dealt."""
 
 
 def deal(before: JossingState, event: CardsShuffled) -> tuple[JossingState, tuple[Fact, ...]]:
@@ -25,8 +23,7 @@ def deal(before: JossingState, event: CardsShuffled) -> tuple[JossingState, tupl
     hands, none = tuple(map(hand_of, dealt)), (0,) * options.seats
     state = JossingState(options, section, before.totals, hands, bidders, won=none)
     news: list[Fact] = [facts.RoundStarted(section.number, section.dealer)]
-    for seat, hand in enumerate(dealt):
-        news += facts.moves_to_hand(None, seat, tuple(sorted(hand)), MoveReason.DEAL)
+    news += facts.hands_dealt(dealt)
     news.append(facts.CardsMoved(None, "indicator", (section.indicator,), 1, MoveReason.DEAL))
     news.append(facts.ContractChanged(facts.Contract(trump=section.trump)))
     return state, (*news, *map(facts.MarkChanged, marks(state)), facts.TurnChanged("bid", bidders))
@@ -41,10 +38,8 @@ def record(state: JossingState, event: CardsShuffled) -> dict[str, Any]:
 def _dealt(state: JossingState, event: CardsShuffled) -> tuple[Section, Hands]:
     """Deal one card at a time clockwise from the dealer's left (JOS-DEAL-2, JOS-DEAL-3)."""
     options, number = state.options, state.section.number + 1
-    seats = options.seats
-    last = seats * options.size(number)
-    first = options.dealer(number) + 1
-    hands = tuple([event.cards[(seat - first) % seats : last : seats] for seat in range(seats)])
+    last = options.seats * options.size(number)
+    hands = dealt_singly(event.cards[:last], options.seats, options.dealer(number))
     return Section.of(options, number, event.cards[last]), hands
 
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from croupier.games import facts
 from croupier.games.actions import PLAYS, Action, Draw, Play
-from croupier.games.cards import SUITS, Card, Suit, cards_of_mask, notation, suit_of
+from croupier.games.cards import SUITS, Card, Hands, Suit, cards_of_mask, notation, suit_of
 from croupier.games.facts import LAID, Fact, MoveReason, PileCard, Seat
 from croupier.games.hands import cards_in, with_cards, without
 from croupier.games.interface import NOTHING_LEGAL, CardsShuffled, Legal
@@ -19,7 +19,7 @@ class Dealt(NamedTuple):
     """The starter, each seat's cards in the order in which it got them, and the stock, next card first."""
 
     starter: Seat
-    hands: tuple[tuple[Card, ...], ...]
+    hands: Hands
     stock: tuple[Card, ...]
 
 
@@ -32,9 +32,7 @@ def deal(before: OneOhOneState, event: CardsShuffled) -> tuple[OneOhOneState, tu
     state = OneOhOneState(options, progress, hands, dealt.stock, turn=starter, forced=forced)
     news: list[Fact] = [facts.RoundStarted(progress.round_number, None)]
     news += [facts.SeatOut(seat, place) for seat, place in scoring.places(options.seats, progress.dropped).items()]
-    for seat, hand in enumerate(dealt.hands):
-        if hand:
-            news += facts.moves_to_hand(None, seat, tuple(sorted(hand)), MoveReason.DEAL)
+    news += facts.hands_dealt(dealt.hands)
     news.append(facts.CardsMoved(None, "stock", (), len(dealt.stock), MoveReason.DEAL, face_down=True))
     news.append(facts.MarkChanged(facts.Mark("starter", None, str(starter))))
     return state, (*news, facts.TurnChanged("play", (starter,)))

@@ -5,7 +5,7 @@ from typing import Any
 
 from croupier.games import facts
 from croupier.games.actions import Action, Bid, MatchBid, Pass
-from croupier.games.cards import Card, notation
+from croupier.games.cards import Card, Hands, dealt_singly, notation
 from croupier.games.facts import Fact, MoveReason, Seat
 from croupier.games.hands import hand_of
 from croupier.games.interface import CardsShuffled, IllegalAction, Legal
@@ -13,7 +13,6 @@ from croupier.games.one_ten import kitty
 from croupier.games.one_ten.state import KITTY_CARDS, UNNAMED, Auction, OneTenState, before_first_deal
 from croupier.games.one_ten.trumps import TRUMPS
 
-Hands = tuple[tuple[Card, ...], ...]
 _ORDER = facts.CardOrderChanged(TRUMPS[UNNAMED].order)
 
 
@@ -30,8 +29,7 @@ def deal(state: OneTenState, event: CardsShuffled) -> tuple[OneTenState, tuple[F
         exchange=fresh.exchange._replace(kitty=away, stock=stock),
     )
     news: list[Fact] = [facts.RoundStarted(progress.round_number, dealer), _ORDER]
-    for seat, hand in enumerate(hands):
-        news += facts.moves_to_hand(None, seat, tuple(sorted(hand)), MoveReason.DEAL)
+    news += facts.hands_dealt(hands)
     news.append(facts.CardsMoved(None, "kitty", (), len(away), MoveReason.DEAL, face_down=True))
     news.append(facts.CardsMoved(None, "stock", (), len(stock), MoveReason.DEAL, face_down=True))
     return dealt, (*news, facts.TurnChanged("bidding", first))
@@ -49,10 +47,8 @@ def _dealt(state: OneTenState, event: CardsShuffled) -> tuple[Seat, Hands, tuple
     options = state.options
     dealer = event.drawn[0] if state.progress.dealer is None else options.clockwise(state.progress.dealer)[0]
     kitty_at = options.seats * options.hand_size
-    stock_at, first = kitty_at + KITTY_CARDS, dealer + 1
-    hands = tuple(
-        event.cards[(seat - first) % options.seats : kitty_at : options.seats] for seat in range(options.seats)
-    )
+    stock_at = kitty_at + KITTY_CARDS
+    hands = dealt_singly(event.cards[:kitty_at], options.seats, dealer)
     return dealer, hands, event.cards[kitty_at:stock_at], event.cards[stock_at:]
 
 

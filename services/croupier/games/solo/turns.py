@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 from croupier.games import facts
 from croupier.games.actions import Action
 from croupier.games.cards import Card, cards_of_mask, mask_of, notation
-from croupier.games.facts import Fact, MoveReason, Seat
+from croupier.games.facts import Fact, Seat
 from croupier.games.interface import CardsShuffled, IllegalAction
 from croupier.games.solo import scoring, summary
 from croupier.games.solo.deck import ORDER_WITHOUT_TRUMP
@@ -62,8 +62,7 @@ def _begin(options: SoloOptions, progress: Progress, hands: tuple[int, ...]) -> 
     """Return the table with dealt hands, of which the left neighbour of the dealer bids (SOLO-BID-1)."""
     state = SoloState(options, progress, hands=hands)
     news: list[Fact] = [facts.RoundStarted(progress.hand_number, progress.dealer)]
-    for seat, hand in enumerate(hands):
-        news += facts.moves_to_hand(None, seat, cards_of_mask(hand), MoveReason.DEAL)
+    news += facts.hands_dealt(map(cards_of_mask, hands))
     news += [facts.CardOrderChanged(ORDER_WITHOUT_TRUMP), *map(facts.MarkChanged, marks(state))]
     return turn(state, "auction", (progress.dealer + 1) % SEATS, news)
 

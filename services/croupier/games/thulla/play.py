@@ -4,7 +4,7 @@ from typing import Any
 
 from croupier.games import facts
 from croupier.games.actions import PLAYS, Action, Play
-from croupier.games.cards import CARD_OF_NOTATION, NOTATION, Card, cards_of_mask, mask_of, notation
+from croupier.games.cards import CARD_OF_NOTATION, NOTATION, Card, Hands, cards_of_mask, dealt_singly, mask_of, notation
 from croupier.games.facts import Fact, MoveReason, Seat
 from croupier.games.interface import NOTHING_LEGAL, CardsShuffled, IllegalAction, Legal
 from croupier.games.standings import listed
@@ -13,9 +13,6 @@ from croupier.games.thulla.state import PlayedCard, ThullaOptions, ThullaState
 from croupier.games.thulla.view import marks
 
 ACE_OF_SPADES = CARD_OF_NOTATION["AS"]
-
-Hands = tuple[tuple[Card, ...], ...]
-"""The cards of each seat in the order in which they were dealt."""
 
 
 def deal(before: ThullaState, event: CardsShuffled) -> tuple[ThullaState, tuple[Fact, ...]]:
@@ -33,8 +30,7 @@ def deal(before: ThullaState, event: CardsShuffled) -> tuple[ThullaState, tuple[
     news: list[Fact] = [facts.RoundStarted(round_number, options.dealer(round_number))]
     if options.removed:
         news.append(facts.CardsMoved(None, "removed", options.removed, len(options.removed), MoveReason.REMOVE))
-    for seat, hand in enumerate(dealt):
-        news += facts.moves_to_hand(None, seat, tuple(sorted(hand)), MoveReason.DEAL)
+    news += facts.hands_dealt(dealt)
     return state, (*news, *map(facts.MarkChanged, marks(state)), facts.TurnChanged("play", (first,)))
 
 
@@ -52,8 +48,7 @@ def holders(hands: tuple[int, ...], first: Seat = 0) -> tuple[Seat, ...]:
 def _dealt(state: ThullaState, event: CardsShuffled) -> Hands:
     """Deal one card at a time clockwise from the seat left of the dealer (THU-DEAL-2)."""
     options = state.options
-    first = options.dealer(state.progress.round_number + 1) + 1
-    return tuple(event.cards[(seat - first) % options.seats :: options.seats] for seat in range(options.seats))
+    return dealt_singly(event.cards, options.seats, options.dealer(state.progress.round_number + 1))
 
 
 def _starter(options: ThullaOptions, round_number: int, hands: Hands, drawn: tuple[int, ...]) -> Seat:
