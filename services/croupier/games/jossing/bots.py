@@ -30,17 +30,16 @@ HIGHER: tuple[int, ...] = tuple(
 
 
 class HiddenCards(NamedTuple):
-    """The cards that a seat does not see, and their number; trump, and how many cards others hold."""
+    """Trump, the cards that a seat does not see, and how many cards others hold."""
 
     trump: Suit
     unseen: int
-    unseen_count: int
     held: tuple[int, ...]
 
 
 def later_chance(hidden: HiddenCards, value: Card, tricks: int, leads: bool) -> float:
     """Return the chance that a card wins one of so many tricks to come; with `leads` its seat leads the first."""
-    unseen, total = hidden.unseen, max(hidden.unseen_count, 1)
+    unseen, total = hidden.unseen, max(hidden.unseen.bit_count(), 1)
     elsewhere = min(sum(hidden.held) / total, 1.0)
     unbeaten = (1 - elsewhere) ** (unseen & HIGHER[value]).bit_count()
     if value // 13 == hidden.trump:
@@ -88,7 +87,7 @@ def _ruffs(hidden: HiddenCards, suit: Suit, count: int) -> float:
 
 def _holds(hidden: HiddenCards, wanted: int, count: int) -> float:
     """Return the chance that a seat with so many cards has one of these."""
-    return 1.0 - (1 - wanted.bit_count() / max(hidden.unseen_count, 1)) ** count
+    return 1.0 - (1 - wanted.bit_count() / max(hidden.unseen.bit_count(), 1)) ** count
 
 
 def tricks_distribution(chances: Iterable[float]) -> list[float]:
@@ -111,7 +110,7 @@ def sensible(observation: Observation, randrange: RandomSource) -> Action:  # no
         return actions[0]
     unseen = cards_left(STANDARD_DECK * int(options["decks"]), view.cards_seen(seat))
     held = tuple(other.card_count for at, other in enumerate(view.seats) if at != seat)
-    hidden = HiddenCards(view.contract.trump or 0, hand_of(unseen), len(unseen), held)
+    hidden = HiddenCards(view.contract.trump or 0, hand_of(unseen), held)
     bids = [action.bid for action in actions if isinstance(action, Bid) and isinstance(action.bid, int)]
     if not bids:
         return Play(_best_card(observation, hidden, [action.card for action in actions if isinstance(action, Play)]))

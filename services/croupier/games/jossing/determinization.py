@@ -67,6 +67,6 @@ def _bid(call: Call, section: Section, options: JossingOptions, hand: Sequence[C
     if isinstance(call.action, Bid) and isinstance(call.action.bid, int):
         return call.action.bid
     unseen = cards_left(options.deck, (*hand, section.indicator))
-    hidden = HiddenCards(section.trump, hand_of(unseen), len(unseen), (section.size,) * (options.seats - 1))
+    hidden = HiddenCards(section.trump, hand_of(unseen), (section.size,) * (options.seats - 1))
     leads = not options.highest_bidder_leads and call.seat == options.from_left_of(section.dealer)[0]
     return best_bid(hidden, hand, leads, range(section.size + 1), options.modern)

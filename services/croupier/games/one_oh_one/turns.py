@@ -1,12 +1,12 @@
 """A round of 101: the deal, an action or a reshuffle, the cards to take, and the seat to act next or the end."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from croupier.games import facts
 from croupier.games.actions import PLAYS, Action, Draw, Play
 from croupier.games.cards import SUITS, Card, Hands, Suit, cards_of_mask, notation, suit_of
 from croupier.games.facts import LAID, Fact, MoveReason, PileCard, Seat
-from croupier.games.hands import cards_in, with_cards, without
+from croupier.games.hands import cards_in, hand_of, with_cards, without
 from croupier.games.interface import NOTHING_LEGAL, CardsShuffled, Legal
 from croupier.games.one_oh_one import legality, scoring
 from croupier.games.one_oh_one.effects import IS_QUEEN, IS_SIX, PENALTIES, PENALTY_NAMES
@@ -15,45 +15,36 @@ from croupier.games.one_oh_one.state import NOBODY, OneOhOneState, Owed, Progres
 HAND_SIZE = 5
 
 
-class Dealt(NamedTuple):
-    """The starter, each seat's cards in the order in which it got them, and the stock, next card first."""
-
-    starter: Seat
-    hands: Hands
-    stock: tuple[Card, ...]
-
-
 def deal(before: OneOhOneState, event: CardsShuffled) -> tuple[OneOhOneState, tuple[Fact, ...]]:
     """Return the state after a deal, and its facts: each seat sees its own hand only (101-VIS-1, 101-VIS-2)."""
-    dealt, options = _dealt(before, event), before.options
-    starter, hands = dealt.starter, tuple(with_cards(0, hand) for hand in dealt.hands)
+    (starter, dealt, stock), options = _dealt(before, event), before.options
+    hands = tuple(map(hand_of, dealt))
     progress = before.progress._replace(round_number=before.progress.round_number + 1, starter=starter)
-    forced = None if options.first_move_any else dealt.hands[starter][-1]
-    state = OneOhOneState(options, progress, hands, dealt.stock, turn=starter, forced=forced)
+    forced = None if options.first_move_any else dealt[starter][-1]
+    state = OneOhOneState(options, progress, hands, stock, turn=starter, forced=forced)
     news: list[Fact] = [facts.RoundStarted(progress.round_number, None)]
     news += [facts.SeatOut(seat, place) for seat, place in scoring.places(options.seats, progress.dropped).items()]
-    news += facts.hands_dealt(dealt.hands)
-    news.append(facts.CardsMoved(None, "stock", (), len(dealt.stock), MoveReason.DEAL, face_down=True))
+    news += facts.hands_dealt(dealt)
+    news.append(facts.CardsMoved(None, "stock", (), len(stock), MoveReason.DEAL, face_down=True))
     news.append(facts.MarkChanged(facts.Mark("starter", None, str(starter))))
     return state, (*news, facts.TurnChanged("play", (starter,)))
 
 
 def record(state: OneOhOneState, event: CardsShuffled) -> dict[str, Any]:
     """Return the deal as 101-DEAL-1 writes it."""
-    dealt = _dealt(state, event)
-    hands = [notation(hand) for hand in dealt.hands]
-    return {"type": "deal", "starter": dealt.starter, "hands": hands, "stock": notation(dealt.stock)}
+    starter, hands, stock = _dealt(state, event)
+    return {"type": "deal", "starter": starter, "hands": [*map(notation, hands)], "stock": notation(stock)}
 
 
-def _dealt(state: OneOhOneState, event: CardsShuffled) -> Dealt:
-    """Deal singly, five times round, from the starter on, whom the first deal draws (101-DEAL-2, 101-DEAL-3)."""
+def _dealt(state: OneOhOneState, event: CardsShuffled) -> tuple[Seat, Hands, tuple[Card, ...]]:
+    """Return starter, hands and stock: singly, five times round, from a starter drawn at first (101-DEAL-2, -3)."""
     starter = event.drawn[0] if event.drawn else state.progress.starter
     seats = around(state.progress.following, starter)
     dealing = HAND_SIZE * len(seats)
     hands: list[tuple[Card, ...]] = [()] * state.options.seats
     for turn, seat in enumerate(seats):
         hands[seat] = event.cards[turn : dealing : len(seats)]
-    return Dealt(starter, tuple(hands), event.cards[dealing:])
+    return starter, tuple(hands), event.cards[dealing:]
 
 
 def legal_actions(state: OneOhOneState, seat: Seat) -> Legal:

@@ -1,7 +1,5 @@
 """A computer player of 110 that counts its likely tricks, bids by these, and spends its trumps with care."""
 
-from typing import NamedTuple
-
 from croupier.games.actions import Action, Bid, KeepCards, MatchBid, Pass, Play, StandPat, SwapCards
 from croupier.games.cards import Card, Suit
 from croupier.games.choices import ActionChoice, CardChoice
@@ -100,13 +98,6 @@ def _call(observation: Observation) -> Action:
     return Pass()
 
 
-class _HiddenCards(NamedTuple):
-    """The cards that the seat does not see, and how many of them the later players of the trick hold together."""
-
-    cards: list[Card]
-    later: int
-
-
 def _play(observation: Observation) -> Action:
     """Return the card whose chance to take this trick is highest above its worth for a later one."""
     view, seat = observation.view, observation.seat
@@ -115,21 +106,24 @@ def _play(observation: Observation) -> Action:
     played = {laid.seat for laid in trick}.union([seat])
     later = sum(held.card_count for other, held in enumerate(view.seats) if other not in played)
     unseen = cards_left([*range(PACK)] * int(observation.options["decks"]), view.cards_seen(seat))
-    hidden, worth = _HiddenCards(unseen, later), WORTH[trumps.suit]
+    worth = WORTH[trumps.suit]
     draws_trumps = DRAWING if not trick and seat == view.contract.declarer else 0.0
 
     def gain(value: Card) -> float:
-        chance = _chance(trumps, (*trick, PileCard(value, seat)), hidden)
+        chance = _chance(trumps, (*trick, PileCard(value, seat)), unseen, later)
         return chance * (1 + draws_trumps * (trumps.trumps >> value & 1)) - worth[value]
 
     return Play(max((action.card for action in observation.legal.actions if isinstance(action, Play)), key=gain))
 
 
-def _chance(trumps: Trumps, trick: tuple[PileCard, ...], hidden: _HiddenCards) -> float:
-    """Return the probability that the last card of the trick so far takes it, if the hidden cards lie at random."""
+def _chance(trumps: Trumps, trick: tuple[PileCard, ...], hidden: list[Card], later: int) -> float:
+    """Return the probability that the last card of the trick so far takes it, if the hidden cards lie at random.
+
+    `later` is how many of them the later players of the trick hold together.
+    """
     if taking(trumps, trick) < len(trick) - 1:
         return 0.0
     power = trumps.power[trumps.led[trick[0].card]]
     own = power[trick[-1].card]
-    beating = sum((RUFFING if own < TRUMP_POWER < power[value] else 1) for value in hidden.cards if power[value] > own)
-    return (1 - beating / max(len(hidden.cards), 1)) ** hidden.later
+    beating = sum((RUFFING if own < TRUMP_POWER < power[value] else 1) for value in hidden if power[value] > own)
+    return (1 - beating / max(len(hidden), 1)) ** later

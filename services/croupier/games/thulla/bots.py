@@ -1,7 +1,5 @@
 """A computer player of Thulla that sheds high cards where nobody can cut, and keeps low where somebody may."""
 
-from typing import NamedTuple
-
 from croupier.games.actions import Action, Play
 from croupier.games.cards import STANDARD_DECK, Card, suit_of
 from croupier.games.facts import Seat, View
@@ -12,13 +10,6 @@ SAFE_ENOUGH = 0.25
 """The chance of a cut below which a high card is worth playing."""
 
 
-class _HiddenCards(NamedTuple):
-    """The cards in other hands that a seat does not see: their number by suit, and in all."""
-
-    by_suit: tuple[int, int, int, int]
-    total: int
-
-
 def sensible(observation: Observation, randrange: RandomSource) -> Action:  # noqa: ARG001 - the port's signature
     """Play by what the seat sees; it uses no randomness. Raises ValueError if nothing is legal."""
     seat, view = observation.seat, observation.view
@@ -26,7 +17,7 @@ def sensible(observation: Observation, randrange: RandomSource) -> Action:  # no
     if not playable:
         raise ValueError(f"seat {seat} has nothing to decide")
     suits = [suit_of(value) for value in cards_left(STANDARD_DECK, view.cards_seen(seat))]
-    unseen = _HiddenCards((suits.count(0), suits.count(1), suits.count(2), suits.count(3)), len(suits))
+    unseen = [suits.count(suit) for suit in range(4)]
     trick = view.pile("trick")
     played = {seat, *[laid.seat for laid in trick]}
     later = [other for other, held in enumerate(view.seats) if other not in played and held.card_count]
@@ -46,27 +37,27 @@ def sensible(observation: Observation, randrange: RandomSource) -> Action:  # no
     return Play(_follow(playable, highest, _cut_chance(view, unseen, led, later)))
 
 
-def _cut_chance(view: View, unseen: _HiddenCards, suit: int, seats: list[Seat]) -> float:
-    """Return the chance that one of the seats is void in the suit, if the unseen cards lie at random."""
-    share = unseen.by_suit[suit] / max(unseen.total, 1)
+def _cut_chance(view: View, unseen: list[int], suit: int, seats: list[Seat]) -> float:
+    """Return the chance that one of the seats is void in the suit, if the cards unseen by suit lie at random."""
+    share = unseen[suit] / max(sum(unseen), 1)
     all_follow = 1.0
     for seat in seats:
         all_follow *= 1 - (1 - share) ** view.seats[seat].card_count
     return 1 - all_follow
 
 
-def _danger(value: Card, unseen: _HiddenCards) -> tuple[float, int]:
+def _danger(value: Card, unseen: list[int]) -> tuple[float, int]:
     """Return the risk of holding a card: high ranks, in a suit that few others hold."""
     suit = suit_of(value)
-    return (value % 13) / (1 + unseen.by_suit[suit] / 4), value % 13
+    return (value % 13) / (1 + unseen[suit] / 4), value % 13
 
 
-def _lead(unseen: _HiddenCards, playable: list[Card], chance: list[float]) -> Card:
+def _lead(unseen: list[int], playable: list[Card], chance: list[float]) -> Card:
     """Return the highest card of a suit that hardly anybody cuts, or else a low one for somebody else to pick up."""
     safest = min({suit_of(value) for value in playable}, key=lambda suit: (chance[suit], suit))
     if chance[safest] < SAFE_ENOUGH:
         return max(value for value in playable if suit_of(value) == safest)
-    return min(playable, key=lambda value: (value % 13, -unseen.by_suit[suit_of(value)]))
+    return min(playable, key=lambda value: (value % 13, -unseen[suit_of(value)]))
 
 
 def _follow(playable: list[Card], highest: Card, cut_chance: float) -> Card:
