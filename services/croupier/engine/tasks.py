@@ -1,7 +1,7 @@
-"""Work without a caller that awaits it: background tasks, and work that is repeated."""
+"""Background tasks: work without a caller that awaits it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any
 
 from croupier.runtime.errors import Unavailable
@@ -45,16 +45,3 @@ class Background:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=grace_seconds)
             await end_tasks(task for task in self._tasks if not task.done())
-
-
-async def repeat(
-    work: Callable[[], Awaitable[None]], pause_seconds: float, logger: Logger, failure: str, /, **fields: str
-) -> None:
-    """Do work again after each pause, and log its errors, except for Unavailable; runs until cancelled."""
-    while True:
-        try:
-            await work()
-        except Exception as error:
-            if not isinstance(error, Unavailable):
-                logger.error(failure, exc_info=error, **fields)
-        await asyncio.sleep(pause_seconds)

@@ -12,8 +12,8 @@ from croupier_api.v1.errors_pb2 import ERROR_REASON_INVALID_FIELD, ErrorReason
 
 DOMAIN = "croupier"
 MAX_MESSAGE_CHARACTERS = 1000
-MAX_ID_CHARACTERS = 64
 """A status is sent in a header, which transports limit to 8 KB."""
+MAX_ID_CHARACTERS = 64
 REASON_PREFIX = "ERROR_REASON_"
 NO_METADATA: Mapping[str, str] = MappingProxyType({})
 

@@ -21,11 +21,19 @@ from croupier.engine.storage.port import StoredTable
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.table import Table
-from croupier.engine.tables.table_checks import MAX_ID_CHARACTERS, check_text
 from croupier.games.facts import Seat, Viewer
 from croupier.games.interface import SeatActed
 from croupier.runtime.admission.costs import MESSAGE_COST, load_cost, replay_cost, resume_cost
-from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, ServiceError, Unavailable, invalid_field
+from croupier.runtime.errors import (
+    MAX_ID_CHARACTERS,
+    IllegalNow,
+    LimitReached,
+    MalformedRequest,
+    ServiceError,
+    Unavailable,
+    decode_id,
+    invalid_field,
+)
 from croupier.runtime.identity.links import Links
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.server.call import Call
@@ -91,7 +99,7 @@ class EngineServicer:
 
     async def _seated(self, call: Call, request: pb.CreateProposalRequest | pb.CastVoteRequest) -> tuple[Table, Seat]:
         table = await self._visit(call, request.table_id, Need.TABLE)
-        check_text("request_id", request.request_id, MAX_ID_CHARACTERS)
+        decode_id("request_id", request.request_id)
         return table, table.seat_of(call.caller.id)
 
     async def _viewed(self, call: Call, request: pb.GetViewRequest | pb.WatchTableRequest) -> tuple[Table, Viewer]:
@@ -238,7 +246,7 @@ class EngineServicer:
     async def _act(self, table: Table, player_id: str, request: pb.SubmitActionRequest, *, waits: bool = False) -> int:
         """Act for a player's seat; `waits` while the table gets too many entries per second."""
         try:
-            check_text("request_id", request.request_id, MAX_ID_CHARACTERS)
+            decode_id("request_id", request.request_id)
             seat = table.seat_of(player_id)
             action = decode_action(request.action, table.state.rules.deck)
             expected = request.expected_sequence if request.HasField("expected_sequence") else None

@@ -5,10 +5,10 @@ from typing import TypeAlias
 
 from sqlalchemy import text
 
-from croupier.engine.tasks import repeat
 from croupier.runtime.database.database import Database
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
+from croupier.runtime.server.tasks import repeat
 
 MEASURE_SECONDS = 5.0
 SAMPLES = 3

@@ -11,11 +11,11 @@ from croupier.engine.core.log_codec import LogPacker, UnreadableLog, decode_entr
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import TableStore, log_rows
 from croupier.engine.tables.registry import Tables
-from croupier.engine.tasks import repeat
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import ServiceError, Unavailable
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
+from croupier.runtime.server.tasks import repeat
 from croupier.runtime.steps import in_steps
 from croupier_api.v1 import errors_pb2
 

@@ -14,12 +14,12 @@ from sqlalchemy import Connection, delete, func, select
 from croupier.engine.core.compensation import Outage
 from croupier.engine.storage.schema import DEADLINES, ENGINES, OUTAGES
 from croupier.engine.tables.turn_scheduler import Liveness
-from croupier.engine.tasks import repeat
 from croupier.runtime.database.database import Database
 from croupier.runtime.database.upsert import insert_into
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
+from croupier.runtime.server.tasks import repeat
 
 HEARTBEAT_SECONDS = 1.0
 DEAD_AFTER_MILLISECONDS = 3_000

@@ -19,18 +19,16 @@ from croupier.engine.tables.memory import TablesInMemory
 from croupier.engine.tables.replays import Replay, ReplayCache
 from croupier.engine.tables.table import Table, not_finished
 from croupier.engine.tables.table_checks import (
-    MAX_ID_CHARACTERS,
     MAX_NETWORK_CHARACTERS,
     check_clock,
     check_seats,
-    check_text,
     config_by,
     known_game,
     known_rules,
 )
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import OptionValue
-from croupier.runtime.errors import AlreadyExists, LimitReached, Unavailable
+from croupier.runtime.errors import AlreadyExists, LimitReached, Unavailable, decode_id
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
 from croupier.runtime.single_flight import SingleFlight
@@ -111,9 +109,9 @@ class Tables:
         MalformedRequest with the wrong field, AlreadyExists if another table has the id.
         """
         self._refuse_if_draining()
-        check_text("table_id", table_id, MAX_ID_CHARACTERS)
+        decode_id("table_id", table_id)
         if network:
-            check_text("network", network, MAX_NETWORK_CHARACTERS)
+            decode_id("network", network, MAX_NETWORK_CHARACTERS)
         rules = known_game(game)
         check_clock(clock)
         bot_delay_milliseconds = max(clock.bot_delay_milliseconds, self._min_bot_delay_milliseconds)
@@ -273,7 +271,7 @@ class Tables:
         return Loaded(table, folded.state.sequence)
 
     async def _stored(self, table_id: str) -> StoredTable:
-        check_text("table_id", table_id, MAX_ID_CHARACTERS)
+        decode_id("table_id", table_id)
         with self._readable(table_id):
             stored = await self._store.find(table_id)
         if stored is None:

@@ -6,10 +6,9 @@ from croupier.engine.core.log import MAX_BOT_DELAY_MILLISECONDS, ClockConfig, Ta
 from croupier.engine.core.shuffles import MAX_CLIENT_SEED_BYTES
 from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options
 from croupier.games.registry import GAMES, UnknownRules, bots_of, rules_of
-from croupier.runtime.errors import MalformedRequest, Unavailable, invalid_field
+from croupier.runtime.errors import MAX_ID_CHARACTERS, MalformedRequest, Unavailable, decode_id, invalid_field
 from croupier_api.v1 import errors_pb2
 
-MAX_ID_CHARACTERS = 64
 MAX_NETWORK_CHARACTERS = 33
 """Of the column in which it is stored."""
 MAX_NAME_CODE_POINTS = 160
@@ -55,12 +54,6 @@ def config_by(
     return TableConfig(table_id, rules.id, rules.rules_version, seats, resolved, clock, seed)
 
 
-def check_text(field: str, text: str, max_characters: int) -> None:
-    """Raise MalformedRequest unless a text has 1 to `max_characters` printable ASCII characters."""
-    if not 1 <= len(text) <= max_characters or not (text.isascii() and text.isprintable()):
-        raise invalid_field(field, f"invalid {field}: expected 1 to {max_characters} printable ASCII characters")
-
-
 def check_clock(clock: ClockConfig) -> None:
     """Raise MalformedRequest if a part of the clock is out of its range."""
     times = (clock.action_milliseconds, clock.reserve_milliseconds, clock.bot_delay_milliseconds)
@@ -88,7 +81,7 @@ def check_seats(config: TableConfig) -> None:
                 field="seats.bot",
             )
         if not who.bot:
-            check_text("seats.player_id", who.player_id, MAX_ID_CHARACTERS)
+            decode_id("seats.player_id", who.player_id)
     players = [who.player_id for who in seats if not who.bot]
     if len(set(players)) != len(players):
         raise invalid_field("seats", "invalid seats: expected each player once")

@@ -15,10 +15,10 @@ TaskFactory: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 """Returns the coroutine of a background task."""
 
 
-async def repeat(step: TaskFactory, pause_seconds: float, logger: Logger, failure: str) -> None:
+async def repeat(step: TaskFactory, pause_seconds: float, logger: Logger, failure: str, **fields: str) -> None:
     """Run a step again and again, also after one that failed, with a pause between; runs until cancelled."""
     while True:
-        with failures_logged(logger, failure):
+        with failures_logged(logger, failure, **fields):
             await step()
         await asyncio.sleep(pause_seconds)
 
