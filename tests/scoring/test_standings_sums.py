@@ -174,3 +174,8 @@ async def test_standings_are_the_sums_over_the_ledger(database_url: str, seed: i
 )
 def test_places(ranking: tuple[tuple[int, ...], ...], expected: tuple[int, ...]) -> None:
     assert standings.places(ranking) == expected
+
+
+def test_a_player_without_games_has_neither_a_rate_nor_an_average() -> None:
+    statistics = Statistics("solo", 0, 0, 0)
+    assert (statistics.win_rate, statistics.average_place) == (None, None)
