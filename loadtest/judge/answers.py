@@ -12,7 +12,7 @@ from grpc import StatusCode
 from croupier_api.v1.errors_pb2 import ErrorReason
 from loadtest.judge.log import Log, SequenceRange, Timeline
 from loadtest.judge.notation import act_sent, allows, canonical, cards_put, legal_of, reason_text
-from loadtest.judge.replay import Replay, cards_shown
+from loadtest.judge.replay import Replay
 from loadtest.judge.rules.interface import Legal, ReplayAction
 from loadtest.judge.streams import NOTIFICATION_MILLISECONDS, ViewerHistory
 from loadtest.judge.verification import Position
@@ -213,13 +213,12 @@ def check_acknowledgements(context: AnswerContext, replay: Replay | None, *, has
 def _not_there(context: AnswerContext, sequence: int, act: ReplayAction, replay: Replay | None) -> str | None:
     """Return the difference between an entry and an acknowledged action; None without any, or if it is unknown."""
     log, seat = context.log, context.viewer.seat
-    update, number = log.entries.get(sequence), context.numbers.get(sequence)
-    if update is not None and seat is not None:
-        if not update.HasField("seat") or update.seat != seat or update.acted_by or sequence in log.meta_entries:
+    entry, number = log.public.get(sequence), context.numbers.get(sequence)
+    if entry is not None and seat is not None:
+        if entry.actor != seat or entry.by:
             return "the entry is not of this player"
-        shown = cards_shown(update)
-        if shown and shown != cards_put(act):
-            return f"the entry shows {shown}"
+        if entry.cards and entry.cards != cards_put(act):
+            return f"the entry shows {entry.cards}"
     elif log.ended is not None and sequence > log.ended:
         return f"and the game ended with {log.ended}"
     if replay is not None and number is not None:
@@ -261,8 +260,7 @@ def _can_be(context: AnswerContext, sequence: int, act: ReplayAction, replay: Re
     number = context.numbers.get(sequence)
     if replay is not None and number is not None and 1 <= number <= len(replay.entries):
         return canonical(replay.entries[number - 1].line.get("action", {})) == canonical(act)
-    shown = cards_shown(context.log.entries[sequence])
-    return not shown or cards_put(act) == shown
+    return context.log.public[sequence].cards in ((), cards_put(act))
 
 
 @lru_cache

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from croupier_api.v1 import engine_pb2, facts_pb2, tables_pb2
+from loadtest.judge.rules.interface import Card
 
 AWAY_MILLISECONDS = 3_000
 """The time for an action of a seat that is away after a time-out; less if an action has less."""
@@ -22,14 +23,25 @@ class ClockSettings(NamedTuple):
     abandoned: int
 
 
-class ClockEntry(NamedTuple):
-    """An entry as the clock needs it; `compensation` is in milliseconds."""
+class PublicEntry(NamedTuple):
+    """The public part of an entry.
+
+    `by` is the contract's number for the cause, `compensation` is in milliseconds, `is_abandonment` is the end of a
+    table whose people are all away, `cards` are those that the action puts on the table.
+    """
 
     at: int
-    actor: int | None
-    is_timeout: bool
+    seat: int | None
+    by: int
     compensation: int
     is_meta: bool
+    is_abandonment: bool
+    cards: tuple[Card, ...]
+
+    @property
+    def actor(self) -> int | None:
+        """The seat of an action; else None."""
+        return None if self.is_meta else self.seat
 
 
 @dataclass(slots=True)
@@ -94,7 +106,7 @@ class Clock:
             return action + self.reserves[seat]
         return min(AWAY_MILLISECONDS, action)
 
-    def advance(self, entry: ClockEntry, seats_to_act: Sequence[int]) -> None:
+    def advance(self, entry: PublicEntry, seats_to_act: Sequence[int]) -> None:
         """Apply an entry of the log, after which these seats are to act."""
         had_to_act = bool(self.since)
         if entry.is_meta:
@@ -110,14 +122,15 @@ class Clock:
         self.since = {seat: self.since[seat] if seat in waiting else entry.at for seat in seats_to_act}
         self.compensated = {seat: self.compensated.get(seat, 0) if seat in waiting else 0 for seat in seats_to_act}
 
-    def _act(self, actor: int, entry: ClockEntry) -> None:
+    def _act(self, actor: int, entry: PublicEntry) -> None:
         since = self.since.get(actor)
         overtime = entry.at - since - self.settings.action if since is not None else 0
         if actor not in self.away:
             self.reserves[actor] = max(0, self.reserves[actor] - max(0, overtime))
-        if entry.is_timeout and actor not in self.away:
+        is_timeout = entry.by == engine_pb2.ACTED_BY_TIMEOUT
+        if is_timeout and actor not in self.away:
             self.left = actor, entry.at
-        (self.away.add if entry.is_timeout else self.away.discard)(actor)
+        (self.away.add if is_timeout else self.away.discard)(actor)
 
 
 def clock_at(
@@ -136,10 +149,3 @@ def clock_at(
     is_known = (is_first or len(seats) == 1) and not clock.is_deserted
     clock.since = dict.fromkeys(seats, received.deadline_unix_ms - allowed if is_known else None)
     return clock
-
-
-def clock_entry(update: engine_pb2.TableUpdate, *, is_meta: bool) -> ClockEntry:
-    """Return the clock's entry of an update."""
-    actor = update.seat if update.HasField("seat") and not is_meta else None
-    is_timeout = update.acted_by == engine_pb2.ACTED_BY_TIMEOUT
-    return ClockEntry(update.stored_unix_ms, actor, is_timeout, update.compensated_ms, is_meta)

@@ -21,9 +21,9 @@ def check_delivery(history: ViewerHistory, rows: Rows, limit: DeliveryLimit, clo
         return
     for stream, opened in enumerate(history.record.opened):
         arrivals = [
-            (received.at_milliseconds, message.sequence)
-            for received, message in zip(history.record.received, history.messages, strict=True)
-            if received.stream == stream
+            (message.received.at_milliseconds, message.sequence)
+            for message in history.messages
+            if message.received.stream == stream
         ]
         if not arrivals:
             continue
@@ -123,8 +123,8 @@ def check_legal_actions(history: ViewerHistory, clock_offset: int) -> Iterator[F
     """
     # By stream: when the last event was received, and its sequence, if it is such an update.
     unfinished: dict[int, tuple[int, int]] = {}
-    for received, message in zip(history.record.received, history.messages, strict=True):
-        event = message.event
+    for message in history.messages:
+        received, event = message.received, message.event
         if event.WhichOneof("event_kind") is None:
             continue
         at, sequence = unfinished.pop(received.stream, (0, 0))

@@ -5,7 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from croupier_api.v1 import engine_pb2, tables_pb2
+from croupier_api.v1 import engine_pb2, facts_pb2, tables_pb2
+from loadtest.judge.clock import PublicEntry
+from loadtest.judge.notation import cards_of
+from loadtest.judge.rules.interface import ABANDONED
 from loadtest.judge.streams import ViewerHistory, ViewerState
 from loadtest.record import Answered, Sent
 
@@ -19,8 +22,8 @@ class Log:
 
     entries: Mapping[int, engine_pb2.TableUpdate]
     """By sequence, as the first viewer received them."""
-    meta_entries: frozenset[int]
-    """The sequences of entries that are no events of the game: proposals, votes and compensations."""
+    public: Mapping[int, PublicEntry]
+    """The public parts of entries by ascending sequence."""
     states: Mapping[int, ViewerState]
     """By sequence the state of some viewer, of which only the public part may be used."""
     last: int
@@ -38,14 +41,7 @@ class Log:
 
     def played_by(self, seat: int) -> list[int]:
         """Return the sequences of actions by a seat's own player, rather than by a time-out or a bot."""
-        return [
-            sequence
-            for sequence, update in sorted(self.entries.items())
-            if update.HasField("seat")
-            and update.seat == seat
-            and not update.acted_by
-            and sequence not in self.meta_entries
-        ]
+        return [sequence for sequence, entry in self.public.items() if entry.actor == seat and not entry.by]
 
 
 def log_of(histories: Sequence[ViewerHistory]) -> Log:
@@ -60,16 +56,25 @@ def log_of(histories: Sequence[ViewerHistory]) -> Log:
                 with_facts.add(sequence)
         for sequence, state in history.states.items():
             states.setdefault(sequence, state)
-    meta_entries = frozenset(
-        sequence
-        for sequence, update in entries.items()
-        if sequence not in with_facts and (update.HasField("seat") or update.compensated_ms)
-    )
+    public = {sequence: _public(update, sequence in with_facts) for sequence, update in sorted(entries.items())}
     last = max([*entries, *states], default=0)
     ended = min((sequence for sequence, state in states.items() if state.view.ranking), default=None)
     info = next((history.info for history in histories if history.info.table_id), tables_pb2.Table())
     view_times = [(at, snapshot.sequence) for history in histories for at, snapshot in history.views]
-    return Log(entries, meta_entries, states, last, ended, info, view_times)
+    return Log(entries, public, states, last, ended, info, view_times)
+
+
+def _public(update: engine_pb2.TableUpdate, has_facts: bool) -> PublicEntry:
+    """Return the public part of an entry: entries without facts for any viewer are no events of the game."""
+    seat = update.seat if update.HasField("seat") else None
+    is_meta = not has_facts and (seat is not None or bool(update.compensated_ms))
+    is_end = any(fact.game_ended.reason == ABANDONED for fact in update.facts if fact.HasField("game_ended"))
+    # The one card that it shows as played, or the cards that it shows as laid.
+    moves = [fact.cards_moved for fact in update.facts if fact.HasField("cards_moved")]
+    played = [one for one in moves if one.reason == facts_pb2.MOVE_REASON_PLAY and len(one.cards) == 1]
+    shown = played or [one for one in moves if one.reason == facts_pb2.MOVE_REASON_LAY]
+    cards = tuple(sorted(cards_of(shown[0].cards))) if len(shown) == 1 else ()
+    return PublicEntry(update.stored_unix_ms, seat, update.acted_by, update.compensated_ms, is_meta, is_end, cards)
 
 
 def replay_numbers(log: Log, events: int) -> dict[int, int]:
@@ -78,7 +83,7 @@ def replay_numbers(log: Log, events: int) -> dict[int, int]:
     A replay numbers the events only. How many meta entries the gaps of the log have is known, but not where.
     """
     last = log.ended if log.ended is not None else log.last
-    unknown = last - events - sum(1 for sequence in log.meta_entries if sequence <= last)
+    unknown = last - events - sum(entry.is_meta for sequence, entry in log.public.items() if sequence <= last)
     numbers = _numbers(log, range(1, last + 1), 0, 1, has_unknown_meta=unknown != 0)
     backwards = _numbers(log, range(last, 0, -1), events + 1, -1, has_unknown_meta=unknown != 0)
     return backwards | numbers
@@ -91,7 +96,7 @@ def _numbers(log: Log, sequences: Iterable[int], number: int, step: int, *, has_
         # The first entry is always a shuffle: before it there is nothing to propose or to compensate.
         if has_unknown_meta and sequence not in log.entries and sequence != 1:
             break
-        if sequence not in log.meta_entries:
+        if sequence not in log.public or not log.public[sequence].is_meta:
             number += step
             numbers[sequence] = number
     return numbers

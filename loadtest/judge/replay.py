@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from croupier_api.v1 import engine_pb2, facts_pb2, tables_pb2
+from croupier_api.v1 import tables_pb2
+from loadtest.judge.clock import PublicEntry
 from loadtest.judge.deals import commitment_of
-from loadtest.judge.notation import AUTO, Deck, cards_of, cards_put, milliseconds_of
-from loadtest.judge.rules.interface import Card, Round
+from loadtest.judge.notation import AUTO, Deck, cards_put, milliseconds_of
+from loadtest.judge.rules.interface import ABANDONED, Round
 from loadtest.judge.streams import ViewerHistory
 from loadtest.judge.violations import Found, Invariant
 
@@ -23,21 +24,6 @@ class InvalidReplay(Exception):
     """The text is not a replay."""
 
 
-class PublicEntry(NamedTuple):
-    """The public part of an entry.
-
-    `by` is the contract's number for the cause, `compensation` is in milliseconds, `cards` are those that the action
-    puts on the table.
-    """
-
-    at: int
-    seat: int | None
-    by: int
-    compensation: int
-    is_meta: bool
-    cards: tuple[Card, ...]
-
-
 class ReplayEntry(NamedTuple):
     """An entry of a replay with the rounds that it ended."""
 
@@ -48,9 +34,10 @@ class ReplayEntry(NamedTuple):
     @property
     def public(self) -> PublicEntry:
         """The public part of the entry."""
-        line = self.line
-        by = _ACTED_BY.get(line.get("auto", ""), 0)
-        return PublicEntry(self.at_milliseconds, line.get("seat"), by, 0, False, cards_put(line.get("action", {})))
+        seat, by = self.line.get("seat"), _ACTED_BY.get(self.line.get("auto", ""), 0)
+        is_abandonment = self.line.get("event", {}).get("limit") == ABANDONED
+        cards = cards_put(self.line.get("action", {}))
+        return PublicEntry(self.at_milliseconds, seat, by, 0, False, is_abandonment, cards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +132,6 @@ def compare_header(replay: Replay, info: tables_pb2.Table, histories: Sequence[V
     for seed in {state.revealed_seed for history in histories for state in history.states.values()} - {""}:
         if seed != header["seed"]:
             yield "the replay's seed differs from the revealed seed"
-
-
-def cards_shown(update: engine_pb2.TableUpdate) -> tuple[Card, ...]:
-    """Return the one card that an entry shows as played, or the cards that it shows as laid; else none."""
-    moves = [fact.cards_moved for fact in update.facts if fact.HasField("cards_moved")]
-    played = [one for one in moves if one.reason == facts_pb2.MOVE_REASON_PLAY and len(one.cards) == 1]
-    shown = played or [one for one in moves if one.reason == facts_pb2.MOVE_REASON_LAY]
-    return tuple(sorted(cards_of(shown[0].cards))) if len(shown) == 1 else ()
 
 
 def check_seeds(

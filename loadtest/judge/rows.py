@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
-from loadtest.judge.clock import ClockSettings
+from loadtest.judge.clock import ClockSettings, PublicEntry
 from loadtest.judge.deals import commitment_of
 from loadtest.judge.notation import AUTO, cards_put
-from loadtest.judge.replay import PublicEntry, Replay, ReplayEntry
+from loadtest.judge.replay import Replay, ReplayEntry
 from loadtest.judge.rules.interface import ABANDONED
 from loadtest.record import StoredEntry, StoredTable
 
@@ -80,24 +80,9 @@ class Row(NamedTuple):
         return str(self.body["t"])
 
     @property
-    def actor(self) -> int | None:
-        """The seat of an action; else None."""
-        return self.body["seat"] if self.tag == "act" else None
-
-    @property
     def request_hash(self) -> str | None:
         """The hash of the id of a player's request; None for an entry of the engine."""
         return archived_body(self.body).get("request_hash")
-
-    @property
-    def compensation(self) -> int:
-        """The milliseconds of compensation."""
-        return self.body["milliseconds"] if self.tag == "compensate" else 0
-
-    @property
-    def is_abandonment(self) -> bool:
-        """Whether this is the end of a table whose people are all away."""
-        return self.tag == "end" and self.body["limit"] == ABANDONED
 
     @property
     def is_meta(self) -> bool:
@@ -112,8 +97,9 @@ class Row(NamedTuple):
     @property
     def public(self) -> PublicEntry:
         """The public part of the entry."""
-        cards = cards_put(self.body["action"]) if self.tag == "act" else ()
-        return PublicEntry(self.at, self.body.get("seat"), self.by, self.compensation, self.is_meta, cards)
+        body, is_end = self.body, self.body.get("limit") == ABANDONED
+        seat, compensation, cards = body.get("seat"), body.get("milliseconds", 0), cards_put(body.get("action", {}))
+        return PublicEntry(self.at, seat, self.by, compensation, self.is_meta, is_end, cards)
 
     @property
     def line(self) -> Mapping[str, Any]:

@@ -37,9 +37,9 @@ def check_secrecy(history: ViewerHistory, shown: dict[bytes, ShownCards]) -> Ite
             yield _seed_shown(history, message.sequence)
         if message.known is None:
             continue
-        if (cards := shown.get(message.body)) is None:
+        if (cards := shown.get(message.received.body)) is None:
             # Refusals are judged with their requests, since they may repeat cards of these.
-            cards = shown[message.body] = cards_in(message.event, history.deck)
+            cards = shown[message.received.body] = cards_in(message.event, history.deck)
         for where, card in cards:
             if card not in message.known:
                 yield _card_shown(message.sequence, history, card, where)
@@ -85,7 +85,7 @@ def check_views(history: ViewerHistory) -> Iterator[Found]:
         for where, card in cards_in(snapshot, history.deck):
             if card not in state.known:
                 yield _card_shown(sequence, history, card, f"{where} of GetView")
-        for part in differences(state_of(at, snapshot, state.known), state):
+        for part in differences(state_of(at, snapshot.view, snapshot, state.known), state):
             yield Invariant.VIEW_DIFFERS, sequence, f"{history.name}: {part} of GetView differs from the stream's"
 
 

@@ -9,7 +9,7 @@ from loadtest.judge import replay as replays
 from loadtest.judge.answers import UNJUDGED_CODES
 from loadtest.judge.log import Log, replay_numbers
 from loadtest.judge.notation import Deck, act_sent, canonical, reason_text
-from loadtest.judge.replay import InvalidReplay, Replay, ReplayEntry, cards_shown
+from loadtest.judge.replay import InvalidReplay, Replay, ReplayEntry
 from loadtest.judge.rows import Row, Rows, UnreadableRow, read_rows, request_hash
 from loadtest.judge.streams import ViewerHistory
 from loadtest.judge.verification import Position, Verification, verify
@@ -139,7 +139,7 @@ def check_limits(rows: Rows, verification: Verification | None, max_entries: int
             continue
         rounds = len(verification.rounds) if verification is not None else max_rounds
         reached = {"entries": row.sequence > max_entries, "rounds": rounds >= max_rounds}
-        if not row.is_abandonment and not reached.get(row.body["limit"]):
+        if not row.public.is_abandonment and not reached.get(row.body["limit"]):
             detail = f"the table ended at its limit of {row.body['limit']}, with {row.sequence - 1} entries"
             yield Invariant.LOG_BROKEN, row.sequence, f"{detail} and {rounds} rounds"
         if row is not rows.entries[-1]:
@@ -174,20 +174,17 @@ def _comparable(line: Mapping[str, Any]) -> object:
 
 def compare_received(invariant: Invariant, kept: Mapping[int, Row | ReplayEntry], log: Log) -> Iterator[Found]:
     """Yield received entries whose public part differs from the rows or the replay."""
-    for sequence in [sequence for sequence in log.entries if sequence in kept]:
-        update, stored = log.entries[sequence], kept[sequence].public
-        seat, cards = update.seat if update.HasField("seat") else None, cards_shown(update)
-        at, is_meta = update.stored_unix_ms, sequence in log.meta_entries
-        received = at, seat, update.acted_by, update.compensated_ms, is_meta, cards
-        if received != (stored if cards else stored._replace(cards=())):
+    for sequence in [sequence for sequence in log.public if sequence in kept]:
+        received, stored = log.public[sequence], kept[sequence].public
+        if received != (stored if received.cards else stored._replace(cards=())):
             yield invariant, sequence, f"received was {received}, stored is {stored}"
 
 
 def check_shown_entries(history: ViewerHistory, rows: Rows) -> Iterator[Found]:
     """Yield entries that a viewer received before they were committed, or that are not stored."""
     seen = [
-        (received.at_milliseconds, message.sequence)
-        for received, message in zip(history.record.received, history.messages, strict=True)
+        (message.received.at_milliseconds, message.sequence)
+        for message in history.messages
         if message.event.WhichOneof("event_kind") in ("update", "snapshot")
     ]
     seen += [(at, snapshot.sequence) for at, snapshot in history.views]

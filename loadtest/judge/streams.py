@@ -1,9 +1,8 @@
 """Reads all streams of one viewer: the order of entries, the fold of facts, and the state at each sequence."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from croupier_api.v1 import actions_pb2, engine_pb2, facts_pb2, tables_pb2
 from croupier_client.errors import FoldError
@@ -12,8 +11,6 @@ from loadtest.judge.knowledge import NOTHING_KNOWN, known_after, shown_by
 from loadtest.judge.notation import Deck
 from loadtest.judge.violations import Found, Invariant
 from loadtest.record import Answered, Received, SeatRecord, Sent
-
-_Named = TypeVar("_Named", Sent, Answered)
 
 NOTIFICATION_MILLISECONDS = 5_000
 """The maximum time until the other engines have an entry that one has sent: see docs/guarantees.md."""
@@ -43,7 +40,7 @@ class Message(NamedTuple):
     `known` is None where that cannot be determined, such as after a gap.
     """
 
-    body: bytes
+    received: Received
     event: engine_pb2.TableEvent
     known: frozenset[int] | None
     sequence: int
@@ -73,9 +70,14 @@ class ViewerHistory:
     answered: dict[str, list[Answered]] = field(init=False)
 
     def __post_init__(self) -> None:
-        record = self.record
-        self.views = [(it.at_milliseconds, _viewed(it.snapshot)) for it in record.viewed]
-        self.sent, self.answered = _by_request(record.sent), _by_request(record.answered)
+        self.views = [(it.at_milliseconds, engine_pb2.Snapshot.FromString(it.snapshot)) for it in self.record.viewed]
+        for _, snapshot in self.views:
+            snapshot.clock.ClearField("server_unix_ms")
+        self.sent, self.answered = defaultdict(list), defaultdict(list)
+        for sent in self.record.sent:
+            self.sent[sent.request_id].append(sent)
+        for answer in self.record.answered:
+            self.answered[answer.request_id].append(answer)
 
     @property
     def name(self) -> str:
@@ -86,19 +88,6 @@ class ViewerHistory:
     def delay_milliseconds(self) -> int:
         """The time by which the viewer sees the table later: the watch delay for a spectator."""
         return self.info.access.watch_delay.seconds * 1000 if self.seat is None else 0
-
-
-def _viewed(body: bytes) -> engine_pb2.Snapshot:
-    snapshot = engine_pb2.Snapshot.FromString(body)
-    snapshot.clock.ClearField("server_unix_ms")
-    return snapshot
-
-
-def _by_request(all_of: Sequence[_Named]) -> dict[str, list[_Named]]:
-    named: dict[str, list[_Named]] = defaultdict(list)
-    for one in all_of:
-        named[one.request_id].append(one)
-    return dict(named)
 
 
 def history_of(record: SeatRecord, seats: int, deck: Deck) -> ViewerHistory:
@@ -151,7 +140,7 @@ class _HistoryBuilder:
             case "heartbeat":
                 self._check_sequence(position, event.heartbeat.sequence, "a heartbeat")
         position.has_begun = position.has_begun or kind is not None
-        self.history.messages.append(Message(received.body, event, position.known, position.sequence or 0))
+        self.history.messages.append(Message(received, event, position.known, position.sequence or 0))
         if position.sequence is not None:
             self.history.last_received = received.at_milliseconds, position.sequence
             if position.sequence > self._newest[0]:
@@ -163,9 +152,8 @@ class _HistoryBuilder:
         state = self.history.states.get(after) if after is not None else None
         if after == 0:
             state = _before_the_first_entry(self._seats)
-        known = state.known if state is not None else None
-        position = self._positions[stream] = _StreamPosition(after, state, known)
-        return position
+        self._positions[stream] = _StreamPosition(after, state, state.known if state is not None else None)
+        return self._positions[stream]
 
     def _add_snapshot(self, position: _StreamPosition, received: Received, snapshot: engine_pb2.Snapshot) -> None:
         newest, since = self._newest
@@ -187,7 +175,7 @@ class _HistoryBuilder:
         known = shown_by(snapshot, self.history.deck) | (
             before.known if before is not None and is_same_round else NOTHING_KNOWN
         )
-        self._keep(position, state_of(received.at_milliseconds, snapshot, known), "a snapshot")
+        self._keep(position, state_of(received.at_milliseconds, snapshot.view, snapshot, known), "a snapshot")
 
     def _check_replacement(self, position: _StreamPosition, snapshot: engine_pb2.Snapshot) -> None:
         """Check that a snapshot of a stream that has a position replaces too many missed entries for a resumption."""
@@ -237,9 +225,9 @@ class _HistoryBuilder:
         except FoldError as error:
             self._broken(Invariant.VIEW_DIFFERS, update.sequence, f"the facts do not fit: {error.message}")
             return
-        is_left_open = seat in view.seats_to_act and not update.HasField("legal_actions")
-        legal, at = None if is_left_open else update.legal_actions, received.at_milliseconds
-        state = ViewerState(at, view, legal, update.clock, update.revealed_seed, update.proposal, position.known)
+        state = state_of(received.at_milliseconds, view, update, position.known)
+        if seat in view.seats_to_act and not update.HasField("legal_actions"):
+            state = state._replace(legal_actions=None)
         self._keep(position, state, "a repeated entry")
         if self.history.states[update.sequence] is state:
             self._bodies[update.sequence] = received.body
@@ -250,10 +238,9 @@ class _HistoryBuilder:
         first = self.history.states.setdefault(sequence, state)
         if first is state:
             return
-        found = list(differences(first, state))
-        for difference in found:
-            detail = f"{difference} of {source} differs from what the streams showed before"
-            self._broken(Invariant.VIEW_DIFFERS, sequence, detail)
+        found = differences(first, state)
+        for part in found:
+            self._broken(Invariant.VIEW_DIFFERS, sequence, f"{part} of {source} differs from what was shown before")
         if first.legal_actions is None and state.legal_actions is not None:
             first = self.history.states[sequence] = first._replace(legal_actions=state.legal_actions)
         if not found and first.known == state.known:
@@ -284,8 +271,7 @@ def _before_the_first_entry(seats: int) -> ViewerState:
     view = facts_pb2.TableView(
         phase="deal", seats=[facts_pb2.SeatView() for _ in range(seats)], contract=facts_pb2.Contract()
     )
-    nothing = actions_pb2.LegalActions()
-    return ViewerState(0, view, nothing, engine_pb2.TurnClock(), "", engine_pb2.Proposal(), NOTHING_KNOWN)
+    return state_of(0, view, engine_pb2.Snapshot(), NOTHING_KNOWN)
 
 
 def _as_logged(update: engine_pb2.TableUpdate) -> engine_pb2.TableUpdate:
@@ -296,13 +282,15 @@ def _as_logged(update: engine_pb2.TableUpdate) -> engine_pb2.TableUpdate:
     return logged
 
 
-def state_of(at: int, snapshot: engine_pb2.Snapshot, known: frozenset[int]) -> ViewerState:
-    """Return the state of a viewer who has received a snapshot."""
-    seed, proposal = snapshot.revealed_seed, snapshot.proposal
-    return ViewerState(at, snapshot.view, snapshot.legal_actions, snapshot.clock, seed, proposal, known)
+def state_of(
+    at: int, view: facts_pb2.TableView, message: engine_pb2.Snapshot | engine_pb2.TableUpdate, known: frozenset[int]
+) -> ViewerState:
+    """Return the state of a viewer with this view, of which a message has the rest."""
+    seed, proposal = message.revealed_seed, message.proposal
+    return ViewerState(at, view, message.legal_actions, message.clock, seed, proposal, known)
 
 
-def differences(one: ViewerState, other: ViewerState) -> Iterable[str]:
+def differences(one: ViewerState, other: ViewerState) -> list[str]:
     """Return the visible differences between two states."""
     pairs = {
         "the view": (one.view, other.view),

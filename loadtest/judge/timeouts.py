@@ -54,20 +54,15 @@ def check_timeouts(log: Log, histories: Sequence[ViewerHistory], clock_offset: i
 
 def _timeouts(log: Log) -> Iterator[_Timeout]:
     """Yield all time-outs of seats that were not away before, as far as the entries before them are known."""
-    for sequence, update in log.entries.items():
-        before = log.states.get(sequence - 1)
-        if before is None or update.acted_by != engine_pb2.ACTED_BY_TIMEOUT or update.seat in before.clock.away_seats:
+    for sequence, entry in log.public.items():
+        before, seat = log.states.get(sequence - 1), entry.seat
+        if before is None or entry.by != engine_pb2.ACTED_BY_TIMEOUT or seat is None or seat in before.clock.away_seats:
             continue
+        acted = {turn for turn, other in log.public.items() if other.actor == seat}
         turn = sequence - 1
-        while update.seat in (log.seats_to_act(turn - 1) or ()) and not _is_by(log, turn, update.seat):
+        while seat in (log.seats_to_act(turn - 1) or ()) and turn not in acted:
             turn -= 1
-        yield _Timeout(sequence, update.seat, turn, before.clock.deadline_unix_ms)
-
-
-def _is_by(log: Log, sequence: int, seat: int) -> bool:
-    """Return whether an entry is an action of a seat."""
-    entry = log.entries.get(sequence)
-    return entry is not None and sequence not in log.meta_entries and entry.HasField("seat") and entry.seat == seat
+        yield _Timeout(sequence, seat, turn, before.clock.deadline_unix_ms)
 
 
 def _kept_from_acting(viewer: ViewerHistory, one: _Timeout, deadline: int) -> str:
@@ -140,8 +135,7 @@ def pauses(log: Log, clock_offset: int, until: int) -> Iterator[Pause]:
     That clock is at most `clock_offset` milliseconds ahead of the services'.
     """
     # Entries without an action of a seat are shuffles, which belong to the action before, and agreed proposals.
-    acted = [sequence for sequence in sorted(log.entries) if sequence not in log.meta_entries]
-    times = [(sequence, log.entries[sequence].stored_unix_ms + clock_offset) for sequence in acted]
+    times = [(sequence, entry.at + clock_offset) for sequence, entry in log.public.items() if not entry.is_meta]
     for (sequence, began), (following, ended) in pairwise((*times, (log.last + 1, until))):
         # Where entries are missing, such as before a snapshot, somebody may have acted.
         is_known = all(between in log.entries for between in range(sequence + 1, following))
