@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from croupier_api.v1 import facts_pb2
 from loadtest.judge.deals import deal, table_key
-from loadtest.judge.knowledge import lies_face_down
 from loadtest.judge.notation import cards_of, legal_of, legal_texts
 from loadtest.judge.replay import Replay
 from loadtest.judge.rules.interface import Card, Illegal, JudgeTable, Legal, Pile, Round, Shuffle
@@ -15,8 +14,6 @@ from loadtest.judge.streams import ViewerHistory, ViewerState
 from loadtest.judge.violations import Found, Invariant
 
 _NOTHING = Legal([], [])
-_UNCOUNTED_PHASES = {"one_ten": frozenset({"kitty", "reshuffle"})}
-"""While cards are exchanged in 110, others see the hands as they were dealt (110-VIS-1, 110-VIS-4)."""
 _REVEALS_HANDS = frozenset({"thulla", "one_oh_one"})
 """Games that reveal the remaining hands after a round (THU-VIS-4, 101-VIS-4)."""
 _BETWEEN_ROUNDS = frozenset({"deal", "over"})
@@ -27,8 +24,8 @@ class Position(NamedTuple):
     """The table between two entries, by the judge's rules."""
 
     round_number: int
-    hands: list[list[Card]]
-    piles: Mapping[str, Pile]
+    seen: Sequence[tuple[list[list[Card]], Mapping[str, Pile]]]
+    """Hands and piles as each seat, and last a spectator, sees them; hands of others have the right counts only."""
     legal: Mapping[int, Legal]
     """By seat to act."""
     scores: list[int]
@@ -146,10 +143,10 @@ class _Verifier:
 
 
 def _position(table: JudgeTable) -> Position:
+    seen = [table.seen_by(viewer) for viewer in (*range(table.seats), -1)]
     return Position(
         table.round_number,
-        [list(hand) for hand in table.hands],
-        table.piles,
+        [([list(hand) for hand in hands], piles) for hands, piles in seen],
         {seat: table.legal(seat) for seat in (table.to_act if table.ranking is None else ())},
         list(table.scores),
         table.ranking,
@@ -165,8 +162,7 @@ def check_positions(
         position = positions.get(numbers.get(sequence, -1))
         if position is None:
             continue
-        is_counted = state.view.phase not in _UNCOUNTED_PHASES.get(game, ())
-        for invariant, detail in _differences(state, position, history.seat, is_counted=is_counted):
+        for invariant, detail in _differences(state, position, history.seat):
             yield invariant, sequence, f"{history.name}: {detail}"
         is_open = game in _REVEALS_HANDS and state.view.phase in _BETWEEN_ROUNDS
         for other, hand in enumerate(state.view.seats):
@@ -180,10 +176,8 @@ def check_positions(
             yield Invariant.RULES_BROKEN, sequence, f"{history.name} was offered {shown}, by the rules {own}"
 
 
-def _differences(
-    state: ViewerState, position: Position, seat: int | None, *, is_counted: bool
-) -> Iterator[tuple[Invariant, str]]:
-    view = state.view
+def _differences(state: ViewerState, position: Position, seat: int | None) -> Iterator[tuple[Invariant, str]]:
+    view, (hands, piles) = state.view, position.seen[-1 if seat is None else seat]
     values = {
         "round": (view.round, position.round_number),
         "seats to act": (list(view.seats_to_act), sorted(position.legal)),
@@ -195,25 +189,22 @@ def _differences(
     scores = [hand.score for hand in view.seats]
     if scores != position.scores:
         yield Invariant.RESULT_DIFFERS, f"the scores are {scores}, by the rules {position.scores}"
-    for other, (hand, held) in enumerate(zip(view.seats, position.hands, strict=False)):
-        cards, is_own = cards_of(hand.cards), other == seat
-        if (is_own or is_counted) and hand.card_count != len(held):
+    for other, (hand, held) in enumerate(zip(view.seats, hands, strict=False)):
+        cards = cards_of(hand.cards)
+        if hand.card_count != len(held):
             yield Invariant.VIEW_DIFFERS, f"seat {other} is shown with {hand.card_count} cards, it has {len(held)}"
-        if (is_own or cards) and sorted(cards) != sorted(held):
+        if (other == seat or cards) and sorted(cards) != sorted(held):
             yield Invariant.VIEW_DIFFERS, f"the hand of seat {other} is shown as {cards}, it is {held}"
-    yield from _compare_piles(view, position.piles, seat, is_counted=is_counted)
+    yield from _compare_piles(view, piles, seat)
 
 
 def _compare_piles(
-    view: facts_pb2.TableView, piles: Mapping[str, Pile], seat: int | None, *, is_counted: bool
+    view: facts_pb2.TableView, piles: Mapping[str, Pile], seat: int | None
 ) -> Iterator[tuple[Invariant, str]]:
     shown = {f"{pile.name} {pile.owner}" if pile.HasField("owner") else pile.name: pile for pile in view.piles}
     for name in shown.keys() | piles.keys():
         pile, own = shown.get(name, facts_pb2.Pile()), piles.get(name, Pile([], None))
         is_known = own.seen_by is None or seat in own.seen_by
-        is_private = own.seen_by is not None or lies_face_down(pile)
-        if not is_counted and is_private and not (is_known and name in shown and name in piles):
-            continue
         if pile.count != len(own.cards):
             yield Invariant.VIEW_DIFFERS, f"{name} is shown with {pile.count} cards, it has {len(own.cards)}"
         elif pile.face_down != (own.seen_by is not None):

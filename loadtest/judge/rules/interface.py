@@ -132,13 +132,9 @@ class JudgeTable(ABC):
         """Apply a proposal that all seats agreed to, an event of the replay; raises Illegal."""
         raise Illegal(self.proposal_rule, f"{event} is not a proposal of this game")
 
-    def hands_seen_by(self, viewer: int) -> list[list[Card]]:  # noqa: ARG002 - for overrides
-        """Return all hands for a seat, or a spectator by any other number; others have the right counts only."""
-        return self.hands
-
-    def piles_seen_by(self, viewer: int) -> dict[str, Pile]:  # noqa: ARG002 - for overrides
-        """Return the piles for a seat, or a spectator by any other number."""
-        return self.piles
+    def seen_by(self, viewer: int) -> tuple[list[list[Card]], dict[str, Pile]]:  # noqa: ARG002 - for overrides
+        """Return hands and piles for a seat, or a spectator by -1; hands of others have the right counts only."""
+        return self.hands, self.piles
 
     def clockwise_from(self, seat: int) -> list[int]:
         """Return all seats, beginning with one."""

@@ -86,23 +86,18 @@ class OneTenTable(interface.JudgeTable):
         piles |= {f"discards_{seat}": face_down(cards, seat) for seat, cards in self.discards.items()}
         return {name: pile for name, pile in piles.items() if pile.cards}
 
-    def hands_seen_by(self, viewer: int) -> list[list[interface.Card]]:
-        """Return all hands; until the exchange is over, others are shown as they were dealt (110-VIS-1)."""
-        if self.phase not in ("exchange", "reshuffle"):
-            return self.hands
-        return [self.hands[seat] if seat == viewer else hand for seat, hand in enumerate(self.dealt)]
+    def seen_by(self, viewer: int) -> tuple[list[list[interface.Card]], dict[str, interface.Pile]]:
+        """Return hands and piles; until the exchange is over, hands of others are shown as dealt (110-VIS-1).
 
-    def piles_seen_by(self, viewer: int) -> dict[str, interface.Pile]:
-        """Return the piles; until the exchange is over, without the discarded and put-away cards of others.
-
-        Only the bid winner knows then that the kitty has been taken (110-VIS-4).
+        Their discarded and put-away cards are hidden then, and only the bid winner knows that the kitty has been taken
+        (110-VIS-4).
         """
         if self.phase not in ("exchange", "reshuffle"):
-            return self.piles
+            return self.hands, self.piles
+        hands = [self.hands[seat] if seat == viewer else hand for seat, hand in enumerate(self.dealt)]
         kitty = {} if viewer == self.winner else {"kitty": face_down(self.kitty)}
-        return kitty | {
-            name: pile for name, pile in self.piles.items() if pile.seen_by in (frozenset({viewer}), frozenset())
-        }
+        known = [frozenset({viewer}), frozenset[int]()]
+        return hands, kitty | {name: pile for name, pile in self.piles.items() if pile.seen_by in known}
 
     def legal(self, seat: int) -> interface.Legal:
         """Return the legal actions of a seat."""
