@@ -13,7 +13,6 @@ from loadtest.simulation.faults import Faults
 from loadtest.simulation.loop import Process
 
 Metadata = tuple[tuple[str, str | bytes], ...]
-NO_METADATA: Metadata = ()
 ORDER_SECONDS = 1e-6
 """The minimum distance of messages in one direction, which keeps their order."""
 
@@ -24,7 +23,7 @@ class Status:
 
     code: grpc.StatusCode
     details: str = ""
-    trailing: Metadata = NO_METADATA
+    trailing: Metadata = ()
 
     def error(self) -> grpc.aio.AioRpcError:
         """Return the exception that a client's stub raises."""
@@ -91,6 +90,7 @@ class SimulatedCall:
     def __init__(self, number: int, method: str, client: Process, server: Process, metadata: Metadata, faults: Faults):
         self.number = number
         self.method = method
+        self.name = method.rpartition("/")[2]
         self.client = client
         self.server = server
         self.metadata = metadata
@@ -105,8 +105,10 @@ class SimulatedCall:
         self.has_slow_reader = False
         self.client_has_ended = False
         self.server_has_ended = False
-        self._on_close: list[Callable[[], object]] = []
-        self._on_end: list[Callable[[], object]] = []
+        self.on_close: list[Callable[[], object]] = []
+        """Callbacks for when no message of this call arrives any more."""
+        self.on_end: list[Callable[[], object]] = []
+        """Callbacks for the end of the call at the server."""
         self._limit: asyncio.TimerHandle | None = None
 
     def limit(self, seconds: float | None) -> None:
@@ -134,17 +136,9 @@ class SimulatedCall:
             return None
         raise item.error()
 
-    def on_close(self, callback: Callable[[], object]) -> None:
-        """Add a callback for when no message of this call arrives any more."""
-        self._on_close.append(callback)
-
-    def on_end(self, callback: Callable[[], object]) -> None:
-        """Add a callback for the end of the call at the server."""
-        self._on_end.append(callback)
-
     def end_at_client(self, status: Status | None) -> None:
         """End the call at the client, and after a delay at the server."""
-        _run_once(self._on_close)
+        _run_once(self.on_close)
         if not self.client_has_ended:
             self._end_of_client(status)
             if not self.server_has_ended:
@@ -169,12 +163,12 @@ class SimulatedCall:
     def mark_ended(self) -> None:
         """Record that the call has ended at the server, and run its callbacks."""
         self.server_has_ended = True
-        _run_once(self._on_close)
-        _run_once(self._on_end)
+        _run_once(self.on_close)
+        _run_once(self.on_end)
 
     def lose_connection(self, client_seconds: float, server_seconds: float) -> None:
         """Lose the connection; each end notices after its own delay."""
-        _run_once(self._on_close)
+        _run_once(self.on_close)
         self.to_client.cut()
         self.to_server.cut()
         self.client.later(client_seconds, self._end_of_client, BROKEN)
@@ -210,7 +204,7 @@ class SimulatedContext:
         return grpc.aio.EOF if item is HALF_CLOSED else item
 
     def add_done_callback(self, callback: Callable[[object], None]) -> None:
-        self.call.on_end(lambda: callback(self))
+        self.call.on_end.append(lambda: callback(self))
 
     async def send_initial_metadata(self, _metadata: Metadata) -> None:
         """Do nothing: no client waits for headers."""

@@ -98,7 +98,7 @@ class Chaos:
         database = self._environment.databases[kind]
         database.stop()
         await asyncio.sleep(self._random.uniform(*seconds))
-        database.start()
+        database.is_down = False
 
     async def _stop_database_and_kill_engine(self) -> None:
         """Kill an engine soon after the engines' database has been down for a while."""

@@ -138,10 +138,6 @@ class SimulatedDatabase:
         if self._owner is not None:
             self.leave(self._owner)
 
-    def start(self) -> None:
-        """Come up again."""
-        self.is_down = False
-
     def forget(self, process: Process) -> None:
         """Roll back the transaction of a process that has died."""
         if self._owner is not None and self._owner.process is process:

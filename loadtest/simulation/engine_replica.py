@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from prometheus_client import CollectorRegistry
 
@@ -29,6 +30,7 @@ from croupier.runtime.server.tasks import end_tasks
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.environment import Environment
 from loadtest.simulation.loop import PROCESS
+from loadtest.simulation.network import SimulatedChannel
 from loadtest.simulation.notifications import SimulatedNotifier
 from loadtest.simulation.replica import (
     ENGINE,
@@ -168,7 +170,7 @@ class EngineReplica(Replica):
         issuer = tokens.TokenIssuer(
             ENGINE_KEY, tokens.SCORING_CONTROL_AUDIENCE, tokens.SERVICE_TOKEN_SECONDS, environment.loop.now_milliseconds
         )
-        channel = environment.network.channel(self.process, SCORING_CONTROL)
+        channel: Any = SimulatedChannel(environment.network, self.process, SCORING_CONTROL)
         scoring = ScoringChannel(channel, issuer, OutageLog("scoring", logger, environment.loop.now_milliseconds))
         return wire(settings, database, scoring, ports, self.clock, logger)
 

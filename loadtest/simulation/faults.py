@@ -46,11 +46,6 @@ class FaultRates:
     lost_report: float
     """Reports to scoring, or their answers, that are lost, if more than other requests."""
 
-    @property
-    def is_fair_to_databases(self) -> bool:
-        """Whether transactions are fast and do not fail at random."""
-        return not (self.slow_database or self.failed_transaction)
-
     @classmethod
     def drawn(cls, random: Random) -> "FaultRates":
         """Return random rates, some of them 0."""

@@ -27,7 +27,8 @@ class Process:
         self.tasks: dict[asyncio.Task[Any], None] = {}
         self._context = Context()
         self._context.run(PROCESS.set, self)
-        self._frozen: list[asyncio.Handle] = []
+        self.frozen: list[asyncio.Handle] = []
+        """The callbacks that were kept aside since the process was killed."""
 
     def start(self, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
         """Run a coroutine in this process, in a context of its own."""
@@ -41,21 +42,11 @@ class Process:
         loop = asyncio.get_running_loop()
         return loop.call_later(seconds, action, *arguments, context=self._context)
 
-    def freeze(self, handle: asyncio.Handle) -> None:
-        """Keep a callback aside."""
-        self._frozen.append(handle)
-
     def kill(self) -> None:
         """Stop at once, without clean-up."""
         self.alive = False
         for callback in self.kill_callbacks:
             callback()
-
-    def thaw(self) -> list[asyncio.Handle]:
-        """Return the callbacks that were kept aside, to run them after the simulation."""
-        self.alive = True
-        frozen, self._frozen = self._frozen, []
-        return frozen
 
 
 PROCESS: ContextVar[Process] = ContextVar("simulated process")
@@ -94,7 +85,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
                 continue
             process = handle._context.get(PROCESS)  # type: ignore[attr-defined]
             if process is not None and not process.alive:
-                process.freeze(handle)
+                process.frozen.append(handle)
                 continue
             handle._run()
             if self._stopping:  # type: ignore[attr-defined]
@@ -113,9 +104,12 @@ class VirtualLoop(asyncio.BaseEventLoop):
             handle._scheduled = False  # type: ignore[attr-defined]
             self._ready.append(handle)
 
-    def run_again(self, handles: list[asyncio.Handle]) -> None:
-        """Queue callbacks that were kept aside."""
-        self._ready.extend(handles)
+    def thaw(self) -> None:
+        """Queue the callbacks of killed processes, to run them after the simulation."""
+        for process in self.processes:
+            process.alive = True
+            self._ready.extend(process.frozen)
+            process.frozen.clear()
 
     def _process_events(self, _events: Any) -> None:
         """Do nothing: there are no external events."""

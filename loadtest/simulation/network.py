@@ -22,17 +22,8 @@ CLIENT_KEEPALIVE_SECONDS = 8.0
 """The longest time until a client's keepalive detects a half-open connection."""
 SERVER_KEEPALIVE_SECONDS = 20.0
 """The longest time until a server's keepalive detects one, which takes a minute in production."""
-IDEMPOTENT = frozenset(
-    [
-        "SubmitAction",
-        "CreateProposal",
-        "CastVote",
-        "PrepareTable",
-        "OpenTable",
-        "RecordRound",
-        "RecordResult",
-        "SetReady",
-    ]
+IDEMPOTENT = frozenset(("SubmitAction", "CreateProposal", "CastVote", "SetReady")).union(
+    ("PrepareTable", "OpenTable", "RecordRound", "RecordResult")
 )
 """Methods whose requests may be duplicated."""
 STREAMS = frozenset({"FindMatch", "WatchTables", "WatchTable", "PlayTable"})
@@ -40,6 +31,8 @@ MAX_STREAM_SECONDS = 1.5
 """The longest time after which a stream breaks at random."""
 MAX_UNARY_SECONDS = 0.1
 """The longest time after which a unary call breaks at random."""
+WINDOWS = (2, 8, 64, 64)
+"""Numbers of messages that may be in transit to a client, of which one is drawn for each call."""
 Encode = Callable[[Any], bytes]
 Decode = Callable[[bytes], Any]
 
@@ -85,8 +78,8 @@ class SimulatedServer:
             call.lose_connection(self._network.faults.network_seconds(), 0)
             return
         self.calls[call] = None
-        call.on_end(lambda: self.calls.pop(call, None))
-        context = SimulatedContext(call, self._network.window(), self._network.observer.answered)
+        call.on_end.append(lambda: self.calls.pop(call, None))
+        context = SimulatedContext(call, self._network.random.choice(WINDOWS), self._network.observer.answered)
         call.handler = self.process.start(self._serve(call, context))
 
     async def _serve(self, call: SimulatedCall, context: SimulatedContext) -> None:
@@ -108,7 +101,7 @@ class SimulatedServer:
     async def stop(self, grace_seconds: float) -> None:
         """Accept no more calls, wait for the current ones, and end the late ones."""
         self.accepts = False
-        self._network.unlisten(self)
+        self._network.unlisten(self.process)
         left = [call.handler for call in self.calls if call.handler is not None]
         if left:
             await asyncio.wait(left, timeout=grace_seconds)
@@ -123,31 +116,25 @@ class SimulatedNetwork:
         self.observer = observer
         self.faults = faults
         self.trace = trace
-        self._random = random
+        self.random = random
+        self.open_calls: dict[SimulatedCall, None] = {}
+        """The calls that are open for at least one end."""
         self._servers: defaultdict[str, list[SimulatedServer]] = defaultdict(list)
         self._calls = 0
-        self._open: dict[SimulatedCall, None] = {}
-
-    def window(self) -> int:
-        """Return the number of messages that may be in transit to a client."""
-        return self._random.choice((2, 8, 64, 64))
 
     def listen(self, address: str, server: SimulatedServer) -> None:
         """Register a server."""
         self._servers[address].append(server)
 
-    def unlisten(self, server: SimulatedServer) -> None:
-        """Remove a server; its current calls continue."""
+    def unlisten(self, process: Process) -> None:
+        """Remove the servers of a process; their current calls continue."""
         for servers in self._servers.values():
-            if server in servers:
-                servers.remove(server)
+            servers[:] = [server for server in servers if server.process is not process]
 
     def disconnect(self, process: Process) -> None:
         """Break the calls of a dead process; the other ends notice at once, or late."""
-        for servers in self._servers.values():
-            for server in [each for each in servers if each.process is process]:
-                servers.remove(server)
-        for call in self.open_calls:
+        self.unlisten(process)
+        for call in list(self.open_calls):
             if call.server is process:
                 call.lose_connection(self._notice_seconds(CLIENT_KEEPALIVE_SECONDS), 0)
                 call.mark_ended()
@@ -155,14 +142,9 @@ class SimulatedNetwork:
                 call.lose_connection(0, self._notice_seconds(SERVER_KEEPALIVE_SECONDS))
 
     def _notice_seconds(self, maximum: float) -> float:
-        if self._random.random() < 0.9:
+        if self.random.random() < 0.9:
             return self.faults.network_seconds()
-        return self._random.uniform(1.0, maximum)
-
-    @property
-    def open_calls(self) -> list[SimulatedCall]:
-        """The calls that are open for at least one end."""
-        return list(self._open)
+        return self.random.uniform(1.0, maximum)
 
     def break_connection(self, call: SimulatedCall) -> None:
         """Lose a connection."""
@@ -171,21 +153,17 @@ class SimulatedNetwork:
             self._notice_seconds(CLIENT_KEEPALIVE_SECONDS), self._notice_seconds(SERVER_KEEPALIVE_SECONDS)
         )
 
-    def channel(self, client: Process, address: str) -> Any:
-        """Return a channel of a client to the servers at an address."""
-        return SimulatedChannel(self, client, address)
-
     def call(
         self, client: Process, address: str, method: str, timeout: float | None, metadata: Metadata
     ) -> SimulatedCall:
         """Begin a call; it fails soon if no server listens."""
         servers = [server for server in self._servers[address] if server.accepts and server.process.alive]
-        server = self._random.choice(servers) if servers else None
+        server = self.random.choice(servers) if servers else None
         self._calls += 1
         call = SimulatedCall(
             self._calls, method, client, server.process if server else client, tuple(metadata or ()), self.faults
         )
-        self.trace.write("call", call.number, client.name, method.rpartition("/")[2], server and server.process.name)
+        self.trace.write("call", call.number, client.name, call.name, server and server.process.name)
         call.limit(timeout)
         self._keep(call)
         if server is None:
@@ -196,29 +174,28 @@ class SimulatedNetwork:
 
     def _lose_answer(self, call: SimulatedCall, max_seconds: float) -> None:
         """Break a call at random some time after its beginning; the client notices late, or at once."""
-        after_seconds = self._random.uniform(0, max_seconds)
+        after_seconds = self.random.uniform(0, max_seconds)
         server_seconds = self._notice_seconds(SERVER_KEEPALIVE_SECONDS)
         if self.faults.occurs("silent_call", call.method):
-            client_seconds = self._random.uniform(1.0, CLIENT_KEEPALIVE_SECONDS)
-            server_seconds = self._random.uniform(1.0, SERVER_KEEPALIVE_SECONDS)
+            client_seconds = self.random.uniform(1.0, CLIENT_KEEPALIVE_SECONDS)
+            server_seconds = self.random.uniform(1.0, SERVER_KEEPALIVE_SECONDS)
             call.client.later(after_seconds, call.lose_connection, client_seconds, server_seconds)
         elif self.faults.occurs("lost_answer", call.method):
             call.client.later(after_seconds, call.lose_connection, 0, server_seconds)
 
     def _keep(self, call: SimulatedCall) -> None:
-        self._open[call] = None
-        call.on_end(lambda: self._open.pop(call, None))
+        self.open_calls[call] = None
+        call.on_end.append(lambda: self.open_calls.pop(call, None))
 
     def _dispatch(self, call: SimulatedCall, server: SimulatedServer, servers: list[SimulatedServer]) -> None:
-        name = call.method.rpartition("/")[2]
         if self.faults.occurs("lost_request", call.method):
             call.lose_connection(self.faults.network_seconds(), 0)
             return
         server.process.later(self.faults.network_seconds(), server.serve, call)
-        self._lose_answer(call, MAX_STREAM_SECONDS if name in STREAMS else MAX_UNARY_SECONDS)
-        call.has_slow_reader = name in STREAMS and self.faults.occurs("slow_reader", call.method)
-        if name in IDEMPOTENT and self.faults.occurs("duplicated_request", call.method):
-            other = self._random.choice(servers)
+        self._lose_answer(call, MAX_STREAM_SECONDS if call.name in STREAMS else MAX_UNARY_SECONDS)
+        call.has_slow_reader = call.name in STREAMS and self.faults.occurs("slow_reader", call.method)
+        if call.name in IDEMPOTENT and self.faults.occurs("duplicated_request", call.method):
+            other = self.random.choice(servers)
             call.duplicate = SimulatedCall(
                 -call.number, call.method, call.client, other.process, call.metadata, self.faults
             )

@@ -136,19 +136,17 @@ class Observer:
 
     def requested(self, call: SimulatedCall, raw: bytes) -> None:
         """Record a message of a client."""
-        match call.method.rpartition("/")[2] if self._is_open else "":
+        match call.name if self._is_open else "":
             case "PlayTable":
                 message = engine_pb2.PlayTableRequest.FromString(raw)
                 if message.HasField("action"):
-                    self._action(call, message.action)
+                    self._request_sent(call, message.action)
                 else:
                     self._stream_opened(call, message.watch)
             case "WatchTable":
                 self._stream_opened(call, engine_pb2.WatchTableRequest.FromString(raw))
-            case "SubmitAction":
-                self._action(call, engine_pb2.SubmitActionRequest.FromString(raw))
-            case "CreateProposal" | "CastVote" as kind:
-                self._proposal_or_vote(call, _UNARY_CALLS[kind][0].FromString(raw))
+            case "SubmitAction" | "CreateProposal" | "CastVote" as kind:
+                self._request_sent(call, _UNARY_CALLS[kind][0].FromString(raw))
             case "SetReady":
                 self._seeds[call.client.name] = lobby_pb2.SetReadyRequest.FromString(raw).client_seed
             case "FindMatch":
@@ -162,33 +160,25 @@ class Observer:
         viewer.reads_slowly |= call.has_slow_reader
         stream = len(viewer.opened) - 1
         self._streams[call.number] = viewer, stream
-        call.on_close(lambda: viewer.closed.append(records.Closed(self.now(), stream)))
+        call.on_close.append(lambda: viewer.closed.append(records.Closed(self.now(), stream)))
 
-    def _action(self, call: SimulatedCall, request: engine_pb2.SubmitActionRequest) -> None:
-        viewer = self._viewer(call, request.table_id)
-        self._trace.write("requested", call.client.name, request.table_id, request.request_id)
-        if all(sent.request_id != request.request_id for sent in reversed(viewer.sent)):
-            expected = request.expected_sequence if request.HasField("expected_sequence") else None
-            viewer.sent.append(
-                records.Sent(self.now(), request.request_id, request.action.SerializeToString(), expected)
-            )
-
-    def _proposal_or_vote(self, call: SimulatedCall, request: Any) -> None:
-        viewer = self._viewer(call, request.table_id)
-        self._trace.write("requested", call.client.name, request.table_id, request.request_id)
+    def _request_sent(self, call: SimulatedCall, request: Any) -> None:
+        viewer, now, request_id = self._viewer(call, request.table_id), self.now(), request.request_id
+        self._trace.write("requested", call.client.name, request.table_id, request_id)
         if isinstance(request, engine_pb2.CreateProposalRequest):
-            viewer.sent_proposals.append(records.SentProposal(self.now(), request.request_id, request.proposal))
-        else:
-            agree = request.vote == engine_pb2.VOTE_AGREE
-            viewer.sent_proposals.append(
-                records.SentProposal(self.now(), request.request_id, None, request.proposal_sequence, agree)
-            )
+            viewer.sent_proposals.append(records.SentProposal(now, request_id, request.proposal))
+        elif isinstance(request, engine_pb2.CastVoteRequest):
+            vote = request.proposal_sequence, request.vote == engine_pb2.VOTE_AGREE
+            viewer.sent_proposals.append(records.SentProposal(now, request_id, None, *vote))
+        elif all(sent.request_id != request_id for sent in reversed(viewer.sent)):
+            expected = request.expected_sequence if request.HasField("expected_sequence") else None
+            viewer.sent.append(records.Sent(now, request_id, request.action.SerializeToString(), expected))
 
     # Answers
 
     def answered(self, call: SimulatedCall, raw: bytes) -> None:
         """Record a message of a service."""
-        kind = call.method.rpartition("/")[2] if self._is_open else ""
+        kind = call.name if self._is_open else ""
         self._trace.write("answered", call.number, kind, len(raw))
         match kind:
             case "PlayTable" | "WatchTable":
@@ -219,7 +209,7 @@ class Observer:
 
     def refused(self, call: SimulatedCall, status: Status) -> None:
         """Record the error of a call."""
-        kind = call.method.rpartition("/")[2] if self._is_open else ""
+        kind = call.name if self._is_open else ""
         if kind and status.code in _FAILED:
             self._findings.add(Invariant.INTERNAL_ERROR, f"{kind} ended with {status}")
         if kind in _UNARY_CALLS:

@@ -18,6 +18,7 @@ from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
 from loadtest.simulation.environment import Environment
 from loadtest.simulation.loop import Process
+from loadtest.simulation.network import SimulatedChannel
 from loadtest.simulation.plan import BehaviourRates, TablePlan
 from loadtest.simulation.replica import ENGINE, LOBBY, SCORING
 
@@ -40,7 +41,7 @@ class SimulatedClient(client.Client):
         self._id_random = random
 
     def _connect(self, address: str) -> Any:
-        return self._network.channel(self._process, address)
+        return SimulatedChannel(self._network, self._process, address)
 
     def play_table(self, table_id: str) -> client.AsyncTable:
         """Play at a table; request ids come from the seed."""

@@ -23,12 +23,13 @@ from croupier.runtime.observation.metrics import RpcMetrics
 from croupier.runtime.observation.outage_log import OutageLog
 from croupier.runtime.server.grpc_server import CLOSE_SECONDS
 from croupier.runtime.server.interceptor import CallInterceptor
+from croupier.runtime.server.tasks import end_tasks
 from croupier.scoring.__main__ import servicers
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.environment import Environment
 from loadtest.simulation.loop import PROCESS, Process
-from loadtest.simulation.network import SimulatedServer
+from loadtest.simulation.network import SimulatedChannel, SimulatedServer
 from loadtest.simulation.observer import Findings
 
 DRAIN_SECONDS = 10
@@ -43,12 +44,10 @@ _EXPECTED = (SQLAlchemyError, ServiceError, ConnectionError)
 """Exceptions by which a service may end, since its database is unavailable."""
 
 
-def key_of(name: str) -> Ed25519PrivateKey:
-    """Return the signing key of a service, the same in every run."""
-    return Ed25519PrivateKey.from_private_bytes(hashlib.sha256(name.encode()).digest())
-
-
-LOBBY_KEY, ENGINE_KEY = key_of("lobby"), key_of("engine")
+LOBBY_KEY, ENGINE_KEY = (
+    Ed25519PrivateKey.from_private_bytes(hashlib.sha256(name).digest()) for name in (b"lobby", b"engine")
+)
+"""The signing keys of services, the same in every run."""
 
 
 class SimulatedLogger:
@@ -202,7 +201,7 @@ class LobbyReplica(Replica):
             access_token_seconds=35,
         )
         issuer = tokens.TokenIssuer(LOBBY_KEY, tokens.ENGINE_CONTROL_AUDIENCE, tokens.SERVICE_TOKEN_SECONDS, self.clock)
-        channel = environment.network.channel(self.process, ENGINE_CONTROL)
+        channel: Any = SimulatedChannel(environment.network, self.process, ENGINE_CONTROL)
         outages = OutageLog("the engine", logger, self.clock)
         engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, outages)
         self.lobby = lobby = assemble_lobby(
@@ -221,9 +220,7 @@ class LobbyReplica(Replica):
         await self._stopped.wait()
         lobby.end_streams()
         await server.stop(DRAIN_SECONDS)
-        for task in work:
-            task.cancel()
-        await asyncio.gather(*work, return_exceptions=True)
+        await end_tasks(work)
 
 
 class ScoringReplica(Replica):

@@ -159,9 +159,9 @@ class Simulation(Environment):
         rows = self.databases["engine"].raw.execute("SELECT began, ended FROM outages ORDER BY began")
         outages = tuple(Outage(*row) for row in rows)
         are_stopped = any(kind.startswith(("stop database", "cut engine")) for kind in self.plan.scheduled_faults)
-        is_fair = self.plan.rates.is_fair_to_databases and not are_stopped
+        are_unfair = self.plan.rates.slow_database or self.plan.rates.failed_transaction or are_stopped
         # From then on databases are available and fast.
-        since = START_MILLISECONDS + round(1000 * (0 if is_fair else self.plan.faulty_seconds + RECOVERY_SECONDS))
+        since = START_MILLISECONDS + round(1000 * (self.plan.faulty_seconds + RECOVERY_SECONDS if are_unfair else 0))
         limit = DeliveryLimit(MAX_DELIVERY_MILLISECONDS, since, applies_to_impaired=True)
         for record in self.observer.opened:
             record.outages, record.delivery, record.late_milliseconds = outages, limit, None

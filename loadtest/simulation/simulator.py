@@ -124,8 +124,7 @@ def _clean_up(loop: VirtualLoop, simulation: Simulation) -> None:
         tasks = [task for task in asyncio.all_tasks(loop) if not task.done()]
         if not tasks:
             break
-        for process in loop.processes:
-            loop.run_again(process.thaw())
+        loop.thaw()
         for task in tasks:
             task.cancel()
         _run_on(loop)
