@@ -1,8 +1,7 @@
 """A service with defects, which `python -m tests.loadtest.defects NAME+NAME SERVICE FLAGS` starts."""
 
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Awaitable, Callable, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -10,23 +9,23 @@ from croupier.cli.launcher.child import main as run_child
 from croupier.engine.core import decide, fold
 from croupier.engine.core.clock import ClockState
 from croupier.engine.core.fold import TableState, Transition
-from croupier.engine.core.folded_table import FoldedTable
-from croupier.engine.core.log import ActedBy, ClockConfig, Entry, TableConfig
+from croupier.engine.core.log import ClockConfig, Entry, TableConfig
 from croupier.engine.tables import subscribers
-from croupier.engine.tables.subscribers import Subscribers
 from croupier.engine.tables.table import Table
-from croupier.engine.tables.turn_scheduler import TurnScheduler
 from croupier.games.actions import Action, Play
 from croupier.games.facts import Seat, Viewer
 from croupier.games.interface import CardsShuffled, IllegalAction, SeatActed, ShuffleNeeded
 from croupier.games.thulla import play as thulla_play
 from croupier.games.thulla.state import ThullaState
 from croupier.scoring.ledger import Ledger, Result, Sheet
+from tests.simulation.defects import forget_request_id, resume_one_too_far
 
-EARLY_MILLISECONDS = 1_500
 Change: TypeAlias = Callable[[Any], object]
 """Returns the replacement of an attribute."""
-DEFECTS: dict[str, Callable[[], None]] = {}
+DEFECTS: dict[str, Callable[[], object]] = {
+    "forget-requests": forget_request_id().__enter__,
+    "resume-late": resume_one_too_far().__enter__,
+}
 """By name, the functions that give this process a defect until it ends."""
 
 
@@ -79,16 +78,6 @@ def leak_resumed(encode_transition: Callable[..., bytes]) -> object:
     return open_to_all
 
 
-@defect(Subscribers, "_messages_of_missed")
-def resume_late(messages_of: Callable[..., Iterator[bytes]]) -> object:
-    """A resumed stream leaves out the first missed entry."""
-
-    def late(one: Subscribers, viewer: Viewer, state: TableState, missed: Iterator[Transition]) -> Iterator[bytes]:
-        return messages_of(one, viewer, state, islice(missed, 1, None))
-
-    return late
-
-
 @defect(fold, "shuffle")
 def shuffle_badly(shuffle: Callable[[bytes, ShuffleNeeded], CardsShuffled]) -> object:
     """The first card of a shuffled pack is moved to its end."""
@@ -118,12 +107,6 @@ def store_another_action(decided: Callable[..., list[Transition]]) -> object:
     return exchanging
 
 
-@defect(FoldedTable, "answer_to")
-def forget_requests(_: object) -> object:
-    """Request ids are forgotten: a repeated request is a new one."""
-    return lambda *_: None
-
-
 @defect(Table, "append_once")
 def count_repeats(append_once: Callable[..., Awaitable[int]]) -> object:
     """Repeated actions are counted as accepted again."""
@@ -149,18 +132,6 @@ def accept_any_card(check: Callable[[ThullaState, Seat, Action], int]) -> object
             raise
 
     return lenient
-
-
-@defect(TurnScheduler, "_when_to_act")
-def act_early(_: object) -> object:
-    """The engine acts for a seat after a second and a half."""
-
-    async def run_out(one: Any, state: TableState, seat: Seat) -> None:
-        acted = SeatActed(seat, one._quick_decision(state, seat))
-        await one._table.store(fold.advance(one._config, state, one._clock(), acted, ActedBy.TIMEOUT))
-
-    setattr(TurnScheduler, "_time_out", run_out)  # noqa: B010 - mypy refuses assignments to methods
-    return lambda _, head, __: head.state.at + EARLY_MILLISECONDS
 
 
 @defect(Ledger, "record_result")

@@ -1,6 +1,8 @@
 """Pauses of a table: only actions end them, and only a player who was there, and could act, makes them a violation."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -61,24 +63,16 @@ def test_a_shorter_pause_is_no_violation() -> None:
     assert not is_found(record_of_quick_players(paused_table(MAX_PAUSE_MILLISECONDS - 1, is_compensated=False)))
 
 
-def kept_from_acting(record: TableRecord) -> None:
-    for viewer in record.viewers:
-        viewer.impaired = True
-
-
-def reading_slowly(record: TableRecord) -> None:
-    for viewer in record.viewers:
-        viewer.reads_slowly = True
-
-
-def thinking_for_any_time(record: TableRecord) -> None:
-    for viewer in record.viewers:
-        viewer.thinks_milliseconds = None
-
-
 def left(record: TableRecord) -> None:
     for viewer in record.viewers:
         viewer.left_milliseconds = viewer.opened[0].at_milliseconds + MAX_PAUSE_MILLISECONDS
+
+
+def all_with(**fields: Any) -> Callable[[TableRecord], None]:
+    def excuse(record: TableRecord) -> None:
+        record.viewers = [replace(viewer, **fields) for viewer in record.viewers]
+
+    return excuse
 
 
 def interrupted(record: TableRecord) -> None:
@@ -87,7 +81,8 @@ def interrupted(record: TableRecord) -> None:
 
 
 @pytest.mark.parametrize(
-    "excuse", [kept_from_acting, reading_slowly, thinking_for_any_time, left, interrupted], ids=lambda it: it.__name__
+    "excuse",
+    [all_with(impaired=True), all_with(reads_slowly=True), all_with(thinks_milliseconds=None), left, interrupted],
 )
 def test_a_pause_of_players_who_could_not_act_is_no_violation(excuse: Callable[[TableRecord], None]) -> None:
     record = record_of_quick_players(paused_table(MAX_PAUSE_MILLISECONDS))
