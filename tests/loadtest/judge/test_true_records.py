@@ -1,5 +1,6 @@
 """The judge finds no violation in correct records."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
@@ -10,13 +11,14 @@ from croupier.games.registry import GAMES
 from loadtest.judge.streams import MAX_RESUMED_ENTRIES
 from loadtest.judge.verdict import Verdict, judge
 from loadtest.judge.violations import Invariant
-from loadtest.record import DeliveryLimit
+from loadtest.record import DeliveryLimit, TableRecord
 from tests.loadtest.judge import viewer_records
 from tests.loadtest.judge.attempts import attempt
-from tests.loadtest.judge.played import EVENTFUL, EVERYBODY_LEAVES, PLAIN, EventRates, played
+from tests.loadtest.judge.played import EVENTFUL, EVERYBODY_LEAVES, PLAIN, EventRates, PlayedTable, played
 from tests.loadtest.judge.viewer_records import (
     add_delayed_spectator,
     add_views,
+    found,
     left,
     record_of,
     seat_record,
@@ -27,8 +29,19 @@ from tests.loadtest.judge.viewer_records import (
 SEEDS = (1, pytest.param(3, marks=pytest.mark.slow))
 
 
-def assert_clean(verdict: Verdict) -> None:
+def clean(record: TableRecord, *, is_verified: bool = True) -> Verdict:
+    """Return the verdict on a correct record."""
+    verdict = judge(record)
     assert not verdict.violations, "\n".join(map(str, verdict.violations[:10]))
+    assert verdict.is_verified == is_verified
+    return verdict
+
+
+def viewed_record(table: PlayedTable, step: int) -> TableRecord:
+    record = stored_record(table)
+    for viewer in record.viewers:
+        add_views(viewer, table, step)
+    return record
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -36,12 +49,7 @@ def assert_clean(verdict: Verdict) -> None:
 @pytest.mark.parametrize("rates", [PLAIN, EVENTFUL], ids=["plain", "eventful"])
 def test_a_correct_table_is_verified_without_violations(game: str, seed: int, rates: EventRates) -> None:
     table = played(game, seed, rates)
-    record = stored_record(table)
-    for viewer in record.viewers:
-        add_views(viewer, table, 7)
-    verdict = judge(record)
-    assert_clean(verdict)
-    assert verdict.is_verified
+    verdict = clean(viewed_record(table, 7))
     assert min(verdict.checks_made[name] for name in ("entries", "views", "acknowledgements", "deals", "replays")) > 0
     assert len(verdict.seen_by_all_milliseconds) >= 0.9 * len(table.accepted)
 
@@ -50,23 +58,16 @@ def test_a_correct_table_is_verified_without_violations(game: str, seed: int, ra
 @pytest.mark.parametrize("limit", [6, 40, 120])
 def test_a_table_that_ends_at_a_limit_is_verified(game: str, limit: int) -> None:
     table = played(game, 1, replace(EVENTFUL, limit=limit))
-    record = stored_record(table)
-    for viewer in record.viewers:
-        add_views(viewer, table, 1)
-    verdict = judge(record)
-    assert_clean(verdict)
-    assert verdict.is_verified
-    assert verdict.outcome is not None
+    outcome = clean(viewed_record(table, 1)).outcome
+    assert outcome is not None
     if limit == min(6, len(table.transitions)):
-        assert verdict.outcome.is_void
+        assert outcome.is_void
 
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_unreliable_viewers_are_no_violation(game: str, seed: int) -> None:
-    verdict = judge(unreliable_record(played(game, seed, EVENTFUL), seed))
-    assert_clean(verdict)
-    assert verdict.is_verified
+    clean(unreliable_record(played(game, seed, EVENTFUL), seed))
 
 
 @pytest.mark.parametrize("missed", [MAX_RESUMED_ENTRIES, MAX_RESUMED_ENTRIES + 1])
@@ -76,21 +77,7 @@ def test_a_snapshot_replaces_missed_entries_only_if_they_are_many(missed: int, m
     last = len(table.transitions)
     record = record_of(table)
     record.viewers[2] = seat_record(table, 2, drops={last - 3: last - 3 - missed})
-    verdict = judge(record)
-    if missed > MAX_RESUMED_ENTRIES:
-        assert_clean(verdict)
-    else:
-        assert {violation.invariant for violation in verdict.violations} == {Invariant.SEQUENCE_GAP}
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_a_leaver_is_judged_until_they_left(game: str) -> None:
-    table = played(game, 1, replace(EVENTFUL, leavers=(2,)))
-    record = record_of(table, (0, 2, 3))
-    left(record, 1, 20)
-    verdict = judge(record)
-    assert_clean(verdict)
-    assert verdict.is_verified
+    assert found(record) == (set() if missed > MAX_RESUMED_ENTRIES else {Invariant.SEQUENCE_GAP})
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -101,47 +88,68 @@ def test_an_abandoned_table_is_no_violation(game: str, has_rows: bool) -> None:
     record = stored_record(table) if has_rows else record_of(table)
     if has_rows:
         add_delayed_spectator(record, table)
-    verdict = judge(record)
     assert table.last.entry.event == TableEnded("abandoned")
-    assert_clean(verdict)
-    assert verdict.is_verified
-    assert verdict.outcome is not None
-    assert verdict.outcome.is_void
+    outcome = clean(record).outcome
+    assert outcome is not None
+    assert outcome.is_void
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_a_viewer_who_leaves_just_after_the_end_may_miss_it(game: str) -> None:
+def with_a_leaver_until_they_left(game: str) -> TableRecord:
+    record = record_of(played(game, 1, replace(EVENTFUL, leavers=(2,))), (0, 2, 3))
+    left(record, 1, 20)
+    return record
+
+
+def with_a_viewer_who_left_just_after_the_end(game: str) -> TableRecord:
     table = played(game, 1, PLAIN)
     record = stored_record(table)
     record.viewers[0].received.pop()
     record.viewers[0].left_milliseconds = table.transitions[-1].entry.at + 4_000
-    assert_clean(judge(record))
+    return record
 
 
-@pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("viewers", [None, ()])
-def test_spectators_of_a_table_with_a_watch_delay_are_no_violation(game: str, viewers: tuple[int, ...] | None) -> None:
-    """They are alone in the record of a process whose players sit at other tables."""
+def with_a_delayed_spectator(game: str) -> TableRecord:
     table = played(game, 1, EVENTFUL)
-    record = stored_record(table) if viewers is None else record_of(table, viewers)
+    record = stored_record(table)
     add_delayed_spectator(record, table)
     record.delivery = DeliveryLimit(1_000)
-    assert_clean(judge(record))
+    return record
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_a_spectator_may_resume_before_they_see_the_first_entry(game: str) -> None:
+def with_nobody_but_a_delayed_spectator(game: str) -> TableRecord:
+    """They are alone in the record of a process whose players sit at other tables."""
+    table = played(game, 1, EVENTFUL)
+    record = record_of(table, ())
+    add_delayed_spectator(record, table)
+    return record
+
+
+def with_a_spectator_who_resumes_before_they_see_the_first_entry(game: str) -> TableRecord:
     table = played(game, 1, EVENTFUL)
     record = stored_record(table)
     add_delayed_spectator(record, table, begins_at=0, drops={0: 0})
-    assert_clean(judge(record))
+    return record
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize(
+    "record",
+    [
+        with_a_leaver_until_they_left,
+        with_a_viewer_who_left_just_after_the_end,
+        with_a_delayed_spectator,
+        with_nobody_but_a_delayed_spectator,
+        with_a_spectator_who_resumes_before_they_see_the_first_entry,
+    ],
+    ids=lambda it: it.__name__,
+)
+def test_a_record_is_no_violation(game: str, record: Callable[[str], TableRecord]) -> None:
+    clean(record(game))
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_table_without_a_replay_is_judged(game: str) -> None:
-    verdict = judge(record_of(played(game, 1, replace(EVENTFUL, max_entries=6))))
-    assert_clean(verdict)
-    assert not verdict.is_verified
+    clean(record_of(played(game, 1, replace(EVENTFUL, max_entries=6))), is_verified=False)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -150,10 +158,7 @@ def test_rows_alone_are_verified(game: str, max_entries: int) -> None:
     table = played(game, 1, replace(EVENTFUL, max_entries=max_entries))
     record = stored_record(table)
     record.replays, record.sheet = [], None
-    verdict = judge(record)
-    assert_clean(verdict)
-    assert verdict.checks_made["deals"] > 0
-    assert verdict.is_verified == table.last.after.is_over
+    assert clean(record, is_verified=table.last.after.is_over).checks_made["deals"] > 0
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -166,6 +171,4 @@ def test_the_engines_refusals_are_no_violation(game: str, seed: int, has_replay:
         record.replays = []
     for number in range(200):
         attempt(random.choice(record.viewers), table, random, number)
-    verdict = judge(record)
-    assert_clean(verdict)
-    assert verdict.checks_made["refusals"] > 50
+    assert clean(record, is_verified=has_replay).checks_made["refusals"] > 50
