@@ -10,6 +10,7 @@ from loadtest.judge.violations import Invariant
 from loadtest.record import Answered, Expected, SeatRecord, Sent, TableRecord, Viewed
 from tests.loadtest.judge.played import AcceptedAction, PlayedTable
 from tests.loadtest.judge.viewer_records import (
+    SEAT,
     Cases,
     Falsify,
     change_message,
@@ -20,7 +21,6 @@ from tests.loadtest.judge.viewer_records import (
     refused,
 )
 
-SEAT = 2
 ILLEGAL = Expected("illegal card", StatusCode.FAILED_PRECONDITION.value[0], reason_of("ILLEGAL_ACTION"))
 STALE = Expected("stale", StatusCode.ABORTED.value[0], reason_of("STALE_SEQUENCE"))
 RULE = "THU-PLAY-3"

@@ -8,11 +8,11 @@ from croupier_api.v1 import engine_pb2, scoring_pb2
 from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
 from tests.loadtest.judge.played import PlayedTable
-from tests.loadtest.judge.viewer_records import Cases, Falsify, change_message
+from tests.loadtest.judge.viewer_records import SEAT, Cases, Falsify, change_message, falsify_message
 
-SEAT = 2
 OTHER_SEED = "11" * 32
 Lines = list[dict[str, Any]]
+Event = engine_pb2.TableEvent
 
 
 def change_replay(change: Callable[[Lines], object]) -> Falsify:
@@ -29,22 +29,6 @@ def change_sheet(change: Callable[[scoring_pb2.GetScoreSheetResponse], object]) 
         sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
         change(sheet)
         record.sheet = sheet.SerializeToString()
-
-    return falsify
-
-
-def change_first_snapshot(change: Callable[[engine_pb2.Snapshot], object]) -> Falsify:
-    def falsify(record: TableRecord, _: PlayedTable) -> None:
-        for viewer in record.viewers:
-            change_message(viewer, 0, lambda message: change(message.snapshot))
-
-    return falsify
-
-
-def change_last_entry(change: Callable[[engine_pb2.TableUpdate], object]) -> Falsify:
-    def falsify(record: TableRecord, _: PlayedTable) -> None:
-        for viewer in record.viewers:
-            change_message(viewer, len(viewer.received) - 1, lambda message: change(message.update))
 
     return falsify
 
@@ -70,14 +54,19 @@ def _play_a_foreign_card(lines: Lines, **fields: Any) -> None:
     _played_by(lines).update(fields, action=action)
 
 
-def _change_ranking(update: engine_pb2.TableUpdate) -> None:
-    ranking = next(fact.game_ended.ranking for fact in update.facts if fact.HasField("game_ended"))
+def _give_the_turn_to_another_seat(event: Event, _: PlayedTable) -> None:
+    to_act = event.snapshot.view.seats_to_act
+    to_act[0] ^= 1
+
+
+def _change_ranking(event: Event, _: PlayedTable) -> None:
+    ranking = next(fact.game_ended.ranking for fact in event.update.facts if fact.HasField("game_ended"))
     for group, seats in zip(ranking, [list(group.seats) for group in reversed(ranking)], strict=True):
         group.seats[:] = seats
 
 
-def _change_scores(update: engine_pb2.TableUpdate) -> None:
-    next(fact.round_ended.score for fact in update.facts if fact.HasField("round_ended")).totals[0] += 1
+def _change_scores(event: Event, _: PlayedTable) -> None:
+    next(fact.round_ended.score for fact in event.update.facts if fact.HasField("round_ended")).totals[0] += 1
 
 
 def _change_a_round(lines: Lines) -> None:
@@ -87,8 +76,8 @@ def _change_a_round(lines: Lines) -> None:
 RECORDS: Cases = {
     Invariant.DEAL_UNFAIR: {
         "commit_to_another_seed": lambda record, _: setattr(record, "commitment", OTHER_SEED),
-        "commit_to_another_seed_at_the_table": change_first_snapshot(
-            lambda snapshot: setattr(snapshot.table, "seed_commitment", OTHER_SEED)
+        "commit_to_another_seed_at_the_table": falsify_message(
+            lambda event, _: setattr(event.snapshot.table, "seed_commitment", OTHER_SEED), 0, to_all=True
         ),
         "write_another_commitment": change_replay(lambda lines: lines[0].update(commitment=OTHER_SEED)),
         "omit_a_client_seed": change_replay(lambda lines: lines[0]["client_seeds"].pop(str(SEAT))),
@@ -111,13 +100,11 @@ RECORDS: Cases = {
     Invariant.RULES_BROKEN: {
         "let_the_engine_play_a_foreign_card": change_replay(lambda lines: _play_a_foreign_card(lines, auto="timeout")),
         "offer_less_than_is_legal": offer_less_than_is_legal,
-        "give_the_turn_to_another_seat": change_first_snapshot(
-            lambda first: first.view.seats_to_act.append(first.view.seats_to_act.pop() ^ 1)
-        ),
+        "give_the_turn_to_another_seat": falsify_message(_give_the_turn_to_another_seat, 0, to_all=True),
     },
     Invariant.RESULT_DIFFERS: {
-        "change_the_ranking": change_last_entry(_change_ranking),
-        "change_the_scores": change_last_entry(_change_scores),
+        "change_the_ranking": falsify_message(_change_ranking, -1, to_all=True),
+        "change_the_scores": falsify_message(_change_scores, -1, to_all=True),
         "write_another_result": change_replay(lambda lines: lines[-1]["result"]["ranking"].reverse()),
         "write_another_round": change_replay(_change_a_round),
         "enter_another_total": change_sheet(lambda sheet: sheet.result.totals.insert(0, 99)),

@@ -13,33 +13,27 @@ from loadtest.judge.violations import Invariant
 from loadtest.record import Opened, Received, ReportedViolation, TableRecord, Viewed
 from tests.loadtest.judge.played import PlayedTable
 from tests.loadtest.judge.viewer_records import (
+    SEAT,
     Cases,
     Falsify,
     add_delayed_spectator,
     change_message,
+    falsify_message,
     receive,
     received_at,
     refused,
     seat_record,
 )
 
-SEAT = 2
 MIDDLE = 30
 """The index of a message with an entry."""
 SEQUENCE = MIDDLE + 1
 Event = engine_pb2.TableEvent
 
 
-def falsify_message(
-    change: Callable[[Event, PlayedTable], object], index: int = MIDDLE, *, to_all: bool = False
-) -> Falsify:
-    """Change a message to one viewer, or to all."""
-
-    def falsify(record: TableRecord, table: PlayedTable) -> None:
-        for one in record.viewers if to_all else record.viewers[SEAT : SEAT + 1]:
-            change_message(one, index, lambda message: change(message, table))
-
-    return falsify
+def change_entry(change: Callable[[Event, PlayedTable], object], *, to_all: bool = False) -> Falsify:
+    """Change an entry in the middle of the log."""
+    return falsify_message(change, MIDDLE, to_all=to_all)
 
 
 def change_received(change: Callable[[list[Received]], object]) -> Falsify:
@@ -89,7 +83,7 @@ def hidden_card(table: PlayedTable, sequence: int = SEQUENCE) -> CardValue:
 
 def reveal_moved_card(target: facts_pb2.Place) -> Falsify:
     """Show a viewer a hidden card that was moved to a place."""
-    return falsify_message(
+    return change_entry(
         lambda message, table: message.update.facts.add(
             cards_moved=facts_pb2.CardsMoved(target=target, cards=[hidden_card(table)], count=1)
         )
@@ -99,7 +93,7 @@ def reveal_moved_card(target: facts_pb2.Place) -> Falsify:
 def count_additional_card(reason: facts_pb2.MoveReason.ValueType) -> Falsify:
     """Show one viewer an additional card that was moved to a hand face down."""
     moved = facts_pb2.CardsMoved(target=facts_pb2.Place(hand=SEAT + 1), count=1, reason=reason)
-    return falsify_message(lambda message, _: message.update.facts.add(cards_moved=moved))
+    return change_entry(lambda message, _: message.update.facts.add(cards_moved=moved))
 
 
 def act_late(record: TableRecord, _: PlayedTable) -> None:
@@ -180,7 +174,7 @@ def name_a_card_in_a_refusal(record: TableRecord, table: PlayedTable) -> None:
 
 def repeat_with_changes(record: TableRecord, table: PlayedTable) -> None:
     record.viewers[SEAT] = seat_record(table, SEAT, drops={MIDDLE + 5: MIDDLE - 5})
-    falsify_message(lambda message, _: setattr(message.update.facts.add().turn_changed, "phase", "play"))(record, table)
+    change_entry(lambda message, _: setattr(message.update.facts.add().turn_changed, "phase", "play"))(record, table)
 
 
 def send_the_turn_again(record: TableRecord, table: PlayedTable) -> None:
@@ -237,10 +231,10 @@ STREAMS: Cases = {
         "show_a_deal": reveal_moved_card(facts_pb2.Place(hand=SEAT + 1)),
         "show_the_stock": reveal_moved_card(facts_pb2.Place(pile="stock")),
         "show_a_spectator": show_a_spectator,
-        "open_a_hand": falsify_message(
+        "open_a_hand": change_entry(
             lambda message, table: message.update.facts.add(hand_revealed={"seat": 3, "cards": [hidden_card(table)]})
         ),
-        "offer_a_foreign_card": falsify_message(
+        "offer_a_foreign_card": change_entry(
             lambda message, table: message.update.legal_actions.actions.add(play={"card": hidden_card(table)})
         ),
         "show_a_hand_in_a_snapshot": falsify_message(
@@ -249,7 +243,7 @@ STREAMS: Cases = {
         "show_a_hand_in_get_view": add_view(
             lambda snapshot, table: snapshot.view.seats[3].cards.append(hidden_card(table))
         ),
-        "write_a_card_down": falsify_message(
+        "write_a_card_down": change_entry(
             lambda message, table: message.update.facts.add(
                 mark_changed={"mark": {"name": "hint", "value": f"it is {card_text(hidden_card(table))}"}}
             )
@@ -260,16 +254,14 @@ STREAMS: Cases = {
         ),
     },
     Invariant.SEED_SHOWN_EARLY: {
-        "show_the_seed": falsify_message(lambda message, table: show_the_seed(message.update, table), to_all=True),
+        "show_the_seed": change_entry(lambda message, table: show_the_seed(message.update, table), to_all=True),
         "show_the_seed_in_a_snapshot": falsify_message(
             lambda message, table: show_the_seed(message.snapshot, table), 0
         ),
         "show_the_seed_in_get_view": add_view(lambda snapshot, table: show_the_seed(snapshot, table)),
     },
     Invariant.VIEW_DIFFERS: {
-        "send_an_impossible_fact": falsify_message(
-            lambda message, _: message.update.facts.add(trick_taken={"seat": 99})
-        ),
+        "send_an_impossible_fact": change_entry(lambda message, _: message.update.facts.add(trick_taken={"seat": 99})),
         "see_another_view": add_view(lambda snapshot, _: setattr(snapshot.view.seats[0], "card_count", 99)),
         "see_another_clock": add_view(lambda snapshot, _: setattr(snapshot.clock, "deadline_unix_ms", 1)),
         "repeat_with_changes": repeat_with_changes,
@@ -277,20 +269,20 @@ STREAMS: Cases = {
         "miscount_a_pile": falsify_message(
             lambda message, _: message.snapshot.view.piles.add(name="waste", count=2), 0, to_all=True
         ),
-        "send_an_unknown_fact": falsify_message(lambda message, _: message.update.facts.add()),
+        "send_an_unknown_fact": change_entry(lambda message, _: message.update.facts.add()),
         "finish_a_table_early": falsify_message(
             lambda message, _: setattr(message.snapshot.table, "state", tables_pb2.TABLE_STATE_FINISHED), 0
         ),
         "resume_with_another_clock": change_resumed(lambda event, _: event.turn_state.clock.reserve_ms.append(1)),
         "resume_with_a_proposal": change_resumed(lambda event, _: setattr(event.turn_state.proposal, "sequence", 7)),
-        "count_the_clock_wrongly": falsify_message(_later, to_all=True),
+        "count_the_clock_wrongly": change_entry(_later, to_all=True),
     },
     Invariant.PUBLIC_FACTS_DIFFER: {
-        "send_one_another_phase": falsify_message(
+        "send_one_another_phase": change_entry(
             lambda message, _: message.update.facts.add(turn_changed={"phase": "nap"})
         ),
-        "send_one_another_time": falsify_message(lambda message, _: setattr(message.update, "stored_unix_ms", 1)),
-        "send_one_another_seat": falsify_message(
+        "send_one_another_time": change_entry(lambda message, _: setattr(message.update, "stored_unix_ms", 1)),
+        "send_one_another_seat": change_entry(
             lambda message, _: setattr(message.update, "acted_by", engine_pb2.ACTED_BY_BOT)
         ),
         "count_another_deal_for_one": count_additional_card(facts_pb2.MOVE_REASON_DEAL),

@@ -7,9 +7,8 @@ from _pytest.mark import ParameterSet
 
 from loadtest.judge.violations import Invariant
 from tests.loadtest.judge.falsified_answers import ANSWERS
-from tests.loadtest.judge.falsified_limits import ABANDONED, LIMITED
 from tests.loadtest.judge.falsified_records import RECORDS
-from tests.loadtest.judge.falsified_rows import ROWS
+from tests.loadtest.judge.falsified_rows import ABANDONED, LIMITED, ROWS
 from tests.loadtest.judge.falsified_streams import NEED_A_REPLAY, STREAMS
 from tests.loadtest.judge.played import EVENTFUL, EVERYBODY_LEAVES, EventRates, played
 from tests.loadtest.judge.viewer_records import Cases, Falsify, found, record_of, stored_record

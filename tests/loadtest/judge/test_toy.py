@@ -16,13 +16,15 @@ from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
 from loadtest.record import ABANDONED_MILLISECONDS, TableRecord
 from tests.games.toy import TOY
-from tests.loadtest.judge.falsified_records import change_first_snapshot, change_replay
+from tests.loadtest.judge.falsified_records import change_replay
 from tests.loadtest.judge.played import SEATS, TABLE, AcceptedAction, EventRates, PlayedTable, played_with
 from tests.loadtest.judge.viewer_records import (
+    SEAT,
     Cases,
     Falsify,
     add_views,
     change_message,
+    falsify_message,
     found,
     refused,
     seat_record,
@@ -33,7 +35,6 @@ from tests.loadtest.judge.viewer_records import (
 SEEDS = range(1, 7)
 DECK = {face.notation: face.card + 1 for face in TOY.deck}
 TEXTS = {number: text for text, number in DECK.items()}
-VIEWER = 2
 OTHER = 1
 
 
@@ -93,21 +94,15 @@ def reserve_of(table: PlayedTable, owner: int) -> cards_pb2.Card.ValueType:
     return pile.cards[0].card
 
 
-def show_a_reserve(record: TableRecord, table: PlayedTable) -> None:
+def show_a_reserve(event: engine_pb2.TableEvent, table: PlayedTable) -> None:
     """Show a viewer the card that lies face down before another seat."""
-
-    def change(event: engine_pb2.TableEvent) -> None:
-        piles = [it for it in event.snapshot.view.piles if (it.name, it.owner) == ("reserve", OTHER)]
-        piles[0].cards.add(card=reserve_of(table, OTHER))
-
-    change_message(record.viewers[VIEWER], 0, change)
+    piles = [it for it in event.snapshot.view.piles if (it.name, it.owner) == ("reserve", OTHER)]
+    piles[0].cards.add(card=reserve_of(table, OTHER))
 
 
 def add_fact(fact: Callable[[PlayedTable], facts_pb2.Fact]) -> Falsify:
     """Show a viewer another fact after the deal."""
-    return lambda record, table: change_message(
-        record.viewers[VIEWER], 1, lambda event: event.update.facts.append(fact(table))
-    )
+    return falsify_message(lambda event, table: event.update.facts.append(fact(table)), 1)
 
 
 def deal_open(table: PlayedTable) -> facts_pb2.Fact:
@@ -124,7 +119,7 @@ def name_a_card(table: PlayedTable) -> facts_pb2.Fact:
 
 
 def name_a_card_in_a_refusal(record: TableRecord, table: PlayedTable) -> None:
-    viewer = record.viewers[VIEWER]
+    viewer = record.viewers[SEAT]
     answer = refused("", viewer.received[1].at_milliseconds, StatusCode.UNAVAILABLE, "SERVER_STOPPING")
     viewer.answered.append(answer._replace(message=f"seat 1 has {TEXTS[reserve_of(table, OTHER)]}"))
 
@@ -136,17 +131,17 @@ def lay_before_another(record: TableRecord, table: PlayedTable) -> None:
         place = next(it.cards_moved.target for it in event.update.facts if it.HasField("cards_moved"))
         place.owner = (place.owner + 1) % SEATS
 
-    change_message(record.viewers[VIEWER], accepted_action(table, Lay).sequence - 1, change)
+    change_message(record.viewers[SEAT], accepted_action(table, Lay).sequence - 1, change)
 
 
-def exchange_partners(first: engine_pb2.Snapshot) -> None:
-    for team, seats in zip(first.table.teams, ((0, 1), (2, 3)), strict=True):
+def exchange_partners(event: engine_pb2.TableEvent, _: PlayedTable) -> None:
+    for team, seats in zip(event.snapshot.table.teams, ((0, 1), (2, 3)), strict=True):
         team.seats[:] = seats
 
 
 FALSIFIED: Cases = {
     Invariant.HIDDEN_CARD_SEEN: {
-        "show_a_reserve": show_a_reserve,
+        "show_a_reserve": falsify_message(show_a_reserve, 0),
         "deal_open": add_fact(deal_open),
         "name_a_card": add_fact(name_a_card),
         "name_a_card_in_a_refusal": name_a_card_in_a_refusal,
@@ -170,7 +165,7 @@ FALSIFIED: Cases = {
             lambda lines: next(it["action"] for it in lines if "cards" in it.get("action", ())).update(cards=["B9"])
         )
     },
-    Invariant.RESULT_DIFFERS: {"exchange_partners": change_first_snapshot(exchange_partners)},
+    Invariant.RESULT_DIFFERS: {"exchange_partners": falsify_message(exchange_partners, 0, to_all=True)},
 }
 
 

@@ -13,9 +13,10 @@ from loadtest.judge.violations import Invariant
 from loadtest.record import Answered, Expected, Opened, Sent
 from tests.loadtest.judge.falsified_answers import ILLEGAL, RULE, add_attempt, answer, change_all, own, sent_for
 from tests.loadtest.judge.falsified_records import RECORDS, change_replay
-from tests.loadtest.judge.falsified_streams import SEAT, SEQUENCE, STREAMS
+from tests.loadtest.judge.falsified_streams import SEQUENCE, STREAMS
 from tests.loadtest.judge.played import EVENTFUL, PlayedTable, played
 from tests.loadtest.judge.viewer_records import (
+    SEAT,
     Falsify,
     change_message,
     found,

@@ -29,6 +29,8 @@ Falsify: TypeAlias = Callable[[TableRecord, PlayedTable], object]
 """Falsifies the record of a table in one way."""
 Cases: TypeAlias = Mapping[Invariant, Mapping[str, Falsify]]
 """By the invariant to be found, the falsifications by name."""
+SEAT = 2
+"""The seat of the player whose record most falsifications change."""
 ANSWER_AFTER = 3
 RECEIVED_AFTER = 5
 DELAY_SECONDS = 30
@@ -179,6 +181,18 @@ def change_message(viewer: SeatRecord, index: int, change: Callable[[engine_pb2.
     message = engine_pb2.PlayTableResponse.FromString(viewer.received[index].body)
     change(message.table_event)
     viewer.received[index] = viewer.received[index]._replace(body=message.SerializeToString())
+
+
+def falsify_message(
+    change: Callable[[engine_pb2.TableEvent, PlayedTable], object], index: int, *, to_all: bool = False
+) -> Falsify:
+    """Change a message to one viewer, or to all."""
+
+    def falsify(record: TableRecord, table: PlayedTable) -> None:
+        for one in record.viewers if to_all else record.viewers[SEAT : SEAT + 1]:
+            change_message(one, index, lambda event: change(event, table))
+
+    return falsify
 
 
 def play(card: int) -> actions_pb2.Action:
