@@ -1,7 +1,6 @@
 """Attempts at a played table, some of which must be refused, and the engine's answers to them."""
 
 from random import Random
-from typing import NamedTuple
 
 import grpc
 
@@ -14,46 +13,35 @@ from croupier_api.v1 import actions_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
 from loadtest.record import Answered, Expected, SeatRecord, Sent
 from tests.loadtest.judge.played import CLOCK_OFFSET, PlayedTable
-from tests.loadtest.judge.viewer_records import play, received_at
+from tests.loadtest.judge.viewer_records import play, reason_of, received_at
 
-LEGAL = ErrorReason.ERROR_REASON_UNSPECIFIED
-ILLEGAL_ACTION = ErrorReason.ERROR_REASON_ILLEGAL_ACTION
-NOT_YOUR_TURN = ErrorReason.ERROR_REASON_NOT_YOUR_TURN
-GAME_OVER = ErrorReason.ERROR_REASON_TABLE_FINISHED
-STALE_SEQUENCE = ErrorReason.ERROR_REASON_STALE_SEQUENCE
 CODES = {
-    ILLEGAL_ACTION: grpc.StatusCode.FAILED_PRECONDITION,
-    NOT_YOUR_TURN: grpc.StatusCode.FAILED_PRECONDITION,
-    GAME_OVER: grpc.StatusCode.FAILED_PRECONDITION,
-    STALE_SEQUENCE: grpc.StatusCode.ABORTED,
+    ErrorReason.ERROR_REASON_ILLEGAL_ACTION: grpc.StatusCode.FAILED_PRECONDITION,
+    ErrorReason.ERROR_REASON_NOT_YOUR_TURN: grpc.StatusCode.FAILED_PRECONDITION,
+    ErrorReason.ERROR_REASON_TABLE_FINISHED: grpc.StatusCode.FAILED_PRECONDITION,
+    ErrorReason.ERROR_REASON_STALE_SEQUENCE: grpc.StatusCode.ABORTED,
     ErrorReason.ERROR_REASON_INVALID_ACTION: grpc.StatusCode.INVALID_ARGUMENT,
 }
 
 
-class EngineVerdict(NamedTuple):
-    """The engine's verdict on an attempt: the reason, or LEGAL, and the rule."""
-
-    reason: ErrorReason.ValueType
-    rule: str = ""
-
-
 def judged_by_engine(
     table: PlayedTable, now: TableState, seat: int, action: actions_pb2.Action, expected: int | None
-) -> EngineVerdict:
-    """Return the engine's verdict on an action at a state, with its order of checks."""
+) -> tuple[ErrorReason.ValueType, str]:
+    """Return the reason, 0 for a legal action, and the rule of the engine's verdict, with its order of checks."""
     try:
         decoded = decode_action(action)
     except MalformedRequest as error:
-        return EngineVerdict(error.reason)
+        return error.reason, ""
     if expected is not None and expected != now.sequence:
-        return EngineVerdict(STALE_SEQUENCE)
+        return ErrorReason.ERROR_REASON_STALE_SEQUENCE, ""
     if now.is_over:
-        return EngineVerdict(GAME_OVER)
+        return ErrorReason.ERROR_REASON_TABLE_FINISHED, ""
     try:
         advance(table.config, now, now.at, SeatActed(seat, decoded))
     except IllegalAction as refusal:
-        return EngineVerdict(ILLEGAL_ACTION if seat in now.seats_to_act else NOT_YOUR_TURN, refusal.rule)
-    return EngineVerdict(LEGAL)
+        name = "ILLEGAL_ACTION" if seat in now.seats_to_act else "NOT_YOUR_TURN"
+        return reason_of(name), refusal.rule
+    return ErrorReason.ERROR_REASON_UNSPECIFIED, ""
 
 
 def attempt(viewer: SeatRecord, table: PlayedTable, random: Random, number: int) -> None:
@@ -63,16 +51,16 @@ def attempt(viewer: SeatRecord, table: PlayedTable, random: Random, number: int)
     seen, last = table.transitions[sequence - 1].after, len(table.transitions)
     judged = random.randint(sequence, min(sequence + 2, last))
     action, expected = _any_action(viewer.seat, seen, random), random.choice((sequence, sequence, sequence - 1, None))
-    due = judged_by_engine(table, seen, viewer.seat, action, expected)
-    actual = judged_by_engine(table, table.transitions[judged - 1].after, viewer.seat, action, expected)
-    if actual.reason == LEGAL:
+    due, _ = judged_by_engine(table, seen, viewer.seat, action, expected)
+    reason, rule = judged_by_engine(table, table.transitions[judged - 1].after, viewer.seat, action, expected)
+    if not reason:
         return  # It would change the log.
-    must_fail = Expected("attempt", CODES[due.reason].value[0], due.reason) if due.reason != LEGAL else None
+    must_fail = Expected("attempt", CODES[due].value[0], due) if due else None
     at = max(received_at(table, sequence) + 1, table.transitions[judged - 1].entry.at + CLOCK_OFFSET)
     sent = Sent(received_at(table, sequence), f"attempt-{number}", action.SerializeToString(), expected, must_fail)
-    code: int = CODES[actual.reason].value[0]
+    code: int = CODES[reason].value[0]
     viewer.sent.append(sent)
-    viewer.answered.append(Answered(at, sent.request_id, None, code, actual.reason, actual.rule, "this cannot be done"))
+    viewer.answered.append(Answered(at, sent.request_id, None, code, reason, rule, "this cannot be done"))
 
 
 def _any_action(seat: int, seen: TableState, random: Random) -> actions_pb2.Action:

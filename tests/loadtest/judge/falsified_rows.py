@@ -125,10 +125,14 @@ def change_ledger(change: Callable[[Ledger], dict[str, Any]]) -> Falsify:
 # Time
 
 
-def omit_compensation(record: TableRecord, table: PlayedTable) -> None:
-    """Add an outage just before a time-out, without compensation."""
-    at = table.transitions[timed_out(table) - 1].entry.at
-    record.outages = (*record.outages, Outage(at - 20_000, at - 15_000))
+def omit_compensation(acted: Callable[[PlayedTable], int]) -> Falsify:
+    """Add an outage just before an entry of the engine, without compensation."""
+
+    def falsify(record: TableRecord, table: PlayedTable) -> None:
+        at = table.transitions[acted(table) - 1].entry.at
+        record.outages = (*record.outages, Outage(at - 20_000, at - 15_000))
+
+    return falsify
 
 
 def time_out_early_rows(record: TableRecord, table: PlayedTable) -> None:
@@ -253,7 +257,7 @@ ROWS: Cases = {
     },
     Invariant.COMPENSATION_WRONG: {
         "compensate_without_an_outage": lambda record, _: setattr(record, "outages", ()),
-        "omit_compensation": omit_compensation,
+        "omit_compensation": omit_compensation(timed_out),
     },
     Invariant.TIMEOUT_TOO_EARLY: {
         "time_out_early": alone(time_out_early_rows),
@@ -300,11 +304,6 @@ def _end_at(offset: int) -> Falsify:
     return falsify
 
 
-def _lose_time_in_an_outage(record: TableRecord, table: PlayedTable) -> None:
-    at = table.last.entry.at
-    record.outages = (*record.outages, Outage(at - 20_000, at - 15_000))
-
-
 def _end_early_on_streams(event: engine_pb2.TableEvent, table: PlayedTable) -> None:
     event.update.stored_unix_ms = table.transitions[-2].entry.deadline - 1
 
@@ -345,7 +344,9 @@ ABANDONED: Cases = {
         "abandon_too_early_on_streams": falsify_message(_end_early_on_streams, -1, to_all=True),
     },
     Invariant.DEADLINE_MISSED: {"abandon_late": alone(_end_at(3_000))},
-    Invariant.COMPENSATION_WRONG: {"abandon_in_an_outage": alone(_lose_time_in_an_outage)},
+    Invariant.COMPENSATION_WRONG: {
+        "abandon_in_an_outage": alone(omit_compensation(lambda table: len(table.transitions)))
+    },
     Invariant.RESULT_DIFFERS: {
         "rank_an_abandoned_table": change_replay(lambda lines: lines[-1]["result"].update(ranking=[[0], [1, 2, 3]])),
     },
