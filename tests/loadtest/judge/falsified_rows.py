@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import grpc
@@ -13,7 +14,7 @@ from loadtest.record import DeliveryLimit, Ledger, Outage, SeatRecord, Sent, Sto
 from tests.loadtest.judge.falsified_answers import change_answer
 from tests.loadtest.judge.falsified_records import change_replay, change_sheet
 from tests.loadtest.judge.played import AcceptedAction, PlayedTable
-from tests.loadtest.judge.viewer_records import Cases, Falsify, falsify_message, reason_of, received_at
+from tests.loadtest.judge.viewer_records import Cases, Falsify, delay, falsify_message, reason_of, received_at
 
 MIDDLE = 40
 """The index of a row in the middle of the log."""
@@ -125,14 +126,10 @@ def change_ledger(change: Callable[[Ledger], dict[str, Any]]) -> Falsify:
 # Time
 
 
-def omit_compensation(acted: Callable[[PlayedTable], int]) -> Falsify:
-    """Add an outage just before an entry of the engine, without compensation."""
-
-    def falsify(record: TableRecord, table: PlayedTable) -> None:
-        at = table.transitions[acted(table) - 1].entry.at
-        record.outages = (*record.outages, Outage(at - 20_000, at - 15_000))
-
-    return falsify
+def omit_compensation(record: TableRecord, table: PlayedTable, index: int | None = None) -> None:
+    """Add an outage just before an entry of the engine, or else a time-out, without compensation."""
+    at = table.transitions[timed_out(table) - 1 if index is None else index].entry.at
+    record.outages = (*record.outages, Outage(at - 20_000, at - 15_000))
 
 
 def time_out_early_rows(record: TableRecord, table: PlayedTable) -> None:
@@ -147,13 +144,9 @@ def wait_too_long(record: TableRecord, table: PlayedTable) -> None:
 
 
 def time_out_early_by_the_players_clock(record: TableRecord, table: PlayedTable) -> None:
-    sequence = timed_out(table)
     for viewer in record.viewers:
         viewer.opened = [opened._replace(at_milliseconds=opened.at_milliseconds - 10_000) for opened in viewer.opened]
-        viewer.received = [
-            received._replace(at_milliseconds=received.at_milliseconds - 10_000 * (index >= sequence - 1))
-            for index, received in enumerate(viewer.received)
-        ]
+        delay(viewer, -10_000, timed_out(table) - 1)
 
 
 def time_out_after_a_sent_action(record: TableRecord, table: PlayedTable) -> None:
@@ -182,10 +175,7 @@ def time_out_before_leaving(record: TableRecord, table: PlayedTable) -> None:
 
 def receive_late(record: TableRecord, _: PlayedTable) -> None:
     record.delivery = DeliveryLimit(1_000)
-    viewer = record.viewers[0]
-    viewer.received[MIDDLE:] = [
-        received._replace(at_milliseconds=received.at_milliseconds + 2_000) for received in viewer.received[MIDDLE:]
-    ]
+    delay(record.viewers[0], 2_000, MIDDLE)
 
 
 ROWS: Cases = {
@@ -257,7 +247,7 @@ ROWS: Cases = {
     },
     Invariant.COMPENSATION_WRONG: {
         "compensate_without_an_outage": lambda record, _: setattr(record, "outages", ()),
-        "omit_compensation": omit_compensation(timed_out),
+        "omit_compensation": omit_compensation,
     },
     Invariant.TIMEOUT_TOO_EARLY: {
         "time_out_early": alone(time_out_early_rows),
@@ -295,13 +285,9 @@ def _continue_after_the_end(record: TableRecord, table: PlayedTable) -> None:
     change_rows(record, lambda entries: entries.append(late))
 
 
-def _end_at(offset: int) -> Falsify:
+def _end_at(record: TableRecord, table: PlayedTable, offset: int) -> None:
     """Let the table end some milliseconds after its deadline."""
-
-    def falsify(record: TableRecord, table: PlayedTable) -> None:
-        change_row(record, -1, at=table.transitions[-2].entry.deadline + offset, committed_milliseconds=None)
-
-    return falsify
+    change_row(record, -1, at=table.transitions[-2].entry.deadline + offset, committed_milliseconds=None)
 
 
 def _end_early_on_streams(event: engine_pb2.TableEvent, table: PlayedTable) -> None:
@@ -340,13 +326,11 @@ LIMITED: Cases = {
 ABANDONED: Cases = {
     Invariant.LOG_BROKEN: {"play_on_without_people": alone(_play_on_in_rows)},
     Invariant.TIMEOUT_TOO_EARLY: {
-        "abandon_too_early": alone(_end_at(-1)),
+        "abandon_too_early": alone(partial(_end_at, offset=-1)),
         "abandon_too_early_on_streams": falsify_message(_end_early_on_streams, -1, to_all=True),
     },
-    Invariant.DEADLINE_MISSED: {"abandon_late": alone(_end_at(3_000))},
-    Invariant.COMPENSATION_WRONG: {
-        "abandon_in_an_outage": alone(omit_compensation(lambda table: len(table.transitions)))
-    },
+    Invariant.DEADLINE_MISSED: {"abandon_late": alone(partial(_end_at, offset=3_000))},
+    Invariant.COMPENSATION_WRONG: {"abandon_in_an_outage": alone(partial(omit_compensation, index=-1))},
     Invariant.RESULT_DIFFERS: {
         "rank_an_abandoned_table": change_replay(lambda lines: lines[-1]["result"].update(ranking=[[0], [1, 2, 3]])),
     },

@@ -1,6 +1,7 @@
 """Records in which viewers received wrong messages."""
 
 from collections.abc import Callable
+from functools import partial
 
 import grpc
 
@@ -18,6 +19,7 @@ from tests.loadtest.judge.viewer_records import (
     Falsify,
     add_delayed_spectator,
     change_message,
+    delay,
     falsify_message,
     receive,
     received_at,
@@ -52,14 +54,9 @@ def change_resumed(change: Callable[[Event, PlayedTable], object]) -> Falsify:
     return falsify
 
 
-def heartbeat(offset: int) -> Falsify:
-    """Add a heartbeat with a wrong sequence."""
-
-    def falsify(record: TableRecord, table: PlayedTable) -> None:
-        sequence = len(table.transitions) + offset
-        receive(record.viewers[SEAT], table, 1, Event(heartbeat=engine_pb2.Heartbeat(sequence=sequence)))
-
-    return falsify
+def send_a_heartbeat(record: TableRecord, table: PlayedTable, offset: int) -> None:
+    sequence = len(table.transitions) + offset
+    receive(record.viewers[SEAT], table, 1, Event(heartbeat=engine_pb2.Heartbeat(sequence=sequence)))
 
 
 def add_view(change: Callable[[engine_pb2.Snapshot, PlayedTable], object]) -> Falsify:
@@ -99,17 +96,15 @@ def count_additional_card(reason: facts_pb2.MoveReason.ValueType) -> Falsify:
 def act_late(record: TableRecord, _: PlayedTable) -> None:
     """Let nobody act for long, though all players always act soon."""
 
-    def delay(event: Event) -> None:
+    def store_late(event: Event) -> None:
         event.update.stored_unix_ms += MAX_PAUSE_MILLISECONDS
 
     for viewer in record.viewers:
         viewer.thinks_milliseconds = 1_000
         viewer.sent, viewer.answered = [], []
-        for index, received in enumerate(viewer.received[MIDDLE:], MIDDLE):
-            viewer.received[index] = received._replace(
-                at_milliseconds=received.at_milliseconds + MAX_PAUSE_MILLISECONDS
-            )
-            change_message(viewer, index, delay)
+        delay(viewer, MAX_PAUSE_MILLISECONDS, MIDDLE)
+        for index in range(MIDDLE, len(viewer.received)):
+            change_message(viewer, index, store_late)
 
 
 def send_a_second_snapshot(record: TableRecord, table: PlayedTable) -> None:
@@ -146,15 +141,10 @@ def show_a_spectator(record: TableRecord, table: PlayedTable) -> None:
     reveal_moved_card(facts_pb2.Place(hand=0))(record, table)
 
 
-def show_before_the_watch_delay(index: int) -> Falsify:
-    """Return a falsification that brings a message of a delayed spectator too early."""
-
-    def falsify(record: TableRecord, table: PlayedTable) -> None:
-        viewer = add_delayed_spectator(record, table)
-        early = viewer.received[index]
-        viewer.received[index] = early._replace(at_milliseconds=early.at_milliseconds - 1_000)
-
-    return falsify
+def show_before_the_watch_delay(record: TableRecord, table: PlayedTable, index: int = MIDDLE) -> None:
+    viewer = add_delayed_spectator(record, table)
+    early = viewer.received[index]
+    viewer.received[index] = early._replace(at_milliseconds=early.at_milliseconds - 1_000)
 
 
 def show_in_get_view_before_the_watch_delay(record: TableRecord, table: PlayedTable) -> None:
@@ -206,13 +196,13 @@ def _later(message: Event, _: PlayedTable) -> None:
 
 STREAMS: Cases = {
     Invariant.SHOWN_TOO_EARLY: {
-        "show_before_the_watch_delay": show_before_the_watch_delay(MIDDLE),
-        "show_a_snapshot_before_the_watch_delay": show_before_the_watch_delay(0),
+        "show_before_the_watch_delay": show_before_the_watch_delay,
+        "show_a_snapshot_before_the_watch_delay": partial(show_before_the_watch_delay, index=0),
         "show_in_get_view_before_the_watch_delay": show_in_get_view_before_the_watch_delay,
     },
     Invariant.SEQUENCE_GAP: {
         "omit": change_received(lambda messages: messages.pop(MIDDLE)),
-        "heartbeat_ahead": heartbeat(1),
+        "heartbeat_ahead": partial(send_a_heartbeat, offset=1),
         "begin_without_a_snapshot": change_received(lambda messages: messages.pop(0)),
         "skip_when_resumed": skip_when_resumed,
         "resume_with_a_snapshot": resume_with_a_snapshot,
@@ -220,7 +210,7 @@ STREAMS: Cases = {
         "resume_with_a_heartbeat": change_resumed(begin_with_a_heartbeat),
     },
     Invariant.SEQUENCE_REPEAT: {
-        "heartbeat_behind": heartbeat(-1),
+        "heartbeat_behind": partial(send_a_heartbeat, offset=-1),
         "send_a_second_snapshot": send_a_second_snapshot,
         "send_twice": change_received(lambda messages: messages.insert(MIDDLE, messages[MIDDLE])),
         "go_back_to_a_snapshot": change_received(lambda messages: messages.insert(MIDDLE, messages[0])),

@@ -91,17 +91,15 @@ def add_delayed_spectator(
     record: TableRecord, table: PlayedTable, begins_at: int = 5, drops: dict[int, int | None] | None = None
 ) -> SeatRecord:
     """Give the table of a record a watch delay and a spectator, whose record is returned; see `seat_record`."""
-    one, delay = seat_record(table, SPECTATOR, begins_at, drops), DELAY_SECONDS * 1000
-    one.opened = [opened._replace(at_milliseconds=opened.at_milliseconds + delay) for opened in one.opened]
-    one.received = [received._replace(at_milliseconds=received.at_milliseconds + delay) for received in one.received]
+    one, later = seat_record(table, SPECTATOR, begins_at, drops), DELAY_SECONDS * 1000
+    one.opened = [opened._replace(at_milliseconds=opened.at_milliseconds + later) for opened in one.opened]
+    delay(one, later)
     record.viewers.append(one)
     for viewer in record.viewers:
-        change_message(viewer, 0, _set_watch_delay)
+        change_message(
+            viewer, 0, lambda event: setattr(event.snapshot.table.access.watch_delay, "seconds", DELAY_SECONDS)
+        )
     return one
-
-
-def _set_watch_delay(event: engine_pb2.TableEvent) -> None:
-    event.snapshot.table.access.watch_delay.seconds = DELAY_SECONDS
 
 
 def _open(record: SeatRecord, table: PlayedTable, viewer: int, sequence: int, after: int | None) -> None:
@@ -181,6 +179,14 @@ def change_message(viewer: SeatRecord, index: int, change: Callable[[engine_pb2.
     message = engine_pb2.PlayTableResponse.FromString(viewer.received[index].body)
     change(message.table_event)
     viewer.received[index] = viewer.received[index]._replace(body=message.SerializeToString())
+
+
+def delay(viewer: SeatRecord, milliseconds: int, since: int = 0) -> None:
+    """Let a viewer receive all messages from an index on so much later."""
+    viewer.received[since:] = [
+        received._replace(at_milliseconds=received.at_milliseconds + milliseconds)
+        for received in viewer.received[since:]
+    ]
 
 
 def falsify_message(
