@@ -112,9 +112,9 @@ def _check_refusal(context: AnswerContext, sent: Sent, answer: Answered) -> Iter
     # Entries in the meantime may explain another refusal.
     if is_expected or (expected.reason in _MAY_CHANGE and answer.reason in _CODES and not unexplained):
         return
-    detail = f"{context.viewer.name}: {expected.name} was refused with {reason_text(answer.reason) or answer.code}"
     due = reason_text(expected.reason) or expected.code
-    yield Invariant.WRONG_REFUSAL, sent.expected_sequence or 0, f"{detail}, {due} was due"
+    detail = f"{name}: {expected.name} was refused with {reason or answer.code}, {due} was due"
+    yield Invariant.WRONG_REFUSAL, at, detail
 
 
 def _unexplained_refusal(context: AnswerContext, sent: Sent, answer: Answered) -> Iterator[Found]:
@@ -222,7 +222,7 @@ def _not_there(context: AnswerContext, sequence: int, act: ReplayAction, replay:
     elif log.ended is not None and sequence > log.ended:
         return f"and the game ended with {log.ended}"
     if replay is not None and number is not None:
-        line = replay.entries[number - 1].line if 1 <= number <= len(replay.entries) else {}
+        line = replay.line(number)
         stored = line.get("seat"), canonical(line.get("action", {})), line.get("auto")
         if stored != (seat if seat is not None else line.get("seat"), canonical(act), None):
             return f"the replay has {dict(line)}"
@@ -257,9 +257,8 @@ def check_entries_requested(seat: int, contexts: Sequence[AnswerContext], replay
 
 def _can_be(context: AnswerContext, sequence: int, act: ReplayAction, replay: Replay | None) -> bool:
     """Return whether an entry can be this action, as far as the entry is known."""
-    number = context.numbers.get(sequence)
-    if replay is not None and number is not None and 1 <= number <= len(replay.entries):
-        return canonical(replay.entries[number - 1].line.get("action", {})) == canonical(act)
+    if replay is not None and (line := replay.line(context.numbers.get(sequence))):
+        return canonical(line.get("action", {})) == canonical(act)
     return context.log.public[sequence].cards in ((), cards_put(act))
 
 

@@ -65,9 +65,7 @@ def check_watch_delay(history: ViewerHistory, log: Log, clock_offset: int) -> It
     The players' clock is at most `clock_offset` milliseconds ahead of the services'.
     """
     delay = history.delay_milliseconds
-    known = [(sequence, state.received_milliseconds) for sequence, state in history.states.items()]
-    known += [(snapshot.sequence, at) for at, snapshot in history.views]
-    for sequence, at in known if delay else ():
+    for at, sequence in history.seen if delay else ():
         entry = log.entries.get(sequence)
         early = entry.stored_unix_ms + delay - (at - clock_offset) if entry is not None else 0
         if early > SLACK_MILLISECONDS:

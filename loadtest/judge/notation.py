@@ -26,17 +26,10 @@ CARDS: Mapping[int, Card] = MappingProxyType(
 """The texts of cards by the contract's number."""
 _AS_TEXT = json.JSONEncoder(sort_keys=True).encode
 _SUITS = "?CDHS"
-_MALFORMED: ReplayAction = {"type": "none"}
-_BARE_VERBS: Mapping[str, ReplayAction] = MappingProxyType(
-    {
-        "pass_turn": {"type": "pass"},
-        "match_bid": {"type": "match"},
-        "yield_bid": {"type": "yield"},
-        "keep_bid": {"type": "keep"},
-        "stand_pat": {"type": "swap", "cards": []},
-        "throw_down": {"type": "throw_down"},
-    }
+_BARE_VERBS: Mapping[str | None, str] = MappingProxyType(
+    {"pass_turn": "pass", "match_bid": "match", "yield_bid": "yield", "keep_bid": "keep", "throw_down": "throw_down"}
 )
+"""The replay's types of actions that have nothing but a verb."""
 _NO_CARDS: ReplayAction = {"type": "swap", "cards": []}
 AUTO: Mapping[int, str] = MappingProxyType({engine_pb2.ACTED_BY_TIMEOUT: "timeout", engine_pb2.ACTED_BY_BOT: "bot"})
 """The replay's value of `auto` by the contract's number."""
@@ -116,8 +109,10 @@ def act_of(action: actions_pb2.Action) -> ReplayAction:
             declared = action.declare_word
             cards = {"cards": cards_of(declared.cards)} if declared.cards else {}
             return {"type": "declare", "word": declared.word} | _present(declared, "seat", "amount") | cards
+        case "stand_pat":
+            return dict(_NO_CARDS)
         case verb:
-            return dict(_BARE_VERBS.get(verb or "", _MALFORMED))
+            return {"type": _BARE_VERBS.get(verb, "none")}
 
 
 def _present(message: Any, *names: str) -> ReplayAction:

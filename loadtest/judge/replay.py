@@ -54,6 +54,10 @@ class Replay:
         """All rounds."""
         return [ended for entry in self.entries for ended in entry.rounds]
 
+    def line(self, number: int | None) -> Mapping[str, Any]:
+        """Return the line of an entry by its number; empty without such an entry."""
+        return self.entries[number - 1].line if number is not None and 1 <= number <= len(self.entries) else {}
+
     @property
     def added(self) -> list[bytes]:
         """The client seed of each seat."""

@@ -57,12 +57,7 @@ _AGREED = {"restart_same": "same", "restart_new": "new"}
 
 
 class UnreadableRow(Exception):
-    """A row is not in the format above; `sequence` is that of its entry, 0 for the table's own row."""
-
-    def __init__(self, sequence: int, detail: str) -> None:
-        super().__init__(sequence, detail)
-        self.sequence = sequence
-        self.detail = detail
+    """A row is not in the format above; the arguments are the sequence of its entry, 0 for the table, and a detail."""
 
 
 class Row(NamedTuple):

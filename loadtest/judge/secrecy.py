@@ -10,18 +10,7 @@ from loadtest.judge.notation import CARDS
 from loadtest.judge.streams import ViewerHistory, ViewerState, differences, state_of
 from loadtest.judge.violations import Found, Invariant
 
-_PUBLIC_FACTS = frozenset(
-    [
-        "round_started",
-        "trick_taken",
-        "seat_out",
-        "hand_revealed",
-        "mark_changed",
-        "turn_changed",
-        "round_ended",
-        "game_ended",
-    ]
-)
+_PARTLY_PRIVATE_FACTS = frozenset({"cards_moved", "called", "contract_changed", "card_order_changed"})
 _COUNTED_BY_ALL = (facts_pb2.MOVE_REASON_DEAL, facts_pb2.MOVE_REASON_DRAW, facts_pb2.MOVE_REASON_PENALTY)
 """Reasons of face-down moves that are public; others may be sent to the acting seat alone, or first."""
 PileKey: TypeAlias = tuple[str, int | None]
@@ -141,7 +130,7 @@ def public_part(update: engine_pb2.TableUpdate, face_down: Collection[PileKey]) 
     public.ClearField("legal_actions")
     for fact in update.facts:
         kind = fact.WhichOneof("fact")
-        if kind in _PUBLIC_FACTS and not is_face_down(fact.mark_changed.mark.name):
+        if kind not in _PARTLY_PRIVATE_FACTS and not is_face_down(fact.mark_changed.mark.name):
             public.facts.append(fact)
         elif kind == "cards_moved":
             source = fact.cards_moved.source

@@ -74,7 +74,7 @@ def _rows_of(record: TableRecord, found: list[Found]) -> Rows | None:
     try:
         return read_rows(record.stored) if record.stored is not None else None
     except UnreadableRow as fault:
-        found.append((Invariant.LOG_BROKEN, fault.sequence, fault.detail))
+        found.append((Invariant.LOG_BROKEN, *fault.args))
         return None
 
 
@@ -182,13 +182,7 @@ def compare_received(invariant: Invariant, kept: Mapping[int, Row | ReplayEntry]
 
 def check_shown_entries(history: ViewerHistory, rows: Rows) -> Iterator[Found]:
     """Yield entries that a viewer received before they were committed, or that are not stored."""
-    seen = [
-        (message.received.at_milliseconds, message.sequence)
-        for message in history.messages
-        if message.event.WhichOneof("event_kind") in ("update", "snapshot")
-    ]
-    seen += [(at, snapshot.sequence) for at, snapshot in history.views]
-    for at, sequence in seen:
+    for at, sequence in history.seen:
         if sequence and (reason := _not_yet(rows.by_sequence.get(sequence), at)):
             yield Invariant.SHOWN_BEFORE_STORED, sequence, f"{history.name} received the entry, {reason}"
 

@@ -85,6 +85,14 @@ class ViewerHistory:
         return "a spectator" if self.seat is None else f"seat {self.seat}"
 
     @property
+    def seen(self) -> list[tuple[int, int]]:
+        """The times and sequences of all entries and snapshots on streams, and then of answers of GetView."""
+        kinds = ("update", "snapshot")
+        messages = [it for it in self.messages if it.event.WhichOneof("event_kind") in kinds]
+        views = [(at, snapshot.sequence) for at, snapshot in self.views]
+        return [*((it.received.at_milliseconds, it.sequence) for it in messages), *views]
+
+    @property
     def delay_milliseconds(self) -> int:
         """The time by which the viewer sees the table later: the watch delay for a spectator."""
         return self.info.access.watch_delay.seconds * 1000 if self.seat is None else 0

@@ -16,7 +16,7 @@ from croupier.games.solo.state import SoloState
 from croupier.games.thulla.state import ThullaState
 from loadtest.judge.rules.interface import Card, JudgeTable, Options, Round
 from loadtest.judge.rules.jossing import JossingTable
-from loadtest.judge.rules.one_oh_one.table import OneOhOneTable
+from loadtest.judge.rules.one_oh_one import OneOhOneTable
 from loadtest.judge.rules.one_ten.table import OneTenTable
 from loadtest.judge.rules.solo.hand import Hand
 from loadtest.judge.rules.solo.table import SoloTable

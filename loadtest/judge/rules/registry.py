@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from loadtest.judge.rules.interface import JudgeTable, Options
 from loadtest.judge.rules.jossing import JossingTable
-from loadtest.judge.rules.one_oh_one.table import OneOhOneTable
+from loadtest.judge.rules.one_oh_one import OneOhOneTable
 from loadtest.judge.rules.one_ten.table import OneTenTable
 from loadtest.judge.rules.solo.table import SoloTable
 from loadtest.judge.rules.thulla import ThullaTable

@@ -64,12 +64,6 @@ def highest_trump(cards: list[Card], trump: str) -> int | None:
     return None
 
 
-def best_card(cards: list[Card], trump: str) -> int:
-    """Return the index of the card that takes the trick, the led one first (110-TRICK-5, 110-RANK-6)."""
-    index = highest_trump(cards, trump)
-    return index if index is not None else cards.index(next(best for best in PLAIN[cards[0][1]] if best in cards))
-
-
 def forced_out(hand: list[Card], trick: list[Card], trump: str) -> list[Card]:
     """Return the reneging cards of a hand that one of higher rank in the trick calls out (110-REN-3 to 110-REN-5)."""
     highest = max([renege_rank(card, trump) for card in trick], default=0)
@@ -108,8 +102,12 @@ class PlayedRound(NamedTuple):
 
 
 def taker(trick: Trick, trump: str) -> int:
-    """Return the seat that takes a trick."""
-    return trick[best_card([card for card, _ in trick], trump)][1]
+    """Return the seat that takes a trick, the led card first (110-TRICK-5, 110-RANK-6)."""
+    cards = [card for card, _ in trick]
+    index = highest_trump(cards, trump)
+    if index is None:
+        index = cards.index(next(best for best in PLAIN[cards[0][1]] if best in cards))
+    return trick[index][1]
 
 
 def bonus_trick(played: PlayedRound) -> int | None:

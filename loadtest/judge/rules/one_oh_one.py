@@ -1,16 +1,57 @@
-"""The table: deals, turns, the stock, and the end of rounds and of the game."""
+"""The judge's rules of 101, in the order of docs/rules/one_oh_one.md, whose rule ids are in the comments."""
 
 from loadtest.judge.rules import interface
-from loadtest.judge.rules.cards import SUITS, grouped, open_piles
-from loadtest.judge.rules.one_oh_one.cards import (
-    cards_taken,
-    corrected,
-    deck_of,
-    in_order,
-    is_queen,
-    points_of,
-    turn_missed,
-)
+from loadtest.judge.rules.cards import PACK, RANKS, SUITS, grouped, open_piles
+
+COSTS = {"T": 10, "J": 2, "Q": 3, "K": 4, "A": 11, **{rank: int(rank) for rank in "23456789"}}
+
+
+def deck_of(count: int) -> list[interface.Card]:
+    """Return 36, 52 or 104 cards, in order."""
+    pack = [card for card in PACK if count > 36 or card[0] in RANKS[4:]]
+    return in_order(pack + pack if count == 104 else pack)
+
+
+def in_order(cards: list[interface.Card]) -> list[interface.Card]:
+    """Return cards in the order of shuffles: by suit, from the lowest rank up, equal cards side by side."""
+    return sorted(cards, key=PACK.index)
+
+
+def is_queen(card: interface.Card) -> bool:
+    return card[0] == "Q"
+
+
+def cards_taken(card: interface.Card) -> int:
+    """Return the number of cards that the next player takes when a card is played: 101-SEVEN-1, 101-KING-1."""
+    if card[0] == "7":
+        return 2
+    return 5 if card == "KS" else 0
+
+
+def turn_missed(card: interface.Card) -> bool:
+    """Return whether the next player misses a turn when a card is played: 101-SEVEN-1, 101-KING-1, 101-ACE-1."""
+    return card[0] in "7A" or card == "KS"
+
+
+def queen_points(card: interface.Card) -> int:
+    """Return the points of a queen in a hand of queens, which it takes off as last card: 101-POINTS-3, 101-POINTS-4."""
+    return 40 if card == "QH" else 20
+
+
+def points_of(seat: int, winner: int, hand: list[interface.Card], last_card: interface.Card) -> int:
+    """Return the points of a seat with this hand at the end of a round."""
+    if seat == winner:
+        return -queen_points(last_card) if is_queen(last_card) else 0  # 101-POINTS-4
+    if all(is_queen(card) for card in hand):
+        return sum(queen_points(card) for card in hand)  # 101-POINTS-3
+    return sum(COSTS[card[0]] for card in hand)  # 101-POINTS-1, 101-POINTS-2
+
+
+def corrected(score: int, options: interface.Options) -> int:
+    """Return a score after the options that set it to 0: 101-SCORE-2, then 101-SCORE-3."""
+    if options["floor_zero"] and score < 0:
+        score = 0
+    return 0 if options["exact_101_reset"] and score == 101 else score
 
 
 class OneOhOneTable(interface.JudgeTable):
@@ -139,13 +180,9 @@ class OneOhOneTable(interface.JudgeTable):
         self.starter = self.turn = starter
         self.winner = None
         self.pile = []
-        self.stock = list(cards)
-        self.hands = [[] for _ in range(self.seats)]
-        for _ in range(5):
-            seat = starter
-            for _ in self.in_game:
-                self.hands[seat].append(self.stock.pop(0))
-                seat = self.next_player(seat)
+        order = [seat for seat in self.clockwise_from(starter) if seat in self.in_game]
+        dealt, self.stock = cards[: 5 * len(order)], cards[5 * len(order) :]
+        self.hands = [dealt[order.index(seat) :: len(order)] if seat in order else [] for seat in range(self.seats)]
         self.dealt_last = self.hands[starter][-1]
         hands = [list(hand) for hand in self.hands]
         return {"type": "deal", "starter": starter, "hands": hands, "stock": list(self.stock)}
