@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from croupier_api.v1 import engine_pb2
-from loadtest.judge.log import Timeline, log_of
+from loadtest.judge.log import log_of
 from loadtest.judge.notation import Deck
 from loadtest.judge.streams import history_of
 from loadtest.judge.timeouts import pauses
@@ -209,7 +209,7 @@ def describe_pause(record: TableRecord, now: int) -> Iterator[str]:
     """Yield a line on the last pause of a table, and what the seats to act last received and sent; nothing without."""
     histories = [history_of(viewer, record.seats, Deck(record.deck)) for viewer in record.viewers]
     log = log_of(histories)
-    last = next(reversed([*pauses(log, Timeline(log, histories).clock_offset, now)]), None)
+    last = next(reversed([*pauses(log, now)]), None)
     if last is None or last.ended != now:
         return
     deadline = log.states[log.last].clock.deadline_unix_ms if log.last in log.states else 0

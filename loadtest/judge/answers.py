@@ -10,7 +10,7 @@ from typing import TypeAlias
 from grpc import StatusCode
 
 from croupier_api.v1.errors_pb2 import ErrorReason
-from loadtest.judge.log import Log, SequenceRange, Timeline
+from loadtest.judge.log import Log, SequenceRange
 from loadtest.judge.notation import act_sent, allows, canonical, cards_put, legal_of, reason_text
 from loadtest.judge.replay import Replay
 from loadtest.judge.rules.interface import Legal, ReplayAction
@@ -43,7 +43,6 @@ class AnswerContext:
 
     viewer: ViewerHistory
     log: Log
-    timeline: Timeline
     numbers: Mapping[int, int]
     positions: Mapping[int, Position]
     """Positions by the judge's rules, by number in the replay; empty without a verification."""
@@ -119,7 +118,7 @@ def _check_refusal(context: AnswerContext, sent: Sent, answer: Answered) -> Iter
 
 def _unexplained_refusal(context: AnswerContext, sent: Sent, answer: Answered) -> Iterator[Found]:
     """Yield a refusal without a cause in the log."""
-    possible, expected = context.timeline.possible_sequences(sent, answer), sent.expected_sequence
+    possible, expected = context.log.possible_sequences(sent, answer), sent.expected_sequence
     act, name = act_sent(sent.action), context.viewer.name
     match answer.reason:
         case ErrorReason.ERROR_REASON_STALE_SEQUENCE:

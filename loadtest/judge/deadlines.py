@@ -88,17 +88,14 @@ def _check_clock(sequence: int, clock: Clock, received: engine_pb2.TurnClock) ->
             yield Invariant.VIEW_DIFFERS, sequence, detail
 
 
-def check_last_deadline(log: Log, histories: Sequence[ViewerHistory], clock_offset: int) -> Iterator[Found]:
-    """Yield a deadline that passed without an entry.
-
-    The players' clock is at most `clock_offset` milliseconds ahead of the services'.
-    """
+def check_last_deadline(log: Log, histories: Sequence[ViewerHistory]) -> Iterator[Found]:
+    """Yield a deadline that passed without an entry."""
     state = log.states.get(log.last)
     if state is None or not log.entries or not state.clock.deadline_unix_ms:
         return
     at_end = [history for history in histories if history.last_received[1] == log.last]
     last_received = max((history.last_received[0] - history.delay_milliseconds for history in at_end), default=0)
-    passed = last_received - clock_offset - state.clock.deadline_unix_ms
+    passed = last_received - log.clock_offset - state.clock.deadline_unix_ms
     waits_for_bot = any(log.info.seats[seat].bot for seat in state.view.seats_to_act if seat < len(log.info.seats))
     if passed > SILENT_MILLISECONDS + THINKING_MILLISECONDS * waits_for_bot:
         yield Invariant.DEADLINE_MISSED, log.last, f"no entry {passed} ms after the deadline"

@@ -12,11 +12,8 @@ END_MILLISECONDS = 5_000
 """A viewer who leaves within this time after the end of a game may miss it."""
 
 
-def check_delivery(history: ViewerHistory, rows: Rows, limit: DeliveryLimit, clock_offset: int) -> Iterator[Found]:
-    """Yield the first entry of each stream that a viewer received too late, or never.
-
-    The players' clock is at most `clock_offset` milliseconds ahead of the services'.
-    """
+def check_delivery(history: ViewerHistory, log: Log, rows: Rows, limit: DeliveryLimit) -> Iterator[Found]:
+    """Yield the first entry of each stream that a viewer received too late, or never."""
     if history.record.reads_slowly or (history.record.impaired and not limit.applies_to_impaired):
         return
     for stream, opened in enumerate(history.record.opened):
@@ -32,7 +29,7 @@ def check_delivery(history: ViewerHistory, rows: Rows, limit: DeliveryLimit, clo
         )
         begins = opened.after_sequence if opened.after_sequence is not None else arrivals[0][1]
         for row in rows.entries[begins:]:
-            stored = _visible(row, clock_offset) + history.delay_milliseconds
+            stored = _visible(row, log) + history.delay_milliseconds
             if stored >= ends:
                 break
             arrived = next((at for at, sequence in arrivals if sequence >= row.sequence), ends)
@@ -43,7 +40,7 @@ def check_delivery(history: ViewerHistory, rows: Rows, limit: DeliveryLimit, clo
                 break
 
 
-def check_end_received(history: ViewerHistory, rows: Rows, clock_offset: int) -> Iterator[Found]:
+def check_end_received(history: ViewerHistory, log: Log, rows: Rows) -> Iterator[Found]:
     """Yield a viewer who stayed to the end of a game and did not receive it."""
     last = len(rows.entries)
     is_missed = (
@@ -53,29 +50,26 @@ def check_end_received(history: ViewerHistory, rows: Rows, clock_offset: int) ->
     )
     if not is_missed or rows.stored.status != "finished":
         return
-    visible = _visible(rows.entries[-1], clock_offset) + history.delay_milliseconds
+    visible = _visible(rows.entries[-1], log) + history.delay_milliseconds
     if not history.record.has_left(visible + END_MILLISECONDS):
         detail = f"{history.name} did not receive the end of the game, {last}"
         yield Invariant.STREAM_SILENT, history.last_received[1], detail
 
 
-def check_watch_delay(history: ViewerHistory, log: Log, clock_offset: int) -> Iterator[Found]:
-    """Yield the first entry that a spectator knew before the watch delay had passed.
-
-    The players' clock is at most `clock_offset` milliseconds ahead of the services'.
-    """
+def check_watch_delay(history: ViewerHistory, log: Log) -> Iterator[Found]:
+    """Yield the first entry that a spectator knew before the watch delay had passed."""
     delay = history.delay_milliseconds
     for at, sequence in history.seen if delay else ():
         entry = log.entries.get(sequence)
-        early = entry.stored_unix_ms + delay - (at - clock_offset) if entry is not None else 0
+        early = entry.stored_unix_ms + delay - (at - log.clock_offset) if entry is not None else 0
         if early > SLACK_MILLISECONDS:
             yield Invariant.SHOWN_TOO_EARLY, sequence, f"{history.name} knew it {early} ms before the watch delay"
             return
 
 
-def _visible(row: Row, clock_offset: int) -> int:
+def _visible(row: Row, log: Log) -> int:
     """Return the earliest time at which an entry may be received, by the players' clock."""
-    return row.committed if row.committed is not None else row.at + clock_offset
+    return row.committed if row.committed is not None else row.at + log.clock_offset
 
 
 def seen_by_all(histories: Sequence[ViewerHistory], until_milliseconds: int | None) -> Iterator[int]:
@@ -113,11 +107,10 @@ def _received_live(history: ViewerHistory, sequence: int, sent_at: int) -> int |
     return received.at_milliseconds
 
 
-def check_legal_actions(history: ViewerHistory, clock_offset: int) -> Iterator[Found]:
+def check_legal_actions(history: ViewerHistory, log: Log) -> Iterator[Found]:
     """Yield updates without legal actions after which the viewer is to act, unless later updates follow at once.
 
-    The next event of the stream follows at once if it is an entry that was stored before the update was received. The
-    players' clock is at most `clock_offset` milliseconds ahead of the services'.
+    The next event of the stream follows at once if it is an entry that was stored before the update was received.
     """
     # By stream: when the last event was received, and its sequence, if it is such an update.
     unfinished: dict[int, tuple[int, int]] = {}
@@ -126,7 +119,7 @@ def check_legal_actions(history: ViewerHistory, clock_offset: int) -> Iterator[F
         if event.WhichOneof("event_kind") is None:
             continue
         at, sequence = unfinished.pop(received.stream, (0, 0))
-        if sequence and not 0 < event.update.stored_unix_ms <= at - clock_offset + SLACK_MILLISECONDS:
+        if sequence and not 0 < event.update.stored_unix_ms <= at - log.clock_offset + SLACK_MILLISECONDS:
             yield Invariant.RULES_BROKEN, sequence, f"{history.name} received no legal actions though it was to act"
         has_actions, state = event.update.HasField("legal_actions"), history.states.get(message.sequence)
         is_to_act = state is not None and history.seat in state.view.seats_to_act

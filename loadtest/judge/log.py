@@ -16,6 +16,14 @@ SLACK_MILLISECONDS = 250
 """The tolerance for clocks and network delays."""
 
 
+class SequenceRange(NamedTuple):
+    """The sequences after one of which the engine judged an action; if not `is_certain`, it may be a later one."""
+
+    first: int
+    last: int
+    is_certain: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Log:
     """The entries of a table that any viewer received; it may have gaps."""
@@ -33,6 +41,17 @@ class Log:
     info: tables_pb2.Table
     view_times: Sequence[tuple[int, int]]
     """The time of each answer of GetView, with the sequence of its snapshot."""
+    clock_offset: int
+    """The most milliseconds by which the players' clock is ahead of the services'.
+
+    It is 0 if that is not known, because all viewers are delayed spectators.
+    """
+    sent_times: Sequence[tuple[int, int]]
+    """The sequence of each acknowledged action, with the time at which it was sent."""
+    received_times: Sequence[tuple[int, int]]
+    """Ascending times by the players' clock, each with the highest sequence that was received until then."""
+    stored_times: Sequence[tuple[int, int]]
+    """The same for entries when they were stored."""
 
     def seats_to_act(self, sequence: int) -> list[int] | None:
         """Return the seats to act after an entry; None where the log does not show them."""
@@ -43,9 +62,28 @@ class Log:
         """Return the sequences of actions by a seat's own player, rather than by a time-out or a bot."""
         return [sequence for sequence, entry in self.public.items() if entry.actor == seat and not entry.by]
 
+    def possible_sequences(self, sent: Sent, answered: Answered) -> SequenceRange:
+        """Return the sequences after which an action may have been judged; the first was received before it was sent.
+
+        It is 0 if nothing had been received then.
+        """
+        first = _highest_until(self.received_times, sent.at_milliseconds)
+        last = max(first, _highest_until(self.stored_times, answered.at_milliseconds + SLACK_MILLISECONDS))
+        later = [sequence for sequence, at in self.sent_times if at > answered.at_milliseconds]
+        is_certain = last < self.last or self.ended is not None or bool(later)
+        if later:
+            last = max(first, min(last, min(later) - 1))
+        return SequenceRange(first, last, is_certain)
+
 
 def log_of(histories: Sequence[ViewerHistory]) -> Log:
-    """Return the log of the entries that any of these viewers received."""
+    """Return the log of the entries that any of these viewers received, who get their seats by the table's data."""
+    info = next((history.info for history in histories if history.info.table_id), tables_pb2.Table())
+    player_ids = [player.player_id for player in info.seats]
+    for history in histories:
+        # Also without a message to the viewer.
+        if history.seat is None and history.record.player_id in player_ids:
+            history.seat = player_ids.index(history.record.player_id)
     entries: dict[int, engine_pb2.TableUpdate] = {}
     states: dict[int, ViewerState] = {}
     with_facts: set[int] = set()
@@ -59,9 +97,22 @@ def log_of(histories: Sequence[ViewerHistory]) -> Log:
     public = {sequence: _public(update, sequence in with_facts) for sequence, update in sorted(entries.items())}
     last = max([*entries, *states], default=0)
     ended = min((sequence for sequence, state in states.items() if state.view.ranking), default=None)
-    info = next((history.info for history in histories if history.info.table_id), tables_pb2.Table())
     view_times = [(at, snapshot.sequence) for history in histories for at, snapshot in history.views]
-    return Log(entries, public, states, last, ended, info, view_times)
+    stored = {sequence: entry.at for sequence, entry in public.items()}
+    acknowledged = [
+        (history.sent.get(answer.request_id), answer.at_milliseconds, answer.sequence)
+        for history in histories
+        for answer in history.record.answered
+        if answer.sequence is not None
+    ]
+    prompt = _first_received([history for history in histories if not history.delay_milliseconds])
+    known = [*prompt.items(), *((sequence, at) for _, at, sequence in acknowledged)]
+    # Nothing is received before it was stored.
+    offset = min((at - stored[sequence] for sequence, at in known if sequence in stored), default=0)
+    sent_times = [(sequence, sent[0].at_milliseconds) for sent, _, sequence in acknowledged if sent]
+    stored_times = _ascending({sequence: at + offset for sequence, at in stored.items()})
+    times = offset, sent_times, _ascending(_first_received(histories)), stored_times
+    return Log(entries, public, states, last, ended, info, view_times, *times)
 
 
 def _public(update: engine_pb2.TableUpdate, has_facts: bool) -> PublicEntry:
@@ -100,58 +151,6 @@ def _numbers(log: Log, sequences: Iterable[int], number: int, step: int, *, has_
             number += step
             numbers[sequence] = number
     return numbers
-
-
-class SequenceRange(NamedTuple):
-    """The sequences after one of which the engine judged an action; if not `is_certain`, it may be a later one."""
-
-    first: int
-    last: int
-    is_certain: bool
-
-
-class Timeline:
-    """The times at which entries were sent, stored and received, in milliseconds of the players' clock.
-
-    That clock is at most `clock_offset` milliseconds ahead of the services'; it is 0 if that is not known, because all
-    viewers are delayed spectators.
-    """
-
-    def __init__(self, log: Log, histories: Sequence[ViewerHistory]) -> None:
-        received = _first_received(histories)
-        acknowledged = [
-            (history, answer, answer.sequence)
-            for history in histories
-            for answer in history.record.answered
-            if answer.sequence is not None
-        ]
-        prompt = _first_received([history for history in histories if not history.delay_milliseconds])
-        known = [*prompt.items(), *((sequence, answer.at_milliseconds) for _, answer, sequence in acknowledged)]
-        stored = {sequence: update.stored_unix_ms for sequence, update in log.entries.items()}
-        # Nothing is received before it was stored.
-        self.clock_offset = min((at - stored[sequence] for sequence, at in known if sequence in stored), default=0)
-        self._last = log.last
-        self._is_over = log.ended is not None
-        self._sent = [
-            (sequence, history.sent[answer.request_id][0].at_milliseconds)
-            for history, answer, sequence in acknowledged
-            if answer.request_id in history.sent
-        ]
-        self._received = _ascending(received)
-        self._stored = _ascending({sequence: at + self.clock_offset for sequence, at in stored.items()})
-
-    def possible_sequences(self, sent: Sent, answered: Answered) -> SequenceRange:
-        """Return the sequences after which an action may have been judged; the first was received before it was sent.
-
-        It is 0 if nothing had been received then.
-        """
-        first = _highest_until(self._received, sent.at_milliseconds)
-        last = max(first, _highest_until(self._stored, answered.at_milliseconds + SLACK_MILLISECONDS))
-        later = [sequence for sequence, at in self._sent if at > answered.at_milliseconds]
-        is_certain = last < self._last or self._is_over or bool(later)
-        if later:
-            last = max(first, min(last, min(later) - 1))
-        return SequenceRange(first, last, is_certain)
 
 
 def _first_received(histories: Sequence[ViewerHistory]) -> dict[int, int]:

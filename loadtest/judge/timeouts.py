@@ -35,15 +35,12 @@ class _Timeout(NamedTuple):
     deadline: int
 
 
-def check_timeouts(log: Log, histories: Sequence[ViewerHistory], clock_offset: int) -> Iterator[Found]:
-    """Yield time-outs of players who could act.
-
-    Their clock is at most `clock_offset` milliseconds ahead of the services'.
-    """
+def check_timeouts(log: Log, histories: Sequence[ViewerHistory]) -> Iterator[Found]:
+    """Yield time-outs of players who could act."""
     for one in _timeouts(log):
         yield from _check_players_clock(one, log, histories)
         viewers = [viewer for viewer in histories if viewer.seat == one.seat]
-        records, deadline = [viewer.record for viewer in viewers], one.deadline + clock_offset
+        records, deadline = [viewer.record for viewer in viewers], one.deadline + log.clock_offset
         if any(it.impaired or it.reads_slowly or it.has_left(deadline) for it in records):
             continue
         for viewer in viewers:
@@ -129,13 +126,10 @@ class Pause(NamedTuple):
     ended: int
 
 
-def pauses(log: Log, clock_offset: int, until: int) -> Iterator[Pause]:
-    """Yield the pauses of a table, the last one until `until`, a time of the players' clock, unless the game is over.
-
-    That clock is at most `clock_offset` milliseconds ahead of the services'.
-    """
+def pauses(log: Log, until: int) -> Iterator[Pause]:
+    """Yield the pauses of a table, the last one `until` a time of the players' clock, unless the game is over."""
     # Entries without an action of a seat are shuffles, which belong to the action before, and agreed proposals.
-    times = [(sequence, entry.at + clock_offset) for sequence, entry in log.public.items() if not entry.is_meta]
+    times = [(sequence, entry.at + log.clock_offset) for sequence, entry in log.public.items() if not entry.is_meta]
     for (sequence, began), (following, ended) in pairwise((*times, (log.last + 1, until))):
         # Where entries are missing, such as before a snapshot, somebody may have acted.
         is_known = all(between in log.entries for between in range(sequence + 1, following))
@@ -143,12 +137,10 @@ def pauses(log: Log, clock_offset: int, until: int) -> Iterator[Pause]:
             yield Pause(sequence, seats, began, ended)
 
 
-def check_pauses(
-    log: Log, histories: Sequence[ViewerHistory], clock_offset: int, interruptions: Sequence[Outage]
-) -> Iterator[Found]:
+def check_pauses(log: Log, histories: Sequence[ViewerHistory], interruptions: Sequence[Outage]) -> Iterator[Found]:
     """Yield each pause in which a player was there, was to act, and always acts sooner; interruptions do not count."""
     last_received = max((history.last_received[0] for history in histories), default=0)
-    for pause in pauses(log, clock_offset, last_received):
+    for pause in pauses(log, last_received):
         if pause.ended - pause.began < MAX_PAUSE_MILLISECONDS:
             continue
         for history in histories:

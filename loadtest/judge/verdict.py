@@ -9,7 +9,7 @@ from loadtest.judge import delivery
 from loadtest.judge.answers import AnswerContext, check_acknowledgements, check_answers, check_entries_requested
 from loadtest.judge.deadlines import check_deadlines, check_last_deadline, check_row_times
 from loadtest.judge.knowledge import ShownCards
-from loadtest.judge.log import Log, Timeline, log_of
+from loadtest.judge.log import Log, log_of
 from loadtest.judge.notation import Deck
 from loadtest.judge.results import compare_ledger, compare_results, conduct_of, is_public, reported_rounds, sum_counts
 from loadtest.judge.secrecy import check_public_facts, check_secrecy, check_views
@@ -43,26 +43,20 @@ def judge(record: TableRecord) -> Verdict:
     deck = Deck(record.deck)
     histories = [history_of(viewer, record.seats, deck) for viewer in record.viewers]
     log = log_of(histories)
-    for history in histories:
-        if history.seat is None:
-            # By the table's data, also without a message to the viewer.
-            player_ids = [player.player_id for player in log.info.seats]
-            player_id = history.record.player_id
-            history.seat = player_ids.index(player_id) if player_id in player_ids else None
-    stored_game, timeline = read_stored_game(record, histories, log), Timeline(log, histories)
+    stored_game = read_stored_game(record, histories, log)
     found = [
         *(reported for viewer in record.viewers for reported in viewer.reported),
         *(found for history in histories for found in history.found),
         *check_public_facts(histories),
-        *_check_viewers(record, histories, log, stored_game, timeline.clock_offset),
+        *_check_viewers(record, histories, log, stored_game),
         *check_deadlines(log, record.late_milliseconds, record.abandoned_milliseconds),
-        *(check_last_deadline(log, histories, timeline.clock_offset) if record.late_milliseconds is not None else ()),
+        *(check_last_deadline(log, histories) if record.late_milliseconds is not None else ()),
         *stored_game.found,
-        *_check_actions(histories, log, stored_game, timeline),
+        *_check_actions(histories, log, stored_game),
         *_check_results(record, histories, log, stored_game),
         *_check_times(record, log, stored_game),
-        *check_timeouts(log, histories, timeline.clock_offset),
-        *check_pauses(log, histories, timeline.clock_offset, record.interruptions),
+        *check_timeouts(log, histories),
+        *check_pauses(log, histories, record.interruptions),
     ]
     violations = tuple(Violation(invariant, record.table_id, *where) for invariant, *where in found)
     is_verified = (
@@ -99,7 +93,7 @@ def _outcome(record: TableRecord, log: Log, stored_game: StoredGame) -> TableOut
 
 
 def _check_viewers(
-    record: TableRecord, histories: Sequence[ViewerHistory], log: Log, stored_game: StoredGame, clock_offset: int
+    record: TableRecord, histories: Sequence[ViewerHistory], log: Log, stored_game: StoredGame
 ) -> Iterator[Found]:
     shown: dict[bytes, ShownCards] = {}
     rows, positions = stored_game.rows, stored_game.positions
@@ -107,23 +101,21 @@ def _check_viewers(
     for history in histories:
         yield from check_secrecy(history, shown)
         yield from check_views(history)
-        yield from delivery.check_legal_actions(history, clock_offset)
+        yield from delivery.check_legal_actions(history, log)
         yield from check_positions(record.game, history, stored_game.numbers, positions)
         if is_offset_known:
-            yield from delivery.check_watch_delay(history, log, clock_offset)
+            yield from delivery.check_watch_delay(history, log)
         if rows is not None and record.is_finished:
-            yield from delivery.check_end_received(history, rows, clock_offset)
+            yield from delivery.check_end_received(history, log, rows)
         if rows is not None and record.delivery is not None:
-            yield from delivery.check_delivery(history, rows, record.delivery, clock_offset)
+            yield from delivery.check_delivery(history, log, rows, record.delivery)
 
 
-def _check_actions(
-    histories: Sequence[ViewerHistory], log: Log, stored_game: StoredGame, timeline: Timeline
-) -> Iterator[Found]:
+def _check_actions(histories: Sequence[ViewerHistory], log: Log, stored_game: StoredGame) -> Iterator[Found]:
     positions = stored_game.positions
     by_player: dict[str, list[AnswerContext]] = defaultdict(list)
     for history in histories:
-        context = AnswerContext(history, log, timeline, stored_game.numbers, positions)
+        context = AnswerContext(history, log, stored_game.numbers, positions)
         by_player[history.record.player_id].append(context)
         yield from check_answers(context)
         yield from check_acknowledgements(context, stored_game.replay, has_rows=stored_game.rows is not None)
