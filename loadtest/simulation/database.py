@@ -76,22 +76,18 @@ class SimulatedDatabase:
         """Wait for the lock; raises DatabaseFault while the database is down."""
         await self.faults.database_round_trip(self.name)
         self.check_reachable(transaction.process)
-        if self._owner is None:
-            self._owner = transaction
-        else:
-            await self._wait_for_lock(transaction)
+        if self._owner is not None:
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append((transaction, turn))
+            try:
+                await turn
+            except asyncio.CancelledError:
+                self.leave(transaction)
+                raise
+            if self._owner is not transaction:
+                raise DatabaseFault(LOST)
+        self._owner = transaction
         self.statements.begin()
-
-    async def _wait_for_lock(self, transaction: Transaction) -> None:
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((transaction, turn))
-        try:
-            await turn
-        except asyncio.CancelledError:
-            self.leave(transaction)
-            raise
-        if self._owner is not transaction:
-            raise DatabaseFault(LOST)
 
     def check_reachable(self, process: Process) -> None:
         """Raise DatabaseFault if a process cannot reach the database."""

@@ -4,7 +4,8 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from random import Random
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import grpc
 
@@ -37,11 +38,6 @@ Encode = Callable[[Any], bytes]
 Decode = Callable[[bytes], Any]
 
 
-class _Details(NamedTuple):
-    method: str
-    invocation_metadata: Metadata
-
-
 class SimulatedServer:
     """A gRPC server of one process, with the methods of grpc.aio.Server that the services use to register."""
 
@@ -61,12 +57,11 @@ class SimulatedServer:
         self._registered |= {f"/{service}/{method}": handler for method, handler in handlers.items()}
 
     async def _handler(self, method: str) -> Any:
+        async def continuation(_: Any) -> Any:
+            return self._registered.get(method)
+
         if method not in self._handlers:
-            details: Any = _Details(method, ())
-
-            async def continuation(_: Any) -> Any:
-                return self._registered.get(method)
-
+            details: Any = SimpleNamespace(method=method, invocation_metadata=())
             self._handlers[method] = await self._interceptor.intercept_service(continuation, details)
         return self._handlers[method]
 

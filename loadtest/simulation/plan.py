@@ -250,12 +250,5 @@ def _with_players(
 
 
 SCENARIOS: Mapping[str, Callable[[SimulationPlan, Random], SimulationPlan]] = MappingProxyType(
-    {
-        "absent": _absent,
-        "matched": _matched,
-        "contended": _contended,
-        "deployed": _deployed,
-        "bots": _bots,
-        "steady": _steady,
-    }
+    {change.__name__[1:]: change for change in (_absent, _matched, _contended, _deployed, _bots, _steady)}
 )

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
-from functools import partial
 from random import Random
 from typing import Any
 
@@ -69,11 +68,11 @@ class Player:
     def _is_drawn(self, share: float) -> bool:
         return self._random.random() < share and not self.only_plays
 
-    async def retry(self, attempt: Callable[[], Any]) -> Any:
+    async def retry(self, attempt: Callable[..., Any], *about: Any, **fields: Any) -> Any:
         """Retry until the services succeed."""
         while True:
             try:
-                return await attempt()
+                return await attempt(*about, **fields)
             except client.BrokenStream as fault:
                 self._findings.add(Invariant.SEQUENCE_GAP, f"{self.name}: {fault}")
                 return None
@@ -86,14 +85,9 @@ class Player:
 
     async def be_matched(self, plan: TablePlan) -> str:
         """Wait for quick match; returns the table's id."""
-        match = partial(
-            self._client.wait_for_match,
-            game=plan.game,
-            seat_count=plan.seats,
-            client_seed=self._random.randbytes(8),
-            request_id=self._client.new_request_id(),
-        )
-        table = await self.retry(match)
+        seed, request_id = self._random.randbytes(8), self._client.new_request_id()
+        asked = {"game": plan.game, "seat_count": plan.seats, "client_seed": seed, "request_id": request_id}
+        table = await self.retry(self._client.wait_for_match, **asked)
         return str(table.table_id)
 
     async def host(self, plan: TablePlan) -> str:
@@ -103,17 +97,11 @@ class Player:
             reserve_time=Duration(seconds=plan.reserve_seconds),
             bot_delay=Duration(nanos=plan.bot_delay_milliseconds * 1_000_000),
         )
-        create_table = partial(
-            self._client.create_table,
-            game=plan.game,
-            seat_count=plan.seats,
-            options=plan.options,
-            time_control=time_control,
-        )
-        answer = await self.retry(create_table)
+        asked = {"game": plan.game, "seat_count": plan.seats, "options": plan.options, "time_control": time_control}
+        answer = await self.retry(self._client.create_table, **asked)
         table_id = str(answer.table.table_id)
         for seat, bot in enumerate(plan.bots, start=1):
-            await self.retry(partial(self._client.add_bot, table_id=table_id, bot=bot, seat=seat))
+            await self.retry(self._client.add_bot, table_id=table_id, bot=bot, seat=seat)
         return table_id
 
     async def join(self, table_id: str) -> None:
@@ -159,12 +147,10 @@ class Player:
             voting.cancel()
 
     async def _take_turn(self, table: client.AsyncTable) -> None:
-        away = self._is_drawn(self._behaviour.absent)
-        await asyncio.sleep(
-            self._random.uniform(*ABSENT_SECONDS)
-            if away
-            else self._random.expovariate(1 / self._behaviour.think_seconds)
-        )
+        if self._is_drawn(self._behaviour.absent):
+            await asyncio.sleep(self._random.uniform(*ABSENT_SECONDS))
+        else:
+            await asyncio.sleep(self._random.expovariate(1 / self._behaviour.think_seconds))
         if not table.is_to_act:
             return
         sequence = table.sequence

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from loadtest.faults.rows import ledger_of
@@ -122,7 +121,7 @@ class Simulation(Environment):
 
     async def _run_as(self, player: Player, work: Callable[..., Coroutine[Any, Any, Any]], *about: Any) -> Any:
         """Run a player's coroutine in the player's process, with retries."""
-        return await player.process.start(player.retry(partial(work, *about)))
+        return await player.process.start(player.retry(work, *about))
 
     # The end
 
