@@ -5,14 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from grpc import StatusCode
 
 from croupier_api.v1.errors_pb2 import ErrorReason
 from loadtest.judge.log import Log, SequenceRange
 from loadtest.judge.notation import act_sent, allows, canonical, cards_put, legal_of, reason_text
-from loadtest.judge.replay import Replay
 from loadtest.judge.rules.interface import Legal, ReplayAction
 from loadtest.judge.streams import NOTIFICATION_MILLISECONDS, ViewerHistory
 from loadtest.judge.verification import Position
@@ -43,13 +42,13 @@ class AnswerContext:
 
     viewer: ViewerHistory
     log: Log
-    numbers: Mapping[int, int]
+    lines: Mapping[int, Mapping[str, Any]]
     positions: Mapping[int, Position]
-    """Positions by the judge's rules, by number in the replay; empty without a verification."""
+    """Lines of the replay, and positions by the judge's rules, by sequence, as StoredGame has them."""
 
     def legal_at(self, sequence: int) -> Legal | None:
         """Return the player's legal actions at a sequence: by the rules, else by the view; None if neither is known."""
-        position = self.positions.get(self.numbers.get(sequence, -1))
+        position = self.positions.get(sequence)
         if position is not None:
             return position.legal.get(-1 if self.viewer.seat is None else self.viewer.seat) or Legal([], [])
         state = self.viewer.states.get(sequence)
@@ -190,7 +189,7 @@ def _paired(
         yield request, answer
 
 
-def check_acknowledgements(context: AnswerContext, replay: Replay | None, *, has_rows: bool) -> Iterator[Found]:
+def check_acknowledgements(context: AnswerContext, *, has_rows: bool) -> Iterator[Found]:
     """Yield acknowledged actions that are not in the log as they were sent.
 
     With rows, late views are not judged: an engine that hung may answer with an old state.
@@ -200,7 +199,7 @@ def check_acknowledgements(context: AnswerContext, replay: Replay | None, *, has
         if answer.sequence is None or answer.request_id not in viewer.sent:
             continue
         act = act_sent(viewer.sent[answer.request_id][0].action)
-        difference = _not_there(context, answer.sequence, act, replay)
+        difference = _not_there(context, answer.sequence, act)
         if difference is None and not has_rows:
             since = answer.at_milliseconds + 2 * NOTIFICATION_MILLISECONDS
             below = [viewed for at, viewed in context.log.view_times if at > since and viewed < answer.sequence]
@@ -209,10 +208,10 @@ def check_acknowledgements(context: AnswerContext, replay: Replay | None, *, has
             yield Invariant.ACKNOWLEDGED_LOST, answer.sequence, f"{act} was acknowledged to {viewer.name}, {difference}"
 
 
-def _not_there(context: AnswerContext, sequence: int, act: ReplayAction, replay: Replay | None) -> str | None:
+def _not_there(context: AnswerContext, sequence: int, act: ReplayAction) -> str | None:
     """Return the difference between an entry and an acknowledged action; None without any, or if it is unknown."""
     log, seat = context.log, context.viewer.seat
-    entry, number = log.public.get(sequence), context.numbers.get(sequence)
+    entry, line = log.public.get(sequence), context.lines.get(sequence)
     if entry is not None and seat is not None:
         if entry.actor != seat or entry.by:
             return "the entry is not of this player"
@@ -220,15 +219,14 @@ def _not_there(context: AnswerContext, sequence: int, act: ReplayAction, replay:
             return f"the entry shows {entry.cards}"
     elif log.ended is not None and sequence > log.ended:
         return f"and the game ended with {log.ended}"
-    if replay is not None and number is not None:
-        line = replay.line(number)
+    if line is not None:
         stored = line.get("seat"), canonical(line.get("action", {})), line.get("auto")
         if stored != (seat if seat is not None else line.get("seat"), canonical(act), None):
             return f"the replay has {dict(line)}"
     return None
 
 
-def check_entries_requested(seat: int, contexts: Sequence[AnswerContext], replay: Replay | None) -> Iterator[Found]:
+def check_entries_requested(seat: int, contexts: Sequence[AnswerContext]) -> Iterator[Found]:
     """Yield entries of a seat, not by time-out, that its player did not request, or more than one for a request.
 
     `contexts` are all of this player at the table. An action without an answer of the engine may be stored once.
@@ -246,7 +244,7 @@ def check_entries_requested(seat: int, contexts: Sequence[AnswerContext], replay
     for sequence in contexts[0].log.played_by(seat):
         if sequence in acknowledged:
             continue
-        matching = next((act for act in unanswered if _can_be(contexts[0], sequence, act, replay)), None)
+        matching = next((act for act in unanswered if _can_be(contexts[0], sequence, act)), None)
         if matching is None:
             detail = f"seat {seat} did not request this entry, or it is stored twice"
             yield Invariant.ACTION_DUPLICATED, sequence, detail
@@ -254,9 +252,9 @@ def check_entries_requested(seat: int, contexts: Sequence[AnswerContext], replay
             unanswered.remove(matching)
 
 
-def _can_be(context: AnswerContext, sequence: int, act: ReplayAction, replay: Replay | None) -> bool:
+def _can_be(context: AnswerContext, sequence: int, act: ReplayAction) -> bool:
     """Return whether an entry can be this action, as far as the entry is known."""
-    if replay is not None and (line := replay.line(context.numbers.get(sequence))):
+    if line := context.lines.get(sequence):
         return canonical(line.get("action", {})) == canonical(act)
     return context.log.public[sequence].cards in ((), cards_put(act))
 

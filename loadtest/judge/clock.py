@@ -76,14 +76,13 @@ class Clock:
     @property
     def deadline(self) -> int | None:
         """The earliest deadline of the seats to act, 0 without any; None if it is not known."""
-        deadlines = [at for seat in self.since if (at := self.deadline_of(seat)) is not None]
-        return min(deadlines, default=0) if self.is_certain else None
+        return self.due[0] if self.is_certain else None
 
     @property
-    def due_seat(self) -> int | None:
-        """The seat to act with the earliest known deadline; None without any."""
+    def due(self) -> tuple[int, int | None]:
+        """The earliest known deadline of the seats to act, with its seat; 0 and None without any."""
         deadlines = [(at, seat) for seat in self.since if (at := self.deadline_of(seat)) is not None]
-        return min(deadlines)[1] if deadlines else None
+        return min(deadlines, default=(0, None))
 
     @property
     def is_deserted(self) -> bool:

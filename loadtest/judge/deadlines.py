@@ -56,7 +56,7 @@ def _check_entry(
         if waited > late + THINKING_MILLISECONDS * any(seat in clock.settings.bots for seat in clock.since):
             yield Invariant.DEADLINE_MISSED, f"the entry came {waited} ms after the deadline"
     is_end = entry.is_abandonment
-    seat = clock.due_seat if is_end else entry.actor if entry.by else None
+    seat = clock.due[1] if is_end else entry.actor if entry.by else None
     own = clock.ends_at if is_end else clock.deadline_of(seat) if seat is not None else None
     if entry.by == engine_pb2.ACTED_BY_TIMEOUT and own is not None and own == clock.ends_at:
         yield Invariant.LOG_BROKEN, "the engine played on though all people were away"

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 from loadtest.judge.rules.interface import Card, Shuffle
 
@@ -28,21 +29,17 @@ def deal(key: bytes, shuffle: Shuffle) -> tuple[list[Card], list[int]]:
     """Return the order of the cards that follows from the key, and the numbers drawn after it."""
     words = _stream(key, shuffle.round_number, shuffle.shuffle_number)
     cards = list(shuffle.cards)
-    i = len(cards) - 1
-    while i >= 1:
+    for i in range(len(cards) - 1, 0, -1):
         j = _draw(words, i + 1)
         cards[i], cards[j] = cards[j], cards[i]
-        i -= 1
     return cards, [_draw(words, bound) for bound in shuffle.draw_bounds]
 
 
 def _stream(key: bytes, round_number: int, shuffle_number: int) -> Iterator[int]:
-    block_number = 0
-    while True:
+    for block_number in count():
         block = hmac.digest(key, _number(round_number) + _number(shuffle_number) + _number(block_number), "sha256")
         for start in range(0, len(block), _WORD_BYTES):
             yield int.from_bytes(block[start : start + _WORD_BYTES])
-        block_number += 1
 
 
 def _draw(words: Iterator[int], bound: int) -> int:

@@ -54,9 +54,9 @@ class Replay:
         """All rounds."""
         return [ended for entry in self.entries for ended in entry.rounds]
 
-    def line(self, number: int | None) -> Mapping[str, Any]:
+    def line(self, number: int) -> Mapping[str, Any]:
         """Return the line of an entry by its number; empty without such an entry."""
-        return self.entries[number - 1].line if number is not None and 1 <= number <= len(self.entries) else {}
+        return self.entries[number - 1].line if 1 <= number <= len(self.entries) else {}
 
     @property
     def added(self) -> list[bytes]:

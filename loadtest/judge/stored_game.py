@@ -22,20 +22,18 @@ MAX_CLOCK_OFFSET_MILLISECONDS = 200
 
 @dataclass(frozen=True, slots=True)
 class StoredGame:
-    """The replay and the rows, as far as they can be read, their numbers, and their verification."""
+    """The replay and the rows, as far as they can be read, and their verification."""
 
     base: Replay | None
     """The game that is verified: the replay, or else the rows."""
     replay: Replay | None
     rows: Rows | None
-    numbers: Mapping[int, int]
+    lines: Mapping[int, Mapping[str, Any]]
+    """The lines of the replay by the sequences of events; a line is empty where the replay has none."""
+    positions: Mapping[int, Position]
+    """The positions after events, by their sequences; empty without a verification."""
     verification: Verification | None
     found: tuple[Found, ...]
-
-    @property
-    def positions(self) -> Mapping[int, Position]:
-        """The positions by the number of the event before them; empty without a verification."""
-        return dict(enumerate(self.verification.positions)) if self.verification is not None else {}
 
 
 def read_stored_game(record: TableRecord, histories: Sequence[ViewerHistory], log: Log) -> StoredGame:
@@ -47,7 +45,7 @@ def read_stored_game(record: TableRecord, histories: Sequence[ViewerHistory], lo
     base = replay or stored
     if base is None:
         found += _check_all_rows(rows, None, histories, log)
-        return StoredGame(None, None, None, {}, None, tuple(found))
+        return StoredGame(None, None, None, {}, {}, None, tuple(found))
     headers = [(Invariant.REPLAY_DIFFERS, 0, detail) for detail in replays.compare_header(base, log.info, histories)]
     numbers = whole.numbers if whole is not None else replay_numbers(log, len(base.entries))
     found += [*headers, *replays.check_seeds(base, record.commitment, log.info, histories)]
@@ -66,7 +64,10 @@ def read_stored_game(record: TableRecord, histories: Sequence[ViewerHistory], lo
     for invariant, number, detail in verification.faults if verification is not None else ():
         is_log = replay is None and invariant is Invariant.REPLAY_DIFFERS
         found.append((Invariant.LOG_BROKEN if is_log else invariant, sequences.get(number, number), detail))
-    return StoredGame(base, replay, whole, numbers, verification, tuple(found))
+    lines = {sequence: replay.line(number) for sequence, number in numbers.items()} if replay is not None else {}
+    positions = dict(enumerate(verification.positions)) if verification is not None else {}
+    after = {sequence: positions[number] for sequence, number in numbers.items() if number in positions}
+    return StoredGame(base, replay, whole, lines, after, verification, tuple(found))
 
 
 def _rows_of(record: TableRecord, found: list[Found]) -> Rows | None:

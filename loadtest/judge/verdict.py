@@ -96,13 +96,13 @@ def _check_viewers(
     record: TableRecord, histories: Sequence[ViewerHistory], log: Log, stored_game: StoredGame
 ) -> Iterator[Found]:
     shown: dict[bytes, ShownCards] = {}
-    rows, positions = stored_game.rows, stored_game.positions
+    rows = stored_game.rows
     is_offset_known = not all(history.delay_milliseconds for history in histories)
     for history in histories:
         yield from check_secrecy(history, shown)
         yield from check_views(history)
         yield from delivery.check_legal_actions(history, log)
-        yield from check_positions(record.game, history, stored_game.numbers, positions)
+        yield from check_positions(record.game, history, stored_game.positions)
         if is_offset_known:
             yield from delivery.check_watch_delay(history, log)
         if rows is not None and record.is_finished:
@@ -112,17 +112,16 @@ def _check_viewers(
 
 
 def _check_actions(histories: Sequence[ViewerHistory], log: Log, stored_game: StoredGame) -> Iterator[Found]:
-    positions = stored_game.positions
     by_player: dict[str, list[AnswerContext]] = defaultdict(list)
     for history in histories:
-        context = AnswerContext(history, log, stored_game.numbers, positions)
+        context = AnswerContext(history, log, stored_game.lines, stored_game.positions)
         by_player[history.record.player_id].append(context)
         yield from check_answers(context)
-        yield from check_acknowledgements(context, stored_game.replay, has_rows=stored_game.rows is not None)
+        yield from check_acknowledgements(context, has_rows=stored_game.rows is not None)
     for contexts in by_player.values():
         seat = next((context.viewer.seat for context in contexts if context.viewer.seat is not None), None)
         if seat is not None:
-            yield from check_entries_requested(seat, contexts, stored_game.replay)
+            yield from check_entries_requested(seat, contexts)
 
 
 def _check_results(
@@ -140,13 +139,14 @@ def _check_results(
 
 
 def _check_times(record: TableRecord, log: Log, stored_game: StoredGame) -> Iterator[Found]:
-    rows, positions, number = stored_game.rows, stored_game.positions, 0
+    rows, position = stored_game.rows, None
     if rows is None:
         return iter(())
     to_act = {sequence: list(state.view.seats_to_act) for sequence, state in log.states.items()}
     for row in rows.entries:
-        number = rows.numbers.get(row.sequence, number)
-        if (position := positions.get(number)) is not None:
+        if not row.is_meta:
+            position = stored_game.positions.get(row.sequence)
+        if position is not None:
             to_act[row.sequence] = sorted(position.legal)
     return check_row_times(rows, to_act, record.outages, record.late_milliseconds)
 
@@ -157,7 +157,7 @@ def _checks_made(
     checks = Counter[str]()
     for history in histories:
         checks["entries"] += len(history.updates)
-        checks["views"] += len(history.views) + sum(sequence in stored_game.numbers for sequence in history.states)
+        checks["views"] += len(history.views) + sum(sequence in stored_game.positions for sequence in history.states)
         for answer in history.record.answered:
             checks["acknowledgements" if answer.sequence is not None else "refusals"] += 1
     before = [log.states[sequence - 1] for sequence in log.entries if sequence - 1 in log.states]

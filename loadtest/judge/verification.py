@@ -154,12 +154,10 @@ def _position(table: JudgeTable) -> Position:
     )
 
 
-def check_positions(
-    game: str, history: ViewerHistory, numbers: Mapping[int, int], positions: Mapping[int, Position]
-) -> Iterator[Found]:
-    """Yield differences between a viewer's states and the positions by the rules."""
+def check_positions(game: str, history: ViewerHistory, positions: Mapping[int, Position]) -> Iterator[Found]:
+    """Yield differences between a viewer's states and the positions by the rules, by sequence."""
     for sequence, state in history.states.items():
-        position = positions.get(numbers.get(sequence, -1))
+        position = positions.get(sequence)
         if position is None:
             continue
         for invariant, detail in _differences(state, position, history.seat):
