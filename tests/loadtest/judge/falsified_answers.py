@@ -62,11 +62,15 @@ def add_attempt(got: Answered, expected: Expected | None = None, **fields: Any) 
     return falsify
 
 
-def change_sent(change: Callable[[PlayedTable, AcceptedAction], dict[str, Any]]) -> Falsify:
-    """Let the player have sent another action than the accepted one."""
+def change_sent(
+    change: Callable[[PlayedTable, AcceptedAction], dict[str, Any]],
+    choose: Callable[[PlayedTable], AcceptedAction] = own,
+) -> Falsify:
+    """Let a player have sent another action than the accepted one."""
 
     def falsify(record: TableRecord, table: PlayedTable) -> None:
-        viewer, accepted = record.viewers[SEAT], own(table)
+        accepted = choose(table)
+        viewer = record.viewers[accepted.seat]
         index = viewer.sent.index(sent_for(viewer, accepted))
         viewer.sent[index] = viewer.sent[index]._replace(**change(table, accepted))
 

@@ -79,15 +79,10 @@ def viewer_timed_out(record: TableRecord, table: PlayedTable) -> SeatRecord:
 # The rows
 
 
-def configure_other_seats(record: TableRecord, _: PlayedTable) -> None:
+def configure(record: TableRecord, _: PlayedTable, **fields: Any) -> None:
+    """Change fields of the table's configuration."""
     assert record.stored is not None
-    config = json.loads(record.stored.config)
-    change_table_row(record, config=json.dumps(config | {"seats": config["seats"][1:]}))
-
-
-def configure_in_an_unknown_version(record: TableRecord, _: PlayedTable) -> None:
-    assert record.stored is not None
-    change_table_row(record, config=json.dumps(json.loads(record.stored.config) | {"v": 99}))
+    change_table_row(record, config=json.dumps(json.loads(record.stored.config) | fields))
 
 
 def store_another_deal(record: TableRecord, _: PlayedTable) -> None:
@@ -196,9 +191,9 @@ ROWS: Cases = {
         "write_another_type": lambda record, table: change_accepted_body(record, table, t="vote"),
         "write_a_seat_that_does_not_exist": lambda record, table: change_accepted_body(record, table, seat=77),
         "write_cards_as_numbers": lambda record, _: change_body(record, 0, cards=[1, 2, 3]),
-        "configure_other_seats": configure_other_seats,
+        "configure_other_seats": partial(configure, seats=[["player-0", "Player 0", ""]]),
         "configure_no_clock": lambda record, _: change_table_row(record, config='{"v": 1}'),
-        "configure_in_an_unknown_version": configure_in_an_unknown_version,
+        "configure_in_an_unknown_version": partial(configure, v=99),
         "store_another_deadline": lambda record, _: change_row(record, MIDDLE, deadline=1),
     },
     Invariant.DEAL_UNFAIR: {

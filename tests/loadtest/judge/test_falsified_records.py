@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from loadtest.judge.violations import Invariant
 from tests.loadtest.judge.falsified_answers import ANSWERS
@@ -11,19 +10,10 @@ from tests.loadtest.judge.falsified_records import RECORDS
 from tests.loadtest.judge.falsified_rows import ABANDONED, LIMITED, ROWS
 from tests.loadtest.judge.falsified_streams import NEED_A_REPLAY, STREAMS
 from tests.loadtest.judge.played import EVENTFUL, EVERYBODY_LEAVES, EventRates, played
-from tests.loadtest.judge.viewer_records import Cases, Falsify, found, record_of, stored_record
+from tests.loadtest.judge.viewer_records import Falsify, found, parameters, record_of, stored_record
 
 
-def _parameters(*cases: Cases) -> list[ParameterSet]:
-    return [
-        pytest.param(invariant, falsify, id=name)
-        for each in cases
-        for invariant, ways in each.items()
-        for name, falsify in ways.items()
-    ]
-
-
-@pytest.mark.parametrize(("invariant", "falsify"), _parameters(STREAMS, ANSWERS, RECORDS))
+@pytest.mark.parametrize(("invariant", "falsify"), parameters(STREAMS, ANSWERS, RECORDS))
 def test_a_falsified_record_of_viewers_is_found(invariant: Invariant, falsify: Falsify) -> None:
     record = record_of(played())
     falsify(record, played())
@@ -31,7 +21,7 @@ def test_a_falsified_record_of_viewers_is_found(invariant: Invariant, falsify: F
 
 
 @pytest.mark.parametrize(
-    ("invariant", "falsify"), [way for way in _parameters(STREAMS, ANSWERS) if way.id not in NEED_A_REPLAY]
+    ("invariant", "falsify"), [way for way in parameters(STREAMS, ANSWERS) if way.id not in NEED_A_REPLAY]
 )
 def test_a_falsified_record_without_a_replay_is_found(invariant: Invariant, falsify: Falsify) -> None:
     record = record_of(played())
@@ -45,7 +35,7 @@ def test_a_falsified_record_without_a_replay_is_found(invariant: Invariant, fals
     [
         pytest.param(rates, *way.values, id=way.id)
         for rates, cases in ((EVENTFUL, ROWS), (replace(EVENTFUL, limit=20), LIMITED), (EVERYBODY_LEAVES, ABANDONED))
-        for way in _parameters(cases)
+        for way in parameters(cases)
     ],
 )
 def test_a_falsified_record_with_rows_is_found(rates: EventRates, invariant: Invariant, falsify: Falsify) -> None:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 import pytest
 from grpc import StatusCode
 
+from croupier.engine.api.action_codec import encode_action
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
 from croupier.games import registry
 from croupier.games.actions import Bid, Declare, Lay
@@ -16,6 +17,7 @@ from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
 from loadtest.record import ABANDONED_MILLISECONDS, TableRecord
 from tests.games.toy import TOY
+from tests.loadtest.judge.falsified_answers import change_sent
 from tests.loadtest.judge.falsified_records import change_replay
 from tests.loadtest.judge.played import SEATS, TABLE, AcceptedAction, EventRates, PlayedTable, played_with
 from tests.loadtest.judge.viewer_records import (
@@ -26,6 +28,7 @@ from tests.loadtest.judge.viewer_records import (
     change_message,
     falsify_message,
     found,
+    parameters,
     refused,
     seat_record,
     stored_record,
@@ -64,18 +67,16 @@ def accepted_action(table: PlayedTable, verb: type[Bid | Lay | Declare]) -> Acce
     return next(one for one in table.accepted if isinstance(one.action, verb))
 
 
-def change_sent(verb: type[Bid | Lay | Declare], change: Callable[[actions_pb2.Action], object]) -> Falsify:
+def change_action(verb: type[Bid | Lay | Declare], change: Callable[[actions_pb2.Action], object]) -> Falsify:
     """Let a player have sent another action than the accepted one."""
 
-    def falsify(record: TableRecord, table: PlayedTable) -> None:
-        one = accepted_action(table, verb)
-        sent = record.viewers[one.seat].sent
-        index = next(index for index, it in enumerate(sent) if it.request_id == one.request_id)
-        action = actions_pb2.Action.FromString(sent[index].action)
+    def changed(_: PlayedTable, accepted: AcceptedAction) -> dict[str, bytes]:
+        action = actions_pb2.Action()
+        action.CopyFrom(encode_action(accepted.action))
         change(action)
-        sent[index] = sent[index]._replace(action=action.SerializeToString())
+        return {"action": action.SerializeToString()}
 
-    return falsify
+    return change_sent(changed, lambda table: accepted_action(table, verb))
 
 
 def unrecorded(change: Falsify) -> Falsify:
@@ -147,17 +148,17 @@ FALSIFIED: Cases = {
         "name_a_card_in_a_refusal": name_a_card_in_a_refusal,
     },
     Invariant.ILLEGAL_ACCEPTED: {
-        "bid_between_the_steps": unrecorded(change_sent(Bid, lambda action: setattr(action.bid, "amount", 15))),
-        "name_no_amount": unrecorded(change_sent(Declare, lambda action: action.declare_word.ClearField("amount"))),
-        "name_oneself": unrecorded(change_sent(Declare, lambda action: setattr(action.declare_word, "seat", 77))),
-        "lay_for_another": unrecorded(change_sent(Lay, lambda action: setattr(action.lay, "owner", 77))),
-        "lay_nothing": unrecorded(change_sent(Lay, lambda action: action.lay.ClearField("cards"))),
+        "bid_between_the_steps": unrecorded(change_action(Bid, lambda action: setattr(action.bid, "amount", 15))),
+        "name_no_amount": unrecorded(change_action(Declare, lambda action: action.declare_word.ClearField("amount"))),
+        "name_oneself": unrecorded(change_action(Declare, lambda action: setattr(action.declare_word, "seat", 77))),
+        "lay_for_another": unrecorded(change_action(Lay, lambda action: setattr(action.lay, "owner", 77))),
+        "lay_nothing": unrecorded(change_action(Lay, lambda action: action.lay.ClearField("cards"))),
     },
     Invariant.ACKNOWLEDGED_LOST: {
         "lay_other_cards": unrecorded(
-            change_sent(Lay, lambda action: action.lay.cards.append(cards_pb2.Card.ValueType(next(iter(TEXTS)))))
+            change_action(Lay, lambda action: action.lay.cards.append(cards_pb2.Card.ValueType(next(iter(TEXTS)))))
         ),
-        "say_another_word": change_sent(Declare, lambda action: setattr(action.declare_word, "word", "pass")),
+        "say_another_word": change_action(Declare, lambda action: setattr(action.declare_word, "word", "pass")),
     },
     Invariant.PUBLIC_FACTS_DIFFER: {"lay_before_another": lay_before_another},
     Invariant.REPLAY_DIFFERS: {
@@ -182,14 +183,7 @@ def test_a_correct_table_of_an_unknown_game_has_no_violations(seed: int) -> None
     assert not judge(unreliable).violations
 
 
-@pytest.mark.parametrize(
-    ("invariant", "falsify"),
-    [
-        pytest.param(invariant, falsify, id=name)
-        for invariant, ways in FALSIFIED.items()
-        for name, falsify in ways.items()
-    ],
-)
+@pytest.mark.parametrize(("invariant", "falsify"), parameters(FALSIFIED))
 def test_a_falsified_record_of_an_unknown_game_is_found(invariant: Invariant, falsify: Falsify) -> None:
     table = toy_table(1)
     record = toy_record(table)

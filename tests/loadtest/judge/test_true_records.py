@@ -19,7 +19,7 @@ from tests.loadtest.judge.viewer_records import (
     add_delayed_spectator,
     add_views,
     found,
-    left,
+    received_at,
     record_of,
     seat_record,
     stored_record,
@@ -95,8 +95,10 @@ def test_an_abandoned_table_is_no_violation(game: str, has_rows: bool) -> None:
 
 
 def with_a_leaver_until_they_left(game: str) -> TableRecord:
-    record = record_of(played(game, 1, replace(EVENTFUL, leavers=(2,))), (0, 2, 3))
-    left(record, 1, 20)
+    table = played(game, 1, replace(EVENTFUL, leavers=(2,)))
+    record = record_of(table, (0, 2, 3))
+    leaver, at = record.viewers[1], received_at(table, min(20, len(table.transitions)))
+    leaver.received, leaver.left_milliseconds = [it for it in leaver.received if it.at_milliseconds <= at], at
     return record
 
 

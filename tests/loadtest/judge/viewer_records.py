@@ -6,6 +6,8 @@ from random import Random
 from typing import TypeAlias
 
 import grpc
+import pytest
+from _pytest.mark import ParameterSet
 
 from croupier.engine.api.action_codec import encode_action
 from croupier.games.facts import SPECTATOR
@@ -34,6 +36,16 @@ SEAT = 2
 ANSWER_AFTER = 3
 RECEIVED_AFTER = 5
 DELAY_SECONDS = 30
+
+
+def parameters(*cases: Cases) -> list[ParameterSet]:
+    """Return the invariant and the falsification of each case, as parameters of a test."""
+    return [
+        pytest.param(invariant, falsify, id=name)
+        for each in cases
+        for invariant, ways in each.items()
+        for name, falsify in ways.items()
+    ]
 
 
 def found(record: TableRecord) -> set[Invariant]:
@@ -157,18 +169,6 @@ def unreliable_record(table: PlayedTable, seed: int) -> TableRecord:
         record.viewers.append(seat_record(table, viewer, begins_at, drops))
         add_views(record.viewers[-1], table, 5)
     return record
-
-
-def left(record: TableRecord, viewer: int, sequence: int) -> None:
-    """Let a viewer leave at a sequence, after which it must not have sent anything."""
-    record_of_viewer = record.viewers[viewer]
-    messages = [engine_pb2.PlayTableResponse.FromString(received.body) for received in record_of_viewer.received]
-    events = [message.table_event for message in messages]
-    sequences = [event.update.sequence or event.snapshot.sequence for event in events]
-    del record_of_viewer.received[
-        1 + max(index for index, received_sequence in enumerate(sequences) if received_sequence <= sequence) :
-    ]
-    record_of_viewer.left_milliseconds = record_of_viewer.received[-1].at_milliseconds
 
 
 # Changes of records
