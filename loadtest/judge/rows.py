@@ -2,17 +2,10 @@
 
 `config` is a JSON object: the version "v", "seat_count", "options", "clock" (milliseconds for an action, of reserve,
 before a bot acts, and from version 3 until a table ends whose people are all away), "seats" (each a list of player id,
-name, and kind of bot or "") and "client_seeds" (hexadecimal, by seat). The `body` of a row is one of these JSON
-objects, of which "t" is the type and "v" the version. Requests of players have a "request" id, actions of the engine
-for a seat have "by": 1 for a time-out, 2 for a bot. In the archive a "request_hash" replaces the request id.
-
-    {"t": "act", "v": 1, "seat": 0, "action": {"type": "play", "card": "QH"}, "by": 1}
-    {"t": "shuffle", "v": 1, "cards": "2C 9H ...", "drawn": [3]}            in the order of the cards
-    {"t": "propose", "v": 1, "seat": 0, "proposal": "restart_same", "expires_at": 1763700000000, "request": "5c"}
-    {"t": "vote", "v": 1, "seat": 1, "proposal_sequence": 17, "agree": true, "request": "5d"}
-    {"t": "agree", "v": 1, "proposal": "restart_same"}                      a proposal that all seats agreed to
-    {"t": "compensate", "v": 1, "milliseconds": 2000}                       compensation
-    {"t": "end", "v": 1, "limit": "entries"}                                the end; or with "rounds", "abandoned"
+name, and kind of bot or "") and "client_seeds" (hexadecimal, by seat). The `body` of a row is a JSON object, of which
+"t" is the type and "v" the version, such as {"t": "act", "v": 1, "seat": 0, "action": {"type": "pass"}, "by": 1}.
+Requests of players have a "request" id, actions of the engine for a seat have "by": 1 for a time-out, 2 for a bot. In
+the archive a "request_hash" replaces the request id.
 """
 
 import hashlib
@@ -41,12 +34,12 @@ _MAX_DELAY_SECONDS = 300
 _REQUEST = {"request": str, "request_hash": str}
 _BODIES: Mapping[tuple[str, int], Mapping[str, type]] = {
     ("act", 1): {"seat": int, "action": dict, "by": int, **_REQUEST},
-    ("shuffle", 1): {"cards": str, "drawn": list},
-    ("agree", 1): {"proposal": str},
+    ("shuffle", 1): {"cards": str, "drawn": list},  # "2C 9H ...", in the order of the cards, and the drawn numbers
+    ("agree", 1): {"proposal": str},  # such as "restart_same", to which all seats agreed
     ("propose", 1): {"seat": int, "proposal": str, "expires_at": int, **_REQUEST},
     ("vote", 1): {"seat": int, "proposal_sequence": int, "agree": bool, **_REQUEST},
     ("compensate", 1): {"milliseconds": int},
-    ("end", 1): {"limit": str},
+    ("end", 1): {"limit": str},  # "entries", "rounds" or "abandoned"
 }
 """By type and version the other keys of a body, with the types of their values."""
 _OPTIONAL = frozenset({"by", *_REQUEST})

@@ -14,7 +14,6 @@ from croupier.engine.core.log import (
     ActedBy,
     ClockCompensated,
     ClockConfig,
-    Entry,
     LoggedEvent,
     Proposed,
     SeatConfig,
@@ -27,7 +26,6 @@ from croupier.engine.core.reports import ResultReport, RoundReport, reports_of_t
 from croupier.engine.tables.subscription import encode_transition
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
-from croupier.games.facts import Seat
 from croupier.games.interface import SeatActed, resolve_options
 from croupier.games.registry import GAMES
 from croupier.runtime.errors import ServiceError
@@ -260,10 +258,6 @@ def _act(table: PlayedTable, random: Random, rates: EventRates) -> None:
     table.accepted.append(AcceptedAction(at, seat, action, request_id, sequence, expected))
 
 
-def _is_proposal_of(entry: Entry, seat: Seat) -> bool:
-    return isinstance(entry.event, Proposed) and entry.event.seat == seat
-
-
 def _propose(table: PlayedTable, random: Random) -> None:
     """Add a proposal, and the votes of the others, until one disagrees."""
     people = table.people
@@ -274,15 +268,10 @@ def _propose(table: PlayedTable, random: Random) -> None:
     random.shuffle(people)
     try:
         proposed = Proposed(people[0], random.choice(names), 0)
-        before = [entry.at for entry in (made.entry for made in table.transitions) if _is_proposal_of(entry, people[0])]
-        table.transitions += decide.proposal(
-            table.config, table.last.after, table.last.after.at + 5, proposed, "", before
-        )
-        name = next(
-            made for made in reversed(table.transitions) if isinstance(made.entry.event, Proposed)
-        ).entry.sequence
+        table.transitions += decide.proposal(table.config, table.last.after, table.last.after.at + 5, proposed, "", [])
+        name = table.last.entry.sequence
         for seat in people[1:]:
             vote = Voted(seat, name, agree=random.random() < 0.8)
             table.transitions += decide.vote(table.config, table.last.after, table.last.after.at + 5, vote, "")
     except ServiceError:
-        return  # There are too many proposals, or this one has ended.
+        return  # A proposal is open, or this one has ended.
