@@ -1,7 +1,6 @@
 """A private PostgreSQL server for tests: needs no root and no installation, and can be stopped, killed and paused."""
 
 import atexit
-import getpass
 import importlib.util
 import os
 import pwd
@@ -23,8 +22,8 @@ from pathlib import Path
 BIN_VARIABLE = "CROUPIER_TEST_POSTGRES_BIN"
 """The variable with the folder of `postgres` and `initdb` of an installed server, used instead of the wheel's."""
 USER = "croupier"
-COPY_PREFIX = "croupier-postgres-bin-"
-"""The name prefix of folders with programs that were copied for the server's user."""
+USER_FOR_ROOT = "nobody"
+"""The user of a server that root starts, since PostgreSQL refuses to run as root."""
 READY_SECONDS = 60.0
 SETTINGS: Mapping[str, str] = {
     "listen_addresses": "127.0.0.1",
@@ -56,7 +55,7 @@ def binaries() -> Path:
 
 def _copied(installed: Path) -> Path:
     """Return a copy that the server's user can read, since the environment is in a folder of root."""
-    folder = Path(tempfile.mkdtemp(prefix=COPY_PREFIX))
+    folder = Path(tempfile.mkdtemp(prefix="croupier-postgres-bin-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     folder.chmod(0o755)
     package = installed.parent
@@ -73,11 +72,6 @@ def _reserved_port() -> socket.socket:
     reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     reserved.bind(("127.0.0.1", 0))
     return reserved
-
-
-def _server_user() -> str:
-    """Return the user of the server: `nobody` for root, since PostgreSQL refuses to run as root."""
-    return "nobody" if os.geteuid() == 0 else getpass.getuser()
 
 
 @dataclass(slots=True)
@@ -114,7 +108,7 @@ class PostgresServer:
         data = self.folder / "data"
         data.mkdir()
         if os.geteuid() == 0:
-            owner = pwd.getpwnam(_server_user())
+            owner = pwd.getpwnam(USER_FOR_ROOT)
             for path in (self.folder, password_file, data):
                 os.chown(path, owner.pw_uid, owner.pw_gid)
         self._run(
@@ -174,13 +168,9 @@ class PostgresServer:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 
-    def release_port(self) -> None:
-        """Release the port; the server cannot be started again."""
-        self._reserved.close()
-
-    def create_database(self, name: str, template: str = "template1") -> str:
-        """Create a database, empty or as a copy of an unused one; returns its URL."""
-        self.run_sql("postgres", f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    def create_database(self, name: str) -> str:
+        """Create an empty database; returns its URL."""
+        self.run_sql("postgres", f'CREATE DATABASE "{name}"')
         return self.url(name)
 
     def run_sql(self, database: str, sql: str) -> str:
@@ -205,7 +195,7 @@ def _as_server() -> Sequence[str]:
     if os.geteuid() != 0:
         return ()
     become = "import os, sys; os.setreuid(*[int(sys.argv[1])] * 2); os.execv(sys.argv[2], sys.argv[2:])"
-    return (sys.executable, "-I", "-S", "-c", become, str(pwd.getpwnam(_server_user()).pw_uid))
+    return (sys.executable, "-I", "-S", "-c", become, str(pwd.getpwnam(USER_FOR_ROOT).pw_uid))
 
 
 @contextmanager
@@ -219,5 +209,5 @@ def postgres_server(settings: Mapping[str, str] = FAST) -> Iterator[PostgresServ
         yield server
     finally:
         server.kill()
-        server.release_port()
+        server._reserved.close()
         shutil.rmtree(folder, ignore_errors=True)

@@ -127,8 +127,8 @@ class Simulation(Environment):
 
     async def _end(self) -> None:
         reader = self.players[0]
-        await self._within(SETTLING_SECONDS, Invariant.RESULT_MISSING, lambda: missing_results(self))
-        await self._within(SETTLING_SECONDS, Invariant.TABLE_STUCK, lambda: unfinished(self))
+        await self._within(SETTLING_SECONDS, Invariant.RESULT_MISSING, missing_results)
+        await self._within(SETTLING_SECONDS, Invariant.TABLE_STUCK, unfinished)
         for player, table_id in self._unattended:
             await self._run_as(player, player.watch, table_id)
         for player, table_id in (*self._seated, *self._spectators):
@@ -139,14 +139,16 @@ class Simulation(Environment):
             self.boards[record.game] = await self._run_as(reader, reader.board, record.game)
         for player_id in self.observer.players.values():
             self.statistics[player_id] = await self._run_as(reader, reader.statistics, player_id)
-        await self._within(RELEASE_SECONDS, Invariant.RESOURCE_LEAKED, lambda: leaked_resources(self, self.replicas))
+        await self._within(RELEASE_SECONDS, Invariant.RESOURCE_LEAKED, leaked_resources)
         requested = Counter(self.observer.players[player.name] for player, _ in self._seated)
         for detail in wrongly_seated(self.observer.opened, requested):
             self.findings.add(Invariant.SEATED_WRONGLY, detail)
 
-    async def _within(self, seconds: float, invariant: Invariant, missing: Callable[[], Iterator[str]]) -> None:
+    async def _within(
+        self, seconds: float, invariant: Invariant, missing: Callable[["Simulation"], Iterator[str]]
+    ) -> None:
         until = self.loop.time() + seconds
-        while (found := list(missing())) and self.loop.time() < until:
+        while (found := list(missing(self))) and self.loop.time() < until:
             self.trace.write("waiting", invariant, "; ".join(found)[:500])
             await asyncio.sleep(1.0)
         if found:
@@ -167,40 +169,40 @@ class Simulation(Environment):
         return self.observer.opened
 
 
-def missing_results(environment: Environment) -> Iterator[str]:
+def missing_results(simulation: Simulation) -> Iterator[str]:
     """Yield tables with a result or a report that scoring does not have yet."""
-    known = {table_id for (table_id,) in environment.databases["scoring"].raw.execute("SELECT table_id FROM results")}
+    known = {table_id for (table_id,) in simulation.databases["scoring"].raw.execute("SELECT table_id FROM results")}
     yield from (
-        f"{record.table_id} has no result" for record in environment.observer.opened if record.table_id not in known
+        f"{record.table_id} has no result" for record in simulation.observer.opened if record.table_id not in known
     )
-    late = environment.databases["engine"].raw.execute("SELECT table_id FROM tables WHERE reports_done < reports_due")
+    late = simulation.databases["engine"].raw.execute("SELECT table_id FROM tables WHERE reports_done < reports_due")
     yield from (f"{table_id} has reports that are due" for (table_id,) in late)
 
 
-def unfinished(environment: Environment) -> Iterator[str]:
+def unfinished(simulation: Simulation) -> Iterator[str]:
     """Yield tables that are not finished in the lobby."""
-    opened = {record.table_id for record in environment.observer.opened}
-    for table_id, state in environment.databases["lobby"].raw.execute(_PLAYING):
+    opened = {record.table_id for record in simulation.observer.opened}
+    for table_id, state in simulation.databases["lobby"].raw.execute(_PLAYING):
         # Without a game the host has lost the answer, and has created another table.
         if table_id in opened or state not in ("FORMING", "CLOSED"):
             yield f"{table_id} is {state} in the lobby"
 
 
-def leaked_resources(environment: Environment, replicas: Sequence[Replica]) -> Iterator[str]:
+def leaked_resources(simulation: Simulation) -> Iterator[str]:
     """Yield tables in memory, calls, tasks and tickets that remain when all games are over.
 
     Each lobby keeps one stream of ended tables.
     """
     following: set[str] = set()
-    for call in environment.network.open_calls:
+    for call in simulation.network.open_calls:
         if call.method.endswith("/WatchEndedTables") and call.client.name not in following:
             following.add(call.client.name)
             continue
         yield f"call {call.number} {call.method} of {call.client.name}"
-    for replica in replicas:
+    for replica in simulation.replicas:
         if replica.process.alive:
             yield from (f"{count} {kind} of {replica.name}" for kind, count in replica.pending().items() if count)
-    yield from (f"ticket {ticket_id}" for (ticket_id,) in environment.databases["lobby"].raw.execute(_WAITING))
+    yield from (f"ticket {ticket_id}" for (ticket_id,) in simulation.databases["lobby"].raw.execute(_WAITING))
 
 
 def wrongly_seated(records: Sequence[TableRecord], requested: Mapping[str, int]) -> Iterator[str]:

@@ -48,9 +48,7 @@ class SeedResult:
         return f"seed {self.seed} {self.digest} {numbers} {self.virtual_seconds:.0f}s; faults: {faults}"
 
     def report(self) -> str:
-        """Return the violations and the command that repeats the run; empty without violations."""
-        if not self.violations:
-            return ""
+        """Return the violations and the command that repeats the run."""
         shown = [
             f"BROKEN: {found.invariant} at {found.table_id or 'no table'} entry {found.sequence}: {found.detail[:1000]}"
             for found in self.violations[:MAX_SHOWN]

@@ -3,7 +3,7 @@
 from typing import NamedTuple, TypeAlias
 
 from loadtest.judge.rules.cards import PACK, grouped
-from loadtest.judge.rules.interface import Card
+from loadtest.judge.rules.interface import Card, Options
 
 ASCENDING = [*PACK, "JK"]
 LED_TRUMP = "trump"
@@ -97,8 +97,7 @@ class PlayedRound(NamedTuple):
     bid_winner: int
     bid: int
     scores_before: list[int]
-    bonus_forfeit: str
-    bonus_counts_for_bid: bool
+    options: Options
 
 
 def taker(trick: Trick, trump: str) -> int:
@@ -117,7 +116,9 @@ def bonus_trick(played: PlayedRound) -> int | None:
     if top is None:
         return None
     index = top // len(played.tricks[0])
-    reached = {"bid": played.bid, "score": played.scores_before[played.bid_winner]}[played.bonus_forfeit]
+    reached = {"bid": played.bid, "score": played.scores_before[played.bid_winner]}[
+        str(played.options["bonus_forfeit"])
+    ]
     is_forfeit = taker(played.tricks[index], played.trump) == played.bid_winner and reached >= 85
     return None if is_forfeit else index
 
@@ -130,7 +131,7 @@ def gains(played: PlayedRound) -> tuple[bool, list[tuple[int, int]]]:
     bonus, winner = bonus_trick(played), played.bid_winner
     takers = [taker(trick, played.trump) for trick in played.tricks]
     earned = [(seat, 10 if index == bonus else 5) for index, seat in enumerate(takers)]
-    counted = [points if played.bonus_counts_for_bid else 5 for seat, points in earned if seat == winner]
+    counted = [points if played.options["bonus_counts_for_bid"] else 5 for seat, points in earned if seat == winner]
     is_made = sum(counted) >= played.bid
     return is_made, [(seat, points) for seat, points in earned if is_made or seat != winner]
 

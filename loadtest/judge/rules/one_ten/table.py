@@ -276,15 +276,7 @@ class OneTenTable(interface.JudgeTable):
 
     def end_round(self) -> None:
         """Score the round, and determine whether the game is over."""
-        played = rules.PlayedRound(
-            tricks=self.taken,
-            trump=self.trump,
-            bid_winner=self.winner,
-            bid=self.amount,
-            scores_before=self.scores,
-            bonus_forfeit=str(self.options["bonus_forfeit"]),
-            bonus_counts_for_bid=bool(self.options["bonus_counts_for_bid"]),
-        )
+        played = rules.PlayedRound(self.taken, self.trump, self.winner, self.amount, self.scores, self.options)
         self.score(rules.round_points(played))
         self.phase, first = "deal", rules.first_at_target(played)
         if first is not None or self.round_number == self.options["max_rounds"]:  # 110-END-1, 110-END-4
