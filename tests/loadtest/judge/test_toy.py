@@ -177,7 +177,8 @@ def test_a_correct_table_of_an_unknown_game_has_no_violations(seed: int) -> None
     for viewer in record.viewers:
         add_views(viewer, table, 3)
     record.viewers.append(seat_record(table, SPECTATOR))
-    assert not judge(record).violations
+    verdict = judge(record)
+    assert (verdict.violations, verdict.is_verified) == ((), False)
     unreliable = unreliable_record(table, seed)
     unreliable.deck = dict(DECK)
     assert not judge(unreliable).violations
