@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from random import Random
+from typing import Any
 
 from sqlalchemy.exc import OperationalError
 
@@ -22,51 +23,39 @@ class DatabaseFault(OperationalError):
         super().__init__(None, None, Exception(text))
 
 
+def _up_to(maximum: float) -> Any:
+    return field(metadata={"maximum": maximum})
+
+
 @dataclass(frozen=True, slots=True)
 class FaultRates:
-    """The rates of faults, as shares of the occasions for each."""
+    """The rates of faults, as shares of the occasions for each, up to a maximum."""
 
-    slow_database: float
-    failed_transaction: float
-    lost_commit_answer: float
-    slow_network: float
-    lost_request: float
+    slow_database: float = _up_to(0.1)
+    failed_transaction: float = _up_to(0.03)
+    lost_commit_answer: float = _up_to(0.03)
+    slow_network: float = _up_to(0.1)
+    lost_request: float = _up_to(0.05)
     """Requests that are lost with an error at the sender."""
-    lost_answer: float
-    silent_call: float
+    lost_answer: float = _up_to(0.05)
+    silent_call: float = _up_to(0.01)
     """Calls that become half open: no message arrives, and neither end is notified."""
-    duplicated_request: float
+    duplicated_request: float = _up_to(0.5)
     """Requests that arrive at two servers."""
-    lost_notification: float
+    lost_notification: float = _up_to(0.3)
     """Notifications that are lost, half of them together with their connection."""
-    late_notification: float
+    late_notification: float = _up_to(0.3)
     """Notifications that come later than those that follow them."""
-    slow_reader: float
+    slow_reader: float = _up_to(0.3)
     """Streams whose client reads slowly."""
-    lost_report: float
+    lost_report: float = _up_to(0.6)
     """Reports to scoring, or their answers, that are lost, if more than other requests."""
 
     @classmethod
     def drawn(cls, random: Random) -> "FaultRates":
         """Return random rates, some of them 0."""
-
-        def share(maximum: float) -> float:
-            return maximum * random.random() if random.random() < 0.6 else 0.0
-
-        return cls(
-            slow_database=share(0.1),
-            failed_transaction=share(0.03),
-            lost_commit_answer=share(0.03),
-            slow_network=share(0.1),
-            lost_request=share(0.05),
-            lost_answer=share(0.05),
-            silent_call=share(0.01),
-            duplicated_request=share(0.5),
-            lost_notification=share(0.3),
-            late_notification=share(0.3),
-            slow_reader=share(0.3),
-            lost_report=share(0.6),
-        )
+        maxima = [one.metadata["maximum"] for one in fields(cls)]
+        return cls(*(maximum * random.random() if random.random() < 0.6 else 0.0 for maximum in maxima))
 
 
 _REPORT_FAULTS = frozenset({"lost_request", "lost_answer"})
