@@ -149,6 +149,8 @@ def read_behaviours(text: str) -> dict[Behaviour, float]:
 NO_FAULTS = {"INTERNAL": 0, "UNKNOWN": 0}
 HUMAN = ThinkTime(median_seconds=4.0)
 MOSTLY_STEADY = read_behaviours("steady=90,flaky=4,leaver=1,slow=2,duplicate=2,adversary=1")
+OTHERS = (UserKind.SPECTATOR, UserKind.BROWSER, UserKind.OPENER)
+"""The users who do not play."""
 DEFAULT_USERS_PER_TABLE = {
     UserKind.GROUP: 0.8,
     UserKind.MATCHER: 0.6,
@@ -163,13 +165,7 @@ _ALL = (
         description="some of everything, in half a minute",
         tables=10,
         seconds=12,
-        users_per_table={
-            UserKind.GROUP: 0.8,
-            UserKind.MATCHER: 0.8,
-            UserKind.SPECTATOR: 0.2,
-            UserKind.BROWSER: 0.2,
-            UserKind.OPENER: 0.2,
-        },
+        users_per_table={UserKind.GROUP: 0.8, UserKind.MATCHER: 0.8} | dict.fromkeys(OTHERS, 0.2),
         behaviours=read_behaviours("steady=40,flaky=15,leaver=5,slow=5,duplicate=10,late=10,adversary=15"),
         think_time=ThinkTime(median_seconds=0.1, max_seconds=1),
         storm_seconds=8,
@@ -218,13 +214,7 @@ _ALL = (
         description="every attack, beside tables that keep playing",
         tables=20,
         seconds=120,
-        users_per_table={
-            UserKind.GROUP: 1,
-            UserKind.SPECTATOR: 0.1,
-            UserKind.BROWSER: 0.1,
-            UserKind.OPENER: 0.1,
-            UserKind.ATTACKER: 0.001,
-        },
+        users_per_table={UserKind.GROUP: 1} | dict.fromkeys(OTHERS, 0.1) | {UserKind.ATTACKER: 0.001},
         behaviours=read_behaviours("steady=60,adversary=20,duplicate=10,slow=5,leaver=5"),
         think_time=ThinkTime(median_seconds=1, max_seconds=5),
         limits=Limits(

@@ -65,6 +65,10 @@ def change_accepted_body(record: TableRecord, table: PlayedTable, **fields: Any)
     change_body(record, accepted_action(table).sequence - 1, **fields)
 
 
+def at_of(table: PlayedTable, index: int) -> int:
+    return table.transitions[index].entry.at
+
+
 def timed_out(table: PlayedTable) -> int:
     """Return the sequence of the first time-out of a person."""
     return next(made.entry.sequence for made in table.transitions if made.entry.acted_by is ActedBy.TIMEOUT)
@@ -123,7 +127,7 @@ def change_ledger(change: Callable[[Ledger], dict[str, Any]]) -> Falsify:
 
 def omit_compensation(record: TableRecord, table: PlayedTable, index: int | None = None) -> None:
     """Add an outage just before an entry of the engine, or else a time-out, without compensation."""
-    at = table.transitions[timed_out(table) - 1 if index is None else index].entry.at
+    at = at_of(table, timed_out(table) - 1 if index is None else index)
     record.outages = (*record.outages, Outage(at - 20_000, at - 15_000))
 
 
@@ -176,11 +180,9 @@ def receive_late(record: TableRecord, _: PlayedTable) -> None:
 ROWS: Cases = {
     Invariant.LOG_BROKEN: {
         "omit_a_row": lambda record, _: change_rows(record, lambda entries: entries.pop(MIDDLE)),
-        "turn_back_time": lambda record, table: change_row(
-            record, MIDDLE, at=table.transitions[MIDDLE - 1].entry.at - 1
-        ),
+        "turn_back_time": lambda record, table: change_row(record, MIDDLE, at=at_of(table, MIDDLE - 1) - 1),
         "commit_before_it_is_stored": lambda record, table: change_row(
-            record, MIDDLE, committed_milliseconds=table.transitions[MIDDLE].entry.at - 300
+            record, MIDDLE, committed_milliseconds=at_of(table, MIDDLE) - 300
         ),
         "leave_a_finished_game_open": lambda record, _: change_table_row(record, status="open"),
         "finish_a_running_game": alone(lambda record, _: change_rows(record, lambda entries: entries.pop())),
@@ -220,9 +222,7 @@ ROWS: Cases = {
     },
     Invariant.WRONG_REFUSAL: {"refuse_a_stored_request": refuse_what_is_stored},
     Invariant.VIEW_DIFFERS: {
-        "store_another_time": lambda record, table: change_row(
-            record, MIDDLE, at=table.transitions[MIDDLE].entry.at + 1
-        ),
+        "store_another_time": lambda record, table: change_row(record, MIDDLE, at=at_of(table, MIDDLE) + 1),
         "store_another_seat": lambda record, table: change_accepted_body(
             record, table, seat=(accepted_action(table).seat + 1) % 4
         ),
