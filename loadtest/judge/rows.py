@@ -112,8 +112,6 @@ class Rows:
     config: Mapping[str, Any]
     entries: Sequence[Row]
     by_sequence: Mapping[int, Row]
-    events: Sequence[Row]
-    """The rows that are in a replay."""
     numbers: Mapping[int, int]
     """The numbers in a replay by sequence."""
 
@@ -148,7 +146,7 @@ class Rows:
             "seed": stored.seed.hex(),
             "client_seeds": {str(seat): added for seat, added in enumerate(config["client_seeds"]) if added},
         }
-        return Replay(header, [ReplayEntry(row.at, row.line, []) for row in self.events], None)
+        return Replay(header, [ReplayEntry(row.at, row.line, []) for row in self.entries if not row.is_meta], None)
 
 
 def request_hash(request_id: str) -> str:
@@ -196,9 +194,8 @@ def read_rows(stored: StoredTable) -> Rows:
     except (ValueError, KeyError, TypeError) as error:
         raise UnreadableRow(0, f"the table's configuration cannot be read: {error!r}") from None
     entries = list(_entries(stored, config["seat_count"]))
-    events = [row for row in entries if not row.is_meta]
-    numbers = {row.sequence: number for number, row in enumerate(events, start=1)}
-    return Rows(stored, config, entries, {row.sequence: row for row in entries}, events, numbers)
+    numbers = {row.sequence: number for number, row in enumerate((it for it in entries if not it.is_meta), start=1)}
+    return Rows(stored, config, entries, {row.sequence: row for row in entries}, numbers)
 
 
 def _check_config(config: Mapping[str, Any]) -> None:

@@ -149,7 +149,7 @@ def check_limits(rows: Rows, verification: Verification | None, max_entries: int
 
 def compare_replay(rows: Rows, own: Replay, replay: Replay, verification: Verification | None) -> Iterator[Found]:
     """Yield the differences between a replay and the events of the rows, which are `own` as a replay."""
-    if dict(own.header) != dict(replay.header):
+    if own.header != replay.header:
         yield Invariant.REPLAY_DIFFERS, 0, "the replay's header differs from the rows"
     if len(own.entries) != len(replay.entries):
         detail = f"the replay has {len(replay.entries)} entries, {len(own.entries)} events are stored"
