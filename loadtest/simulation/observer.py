@@ -223,19 +223,17 @@ class Observer:
 
     def _record(self, table_id: str) -> records.TableRecord:
         if table_id not in self.tables:
-            record = records.TableRecord(table_id, "", 0, max_entries=self._plan.max_table_entries)
-            record.abandoned_milliseconds = self._plan.abandoned_seconds * 1000
+            entries, milliseconds = self._plan.max_table_entries, self._plan.abandoned_seconds * 1000
+            record = records.TableRecord(table_id, "", 0, max_entries=entries, abandoned_milliseconds=milliseconds)
             self.tables[table_id] = record
         return self.tables[table_id]
 
     def _viewer(self, call: SimulatedCall, table_id: str) -> records.SeatRecord:
         name = call.client.name
         if (table_id, name) not in self._viewers:
-            is_steady = self._plan.are_players_steady
-            viewer = records.SeatRecord(
-                self.players[name], impaired=not is_steady, client_seed=self._seeds.get(name, b"")
-            )
-            viewer.thinks_milliseconds = THINKS_MILLISECONDS if is_steady else None
+            viewer = records.SeatRecord(self.players[name], client_seed=self._seeds.get(name, b""))
+            viewer.impaired = not self._plan.are_players_steady
+            viewer.thinks_milliseconds = None if viewer.impaired else THINKS_MILLISECONDS
             self._viewers[table_id, name] = viewer
             self._record(table_id).viewers.append(viewer)
         return self._viewers[table_id, name]

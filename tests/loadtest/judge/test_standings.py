@@ -142,32 +142,38 @@ def test_a_game_that_a_player_left_is_not_won_and_has_the_last_place(
     assert standings.broken(replaced) == {Invariant.STATISTICS_DIFFER, Invariant.LEADERBOARD_DIFFERS}
 
 
+def game_of(number: int, people: str, end: int = 1, *, is_ranked: bool = True) -> TableOutcome:
+    """Return the outcome of a public table; its players have their places in this order."""
+    seats, ranking = tuple(Occupant(one, one) for one in people), tuple((seat,) for seat in range(len(people)))
+    return TableOutcome(str(number), "thulla", seats, ranking, {}, end, is_public=True, is_ranked=is_ranked)
+
+
+def board_of(*lines: tuple[int, str, scoring_pb2.GameStatistics]) -> Standings:
+    """Return a leaderboard of these positions and players, who are named by their ids."""
+    entries = [Entry(position=at, player_id=player, name=player, statistics=done) for at, player, done in lines]
+    return Standings({"thulla": entries}, {})
+
+
 def test_a_leaver_whose_seat_wins_has_the_last_place_too() -> None:
     """Anna left, and the engine won for her; she is as good as Carl, who was last."""
     anna, ben, carl = (
         scoring_pb2.GameStatistics(game="thulla", games_finished=1, win_rate=0, average_place=place, games_left=left)
         for place, left in ((3, 1), (2, 0), (3, 0))
     )
-    seats = tuple(Occupant(one, one) for one in "abc")
-    game = TableOutcome("t", "thulla", seats, ((0,), (1,), (2,)), {}, 1, is_public=True, is_ranked=True)
-    lines = [
-        Entry(position=position, player_id=player, name=player, statistics=done)
-        for position, player, done in ((1, "b", ben), (2, "a", anna), (2, "c", carl))
-    ]
-    assert not Standings({"thulla": lines}, {}).broken([game._replace(finished_by_engine=(0,))])
-    assert Standings({"thulla": lines}, {}).broken([game]) == {Invariant.LEADERBOARD_DIFFERS}
+    board, game = board_of((1, "b", ben), (2, "a", anna), (2, "c", carl)), game_of(1, "abc")
+    assert not board.broken([game._replace(finished_by_engine=(0,))])
+    assert board.broken([game]) == {Invariant.LEADERBOARD_DIFFERS}
 
 
 HOUR = 3_600_000
 
 
-def ranks_found(games: Sequence[tuple[Sequence[str], int, bool]], undecided: tuple[str, ...] = ()) -> list[str]:
+def ranks_found(games: Sequence[tuple[str, int, bool]], undecided: tuple[str, ...] = ()) -> list[str]:
     """Return the numbers of wrongly ranked games; each has players, the hour of its end, and whether it is ranked."""
-    outcomes = []
-    for number, (people, hour, is_ranked) in enumerate(games):
-        seats, ranking = tuple(Occupant(one, one) for one in people), tuple((seat,) for seat in range(len(people)))
-        game = TableOutcome(str(number), "thulla", seats, ranking, {}, hour * HOUR, is_public=True, is_ranked=is_ranked)
-        outcomes.append(game)
+    outcomes = [
+        game_of(number, people, hour * HOUR, is_ranked=is_ranked)
+        for number, (people, hour, is_ranked) in enumerate(games)
+    ]
     found = check_standings(outcomes, {}, {}, undecided=undecided)
     return [one.table_id for one in found if one.invariant is Invariant.LEADERBOARD_DIFFERS]
 
@@ -197,18 +203,10 @@ def test_players_with_equal_statistics_share_a_position() -> None:
     won, lost = (scoring_pb2.GameStatistics(games_finished=1, games_won=1 - n, average_place=n + 1) for n in (0, 1))
     for done in (won, lost):
         done.game, done.win_rate = "thulla", done.games_won
-    games = (("ab", 0), ("cd", 1))
-    seats = [tuple(Occupant(one, one) for one in people) for people, _ in games]
-    outcomes = [
-        TableOutcome(str(n), "thulla", one, ((0,), (1,)), {}, n, is_public=True, is_ranked=True)
-        for n, one in enumerate(seats)
-    ]
+    outcomes = [game_of(0, "ab"), game_of(1, "cd")]
     for positions, expected in (((1, 1, 3, 3), set()), ((1, 2, 3, 4), {Invariant.LEADERBOARD_DIFFERS})):
-        lines = [
-            Entry(position=position, player_id=player, name=player, statistics=done)
-            for position, player, done in zip(positions, "acbd", (won, won, lost, lost), strict=True)
-        ]
-        assert Standings({"thulla": lines}, {}).broken(outcomes) == expected
+        board = board_of(*zip(positions, "acbd", (won, won, lost, lost), strict=True))
+        assert board.broken(outcomes) == expected
 
 
 def test_outcomes_can_be_pickled(outcomes: list[TableOutcome]) -> None:
