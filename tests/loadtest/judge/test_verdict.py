@@ -22,9 +22,11 @@ from tests.loadtest.judge.viewer_records import (
     found,
     play,
     reason_of,
+    received_at,
     record_of,
     refused,
     seat_record,
+    stored_record,
 )
 
 REUSED = Expected("reused request id", StatusCode.ALREADY_EXISTS.value[0], reason_of("REQUEST_ID_REUSED"))
@@ -147,6 +149,19 @@ def test_hidden_hands_after_the_last_round_are_not_shown() -> None:
 def _final_hands(table: PlayedTable) -> list[list[CardValue]]:
     """Return the hands at the end, each in its own seat's view."""
     return [list(table.snapshot(seat, len(table.transitions)).view.seats[seat].cards) for seat in range(4)]
+
+
+def test_a_wrong_count_while_cards_of_110_are_exchanged_is_found() -> None:
+    """Others are shown with the hands that they were dealt until then (110-VIS-1)."""
+    table = played("one_ten")
+    record, last = stored_record(table), len(table.transitions)
+    sequence = next(one for one in range(1, last) if table.snapshot(SPECTATOR, one).view.phase == "kitty")
+    spectator = seat_record(table, SPECTATOR, begins_at=sequence)
+    del spectator.received[1:]
+    record.viewers, spectator.left_milliseconds = [spectator], received_at(table, sequence)
+    assert not found(record)
+    change_message(spectator, 0, lambda event: setattr(event.snapshot.view.seats[1], "card_count", 9))
+    assert found(record) == {Invariant.VIEW_DIFFERS}
 
 
 def test_a_violation_has_its_table_and_sequence() -> None:
