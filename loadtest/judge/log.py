@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from croupier_api.v1 import engine_pb2, facts_pb2, tables_pb2
 from loadtest.judge.clock import PublicEntry
@@ -98,6 +98,17 @@ def log_of(histories: Sequence[ViewerHistory]) -> Log:
     last = max([*entries, *states], default=0)
     ended = min((sequence for sequence, state in states.items() if state.view.ranking), default=None)
     view_times = [(at, snapshot.sequence) for history in histories for at, snapshot in history.views]
+    return Log(entries, public, states, last, ended, info, view_times, *_times(histories, public))
+
+
+_Times: TypeAlias = list[tuple[int, int]]
+
+
+def _times(histories: Sequence[ViewerHistory], public: Mapping[int, PublicEntry]) -> tuple[int, _Times, _Times, _Times]:
+    """Return the offset of clocks, and the times at which entries were sent, received and stored, as the log has them.
+
+    Nothing is received before it was stored.
+    """
     stored = {sequence: entry.at for sequence, entry in public.items()}
     acknowledged = [
         (history.sent.get(answer.request_id), answer.at_milliseconds, answer.sequence)
@@ -107,12 +118,10 @@ def log_of(histories: Sequence[ViewerHistory]) -> Log:
     ]
     prompt = _first_received([history for history in histories if not history.delay_milliseconds])
     known = [*prompt.items(), *((sequence, at) for _, at, sequence in acknowledged)]
-    # Nothing is received before it was stored.
     offset = min((at - stored[sequence] for sequence, at in known if sequence in stored), default=0)
     sent_times = [(sequence, sent[0].at_milliseconds) for sent, _, sequence in acknowledged if sent]
     stored_times = _ascending({sequence: at + offset for sequence, at in stored.items()})
-    times = offset, sent_times, _ascending(_first_received(histories)), stored_times
-    return Log(entries, public, states, last, ended, info, view_times, *times)
+    return offset, sent_times, _ascending(_first_received(histories)), stored_times
 
 
 def _public(update: engine_pb2.TableUpdate, has_facts: bool) -> PublicEntry:
