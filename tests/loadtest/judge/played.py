@@ -214,13 +214,11 @@ def played_with(config: TableConfig, random: Random, rates: EventRates) -> Playe
         if not table.last.after.is_over:
             _act(table, random, rates)
         if rates.limit and len(table.transitions) >= rates.limit and not table.last.after.is_over:
-            _append(table, table.last.after.at, TableEnded("entries"))
+            append(table, table.last.after.at, TableEnded("entries"))
     return table
 
 
-def _append(
-    table: PlayedTable, at: int, event: LoggedEvent, by: ActedBy = ActedBy.PLAYER, request_id: str = ""
-) -> None:
+def append(table: PlayedTable, at: int, event: LoggedEvent, by: ActedBy = ActedBy.PLAYER, request_id: str = "") -> None:
     table.transitions += advance(table.config, table.last.after, at, event, by, request_id)
 
 
@@ -228,7 +226,7 @@ def _compensate(table: PlayedTable, milliseconds: int) -> None:
     """Add an outage of the engine, and its compensation."""
     began = table.last.after.at
     table.outages.append(Outage(began, began + milliseconds))
-    _append(table, began + milliseconds, ClockCompensated(milliseconds))
+    append(table, began + milliseconds, ClockCompensated(milliseconds))
 
 
 def _act(table: PlayedTable, random: Random, rates: EventRates) -> None:
@@ -239,12 +237,12 @@ def _act(table: PlayedTable, random: Random, rates: EventRates) -> None:
     seat = now.due.seat
     is_last_chance = now.due.at == abandoned_at(now.clock, table.config.clock, table.config.seats)
     if is_last_chance and not people:
-        _append(table, now.due.at + random.randint(0, 1_900), TableEnded(ABANDONED))
+        append(table, now.due.at + random.randint(0, 1_900), TableEnded(ABANDONED))
         return
     if not people or (not is_last_chance and (seat not in people or random.random() < rates.timeouts)):
         action = random_of(now.legal_actions(seat), random.randrange)
         by = ActedBy.BOT if table.config.seats[seat].bot else ActedBy.TIMEOUT
-        _append(table, now.due.at + random.randint(0, 1_900), SeatActed(seat, action), by)
+        append(table, now.due.at + random.randint(0, 1_900), SeatActed(seat, action), by)
         return
     seat = random.choice(people)
     action = random_of(now.legal_actions(seat), random.randrange)
@@ -252,7 +250,7 @@ def _act(table: PlayedTable, random: Random, rates: EventRates) -> None:
     if random.random() < rates.timeouts:
         longest = max(longest, now.due.at - now.at)  # Slow enough to use the reserve.
     at, request_id = now.at + random.randint(min(10, longest), longest), f"request-{len(table.transitions)}"
-    _append(table, at, SeatActed(seat, action), request_id=request_id)
+    append(table, at, SeatActed(seat, action), request_id=request_id)
     sequence = next(made.entry.sequence for made in table.transitions if made.entry.request_id == request_id)
     expected = now.sequence if len(now.seats_to_act) == 1 else None
     table.accepted.append(AcceptedAction(at, seat, action, request_id, sequence, expected))

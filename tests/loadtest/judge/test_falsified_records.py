@@ -1,16 +1,21 @@
-"""The judge finds every falsification of a record by its invariant."""
+"""The judge finds every falsification of a record by its invariant, and docs/judge.md lists every invariant once."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from loadtest.judge.violations import Invariant
-from tests.loadtest.judge.falsified_answers import ANSWERS
-from tests.loadtest.judge.falsified_records import RECORDS
+from tests.loadtest.judge.falsified_records import ANSWERS, RECORDS
 from tests.loadtest.judge.falsified_rows import ABANDONED, LIMITED, ROWS
 from tests.loadtest.judge.falsified_streams import NEED_A_REPLAY, STREAMS
 from tests.loadtest.judge.played import EVENTFUL, EVERYBODY_LEAVES, EventRates, played
 from tests.loadtest.judge.viewer_records import Falsify, found, parameters, record_of, stored_record
+
+PAGE = (Path(__file__).parents[3] / "docs" / "judge.md").read_text(encoding="utf-8")
+BY_STANDINGS = {Invariant.STATISTICS_DIFFER, Invariant.LEADERBOARD_DIFFERS}
+"""Falsified in test_standings.py."""
 
 
 @pytest.mark.parametrize(("invariant", "falsify"), parameters(STREAMS, ANSWERS, RECORDS))
@@ -59,3 +64,14 @@ def test_timeouts_that_the_run_caused_are_no_violation() -> None:
         for viewer in record.viewers:
             viewer.impaired = True
         assert Invariant.TIMEOUT_UNEXCUSED not in found(record)
+
+
+def test_every_invariant_is_on_the_page_once() -> None:
+    named = re.findall(r"^\| `([a-z_]+)` \| .+ \| .+ \| [LDFSG ]+ \|$", PAGE, re.MULTILINE)
+    assert sorted(named) == sorted(Invariant)
+
+
+def test_every_invariant_is_found_in_a_falsified_record_or_by_a_harness() -> None:
+    reported = re.findall(r"^\| `([a-z_]+)` \|.*\| reported by [a-z ]+ \|", PAGE, re.MULTILINE)
+    found = {*ANSWERS, *RECORDS, *ROWS, *STREAMS} | BY_STANDINGS
+    assert (found | set(reported), found & set(reported)) == (set(Invariant), set())

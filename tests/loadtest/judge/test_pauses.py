@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from croupier.engine.core.fold import advance
-from croupier.engine.core.log import ActedBy, ClockCompensated
+from croupier.engine.core.log import ClockCompensated
 from croupier.games.bots import random_of
 from croupier.games.interface import SeatActed
 from loadtest.judge.timeouts import MAX_PAUSE_MILLISECONDS
 from loadtest.judge.violations import Invariant
 from loadtest.record import Outage, TableRecord
-from tests.loadtest.judge.played import CLOCK_OFFSET, EventRates, PlayedTable, played
+from tests.loadtest.judge.played import CLOCK_OFFSET, EventRates, PlayedTable, append, played
 from tests.loadtest.judge.viewer_records import found, record_of
 
 COMPENSATED = 10_000
@@ -26,13 +25,11 @@ def paused_table(milliseconds: int, *, is_compensated: bool = True) -> PlayedTab
     table = PlayedTable(plain.config, list(plain.transitions))
     began = table.last.after.at
     for step in range(1, STEPS * is_compensated + 1):
-        event = ClockCompensated(COMPENSATED)
-        table.transitions += advance(table.config, table.last.after, began + step * COMPENSATED - 1, event)
+        append(table, began + step * COMPENSATED - 1, ClockCompensated(COMPENSATED))
     now = table.last.after
     (seat,) = now.seats_to_act
     action = random_of(now.legal_actions(seat), lambda _: 0)
-    acted = SeatActed(seat, action)
-    table.transitions += advance(table.config, now, began + milliseconds, acted, ActedBy.PLAYER, "late")
+    append(table, began + milliseconds, SeatActed(seat, action), request_id="late")
     return table
 
 
@@ -55,7 +52,7 @@ def test_compensations_do_not_end_a_pause() -> None:
 def test_a_pause_before_the_end_of_a_record_counts() -> None:
     table = paused_table(MAX_PAUSE_MILLISECONDS + 1)
     table.transitions.pop()
-    table.transitions += advance(table.config, table.last.after, table.last.after.at + 5, ClockCompensated(1))
+    append(table, table.last.after.at + 5, ClockCompensated(1))
     assert is_found(record_of_quick_players(table))
 
 

@@ -17,8 +17,7 @@ from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
 from loadtest.record import ABANDONED_MILLISECONDS, TableRecord
 from tests.games.toy import TOY
-from tests.loadtest.judge.falsified_answers import change_sent
-from tests.loadtest.judge.falsified_records import change_replay
+from tests.loadtest.judge.falsified_records import change_replay, change_sent
 from tests.loadtest.judge.played import SEATS, TABLE, AcceptedAction, EventRates, PlayedTable, played_with
 from tests.loadtest.judge.viewer_records import (
     SEAT,

@@ -11,8 +11,17 @@ from croupier_client.cards import CardValue
 from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
 from loadtest.record import Answered, Expected, Opened, Sent
-from tests.loadtest.judge.falsified_answers import ILLEGAL, RULE, add_attempt, answer, change_all, own, sent_for
-from tests.loadtest.judge.falsified_records import RECORDS, change_replay
+from tests.loadtest.judge.falsified_records import (
+    ILLEGAL,
+    RECORDS,
+    RULE,
+    add_attempt,
+    answer,
+    change_all,
+    change_replay,
+    own,
+    sent_for,
+)
 from tests.loadtest.judge.falsified_streams import SEQUENCE, STREAMS
 from tests.loadtest.judge.played import EVENTFUL, PlayedTable, played
 from tests.loadtest.judge.viewer_records import (
