@@ -159,7 +159,10 @@ class _HistoryBuilder:
         after = opened[stream].after_sequence if 0 <= stream < len(opened) else None
         state = self.history.states.get(after) if after is not None else None
         if after == 0:
-            state = _before_the_first_entry(self._seats)
+            # A stream of the whole log.
+            seats = [facts_pb2.SeatView() for _ in range(self._seats)]
+            view = facts_pb2.TableView(phase="deal", seats=seats, contract=facts_pb2.Contract())
+            state = state_of(0, view, engine_pb2.Snapshot(), NOTHING_KNOWN)
         self._positions[stream] = _StreamPosition(after, state, state.known if state is not None else None)
         return self._positions[stream]
 
@@ -272,14 +275,6 @@ class _HistoryBuilder:
 
     def _broken(self, invariant: Invariant, sequence: int, detail: str) -> None:
         self.history.found.append((invariant, sequence, f"{self.history.name}: {detail}"))
-
-
-def _before_the_first_entry(seats: int) -> ViewerState:
-    """Return the state before the first entry, for a stream of the whole log."""
-    view = facts_pb2.TableView(
-        phase="deal", seats=[facts_pb2.SeatView() for _ in range(seats)], contract=facts_pb2.Contract()
-    )
-    return state_of(0, view, engine_pb2.Snapshot(), NOTHING_KNOWN)
 
 
 def _as_logged(update: engine_pb2.TableUpdate) -> engine_pb2.TableUpdate:

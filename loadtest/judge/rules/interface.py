@@ -106,9 +106,13 @@ class JudgeTable(ABC):
     def piles(self) -> dict[str, Pile]:
         """The piles that hold cards, by the names of the game's page, with the owner if it is a seat's ("melds 2")."""
 
-    @abstractmethod
     def legal(self, seat: int) -> Legal:
         """Return the legal actions of a seat; empty if it is not to act."""
+        return self.legal_in_turn(seat) if seat in self.to_act else Legal([], [])
+
+    @abstractmethod
+    def legal_in_turn(self, seat: int) -> Legal:
+        """Return the legal actions of a seat that is to act."""
 
     @abstractmethod
     def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:

@@ -61,10 +61,8 @@ class JossingTable(interface.JudgeTable):
         indicator = [] if self.indicator is None else [(self.indicator, None)]
         return open_piles(trick=self.trick, taken=self.taken, indicator=indicator)
 
-    def legal(self, seat: int) -> interface.Legal:
+    def legal_in_turn(self, seat: int) -> interface.Legal:
         """Return the bids or cards that a seat may choose from."""
-        if seat not in self.to_act:
-            return interface.Legal([], [])
         hand = self.hands[seat]
         if self.phase == "bid":
             amounts = [amount for amount in range(len(hand) + 1) if self.rule_against_bid(seat, amount) is None]

@@ -115,10 +115,8 @@ class OneOhOneTable(interface.JudgeTable):
 
     # Legal actions
 
-    def legal(self, seat: int) -> interface.Legal:
+    def legal_in_turn(self, seat: int) -> interface.Legal:
         """Return every playable card, a queen once for each suit to order; and the draw."""
-        if seat not in self.to_act:
-            return interface.Legal([], [])
         actions: list[interface.ReplayAction] = []
         for card in sorted(set(self.hands[seat])):  # twins are one action
             if self.rule_against(card):

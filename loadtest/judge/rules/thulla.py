@@ -56,12 +56,10 @@ class ThullaTable(interface.JudgeTable):
         removed = [(card, None) for card in self.removed if self.round_number]
         return open_piles(trick=self.trick, waste=self.waste, removed=removed)
 
-    def legal(self, seat: int) -> interface.Legal:
+    def legal_in_turn(self, seat: int) -> interface.Legal:
         """Return the cards that a seat may play."""
-        hand = self.hands[seat] if seat in self.to_act else []
-        return interface.Legal(
-            [{"type": "play", "card": card} for card in hand if self.rule_against(hand, card) is None], []
-        )
+        cards = [card for card in self.hands[seat] if self.rule_against(self.hands[seat], card) is None]
+        return interface.Legal([{"type": "play", "card": card} for card in cards], [])
 
     def rule_against(self, hand: list[interface.Card], card: interface.Card) -> str | None:
         """Return the rule against a card of the seat whose turn it is."""

@@ -99,10 +99,7 @@ class OneTenTable(interface.JudgeTable):
         known = [frozenset({viewer}), frozenset[int]()]
         return hands, kitty | {name: pile for name, pile in self.piles.items() if pile.seen_by in known}
 
-    def legal(self, seat: int) -> interface.Legal:
-        """Return the legal actions of a seat."""
-        if seat not in self.to_act:
-            return interface.Legal([], [])
+    def legal_in_turn(self, seat: int) -> interface.Legal:
         hand = list(self.hands[seat])
         if self.phase == "bidding":
             return interface.Legal(self.calls(), [])

@@ -68,9 +68,8 @@ class SoloTable(interface.JudgeTable):
         """The trick on the table, and the finished ones of this hand."""
         return open_piles(trick=self.hand.trick, taken=[pile_card for trick in self.hand.tricks for pile_card in trick])
 
-    def legal(self, seat: int) -> interface.Legal:
-        """Return the legal actions of a seat."""
-        possible = ACTIONS[self.hand.phase] if seat == self.hand.turn else []
+    def legal_in_turn(self, seat: int) -> interface.Legal:
+        possible = ACTIONS[self.hand.phase]
         return interface.Legal([dict(action) for action in possible if not self._rule_against(seat, action)], [])
 
     def shuffled(self, cards: list[interface.Card], drawn: list[int]) -> interface.ReplayAction:
