@@ -4,6 +4,7 @@ In a pause nobody acts although a seat is to act. Only actions end it. Compensat
 not: a table that only gets these is stuck for its players.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -51,13 +52,15 @@ def check_timeouts(log: Log, histories: Sequence[ViewerHistory]) -> Iterator[Fou
 
 def _timeouts(log: Log) -> Iterator[_Timeout]:
     """Yield all time-outs of seats that were not away before, as far as the entries before them are known."""
+    acted: defaultdict[int | None, set[int]] = defaultdict(set)
+    for sequence, entry in log.public.items():
+        acted[entry.actor].add(sequence)
     for sequence, entry in log.public.items():
         before, seat = log.states.get(sequence - 1), entry.seat
         if before is None or entry.by != engine_pb2.ACTED_BY_TIMEOUT or seat is None or seat in before.clock.away_seats:
             continue
-        acted = {turn for turn, other in log.public.items() if other.actor == seat}
         turn = sequence - 1
-        while seat in (log.seats_to_act(turn - 1) or ()) and turn not in acted:
+        while seat in (log.seats_to_act(turn - 1) or ()) and turn not in acted[seat]:
             turn -= 1
         yield _Timeout(sequence, seat, turn, before.clock.deadline_unix_ms)
 

@@ -143,10 +143,9 @@ class _Verifier:
 
 
 def _position(table: JudgeTable) -> Position:
-    seen = [table.seen_by(viewer) for viewer in (*range(table.seats), -1)]
     return Position(
         table.round_number,
-        [([list(hand) for hand in hands], piles) for hands, piles in seen],
+        table.seen(),
         {seat: table.legal(seat) for seat in (table.to_act if table.ranking is None else ())},
         list(table.scores),
         table.ranking,

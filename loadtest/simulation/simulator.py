@@ -4,10 +4,10 @@ import asyncio
 import gc
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Any, TextIO
 
 from croupier.engine.storage.schema import METADATA as ENGINE_METADATA
 from croupier.lobby.storage.schema import METADATA as LOBBY_METADATA
@@ -126,10 +126,20 @@ def _clean_up(loop: VirtualLoop, simulation: Simulation) -> None:
         for task in tasks:
             task.cancel()
         _run_on(loop)
+        # Work that is repeated when it is cancelled, such as an append, would never end.
+        loop.set_task_factory(_cancelled_task)
     if simulation.run is not None and simulation.run.done() and not simulation.run.cancelled():
         simulation.run.result()  # Raises a failure of the simulation itself.
     for database in simulation.databases.values():
         database.close()
+
+
+def _cancelled_task(
+    loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any] | Generator[Any, None, Any], **options: Any
+) -> asyncio.Task[Any]:
+    task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, **options)
+    task.cancel()
+    return task
 
 
 def _run_on(loop: VirtualLoop) -> None:

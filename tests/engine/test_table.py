@@ -226,6 +226,13 @@ def test_a_burst_passes_and_then_so_many_entries_per_second() -> None:
     assert rate.next_at <= now + 20_000
 
 
+def test_zero_is_no_limit_though_the_clock_is_behind_the_log() -> None:
+    rate = EntryRate(EntryLimit(0, 200))
+    rate.count(START + 500)
+    rate.check(START)
+    assert rate.next_at <= START
+
+
 async def test_a_request_beyond_the_rate_is_refused_with_the_time_to_wait(engine: EngineHarness) -> None:
     table = await limited_table(engine)
     repeated = SeatActed(*choice(table.state, Random(1)))

@@ -158,7 +158,7 @@ def _compare_view(view: View, viewer: Viewer, table: JudgeTable) -> None:
     """Compare the views of a seat or the spectators; the judge's table has hooks for views that differ (110-VIS-4)."""
     assert_equal("round", view.round_number, table.round_number)
     assert_equal(f"totals seen by {viewer}", [seat.score for seat in view.seats], table.scores)
-    hands, piles = table.seen_by(viewer)
+    hands, piles = table.seen()[-1 if viewer == SPECTATOR else viewer]
     engine = {
         pile.name: (pile.card_count, [(NOTATION[card], seat) for card, seat in pile.cards]) for pile in view.piles
     }

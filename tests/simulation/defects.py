@@ -11,9 +11,8 @@ from zlib import crc32
 from croupier.engine.api.outbox import Outbox
 from croupier.engine.cluster.catch_up import CatchUp
 from croupier.engine.cluster.liveness import EngineLiveness
-from croupier.engine.core import clock, fold
+from croupier.engine.core import clock, decide, fold
 from croupier.engine.core.clock import NOT_WAITING, ClockState
-from croupier.engine.core.decide import TableLimits
 from croupier.engine.core.fold import Transition
 from croupier.engine.core.folded_table import FoldedTable, Request
 from croupier.engine.core.log import Entry
@@ -118,7 +117,7 @@ def forget_reports_before_they_arrive() -> AbstractContextManager[Any]:
 
 def ignore_the_limit() -> AbstractContextManager[Any]:
     """A table plays on beyond the operator's limit of entries."""
-    return patch.object(TableLimits, "reached", lambda *_: "")
+    return patch.object(decide, "end", lambda *_: [])
 
 
 def play_on_without_people() -> AbstractContextManager[Any]:

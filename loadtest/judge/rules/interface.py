@@ -136,9 +136,12 @@ class JudgeTable(ABC):
         """Apply a proposal that all seats agreed to, an event of the replay; raises Illegal."""
         raise Illegal(self.proposal_rule, f"{event} is not a proposal of this game")
 
-    def seen_by(self, viewer: int) -> tuple[list[list[Card]], dict[str, Pile]]:  # noqa: ARG002 - for overrides
-        """Return hands and piles for a seat, or a spectator by -1; hands of others have the right counts only."""
-        return self.hands, self.piles
+    def seen(self) -> list[tuple[list[list[Card]], dict[str, Pile]]]:
+        """Return hands and piles as they are now by seat, and last for spectators.
+
+        Of the hands of others only the counts are those that a viewer sees.
+        """
+        return [([list(hand) for hand in self.hands], self.piles)] * (self.seats + 1)
 
     def clockwise_from(self, seat: int) -> list[int]:
         """Return all seats, beginning with one."""

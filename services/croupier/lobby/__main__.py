@@ -78,7 +78,9 @@ async def check_keys(settings: LobbySettings, issuer: TokenIssuer, tls: Tls | No
                         f" {settings.signing_key} as --lobby-public-key, and check the clocks of both machines"
                     ) from None
                 except ServiceError:
-                    await asyncio.sleep(KEY_RETRY_SECONDS)
+                    continue
+            if unchecked:
+                await asyncio.sleep(KEY_RETRY_SECONDS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -86,15 +86,18 @@ class OneTenTable(interface.JudgeTable):
         piles |= {f"discards_{seat}": face_down(cards, seat) for seat, cards in self.discards.items()}
         return {name: pile for name, pile in piles.items() if pile.cards}
 
-    def seen_by(self, viewer: int) -> tuple[list[list[interface.Card]], dict[str, interface.Pile]]:
+    def seen(self) -> list[tuple[list[list[interface.Card]], dict[str, interface.Pile]]]:
         """Return hands and piles; until the exchange is over, hands of others are shown as dealt (110-VIS-1).
 
         Their discarded and put-away cards are hidden then, and only the bid winner knows that the kitty has been taken
         (110-VIS-4).
         """
         if self.phase not in ("exchange", "reshuffle"):
-            return self.hands, self.piles
-        hands = [self.hands[seat] if seat == viewer else hand for seat, hand in enumerate(self.dealt)]
+            return super().seen()
+        return [self._seen_in_exchange(viewer) for viewer in (*range(self.seats), -1)]
+
+    def _seen_in_exchange(self, viewer: int) -> tuple[list[list[interface.Card]], dict[str, interface.Pile]]:
+        hands = [list(self.hands[seat] if seat == viewer else hand) for seat, hand in enumerate(self.dealt)]
         kitty = {} if viewer == self.winner else {"kitty": face_down(self.kitty)}
         known = [frozenset({viewer}), frozenset[int]()]
         return hands, kitty | {name: pile for name, pile in self.piles.items() if pile.seen_by in known}

@@ -1,7 +1,8 @@
 """Facts and views as messages of the contract."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import Any, get_args
 
 from croupier.engine.api.action_codec import encode_action, encode_card, encode_cards, encode_suit
 from croupier.games import facts
@@ -64,11 +65,24 @@ def _encode_place(place: Place) -> facts_pb2.Place:
             return facts_pb2.Place(pile=place)
 
 
-# Typed, because tuples of different kinds can be equal.
-@lru_cache(maxsize=16_384, typed=True)
 def encode_fact_of_update(fact: Fact) -> bytes:
-    """Return a fact as an encoded field of TableUpdate; equal facts recur often, so this is cached."""
+    """Return a fact as an encoded field of TableUpdate.
+
+    Equal facts recur often, so their encoding is cached. Each kind has its own cache, because tuples of different kinds
+    can be equal.
+    """
+    return _ENCODED[type(fact)](fact)
+
+
+def _as_part_of_update(fact: Fact) -> bytes:
     return engine_pb2.TableUpdate(facts=[encode_fact(fact)]).SerializeToString()
+
+
+_SENT_ONCE = frozenset({facts.RoundEnded, facts.GameEnded, facts.HandRevealed, facts.CardOrderChanged})
+"""Long facts, which are sent to all viewers of a table at once and hardly ever again."""
+_ENCODED: dict[type[Any], Callable[[Any], bytes]] = {
+    kind: lru_cache(maxsize=64 if kind in _SENT_ONCE else 2048)(_as_part_of_update) for kind in get_args(Fact)
+}
 
 
 # Views

@@ -1,5 +1,6 @@
 """The clock of the database, which all its engines share."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
@@ -43,6 +44,8 @@ class DatabaseClock:
 
     async def run(self) -> None:
         """Measure regularly; runs until cancelled. The last measurement holds while the database is down."""
+        # The start of the engine has measured.
+        await asyncio.sleep(MEASURE_SECONDS)
         await repeat(self.measure, MEASURE_SECONDS, self._logger, "the time of the database cannot be measured")
 
 

@@ -27,7 +27,7 @@ class EntryRate:
     @property
     def next_at(self) -> int:
         """The time from which the next entry is within the limit, in milliseconds since 1970 UTC."""
-        return ceil(self._full_at - self._milliseconds * (self._burst - 1))
+        return ceil(self._full_at - self._milliseconds * (self._burst - 1)) if self._milliseconds else 0
 
     def check(self, now: int) -> None:
         """Raise LimitReached if an entry is beyond the limit at this time."""
