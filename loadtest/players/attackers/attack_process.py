@@ -33,7 +33,7 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "sign_ins": Attack(hoarding.sign_ins, frozenset({"sign_ins"}), 1.5),
         "lobby_streams": Attack(hoarding.lobby_streams, frozenset({"streams"}), 3),
         "unknown_games": Attack(hoarding.unknown_games, frozenset({"UNKNOWN_GAME"}), 1),
-        "spectators": Attack(hoarding.spectators, frozenset({"streams"}), 3),
+        "spectators": Attack(hoarding.spectators, frozenset({"streams"}), 6),
         "table_streams": Attack(hoarding.table_streams, frozenset({"streams"}), 2),
         "tickets": Attack(hoarding.tickets, frozenset({"streams"}), 2),
         "left_tables": Attack(hoarding.left_tables, frozenset({"network_calls"}), 1.5),
