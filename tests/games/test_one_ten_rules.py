@@ -14,7 +14,19 @@ from croupier.games.one_ten.state import OneTenState
 from croupier.games.one_ten.trumps import TRUMPS
 from croupier.runtime.errors import MalformedRequest
 from tests.games import dispatch
-from tests.games.positions import acts, acts_with_facts, due, ended, may, over, pile, ranking_text, refusal, refusals
+from tests.games.positions import (
+    acts,
+    acts_with_facts,
+    details,
+    due,
+    ended,
+    may,
+    over,
+    pile,
+    ranking_text,
+    refusal,
+    refusals,
+)
 from tests.games.positions_one_ten import ONE_TEN, ROUND, ROUND_HANDS, dealt, new, position
 
 
@@ -192,6 +204,20 @@ def test_110_EX_45_110_SCORE_2_110_D18_with_seat_2_as_the_bid_winner_the_bonus_g
     assert round_ended.notes == ("3 tricks, top trump", "0 tricks", "bid 15 failed, 2 tricks")
 
 
+TOPS = [
+    pytest.param("KD 9D | 2D 3D", "KD 2D 9D 3D", "none none none", id="110-D18 no trump was played"),
+    pytest.param("KD TS | 2D 3D", "KD 2D TS 3D", "1 0 TS", id="110-SCORE-2 the lowest trump"),
+    pytest.param("9D 5S | 5S 3D", "9D 5S 3D 5S", "0 1 5S", id="110-SCORE-2 the earlier of two"),
+]
+
+
+@pytest.mark.parametrize(("hands", "line", "top"), TOPS)
+def test_the_highest_trump_of_a_round(hands: str, line: str, top: str) -> None:
+    _, facts = acts_with_facts(position(hands, decks=2), line)
+    found = details(facts)
+    assert [found[f"top_trump_{name}"] for name in ("trick", "seat", "card")] == top.split()
+
+
 def test_110_SCORE_6_the_round_summary() -> None:
     _, made = played(20, (5, 10, 15), dealer=1)
     found_details = " ".join(f"{name}={value.replace(' ', ',')}" for name, value in made.details)
@@ -221,6 +247,7 @@ SCORED = {"max_rounds": 1}
         pytest.param((85, 0, 0), 15, {}, (105, 0, 10), "", id="110-EX-41 110-SCORE-3 110-D17"),
         pytest.param((84, 0, 0), 15, SCORE, (104, 0, 10), "", id="110-SCORE-3 84"),
         pytest.param((85, 0, 0), 15, SCORE, (100, 0, 10), "", id="110-EX-42"),
+        pytest.param((0, 0, 90), 15, SCORE, (20, 0, 100), "", id="110-SCORE-3 others"),
         pytest.param((85, 0, 0), 20, SCORE, (65, 0, 10), "", id="110-EX-43"),
         pytest.param((0, 0, 0), 85, LONG, (-85, 0, 10), "", id="110-EX-44"),
         pytest.param((95, 0, 105), 15, {}, (115, 0, 115), "0 > 2 > 1 target", id="110-EX-46 110-D19"),
