@@ -22,7 +22,8 @@ from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables import subscription
 from croupier.engine.tables.subscribers import Subscribers
 from croupier.engine.tables.table import Table
-from croupier.games.facts import SPECTATOR, Fact, Viewer
+from croupier.games import facts
+from croupier.games.facts import EVERYONE, SPECTATOR, Fact, Viewer
 from croupier.games.interface import SeatActed
 from loadtest.judge.violations import Invariant
 
@@ -85,6 +86,11 @@ def act_too_early() -> AbstractContextManager[Any]:
     """Seats get a second less than their time."""
     original = clock._allowed
     return patch.object(clock, "_allowed", lambda *about: max(0, original(*about) - 1_000))
+
+
+def deal_with_open_cards() -> AbstractContextManager[Any]:
+    """The rules show every dealt hand to all."""
+    return patch.object(facts, "only", lambda _: EVERYONE)
 
 
 def resume_one_too_far() -> AbstractContextManager[Any]:
@@ -151,6 +157,7 @@ DEFECTS: Mapping[str, Defect] = {
         Defect(show_spectators_everything, "contended", (Invariant.HIDDEN_CARD_SEEN,)),
         Defect(compensate_twice, "absent", (Invariant.COMPENSATION_WRONG,)),
         Defect(act_too_early, "absent", (Invariant.TIMEOUT_TOO_EARLY,)),
+        Defect(deal_with_open_cards, "", (Invariant.HIDDEN_CARD_SEEN,)),
         Defect(resume_one_too_far, "contended", (Invariant.SEQUENCE_GAP,)),
         Defect(never_catch_up_on_lost_notifications, "contended", (Invariant.STREAM_SILENT,)),
         Defect(forget_reports_before_they_arrive, "deployed", (Invariant.RESULT_MISSING, Invariant.LEDGER_DIFFERS)),

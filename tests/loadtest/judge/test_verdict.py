@@ -1,5 +1,7 @@
 """The judge's verdicts on single records."""
 
+from random import Random
+
 import pytest
 from grpc import StatusCode
 
@@ -171,6 +173,16 @@ def test_a_wrong_count_while_cards_of_110_are_exchanged_is_found() -> None:
     assert not found(record)
     change_message(spectator, 0, lambda event: setattr(event.snapshot.view.seats[1], "card_count", 9))
     assert found(record) == {Invariant.VIEW_DIFFERS}
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_a_hidden_card_in_any_entry_is_found(seed: int) -> None:
+    table, index = played("one_ten", seed, EVENTFUL), Random(seed).randrange(1, 12)
+    record, held = record_of(table, (SEAT,)), table.snapshot(3, index + 1).view.seats[3].cards
+    card = next(card for card in held if card not in table.snapshot(SEAT, index + 1).view.seats[SEAT].cards)
+    moved = {"target": {"hand": 3}, "cards": [card], "count": 1}
+    change_message(record.viewers[0], index, lambda message: message.update.facts.add(cards_moved=moved))
+    assert Invariant.HIDDEN_CARD_SEEN in found(record)
 
 
 def test_a_violation_has_its_table_and_sequence() -> None:
