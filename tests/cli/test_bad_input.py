@@ -2,7 +2,9 @@
 
 import asyncio
 import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -16,17 +18,18 @@ from croupier.cli.launcher.replicas import START_ORDER
 from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
 from croupier.games.registry import GAMES
 from croupier.runtime.identity.tokens import write_new_key_pair
+from loadtest.postgres import PostgresServer
 from tests.cli.conftest import Command
 
 DEADLINE_SECONDS = 180.0
 IN_HASTE = SupervisorSettings(grace_seconds=0)
 
 
-async def refusal(folder: Path) -> CommandFault:
+async def refusal(folder: Path, settings: SupervisorSettings = IN_HASTE) -> CommandFault:
     """Return the fault of services that do not start, and assert that no process remains."""
     before = psutil.Process().children()
     with pytest.raises(CommandFault) as refused:
-        async with asyncio.timeout(DEADLINE_SECONDS), running_services(folder, settings=IN_HASTE):
+        async with asyncio.timeout(DEADLINE_SECONDS), running_services(folder, settings=settings):
             pytest.fail("the services started")
     assert set(psutil.Process().children()) <= set(before)
     assert not (folder / "services.json").exists()
@@ -39,6 +42,17 @@ async def test_an_unusable_database(tmp_path: Path) -> None:
     (tmp_path / "engine.db").touch(0o600)
     (tmp_path / "engine.db").write_text("a letter, no database" * 100)
     assert "file is not a database" in (await refusal(tmp_path)).message
+
+
+@pytest.mark.postgres
+async def test_the_password_of_a_database_is_in_no_log(
+    tmp_path: Path, postgres: PostgresServer, new_database: Callable[..., str]
+) -> None:
+    fault = await refusal(tmp_path, replace(IN_HASTE, database=new_database()))
+    assert 'run "croupier migrate --database' in fault.message
+    logs = [log.read_text() for log in (tmp_path / "logs").iterdir()]
+    assert logs
+    assert not any(postgres.password in text for text in [fault.message, *logs])
 
 
 @pytest.mark.slow

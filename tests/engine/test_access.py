@@ -152,10 +152,21 @@ async def test_a_removed_player_has_no_access_to_a_public_table_even_with_a_link
     assert await calls.reasons(*READS) == [HIDDEN, HIDDEN, HIDDEN]
 
 
-async def test_links_are_created_for_the_purposes_that_the_access_allows(at_table: AtTable) -> None:
-    calls = await at_table(PUBLIC_UNWATCHED)
+LINKS = [
+    (OPEN, "", ""),
+    (PUBLIC_UNWATCHED, "LINK_NOT_ALLOWED", ""),
+    (BY_LINK, "", ""),
+    (SEATED, *["LINK_NOT_ALLOWED"] * 2),
+]
+
+
+@pytest.mark.parametrize(("access", "watch", "replay"), LINKS)
+async def test_links_are_created_for_the_purposes_that_the_access_allows(
+    at_table: AtTable, access: TableAccess, watch: str, replay: str
+) -> None:
+    calls = await at_table(access)
     calls.caller = PLAYER
-    expected = {WATCH: "LINK_NOT_ALLOWED", REPLAY: "", 0: "INVALID_FIELD", 3: "INVALID_FIELD"}
+    expected = {WATCH: watch, REPLAY: replay, 0: "INVALID_FIELD", 3: "INVALID_FIELD"}
     for purpose, reason in expected.items():
         assert await calls.reasons("CreateLink", purpose=purpose) == [reason]
 

@@ -1,4 +1,4 @@
-"""Streams of the servicer that end with errors, with a fake call."""
+"""Streams of the servicer that end with errors, proposals and votes, with a fake call."""
 
 import asyncio
 from random import Random
@@ -291,3 +291,28 @@ async def test_an_unspecified_or_unknown_vote_is_refused(servicer: EngineService
     with pytest.raises(MalformedRequest) as refusal:
         await servicer.CastVote(request, call_of(P0))
     assert (refusal.value.reason_name, refusal.value.field) == ("INVALID_FIELD", "vote")
+
+
+async def test_proposals_and_votes_are_those_of_their_requests(engine: EngineHarness) -> None:
+    await open_table(engine, make_config("solo"))
+    tables = engine.tables(3)
+    servicer, table = engine.servicer(tables), await tables.get("t1")
+
+    async def propose(request_id: str) -> int:
+        request = engine_pb2.CreateProposalRequest(table_id="t1", request_id=request_id, proposal="restart_same")
+        return (await servicer.CreateProposal(request, call_of(Caller("p2", "Player 2")))).sequence
+
+    async def vote(seat: int, request_id: str, proposal: int, vote: Any = engine_pb2.VOTE_AGREE) -> int:
+        request = engine_pb2.CastVoteRequest(
+            table_id="t1", request_id=request_id, proposal_sequence=proposal, vote=vote
+        )
+        return (await servicer.CastVote(request, call_of(Caller(f"p{seat}", "Player")))).sequence
+
+    assert [await propose("p"), await propose("p")] == [2, 2]
+    assert [await vote(0, "v", 2), await vote(0, "v", 2)] == [3, 3]
+    assert table.state.proposal is not None
+    assert await vote(1, "v", 2, engine_pb2.VOTE_DECLINE) == 4
+    assert table.state.proposal is None
+    assert await propose("q") == 5
+    assert [await vote(seat, "w", 5) for seat in (0, 1, 3)] == [6, 7, 8]
+    assert table.state.sequence == 9

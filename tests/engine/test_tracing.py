@@ -71,6 +71,7 @@ async def test_an_action_is_one_trace_and_its_commit_linked_with_all_that_wait_f
     assert sorted((dict(span.attributes) for span in acts), key=str) == about
     assert sorted(span.attributes["croupier.table_id"] for span in published) == ["t0", "t1", "t2"]
     [commit] = [span for span in spans if span.name == "commit"]
+    assert all(commit.end_time <= span.start_time for span in published)
     assert {link.context.span_id for link in commit.links} == {append.context.span_id for append in appends}
     assert [[link.context.span_id for link in append.links] for append in appends] == [[commit.context.span_id]] * 3
 

@@ -42,6 +42,11 @@ async def served(engine: FakeEngine, key: Ed25519PrivateKey = KEY, port: int = 0
         yield address
 
 
+def quick_channel(address: str, *_: object) -> grpc.aio.Channel:
+    """Return a channel whose calls fail at once if nobody listens, and that soon connects to who does."""
+    return grpc.aio.insecure_channel(address, [("grpc.max_reconnect_backoff_ms", 100)])
+
+
 class Lobby:
     """The lobby's channel to an engine at a port, its log, and a clock."""
 
@@ -65,8 +70,7 @@ class Lobby:
 async def test_an_outage_of_the_engine_is_logged_once(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("croupier.lobby.tables.table_opener.RETRY_SECONDS", 0.01)
     with reserved_port() as port:
-        options = [("grpc.max_reconnect_backoff_ms", 100)]
-        async with grpc.aio.insecure_channel(f"127.0.0.1:{port}", options) as channel:
+        async with quick_channel(f"127.0.0.1:{port}") as channel:
             lobby = Lobby(channel)
             following = asyncio.create_task(lobby.opener.follow_ends())
             for _ in range(50):
@@ -112,10 +116,10 @@ async def test_a_refusal_that_concerns_the_player_keeps_its_details_and_is_no_ou
     assert bool(lobby.logger.lines) is isinstance(expected, Unavailable)
 
 
-async def checked(*engines: str) -> None:
+async def checked(*engines: str, logger: RecordingLogger | None = None) -> None:
     settings = LobbySettings(database="", signing_key=Path("own.pem"), engine_control=",".join(engines))
     async with asyncio.timeout(TIMEOUT_SECONDS):
-        await check_keys(settings, ISSUER, None, OutageLog("the engine", RecordingLogger(), lambda: 0))
+        await check_keys(settings, ISSUER, None, OutageLog("the engine", logger or RecordingLogger(), lambda: 0))
 
 
 @pytest.mark.parametrize("is_late", [False, True])
@@ -124,12 +128,13 @@ async def test_an_engine_that_does_not_know_the_key_is_reported_also_if_it_start
     engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, is_late: bool, is_known: bool
 ) -> None:
     monkeypatch.setattr(lobby, "KEY_RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(lobby, "open_channel", quick_channel)
+    logger = RecordingLogger()
     with reserved_port() as port:
         async with served(engine) as right:
-            checking = asyncio.create_task(checked(right, f"127.0.0.1:{port}"))
+            checking = asyncio.create_task(checked(right, f"127.0.0.1:{port}", logger=logger))
             if is_late:
-                done, _ = await asyncio.wait([checking], timeout=0.2)
-                assert not done
+                await until(lambda: logger.lines)
             async with served(engine, KEY if is_known else OTHER_KEY, port):
                 if is_known:
                     await checking
@@ -137,3 +142,14 @@ async def test_an_engine_that_does_not_know_the_key_is_reported_also_if_it_start
                 message = rf"the engine at 127.0.0.1:{port} does not .* of own.pem as --lobby-public-key"
                 with pytest.raises(SettingsError, match=message):
                     await checking
+
+
+async def test_a_refusal_of_the_key_is_reported_before_the_lobby_waits_for_another_engine(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lobby, "KEY_RETRY_SECONDS", 2 * TIMEOUT_SECONDS)
+    monkeypatch.setattr(lobby, "open_channel", quick_channel)
+    engine.failure = ENGINE_UNAVAILABLE
+    async with served(engine) as away, served(engine, OTHER_KEY) as other:
+        with pytest.raises(SettingsError, match=f"the engine at {other} does not"):
+            await checked(away, other)

@@ -12,7 +12,7 @@ from croupier.lobby.storage.store import Store
 from croupier.lobby.tables.forming_table import Seat, Table, TableState, with_presence
 from croupier.lobby.tables.presence import AWAY_MILLISECONDS
 from croupier.lobby.tables.table_service import WatchedTable
-from croupier.runtime.errors import Unavailable
+from croupier.runtime.errors import NotPermitted, Unavailable
 from tests.databases import on_both_databases
 from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, FakeClock, FakeEngine, LobbyDeployment, forming_table, player
 from tests.lobby.matches import ADA, BOB, EVE, next_message, ready
@@ -70,6 +70,15 @@ async def test_a_host_who_is_gone_passes_on_to_the_next_player_who_calls(settled
     assert [seat.is_ready for seat in now.seats] == [False, True, False]
     cleared = await settled.tables.clear_seat(BOB.player_id, table.table_id, 0)
     assert cleared.seats[0].is_free
+
+
+async def test_a_call_of_a_player_is_the_call_of_the_new_host(settled: Lobby, clock: FakeClock) -> None:
+    table = await full(settled)
+    with pytest.raises(NotPermitted):
+        await settled.tables.clear_seat(EVE.player_id, table.table_id, 0)
+    clock.advance(AWAY_SECONDS + 1)
+    cleared = await settled.tables.clear_seat(EVE.player_id, table.table_id, 0)
+    assert (cleared.host_player_id, cleared.seats[0].is_free) == (EVE.player_id, True)
 
 
 @on_both_databases

@@ -131,9 +131,10 @@ async def test_from_sign_in_to_the_first_deal(harness: LobbyHarness, engine: Fak
 
 
 async def test_options_keep_their_types_and_a_table_has_the_teams_of_its_game(harness: LobbyHarness) -> None:
-    create = pb.CreateTableRequest(game="pairs", seat_count=4, options=options(rounds=5))
+    of_each_type = {"rounds": 5, "open": True, "scoring": "short"}
+    create = pb.CreateTableRequest(game="pairs", seat_count=4, options=options(**of_each_type))
     table = (await (await harness.sign_in(1)).call("CreateTable", create)).table
-    assert MessageToDict(table.options) == {"rounds": 5}
+    assert MessageToDict(table.options) == of_each_type
     assert [list(team.seats) for team in table.teams] == [[0, 2], [1, 3]]
 
 

@@ -5,6 +5,8 @@ import json
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 
 import grpc
@@ -183,12 +185,26 @@ async def test_of_several_hosts_the_first_that_accepts_writes_is_used(
     own_server.run_sql("postgres", "DROP ROLE mover")
 
 
+@contextmanager
+def stopped(server: PostgresServer) -> Iterator[None]:
+    server.stop()
+    try:
+        yield
+    finally:
+        server.start()
+
+
 @pytest.mark.usefixtures("logs_as_before")
+@pytest.mark.parametrize("fault", [partial(failed_over, has_primary=False), stopped], ids=["read_only", "stopped"])
 async def test_a_service_is_ready_only_while_its_database_accepts_writes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_server: PostgresServer
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    own_server: PostgresServer,
+    fault: Callable[[PostgresServer], AbstractContextManager[None]],
+    request: pytest.FixtureRequest,
 ) -> None:
     monkeypatch.setattr("croupier.runtime.server.grpc_server.READINESS_POLL_SECONDS", 0.05)
-    url, ready = own_server.create_database("of_scoring"), tmp_path / "ready"
+    url, ready = own_server.create_database(f"of_{request.node.callspec.id}"), tmp_path / "ready"
     await migrate_database(url, ["croupier.scoring"])
     local = "127.0.0.1:0"
     settings = ServiceSettings(database=url, metrics_listen=local, health_listen=local, ready_file=ready)
@@ -210,7 +226,7 @@ async def test_a_service_is_ready_only_while_its_database_accepts_writes(
             return not await is_ready()
 
         await until(is_ready)
-        with failed_over(own_server, has_primary=False):
+        with fault(own_server):
             await until(is_not_ready)
         await until(is_ready)
     os.kill(os.getpid(), signal.SIGTERM)
