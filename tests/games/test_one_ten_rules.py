@@ -258,6 +258,8 @@ SCORED = {"max_rounds": 1}
         pytest.param((105, 0, 0), 15, {}, (125, 0, 10), "0 > 2 > 1 target", id="110-END-1 110-D20"),
         pytest.param((89, 0, 99), 15, {}, (109, 0, 109), "", id="110-END-1 nobody has 110"),
         pytest.param((0, 0, 0), 15, SCORED, (20, 0, 10), "0 > 2 > 1 max_rounds", id="110-END-4 110-D21"),
+        pytest.param((35, 0, 0), 25, SCORED, (10, 0, 10), "0 = 2 > 1 max_rounds", id="110-END-4 a tie"),
+        pytest.param((0, 0, 0), 15, {"max_rounds": 2}, (20, 0, 10), "", id="110-END-4 a round is left"),
         pytest.param((95, 0, 105), 15, SCORED, (115, 0, 115), "0 > 2 > 1 target", id="110-END-4 110 comes first"),
     ],
 )
