@@ -1,6 +1,7 @@
 """Streams receive changed tables that their player may see, and no others, and are never silent."""
 
 import asyncio
+import gc
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
@@ -191,6 +192,23 @@ async def test_the_end_and_errors_of_a_stream_are_its_own() -> None:
     failing.items.put_nowait(ValueError("a fault"))
     with pytest.raises(ValueError, match="a fault"):
         await next_message(failing.heard())
+
+
+async def test_an_error_of_a_stream_whose_reader_has_gone_is_not_reported() -> None:
+    reported: list[Any] = []
+    readers: list[asyncio.Future[str]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
+
+    async def failing() -> AsyncGenerator[str, None]:
+        readers[0].cancel()
+        raise ValueError("a fault")
+        yield ""
+
+    readers.append(asyncio.ensure_future(anext(with_heartbeats(failing(), None, str, Source().send_headers))))
+    await asyncio.wait(readers)
+    assert readers.pop().cancelled()
+    gc.collect()
+    assert reported == []
 
 
 async def test_a_cancelled_wait_closes_the_stream() -> None:

@@ -40,10 +40,9 @@ async def with_heartbeats(
                 yield last
                 upcoming = asyncio.ensure_future(anext(stream))
         finally:
-            if not upcoming.done():
-                # A generator that still runs cannot be closed.
-                upcoming.cancel()
-                await asyncio.wait([upcoming])
+            # A generator that still runs cannot be closed. Its error may come when the caller is gone: it is no fault.
+            upcoming.cancel()
+            await asyncio.gather(upcoming, return_exceptions=True)
 
 
 async def _is_done(upcoming: "asyncio.Future[Item]", seconds: float) -> bool:
