@@ -1,4 +1,4 @@
-"""An unusable database is reported in one line with its fault, and faults are told apart."""
+"""An unusable database is reported in one line, and each fault has a message of its own."""
 
 import asyncio
 from collections.abc import Callable
