@@ -8,7 +8,7 @@ from croupier_api.v1 import engine_pb2, facts_pb2, tables_pb2
 from loadtest.judge.rules.interface import Card
 
 AWAY_MILLISECONDS = 3_000
-"""The time for an action of a seat that is away after a time-out; less if an action has less."""
+"""The time for an action of a seat that is away after a time-out, at tables of earlier versions."""
 
 
 class ClockSettings(NamedTuple):
@@ -21,13 +21,16 @@ class ClockSettings(NamedTuple):
     bot_delay: int
     bots: frozenset[int]
     abandoned: int
+    away: int
+    """For an action of a seat that is away after a time-out; less if an action has less."""
 
 
 class PublicEntry(NamedTuple):
     """The public part of an entry.
 
     `by` is the contract's number for the cause, `compensation` is in milliseconds, `is_abandonment` is the end of a
-    table whose people are all away, `cards` are those that the action puts on the table.
+    table whose people are all away, `cards` are those that the action puts on the table. `is_away` is whether the
+    player of the seat left it, or else returned; None in every other entry.
     """
 
     at: int
@@ -37,6 +40,7 @@ class PublicEntry(NamedTuple):
     is_meta: bool
     is_abandonment: bool
     cards: tuple[Card, ...]
+    is_away: bool | None = None
 
     @property
     def actor(self) -> int | None:
@@ -51,6 +55,10 @@ class Clock:
     settings: ClockSettings
     reserves: list[int]
     away: set[int] = field(default_factory=set)
+    gone: set[int] = field(default_factory=set)
+    """The seats of `away` that their players left."""
+    left_in_turn: set[int] = field(default_factory=set)
+    """The seats of `gone` that were left in a turn that still goes on, or may have been."""
     since: dict[int, int | None] = field(default_factory=dict)
     """By seat to act, the start of its time, moved by the compensation."""
     compensated: dict[int, int] = field(default_factory=dict)
@@ -100,10 +108,12 @@ class Clock:
         """Return the milliseconds that a seat has for its action, unless a deserted table waits for it."""
         if seat in self.settings.bots:
             return self.settings.bot_delay
+        if seat in self.gone:
+            return self.settings.bot_delay
         action = self.settings.action
         if seat not in self.away:
             return action + self.reserves[seat]
-        return min(AWAY_MILLISECONDS, action)
+        return min(self.settings.away, action)
 
     def advance(self, entry: PublicEntry, seats_to_act: Sequence[int]) -> None:
         """Apply an entry of the log, after which these seats are to act."""
@@ -112,6 +122,8 @@ class Clock:
             self.since = {seat: since and since + entry.compensation for seat, since in self.since.items()}
             self.compensated = {seat: self.compensated.get(seat, 0) + entry.compensation for seat in self.since}
             self.left = self.left and (self.left[0], self.left[1] + entry.compensation)
+            if entry.seat is not None and entry.is_away is not None:
+                self._set_away(entry.seat, entry.at, is_away=entry.is_away)
             return
         if entry.actor is not None:
             self._act(entry.actor, entry)
@@ -124,12 +136,28 @@ class Clock:
     def _act(self, actor: int, entry: PublicEntry) -> None:
         since = self.since.get(actor)
         overtime = entry.at - since - self.settings.action if since is not None else 0
-        if actor not in self.away:
+        if actor not in self.away or actor in self.left_in_turn:
             self.reserves[actor] = max(0, self.reserves[actor] - max(0, overtime))
-        is_timeout = entry.by == engine_pb2.ACTED_BY_TIMEOUT
-        if is_timeout and actor not in self.away:
+        self.left_in_turn.discard(actor)
+        if entry.by != engine_pb2.ACTED_BY_TIMEOUT:
+            self.away.discard(actor)
+            self.gone.discard(actor)
+        elif actor not in self.away:
             self.left = actor, entry.at
-        (self.away.add if is_timeout else self.away.discard)(actor)
+            self.away.add(actor)
+
+    def _set_away(self, seat: int, at: int, *, is_away: bool) -> None:
+        if is_away and seat not in self.away:
+            self.left = seat, at
+            if seat in self.since:
+                self.left_in_turn.add(seat)
+        elif not is_away and seat in self.since and seat not in self.left_in_turn:
+            # A turn that began while the player was away begins anew.
+            self.since[seat], self.compensated[seat] = at, 0
+        for seats in (self.away, self.gone):
+            (seats.add if is_away else seats.discard)(seat)
+        if not is_away:
+            self.left_in_turn.discard(seat)
 
 
 def clock_at(
@@ -141,9 +169,11 @@ def clock_at(
     """
     bots = frozenset(seat for seat, occupant in enumerate(info.seats) if occupant.bot)
     limits = info.time_control
-    settings = ClockSettings(limits.action_time.ToMilliseconds(), limits.bot_delay.ToMilliseconds(), bots, abandoned)
-    clock = Clock(settings, list(received.reserve_ms), set(received.away_seats))
-    seats = list(view.seats_to_act)
+    action, delay, away = (one.ToMilliseconds() for one in (limits.action_time, limits.bot_delay, limits.away_time))
+    settings = ClockSettings(action, delay, bots, abandoned, away)
+    seats, gone = list(view.seats_to_act), set(received.left_seats)
+    # Whether a seat was left in this turn is not known: it is then away for a moment only.
+    clock = Clock(settings, list(received.reserve_ms), set(received.away_seats), gone, gone & {*seats})
     allowed = min(map(clock.allowed, seats), default=0)
     is_known = (is_first or len(seats) == 1) and not clock.is_deserted
     clock.since = dict.fromkeys(seats, received.deadline_unix_ms - allowed if is_known else None)

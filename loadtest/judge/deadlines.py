@@ -81,6 +81,7 @@ def _check_clock(sequence: int, clock: Clock, received: engine_pb2.TurnClock) ->
         "deadline": (received.deadline_unix_ms, clock.deadline),
         "reserves": (list(received.reserve_ms), clock.reserves),
         "seats away": (list(received.away_seats), sorted(clock.away)),
+        "left seats": (list(received.left_seats), sorted(clock.gone)),
     }
     for name, (value, own) in pairs.items():
         if value != own:

@@ -134,7 +134,10 @@ def _public(update: engine_pb2.TableUpdate, has_facts: bool) -> PublicEntry:
     played = [one for one in moves if one.reason == facts_pb2.MOVE_REASON_PLAY and len(one.cards) == 1]
     shown = played or [one for one in moves if one.reason == facts_pb2.MOVE_REASON_LAY]
     cards = tuple(sorted(cards_of(shown[0].cards))) if len(shown) == 1 else ()
-    return PublicEntry(update.stored_unix_ms, seat, update.acted_by, update.compensated_ms, is_meta, is_end, cards)
+    is_away = update.is_away if update.HasField("is_away") else None
+    return PublicEntry(
+        update.stored_unix_ms, seat, update.acted_by, update.compensated_ms, is_meta, is_end, cards, is_away
+    )
 
 
 def replay_numbers(log: Log, events: int) -> dict[int, int]:

@@ -1,8 +1,9 @@
 """The rows of a table's log in the engines' database, read without the code of the engine.
 
 `config` is a JSON object: the version "v", "seat_count", "options", "clock" (milliseconds for an action, of reserve,
-before a bot acts, and from version 3 until a table ends whose people are all away), "seats" (each a list of player id,
-name, and kind of bot or "") and "client_seeds" (hexadecimal, by seat). The `body` of a row is a JSON object, of which
+before a bot acts, from version 3 until a table ends whose people are all away, and from version 4 for an action of a
+seat that is away), "seats" (each a list of player id, name, and kind of bot or "") and "client_seeds" (hexadecimal, by
+seat). The `body` of a row is a JSON object, of which
 "t" is the type and "v" the version, such as {"t": "act", "v": 1, "seat": 0, "action": {"type": "pass"}, "by": 1}.
 Requests of players have a "request" id, actions of the engine for a seat have "by": 1 for a time-out, 2 for a bot. In
 the archive a "request_hash" replaces the request id.
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
-from loadtest.judge.clock import ClockSettings, PublicEntry
+from loadtest.judge.clock import AWAY_MILLISECONDS, ClockSettings, PublicEntry
 from loadtest.judge.deals import commitment_of
 from loadtest.judge.notation import AUTO, cards_put
 from loadtest.judge.replay import Replay, ReplayEntry
@@ -26,7 +27,7 @@ from loadtest.record import StoredEntry, StoredTable
 
 _ARCHIVE_VERSION = 2
 _HASH_BYTES = 5
-_CLOCK_PARTS = {1: 3, 2: 3, 3: 4}
+_CLOCK_PARTS = {1: 3, 2: 3, 3: 4, 4: 5}
 """The number of times in the clock, by the version of the configuration."""
 _WATCH_POLICIES = {"public": ("anyone", "link", "nobody"), "link": ("link", "nobody"), "seated": ("nobody",)}
 """The watch policies of each visibility."""
@@ -38,6 +39,7 @@ _BODIES: Mapping[tuple[str, int], Mapping[str, type]] = {
     ("agree", 1): {"proposal": str},  # such as "restart_same", to which all seats agreed
     ("propose", 1): {"seat": int, "proposal": str, "expires_at": int, **_REQUEST},
     ("vote", 1): {"seat": int, "proposal_sequence": int, "agree": bool, **_REQUEST},
+    ("away", 1): {"seat": int, "is_away": bool, **_REQUEST},
     ("compensate", 1): {"milliseconds": int},
     ("end", 1): {"limit": str},  # "entries", "rounds" or "abandoned"
 }
@@ -74,7 +76,7 @@ class Row(NamedTuple):
 
     @property
     def is_meta(self) -> bool:
-        """Whether this is in no replay: a proposal, a vote or a compensation."""
+        """Whether this is in no replay: a proposal, a vote, a player who leaves or returns, or a compensation."""
         return self.tag not in _EVENTS
 
     @property
@@ -87,7 +89,7 @@ class Row(NamedTuple):
         """The public part of the entry."""
         body, is_end = self.body, self.body.get("limit") == ABANDONED
         seat, compensation, cards = body.get("seat"), body.get("milliseconds", 0), cards_put(body.get("action", {}))
-        return PublicEntry(self.at, seat, self.by, compensation, self.is_meta, is_end, cards)
+        return PublicEntry(self.at, seat, self.by, compensation, self.is_meta, is_end, cards, body.get("is_away"))
 
     @property
     def line(self) -> Mapping[str, Any]:
@@ -118,9 +120,10 @@ class Rows:
     @property
     def clock_settings(self) -> ClockSettings:
         """The times of the clock; tables of earlier versions are never abandoned."""
-        action, _, bot_delay, abandoned = [*self.config["clock"], 0][:4]
+        clock: list[int] = self.config["clock"]
+        action, _, bot_delay, abandoned, away = [*clock, *(0, AWAY_MILLISECONDS)[len(clock) - 3 :]]
         bots = frozenset(seat for seat, (_, _, bot) in enumerate(self.config["seats"]) if bot)
-        return ClockSettings(action, bot_delay, bots, abandoned)
+        return ClockSettings(action, bot_delay, bots, abandoned, away)
 
     @property
     def is_whole(self) -> bool:

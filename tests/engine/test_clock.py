@@ -8,19 +8,20 @@ from random import Random
 import pytest
 
 from croupier.engine.core.clock import (
-    AWAY_MILLISECONDS,
     NOT_WAITING,
+    Absence,
     ClockState,
     Due,
     abandoned_at,
     clock_after,
+    clock_after_away,
     clock_after_compensation,
     new_clock,
     next_due,
 )
 from croupier.engine.core.compensation import Outage, compensation_due, outage_until, unserved_milliseconds
 from croupier.engine.core.fold import new_table
-from croupier.engine.core.log import ActedBy, ClockCompensated, ClockConfig, Entry, SeatConfig
+from croupier.engine.core.log import AWAY_MILLISECONDS, ActedBy, ClockCompensated, ClockConfig, Entry, SeatConfig
 from croupier.games.actions import Pass
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, SeatActed
@@ -101,7 +102,7 @@ def test_the_clock_after_events(
     clock = after(*events)
     assert next_due(clock, CONFIG, people(3)) == due
     assert clock.reserves == reserves
-    assert tuple(seat for seat, is_away in enumerate(clock.away) if is_away) == away
+    assert tuple(seat for seat, is_away in enumerate(clock.absences) if is_away) == away
 
 
 def test_time_outs_are_counted_by_seat() -> None:
@@ -113,6 +114,46 @@ def test_time_outs_are_counted_by_seat() -> None:
 def test_a_seat_that_is_away_never_gets_more_than_the_action_time() -> None:
     short = ClockConfig(1_000, 9_000, 0)
     assert next_due(after(*TIMED_OUT), short, people(3)) == Due(42_000, 1)
+
+
+def test_the_engine_plays_for_a_seat_that_left_until_its_player_returns_with_all_their_time() -> None:
+    clock = clock_after_away(after(dealt(1)), 1, 5_000, is_away=True)
+    assert (next_due(clock, CONFIG, people(3)), clock.absences[1]) == (Due(1_700, 1), Absence.LEFT_IN_TURN)
+    clock = clock_after(clock, CONFIG, *acted(1, 5_100, 2, by=ActedBy.TIMEOUT))
+    clock = clock_after(clock, CONFIG, *acted(2, 6_000, 1))
+    assert (next_due(clock, CONFIG, people(3)), clock.absences[1]) == (Due(6_700, 1), Absence.LEFT)
+    clock = clock_after_away(clock, 1, 6_500, is_away=False)
+    assert (next_due(clock, CONFIG, people(3)), clock.absences[1]) == (Due(46_500, 1), Absence.NONE)
+
+
+def test_a_player_who_leaves_and_returns_in_one_turn_has_the_time_that_they_had() -> None:
+    clock = clock_after_away(after(dealt(1)), 1, 5_000, is_away=True)
+    clock = clock_after_away(clock, 1, 5_500, is_away=False)
+    assert next_due(clock, CONFIG, people(3)) == Due(41_000, 1)
+
+
+def test_overtime_before_a_player_leaves_comes_out_of_the_reserve() -> None:
+    clock = clock_after_away(after(dealt(1)), 1, 35_000, is_away=True)
+    clock = clock_after(clock, CONFIG, *acted(1, 35_000, 1, by=ActedBy.TIMEOUT))
+    clock = clock_after(clock, CONFIG, *acted(1, 99_000, 1, by=ActedBy.TIMEOUT))
+    assert clock.reserves == (10_000, 6_000, 10_000)
+
+
+def test_a_seat_whose_time_ran_out_returns_with_all_its_time() -> None:
+    clock = clock_after_away(after(*TIMED_OUT), 1, 42_000, is_away=False)
+    assert (next_due(clock, CONFIG, people(3)), clock.absences[1]) == (Due(72_000, 1), Absence.NONE)
+
+
+def test_the_time_of_a_seat_that_is_away_is_that_of_the_table() -> None:
+    slow = replace(CONFIG, action_milliseconds=3_600_000, away_milliseconds=3_600_000)
+    assert next_due(after(*TIMED_OUT), slow, people(3)) == Due(41_000 + 3_600_000, 1)
+
+
+def test_a_table_that_all_people_left_ends_after_the_last_of_them() -> None:
+    clock = after(dealt(1))
+    for seat, at in ((2, 2_000), (0, 3_000), (1, 4_000)):
+        clock = clock_after_away(clock, seat, at, is_away=True)
+    assert abandoned_at(clock, CONFIG, people(3)) == 4_000 + 180_000
 
 
 def timed_out(*seats: Seat) -> tuple[Event, ...]:
@@ -136,14 +177,14 @@ def test_a_deserted_table_waits_for_the_person_who_went_away_last_and_ends() -> 
 
 def test_the_engine_plays_for_the_others_at_a_deserted_table() -> None:
     clock = after(*timed_out(0, 2, 1), acted(0, 126_000, 2, by=ActedBy.TIMEOUT))
-    assert (clock.left, clock.left_at) == (1, 123_000)
+    assert (clock.last_away, clock.last_away_at) == (1, 123_000)
     assert next_due(clock, CONFIG, people(3)) == Due(126_000 + AWAY_MILLISECONDS, 2)
 
 
 @pytest.mark.parametrize("seats", [people(3), (*people(2), *bots(1))], ids=["a person", "a computer player"])
 def test_a_deserted_table_ends_even_if_the_last_person_is_never_to_act(seats: tuple[SeatConfig, ...]) -> None:
     clock = after(*timed_out(*((2,) if not seats[2].bot else ()), 0, 1))
-    ends_at = clock.left_at + 180_000
+    ends_at = clock.last_away_at + 180_000
     clock = clock_after(clock, CONFIG, *acted(0, ends_at - 1, 2, by=ActedBy.TIMEOUT))
     assert next_due(clock, CONFIG, seats) == Due(ends_at, 2)
 
@@ -166,7 +207,7 @@ def test_a_computer_player_acts_after_its_delay() -> None:
 
 
 def test_of_two_seats_that_are_due_the_earlier_and_then_the_lower_is_first() -> None:
-    clock = ClockState((500, 400, 400), (0,) * 3, (False,) * 3, (0,) * 3, (0,) * 3)
+    clock = ClockState((500, 400, 400), (0,) * 3, (Absence.NONE,) * 3, (0,) * 3, (0,) * 3)
     assert next_due(clock, CONFIG, people(3)) == Due(30_400, 1)
 
 
@@ -191,7 +232,7 @@ def test_overlapping_outages_count_once() -> None:
 def a_clock(*since: int, compensated: int = 0) -> ClockState:
     given = tuple(0 if started == NOT_WAITING else compensated for started in since)
     none = (0,) * len(since)
-    return ClockState(since, none, (False,) * len(since), given, none, left_at=compensated)
+    return ClockState(since, none, (Absence.NONE,) * len(since), given, none, last_away_at=compensated)
 
 
 WHOLE_TIME = [Outage(0, 1_000)]
@@ -240,7 +281,7 @@ def test_time_runs_out_when_all_of_it_was_served(number: int, seed: int) -> None
     reserve, began = random.randrange(80), random.randrange(50)
     allowed = config.action_milliseconds + reserve
     outages = random_outages(random, 300)
-    clock = ClockState((began, NOT_WAITING), (reserve, 0), (False, False), (0, 0), (0, 0))
+    clock = ClockState((began, NOT_WAITING), (reserve, 0), (Absence.NONE,) * 2, (0, 0), (0, 0))
     now, given = began, 0
     known: list[Outage] = []
     while True:

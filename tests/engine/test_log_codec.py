@@ -16,6 +16,7 @@ from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.history import CHUNK, History, PackedLog
 from croupier.engine.core.log import (
     ActedBy,
+    AwaySet,
     ClockCompensated,
     Entry,
     LoggedEvent,
@@ -77,7 +78,7 @@ BODIES: dict[str, Entry] = {
 """Cards of a custom deck are stored by their numbers in the contract, independent of the rules."""
 FROM_SEATS: tuple[LoggedEvent, ...] = (
     *(SeatActed(3, action) for action in ACTIONS),
-    *(Proposed(2, 'ö"', 7), Voted(1, 5, agree=True), Voted(0, 5, agree=False)),
+    *(Proposed(2, 'ö"', 7), Voted(1, 5, agree=True), Voted(0, 5, agree=False), AwaySet(1, is_away=True)),
 )
 OTHERS: tuple[LoggedEvent, ...] = (
     *(CardsShuffled((51, 0, 52, 7), (3, 0)), CardsShuffled((1,)), CardsShuffled((), (2,)), CardsShuffled((254, 63))),
@@ -90,7 +91,7 @@ ENTRIES = (
     *(Entry(1, 5, 0, event) for event in OTHERS),
     *(Entry(7, 1, 5, Proposed(2, ',"request":', 7), request_id=request_id) for request_id in REQUEST_IDS),
 )
-READS = "this engine reads act 1, shuffle 1, propose 1, vote 1, agree 1, compensate 1, end 1"
+READS = "this engine reads act 1, shuffle 1, propose 1, vote 1, agree 1, away 1, compensate 1, end 1"
 UNKNOWN = {
     '{"t":"foo","v":2}': "unknown type 'foo' version 2",
     '{"t":"act","v":2,"seat":1,"action":{"type":"pass"}}': "unknown type 'act' version 2",
@@ -212,8 +213,8 @@ def test_a_config_is_decoded_from_its_text() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"v": 4}, "unknown version 4: this engine reads version 1 and 2 and 3"),
-        ({"v": None}, "unknown version None: this engine reads version 1 and 2 and 3"),
+        ({"v": 5}, "unknown version 5: this engine reads version 1 and 2 and 3 and 4"),
+        ({"v": None}, "unknown version None: this engine reads version 1 and 2 and 3 and 4"),
         ({"clock": [1]}, "malformed (TypeError)"),
         ({"seats": [1]}, "malformed (TypeError)"),
         ({"client_seeds": ["x"]}, "malformed (ValueError)"),

@@ -49,9 +49,11 @@ def test_the_reports_of_a_log_are_its_rounds_and_then_the_result_with_the_conduc
     assert [score.round_number for score in scores] == list(range(1, len(rounds) + 1))
     assert isinstance(result, ResultReport)
     assert (result.finished_at, result.totals) == (log[-1].at, scores[-1].totals)
-    assert result.conduct == tuple(SeatConduct(sum(each), each[-1:] == [True]) for each in late)
+    assert result.conduct == tuple(SeatConduct(sum(each), each[-1:] == [True], left=False) for each in late)
     message = encode_result(result).result
-    assert [(seat.timeouts, seat.finished_by_engine) for seat in message.conduct] == list(result.conduct)
+    assert [SeatConduct(seat.timeouts, seat.finished_by_engine, seat.left) for seat in message.conduct] == list(
+        result.conduct
+    )
 
 
 async def test_reports_wait_while_scoring_is_down(engine: EngineHarness, seed: int) -> None:

@@ -9,10 +9,9 @@ import pytest
 from croupier.engine.api.fact_codec import encode_view
 from croupier.engine.api.scoring_channel import encode_result
 from croupier.engine.core import decide
-from croupier.engine.core.clock import AWAY_MILLISECONDS
 from croupier.engine.core.decide import TableLimits
 from croupier.engine.core.fold import ABANDONED, LIMIT_REASON, advance, new_table, transition_of
-from croupier.engine.core.log import ActedBy, Entry, SeatConfig, TableEnded
+from croupier.engine.core.log import AWAY_MILLISECONDS, ActedBy, Entry, SeatConfig, TableEnded
 from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.core.reports import ResultReport
 from croupier.engine.tables.table import Table
@@ -211,7 +210,7 @@ async def test_a_table_without_people_stands_still_and_ends_with_a_void_result(
 ) -> None:
     table = await deserted_table(engine, seats)
     stream, before = await live_stream(table, SPECTATOR), table.state
-    assert before.deadline == before.clock.left_at + CLOCK.abandoned_milliseconds
+    assert before.deadline == before.clock.last_away_at + CLOCK.abandoned_milliseconds
     for remaining in (60_000, 3_000, 1):
         engine.clock.advance(before.deadline - engine.clock() - remaining)
         await settled()
@@ -256,7 +255,7 @@ async def test_a_player_who_acts_in_time_brings_the_table_back(engine: EngineHar
     await settled()
     (seat,) = table.state.seats_to_act
     await act_once(table, Random(1))
-    assert not table.state.clock.away[seat]
+    assert not table.state.clock.absences[seat]
     while table.state.seats_to_act != (seat,):
         # The engine plays on for the other two.
         sequence = table.state.sequence

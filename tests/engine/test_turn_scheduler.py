@@ -7,9 +7,8 @@ from typing import TypeAlias
 
 import pytest
 
-from croupier.engine.core.clock import AWAY_MILLISECONDS
 from croupier.engine.core.compensation import Outage
-from croupier.engine.core.log import ActedBy, SeatConfig
+from croupier.engine.core.log import AWAY_MILLISECONDS, ActedBy, SeatConfig
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.table import Table
 from croupier.engine.tables.turn_scheduler import LIVENESS_RETRY_MILLISECONDS, RETRY_MILLISECONDS, STANDBY_MILLISECONDS

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from croupier.engine.core.decide import MAX_PROPOSALS, PROPOSAL_MILLISECONDS, WINDOW_MILLISECONDS
+from croupier.engine.core.decide import MAX_ASKED, PROPOSAL_MILLISECONDS, WINDOW_MILLISECONDS
 from croupier.engine.core.folded_table import Request
 from croupier.engine.core.log import ActedBy, Proposed, Voted
 from croupier.engine.tables.subscribers import MAX_REACTIONS, REACTION_MILLISECONDS, REACTIONS
@@ -100,14 +100,14 @@ async def test_a_request_id_of_another_request_is_refused_and_changes_nothing(
 
 
 async def test_the_proposals_of_a_seat_are_limited(engine: EngineHarness, table: Table) -> None:
-    for number in range(MAX_PROPOSALS):
+    for number in range(MAX_ASKED):
         sequence = await table.append_once(Proposed(0, "restart_same", 0), f"a{number}")
         await table.append_once(Voted(1, sequence, False), f"b{number}")
         engine.clock.advance(1_000)
     for each in (table, await reload_table(engine, "t1")):
         with pytest.raises(LimitReached) as refusal:
             await each.append_once(Proposed(0, "restart_same", 0), "c")
-        assert refusal.value.retry_after_seconds == (WINDOW_MILLISECONDS - MAX_PROPOSALS * 1_000) / 1_000
+        assert refusal.value.retry_after_seconds == (WINDOW_MILLISECONDS - MAX_ASKED * 1_000) / 1_000
     assert await table.append_once(Proposed(1, "restart_same", 0), "c")
 
 
@@ -121,7 +121,7 @@ async def test_seats_that_are_away_count_as_agreeing(engine: EngineHarness, tabl
     assert agreed(table) == []
     engine.clock.advance(1)
     await settled()
-    assert table.state.clock.away[slow]
+    assert table.state.clock.absences[slow]
     assert agreed(table) == ["restart_same"]
     assert [entry.acted_by for entry in table.entries].count(ActedBy.TIMEOUT) == 1
 

@@ -194,6 +194,15 @@ class BlockingTable(BlockingWatchedTable):
         answer = self._caller.invoke(self.vote_rpc(agree=agree))
         return self._folded(answer.sequence)
 
+    def set_away(self, *, is_away: bool) -> int:
+        """Leave the viewer's seat to the engine, or return to it, and return the sequence once it is folded.
+
+        Return when the player looks at the table again: to follow it is no return. Raises CroupierError if the table
+        refuses it, TimedOut, or the stream's error.
+        """
+        answer = self._caller.invoke(self.away_rpc(is_away=is_away))
+        return self._folded(answer.sequence)
+
     def _folded(self, sequence: int) -> int:
         self._until_received(lambda: self.sequence >= sequence)
         return sequence

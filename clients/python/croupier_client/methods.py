@@ -175,6 +175,12 @@ class ServiceMethods:
         return Rpc(Service.ENGINE, request, engine_pb2.CastVoteResponse)
 
     @Unary
+    def set_away(self, *, table_id: str, request_id: str, is_away: bool) -> Rpc[engine_pb2.SetAwayResponse]:
+        """Leave the caller's seat to the engine, or return to it; a repeat changes nothing."""
+        request = engine_pb2.SetAwayRequest(table_id=table_id, request_id=request_id, is_away=is_away)
+        return Rpc(Service.ENGINE, request, engine_pb2.SetAwayResponse)
+
+    @Unary
     def create_link(
         self, *, table_id: str, purpose: engine_pb2.LinkPurpose.ValueType
     ) -> Rpc[engine_pb2.CreateLinkResponse]:

@@ -161,6 +161,11 @@ class FollowedTable:
         )
         return Rpc(Service.ENGINE, request, engine_pb2.CastVoteResponse)
 
+    def away_rpc(self, *, is_away: bool) -> Rpc[engine_pb2.SetAwayResponse]:
+        """Return the call that leaves the viewer's seat to the engine, or returns to it."""
+        request = engine_pb2.SetAwayRequest(table_id=self.table_id, request_id=self._new_id(), is_away=is_away)
+        return Rpc(Service.ENGINE, request, engine_pb2.SetAwayResponse)
+
     def action_request(
         self, action: actions_pb2.Action, expected_sequence: int | None = None
     ) -> engine_pb2.SubmitActionRequest:

@@ -33,7 +33,7 @@ class _ActedByEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ActedBy.Value
     ACTED_BY_UNSPECIFIED: _ActedBy.ValueType  # 0
     """The player."""
     ACTED_BY_TIMEOUT: _ActedBy.ValueType  # 1
-    """The engine, because the player's time had run out."""
+    """The engine, because the player's time had run out, or the player had left."""
     ACTED_BY_BOT: _ActedBy.ValueType  # 2
     """A bot."""
 
@@ -43,7 +43,7 @@ class ActedBy(_ActedBy, metaclass=_ActedByEnumTypeWrapper):
 ACTED_BY_UNSPECIFIED: ActedBy.ValueType  # 0
 """The player."""
 ACTED_BY_TIMEOUT: ActedBy.ValueType  # 1
-"""The engine, because the player's time had run out."""
+"""The engine, because the player's time had run out, or the player had left."""
 ACTED_BY_BOT: ActedBy.ValueType  # 2
 """A bot."""
 Global___ActedBy: _TypeAlias = ActedBy  # noqa: Y015
@@ -506,6 +506,7 @@ class TableUpdate(_message.Message):
     PROPOSAL_FIELD_NUMBER: _builtins.int
     COMPENSATED_MS_FIELD_NUMBER: _builtins.int
     LEGAL_ACTIONS_FIELD_NUMBER: _builtins.int
+    IS_AWAY_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """The sequence of the entry, from 1."""
     stored_unix_ms: _builtins.int
@@ -518,6 +519,8 @@ class TableUpdate(_message.Message):
     """The secret seed, 64 hexadecimal digits, with the entry that ended the game; else empty."""
     compensated_ms: _builtins.int
     """The time in milliseconds by which an outage extended the deadline; usually 0."""
+    is_away: _builtins.bool
+    """True if the player of the seat left it with this entry, false if they returned; unset in every other entry."""
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
         """The facts that the viewer may know, in order."""
@@ -547,13 +550,19 @@ class TableUpdate(_message.Message):
         proposal: Global___Proposal | None = ...,
         compensated_ms: _builtins.int = ...,
         legal_actions: _actions_pb2.LegalActions | None = ...,
+        is_away: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "clock", b"clock", "legal_actions", b"legal_actions", "proposal", b"proposal", "seat", b"seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_is_away", b"_is_away", "_seat", b"_seat", "clock", b"clock", "is_away", b"is_away", "legal_actions", b"legal_actions", "proposal", b"proposal", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "acted_by", b"acted_by", "clock", b"clock", "compensated_ms", b"compensated_ms", "facts", b"facts", "legal_actions", b"legal_actions", "proposal", b"proposal", "revealed_seed", b"revealed_seed", "seat", b"seat", "sequence", b"sequence", "stored_unix_ms", b"stored_unix_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_is_away", b"_is_away", "_seat", b"_seat", "acted_by", b"acted_by", "clock", b"clock", "compensated_ms", b"compensated_ms", "facts", b"facts", "is_away", b"is_away", "legal_actions", b"legal_actions", "proposal", b"proposal", "revealed_seed", b"revealed_seed", "seat", b"seat", "sequence", b"sequence", "stored_unix_ms", b"stored_unix_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__is_away: _TypeAlias = _typing.Literal["is_away"]  # noqa: Y015
+    _WhichOneofArgType__is_away: _TypeAlias = _typing.Literal["_is_away", b"_is_away"]  # noqa: Y015
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__is_away) -> _WhichOneofReturnType__is_away | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
 
 Global___TableUpdate: _TypeAlias = TableUpdate  # noqa: Y015
@@ -568,6 +577,7 @@ class TurnClock(_message.Message):
     RESERVE_MS_FIELD_NUMBER: _builtins.int
     AWAY_SEATS_FIELD_NUMBER: _builtins.int
     SERVER_UNIX_MS_FIELD_NUMBER: _builtins.int
+    LEFT_SEATS_FIELD_NUMBER: _builtins.int
     deadline_unix_ms: _builtins.int
     """The deadline of the seat to act, its reserve included, in milliseconds since 1970-01-01 UTC: then the engine acts
     for it. With several seats to act the earliest of their deadlines; 0 if no seat is to act.
@@ -584,7 +594,11 @@ class TurnClock(_message.Message):
 
     @_builtins.property
     def away_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The seats that the engine plays for until their players act again, ascending."""
+        """The seats that the engine plays for until their players act or return, ascending: their time ran out, or they left."""
+
+    @_builtins.property
+    def left_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Those of away_seats whose players left by SetAway, ascending."""
 
     def __init__(
         self,
@@ -593,10 +607,11 @@ class TurnClock(_message.Message):
         reserve_ms: _abc.Iterable[_builtins.int] | None = ...,
         away_seats: _abc.Iterable[_builtins.int] | None = ...,
         server_unix_ms: _builtins.int = ...,
+        left_seats: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["away_seats", b"away_seats", "deadline_unix_ms", b"deadline_unix_ms", "reserve_ms", b"reserve_ms", "server_unix_ms", b"server_unix_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["away_seats", b"away_seats", "deadline_unix_ms", b"deadline_unix_ms", "left_seats", b"left_seats", "reserve_ms", b"reserve_ms", "server_unix_ms", b"server_unix_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -908,6 +923,60 @@ class CastVoteResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CastVoteResponse: _TypeAlias = CastVoteResponse  # noqa: Y015
+
+@_typing.final
+class SetAwayRequest(_message.Message):
+    """Whether the engine plays for the caller's seat."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    IS_AWAY_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The table."""
+    request_id: _builtins.str
+    """The id of this call, as in CreateProposalRequest."""
+    is_away: _builtins.bool
+    """True to leave the seat to the engine, false to return to it. Required."""
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        is_away: _builtins.bool | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_is_away", b"_is_away", "is_away", b"is_away"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_is_away", b"_is_away", "is_away", b"is_away", "request_id", b"request_id", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__is_away: _TypeAlias = _typing.Literal["is_away"]  # noqa: Y015
+    _WhichOneofArgType__is_away: _TypeAlias = _typing.Literal["_is_away", b"_is_away"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__is_away) -> _WhichOneofReturnType__is_away | None: ...
+
+Global___SetAwayRequest: _TypeAlias = SetAwayRequest  # noqa: Y015
+
+@_typing.final
+class SetAwayResponse(_message.Message):
+    """The seat is as requested."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEQUENCE_FIELD_NUMBER: _builtins.int
+    sequence: _builtins.int
+    """The sequence of the change in the table's log; that of the last entry if the seat was so already."""
+    def __init__(
+        self,
+        *,
+        sequence: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["sequence", b"sequence"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetAwayResponse: _TypeAlias = SetAwayResponse  # noqa: Y015
 
 @_typing.final
 class GetReplayRequest(_message.Message):

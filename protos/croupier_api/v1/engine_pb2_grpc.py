@@ -74,6 +74,11 @@ class EngineServiceStub:
                 request_serializer=croupier__api_dot_v1_dot_engine__pb2.CastVoteRequest.SerializeToString,
                 response_deserializer=croupier__api_dot_v1_dot_engine__pb2.CastVoteResponse.FromString,
                 _registered_method=True)
+        self.SetAway = channel.unary_unary(
+                '/croupier_api.v1.EngineService/SetAway',
+                request_serializer=croupier__api_dot_v1_dot_engine__pb2.SetAwayRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.SetAwayResponse.FromString,
+                _registered_method=True)
         self.CreateLink = channel.unary_unary(
                 '/croupier_api.v1.EngineService/CreateLink',
                 request_serializer=croupier__api_dot_v1_dot_engine__pb2.CreateLinkRequest.SerializeToString,
@@ -145,6 +150,17 @@ class EngineServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SetAway(self, request, context):
+        """Leaves the caller's seat to the engine, or returns to it. The engine plays for a seat that left at once, with the
+        bot delay of the table, and the others do not wait. A player who returns has the whole action time, also outside
+        their turn; one who left in a turn that still goes on has the time that they had. An action of the player is a
+        return too. Clients return when their player looks at the table again: to open a stream does not, because another
+        device may hold it open. Leaving has a limit of 3 times a minute.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def CreateLink(self, request, context):
         """Returns a link by which players without a seat watch the table, or read its replay. For players of the table.
         """
@@ -197,6 +213,11 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     servicer.CastVote,
                     request_deserializer=croupier__api_dot_v1_dot_engine__pb2.CastVoteRequest.FromString,
                     response_serializer=croupier__api_dot_v1_dot_engine__pb2.CastVoteResponse.SerializeToString,
+            ),
+            'SetAway': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetAway,
+                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.SetAwayRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.SetAwayResponse.SerializeToString,
             ),
             'CreateLink': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateLink,
@@ -403,6 +424,33 @@ class EngineService:
             '/croupier_api.v1.EngineService/CastVote',
             croupier__api_dot_v1_dot_engine__pb2.CastVoteRequest.SerializeToString,
             croupier__api_dot_v1_dot_engine__pb2.CastVoteResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetAway(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_api.v1.EngineService/SetAway',
+            croupier__api_dot_v1_dot_engine__pb2.SetAwayRequest.SerializeToString,
+            croupier__api_dot_v1_dot_engine__pb2.SetAwayResponse.FromString,
             options,
             channel_credentials,
             insecure,

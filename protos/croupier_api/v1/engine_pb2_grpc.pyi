@@ -56,6 +56,13 @@ class EngineServiceStub:
     """
     CastVote: _grpc.UnaryUnaryMultiCallable[_engine_pb2.CastVoteRequest, _engine_pb2.CastVoteResponse]
     """Agrees with the pending proposal, or declines it."""
+    SetAway: _grpc.UnaryUnaryMultiCallable[_engine_pb2.SetAwayRequest, _engine_pb2.SetAwayResponse]
+    """Leaves the caller's seat to the engine, or returns to it. The engine plays for a seat that left at once, with the
+    bot delay of the table, and the others do not wait. A player who returns has the whole action time, also outside
+    their turn; one who left in a turn that still goes on has the time that they had. An action of the player is a
+    return too. Clients return when their player looks at the table again: to open a stream does not, because another
+    device may hold it open. Leaving has a limit of 3 times a minute.
+    """
     CreateLink: _grpc.UnaryUnaryMultiCallable[_engine_pb2.CreateLinkRequest, _engine_pb2.CreateLinkResponse]
     """Returns a link by which players without a seat watch the table, or read its replay. For players of the table."""
     GetReplay: _grpc.UnaryStreamMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]
@@ -91,6 +98,13 @@ class EngineServiceAsyncStub(EngineServiceStub):
     """
     CastVote: _aio.UnaryUnaryMultiCallable[_engine_pb2.CastVoteRequest, _engine_pb2.CastVoteResponse]  # type: ignore[assignment]
     """Agrees with the pending proposal, or declines it."""
+    SetAway: _aio.UnaryUnaryMultiCallable[_engine_pb2.SetAwayRequest, _engine_pb2.SetAwayResponse]  # type: ignore[assignment]
+    """Leaves the caller's seat to the engine, or returns to it. The engine plays for a seat that left at once, with the
+    bot delay of the table, and the others do not wait. A player who returns has the whole action time, also outside
+    their turn; one who left in a turn that still goes on has the time that they had. An action of the player is a
+    return too. Clients return when their player looks at the table again: to open a stream does not, because another
+    device may hold it open. Leaving has a limit of 3 times a minute.
+    """
     CreateLink: _aio.UnaryUnaryMultiCallable[_engine_pb2.CreateLinkRequest, _engine_pb2.CreateLinkResponse]  # type: ignore[assignment]
     """Returns a link by which players without a seat watch the table, or read its replay. For players of the table."""
     GetReplay: _aio.UnaryStreamMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]  # type: ignore[assignment]
@@ -165,6 +179,19 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_engine_pb2.CastVoteResponse, _abc.Awaitable[_engine_pb2.CastVoteResponse]]:
         """Agrees with the pending proposal, or declines it."""
+
+    @_abc_1.abstractmethod
+    def SetAway(
+        self,
+        request: _engine_pb2.SetAwayRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_engine_pb2.SetAwayResponse, _abc.Awaitable[_engine_pb2.SetAwayResponse]]:
+        """Leaves the caller's seat to the engine, or returns to it. The engine plays for a seat that left at once, with the
+        bot delay of the table, and the others do not wait. A player who returns has the whole action time, also outside
+        their turn; one who left in a turn that still goes on has the time that they had. An action of the player is a
+        return too. Clients return when their player looks at the table again: to open a stream does not, because another
+        device may hold it open. Leaving has a limit of 3 times a minute.
+        """
 
     @_abc_1.abstractmethod
     def CreateLink(

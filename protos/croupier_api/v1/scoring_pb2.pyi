@@ -170,21 +170,25 @@ class SeatConduct(_message.Message):
 
     TIMEOUTS_FIELD_NUMBER: _builtins.int
     FINISHED_BY_ENGINE_FIELD_NUMBER: _builtins.int
+    LEFT_FIELD_NUMBER: _builtins.int
     timeouts: _builtins.int
-    """The number of times that the seat's time ran out."""
+    """The number of times that the engine acted for the seat: its time had run out, or its player had left."""
     finished_by_engine: _builtins.bool
-    """True if the engine played for the seat when the game ended, because its player was away: they have left the game.
-    It counts for them as not won, with the last place.
+    """True if the engine played for the seat when the game ended, because its player was away. The game counts for them
+    as not won, with the last place.
     """
+    left: _builtins.bool
+    """True if the player had left by SetAway, and was away when the game ended."""
     def __init__(
         self,
         *,
         timeouts: _builtins.int = ...,
         finished_by_engine: _builtins.bool = ...,
+        left: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["finished_by_engine", b"finished_by_engine", "timeouts", b"timeouts"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["finished_by_engine", b"finished_by_engine", "left", b"left", "timeouts", b"timeouts"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -286,6 +286,7 @@ class TimeControl(_message.Message):
     ACTION_TIME_FIELD_NUMBER: _builtins.int
     RESERVE_TIME_FIELD_NUMBER: _builtins.int
     BOT_DELAY_FIELD_NUMBER: _builtins.int
+    AWAY_TIME_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def action_time(self) -> _duration_pb2.Duration:
         """The time for each action, in whole seconds, 5 s to 24 h; default 30 s."""
@@ -300,16 +301,23 @@ class TimeControl(_message.Message):
         to the least bot delay that the operator allows.
         """
 
+    @_builtins.property
+    def away_time(self) -> _duration_pb2.Duration:
+        """The time for each action of a seat whose time ran out, until its player acts or returns, in whole seconds, 1 s to
+        24 h; no action has more than action_time. Default 3 s, or action_time if that is an hour or more.
+        """
+
     def __init__(
         self,
         *,
         action_time: _duration_pb2.Duration | None = ...,
         reserve_time: _duration_pb2.Duration | None = ...,
         bot_delay: _duration_pb2.Duration | None = ...,
+        away_time: _duration_pb2.Duration | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action_time", b"action_time", "bot_delay", b"bot_delay", "reserve_time", b"reserve_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action_time", b"action_time", "away_time", b"away_time", "bot_delay", b"bot_delay", "reserve_time", b"reserve_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action_time", b"action_time", "bot_delay", b"bot_delay", "reserve_time", b"reserve_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action_time", b"action_time", "away_time", b"away_time", "bot_delay", b"bot_delay", "reserve_time", b"reserve_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

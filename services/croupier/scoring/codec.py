@@ -89,7 +89,7 @@ def decode_result(request: scoring_control_pb2.RecordResultRequest) -> tuple[She
         raise invalid_field("result.ranking", f"invalid result.ranking: expected {expected}")
     totals = _decode_by_seat("result.totals", result.totals, sheet)
     _check_none_or_by_seat("result.conduct", len(result.conduct), sheet)
-    conduct = tuple(SeatConduct(one.timeouts, one.finished_by_engine) for one in result.conduct)
+    conduct = tuple(SeatConduct(one.timeouts, one.finished_by_engine, one.left) for one in result.conduct)
     end_milliseconds = result.end_time.seconds * 1000 + result.end_time.nanos // 1_000_000
     if not 0 < end_milliseconds <= MAX_SECONDS * 1000:
         raise invalid_field("result.end_time", "invalid result.end_time: expected a time from 1970 to 9999")
@@ -180,8 +180,8 @@ def encode_result(sheet: Sheet, result: Result) -> pb.GameResult:
         end_time=end_time,
         is_void=result.is_void,
         conduct=[
-            pb.SeatConduct(timeouts=timeouts, finished_by_engine=finished_by_engine)
-            for timeouts, finished_by_engine in result.conduct
+            pb.SeatConduct(timeouts=timeouts, finished_by_engine=finished_by_engine, left=left)
+            for timeouts, finished_by_engine, left in result.conduct
         ],
         ranked_seats=[seat for seat, one in enumerate(sheet.seats) if result.is_ranked and not one.bot],
     )

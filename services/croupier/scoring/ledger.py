@@ -75,10 +75,14 @@ class Round:
 
 
 class SeatConduct(NamedTuple):
-    """How a seat was played: how often its time ran out, and whether the engine played for it when the game ended."""
+    """How a seat was played: how often the engine acted for its player, and whether it did when the game ended.
+
+    `left`: whether it did so because the player had left.
+    """
 
     timeouts: int
     finished_by_engine: bool
+    left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +262,8 @@ def _result_columns(result: Result) -> dict[str, Any]:
         "ranking": json.dumps(result.ranking),
         "totals": json.dumps(result.totals),
         "end_milliseconds": result.end_milliseconds,
-        "conduct": json.dumps(result.conduct),
+        # As before for seats that were not left, since engines may repeat reports across an upgrade.
+        "conduct": json.dumps([one if one.left else one[:2] for one in result.conduct]),
         "is_void": result.is_void,
     }
 
@@ -315,5 +320,6 @@ def _decode_round(row: Row[Any]) -> Round:
 def decode_result(row: Row[Any]) -> Result:
     """Return the result of a row with the columns of RESULTS."""
     ranking, conduct = tuple(map(tuple, json.loads(row.ranking))), json.loads(row.conduct)
-    played = tuple(SeatConduct(timeouts, finished_by_engine) for timeouts, finished_by_engine in conduct)
+    # Results of earlier versions do not say who had left.
+    played = tuple(SeatConduct(*one) for one in conduct)
     return Result(ranking, tuple(json.loads(row.totals)), row.end_milliseconds, played, row.is_void, row.is_ranked)

@@ -51,7 +51,7 @@ RESULTS = sa.Table(
     sa.Column("ranking", sa.Text, nullable=False),  # JSON: groups of seats, best first
     sa.Column("totals", sa.Text, nullable=False),  # JSON: by seat
     sa.Column("end_milliseconds", sa.BigInteger, nullable=False),  # since 1970 UTC
-    sa.Column("conduct", sa.Text, nullable=False, server_default="[]"),  # JSON: [timeouts, finished_by_engine] by seat
+    sa.Column("conduct", sa.Text, nullable=False, server_default="[]"),  # JSON of SeatConduct by seat
     sa.Column("is_void", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("game", sa.String(32), nullable=False),
     sa.Column("is_public", sa.Boolean, nullable=False),  # whether all players see it: of a public table, and published

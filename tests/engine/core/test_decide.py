@@ -7,10 +7,11 @@ import pytest
 
 from croupier.engine.core import decide
 from croupier.engine.core.compensation import Outage
-from croupier.engine.core.decide import MAX_PROPOSALS, PROPOSAL_MILLISECONDS, WINDOW_MILLISECONDS, TableLimits
+from croupier.engine.core.decide import MAX_ASKED, PROPOSAL_MILLISECONDS, WINDOW_MILLISECONDS, TableLimits
 from croupier.engine.core.fold import ABANDONED, TableState, Transition, advance
 from croupier.engine.core.log import (
     ActedBy,
+    AwaySet,
     ClockCompensated,
     LoggedEvent,
     Proposed,
@@ -82,7 +83,7 @@ def test_a_seat_that_is_away_gets_no_compensation() -> None:
     later = at + 2 * CLOCK.action_milliseconds
     transitions = decide.action(config, table, later, acted, "r", None, [Outage(at, later)])
     assert found(transitions)[0] == (acted, ActedBy.PLAYER, "r")
-    assert not after(transitions).clock.away[seat]
+    assert not after(transitions).clock.absences[seat]
 
 
 def test_an_action_for_another_sequence_is_stale() -> None:
@@ -212,11 +213,48 @@ def test_a_proposal_that_the_rules_do_not_allow_names_the_rule(monkeypatch: pyte
 
 def test_proposals_have_a_rate() -> None:
     table = dealt(SOLO)
-    before = [NOW - WINDOW_MILLISECONDS, *(NOW - 3_000 + 1_000 * number for number in range(MAX_PROPOSALS - 1))]
+    before = [NOW - WINDOW_MILLISECONDS, *(NOW - 3_000 + 1_000 * number for number in range(MAX_ASKED - 1))]
     assert decide.proposal(SOLO, table, NOW, PROPOSED, "p", before)
     with pytest.raises(LimitReached) as refusal:
         decide.proposal(SOLO, table, NOW - 1, PROPOSED, "p", before)
     assert (refusal.value.reason_name, refusal.value.retry_after_seconds) == ("TOO_MANY_PROPOSALS", 0.001)
+
+
+def test_a_player_leaves_and_returns_and_a_repeat_changes_nothing() -> None:
+    table, leave, back = dealt(SOLO), AwaySet(1, is_away=True), AwaySet(1, is_away=False)
+    assert decide.away(SOLO, table, NOW, back, "b", []) == []
+    transitions = decide.away(SOLO, table, NOW, leave, "a", [])
+    assert found(transitions) == [(leave, ActedBy.PLAYER, "a")]
+    assert decide.away(SOLO, after(transitions), NOW, leave, "c", []) == []
+    transitions = decide.away(SOLO, after(transitions), NOW, back, "b", [])
+    assert found(transitions) == [(back, ActedBy.PLAYER, "b")]
+    assert not any(after(transitions).clock.absences)
+
+
+def test_leaving_has_a_rate_and_returning_has_none() -> None:
+    table = dealt(SOLO)
+    before = [NOW - 3_000 + 1_000 * number for number in range(MAX_ASKED)]
+    with pytest.raises(LimitReached) as refusal:
+        decide.away(SOLO, table, NOW, AwaySet(1, is_away=True), "a", before)
+    assert (refusal.value.reason_name, refusal.value.metadata) == ("TOO_MANY_REQUESTS", {"limit": "seat_requests"})
+    left = after(decide.away(SOLO, table, NOW, AwaySet(1, is_away=True), "a", []))
+    assert decide.away(SOLO, left, NOW, AwaySet(1, is_away=False), "b", before)
+
+
+def test_the_last_seat_that_has_to_agree_agrees_by_leaving() -> None:
+    table = proposed(SOLO)
+    for seat in (1, 2):
+        table = after(decide.vote(SOLO, table, NOW, Voted(seat, 2, agree=True), f"v{seat}"))
+    transitions = decide.away(SOLO, table, NOW, AwaySet(3, is_away=True), "a", [])
+    assert [type(event) for event, *_ in found(transitions)[:2]] == [AwaySet, ProposalAgreed]
+
+
+def test_nobody_leaves_after_the_end() -> None:
+    config, table = deserted()
+    ended = after(decide.time_out(config, table, table.deadline, some_action(table), []))
+    assert refused(lambda: decide.away(config, ended, NOW, AwaySet(0, is_away=True), "a", []), IllegalNow) == (
+        "TABLE_FINISHED"
+    )
 
 
 def test_a_seat_whose_time_has_run_out_acts_by_the_engine() -> None:
@@ -225,7 +263,7 @@ def test_a_seat_whose_time_has_run_out_acts_by_the_engine() -> None:
     acted = some_action(table)
     transitions = decide.time_out(config, table, START + FULL_MILLISECONDS, acted, [])
     assert found(transitions)[0] == (acted, ActedBy.TIMEOUT, "")
-    assert after(transitions).clock.away[acted.seat]
+    assert after(transitions).clock.absences[acted.seat]
 
 
 def test_a_time_out_gives_the_time_of_outages_back_first_and_only_once() -> None:
@@ -252,7 +290,7 @@ def deserted() -> tuple[TableConfig, TableState]:
 def test_an_abandoned_table_ends_after_the_time_of_outages_has_been_given_back() -> None:
     config, table = deserted()
     acted, now = some_action(table), table.deadline
-    assert table.clock.away[acted.seat]
+    assert table.clock.absences[acted.seat]
     assert decide.counts_outages(config, table, acted.seat)
     outage = [Outage(now - 3_000, now - 1_000)]
     assert found(decide.time_out(config, table, now, acted, outage)) == [(ClockCompensated(2_000), ActedBy.PLAYER, "")]
@@ -264,7 +302,7 @@ def test_an_abandoned_table_ends_after_the_time_of_outages_has_been_given_back()
 def test_a_seat_that_is_away_at_a_table_with_people_is_not_delayed_by_outages() -> None:
     config = make_config(seats=people(2))
     table = timed_out(config, dealt(config), START + FULL_MILLISECONDS)
-    (seat,) = (seat for seat, is_away in enumerate(table.clock.away) if is_away)
+    (seat,) = (seat for seat, is_away in enumerate(table.clock.absences) if is_away)
     while table.seats_to_act != (seat,):
         table = after(advance(config, table, table.at, some_action(table)))
     acted, now = some_action(table), table.deadline

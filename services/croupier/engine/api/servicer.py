@@ -14,7 +14,7 @@ from croupier.engine.api.action_codec import decode_action
 from croupier.engine.api.stream_codec import encode_acceptance, encode_refusal, encode_snapshot, encode_time
 from croupier.engine.core.access import Need, Visitor, has_seat, not_seated
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
-from croupier.engine.core.log import Proposed, Voted
+from croupier.engine.core.log import AwaySet, Proposed, Voted
 from croupier.engine.core.replay import replay_parts
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import StoredTable
@@ -97,7 +97,16 @@ class EngineServicer:
         voted = Voted(seat, request.proposal_sequence, request.vote == pb.VOTE_AGREE)
         return pb.CastVoteResponse(sequence=await table.append_once(voted, request.request_id))
 
-    async def _seated(self, call: Call, request: pb.CreateProposalRequest | pb.CastVoteRequest) -> tuple[Table, Seat]:
+    async def SetAway(self, request: pb.SetAwayRequest, call: Call) -> pb.SetAwayResponse:
+        """Leave the caller's seat to the engine, or return to it."""
+        table, seat = await self._seated(call, request)
+        if not request.HasField("is_away"):
+            raise invalid_field("is_away", "invalid is_away: expected true or false")
+        return pb.SetAwayResponse(sequence=await table.append_once(AwaySet(seat, request.is_away), request.request_id))
+
+    async def _seated(
+        self, call: Call, request: pb.CreateProposalRequest | pb.CastVoteRequest | pb.SetAwayRequest
+    ) -> tuple[Table, Seat]:
         table = await self._visit(call, request.table_id, Need.TABLE)
         decode_id("request_id", request.request_id)
         return table, table.seat_of(call.caller.id)

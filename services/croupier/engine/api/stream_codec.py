@@ -13,8 +13,9 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from croupier.engine.api.action_codec import encode_action, encode_legal
 from croupier.engine.api.fact_codec import encode_fact_of_update, encode_view
 from croupier.engine.api.table_codec import encode_table
+from croupier.engine.core.clock import Absence
 from croupier.engine.core.fold import OpenProposal, TableState, Transition
-from croupier.engine.core.log import ClockCompensated, ProposalEvent, TableConfig
+from croupier.engine.core.log import AwaySet, ClockCompensated, ProposalEvent, TableConfig
 from croupier.engine.tables.subscription import Encoder
 from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR, Fact, Seat, Viewer
@@ -58,12 +59,13 @@ class StreamEncoder(Encoder):
         update = engine_pb2.TableUpdate(
             sequence=entry.sequence,
             stored_unix_ms=entry.at,
-            seat=entry.event.seat if isinstance(entry.event, SeatActed | ProposalEvent) else None,
+            seat=entry.event.seat if isinstance(entry.event, SeatActed | ProposalEvent | AwaySet) else None,
             acted_by=engine_pb2.ActedBy.ValueType(entry.acted_by),
             clock=_encode_turn_clock(after, now),
             revealed_seed=config.seed.hex() if after.is_over else "",
             proposal=_encode_proposal(after.proposal),
             compensated_ms=entry.event.milliseconds if isinstance(entry.event, ClockCompensated) else 0,
+            is_away=entry.event.is_away if isinstance(entry.event, AwaySet) else None,
         )
         return update.SerializeToString() + b"".join([encode_fact_of_update(fact) for fact in known])
 
@@ -138,7 +140,8 @@ def _encode_turn_clock(table: TableState, now: int) -> engine_pb2.TurnClock:
     return engine_pb2.TurnClock(
         deadline_unix_ms=table.deadline,
         reserve_ms=table.clock.reserves,
-        away_seats=[seat for seat, away in enumerate(table.clock.away) if away],
+        away_seats=[seat for seat, absence in enumerate(table.clock.absences) if absence],
+        left_seats=[seat for seat, absence in enumerate(table.clock.absences) if absence >= Absence.LEFT],
         server_unix_ms=now,
     )
 

@@ -65,6 +65,7 @@ def encode_time_control(clock: ClockConfig) -> tables_pb2.TimeControl:
         action_time=_encode_duration(clock.action_milliseconds),
         reserve_time=_encode_duration(clock.reserve_milliseconds),
         bot_delay=_encode_duration(clock.bot_delay_milliseconds),
+        away_time=_encode_duration(clock.away_milliseconds),
     )
 
 
@@ -74,6 +75,7 @@ def decode_time_control(message: tables_pb2.TimeControl) -> ClockConfig:
         _decode_duration(message, "action_time", "seconds", 1_000),
         _decode_duration(message, "reserve_time", "seconds", 1_000),
         _decode_duration(message, "bot_delay", "milliseconds", 1),
+        away_milliseconds=_decode_duration(message, "away_time", "seconds", 1_000),
     )
 
 

@@ -1,31 +1,43 @@
 """The clock of a table, folded from the times in its log: since when seats are to act, and their reserves."""
 
+from enum import IntEnum
 from operator import add
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from croupier.engine.core.log import ActedBy, ClockConfig, Entry, SeatConfig
 from croupier.games.facts import Seat
 from croupier.games.interface import ProposalAgreed, SeatActed
 
-AWAY_MILLISECONDS = 3_000
-"""The time for each action of a seat that is away: its time ran out, and its player has not acted since."""
 NOT_WAITING = -1
 
 
-class ClockState(NamedTuple):
-    """By seat: since when it is to act (milliseconds since 1970 UTC, or NOT_WAITING), its reserve, whether it is away.
+class Absence(IntEnum):
+    """Whether the engine plays for a seat, and why."""
 
-    `compensated`: the milliseconds by which compensations have moved `since`. `timeouts`: how often its time ran out.
-    `left` is the seat that went away last, 0 before any, and `left_at` the time of that, moved by compensations.
+    NONE = 0
+    TIMED_OUT = 1
+    """Its time ran out, and its player has neither acted nor returned since."""
+    LEFT = 2
+    """Its player left it, and has neither acted nor returned since."""
+    LEFT_IN_TURN = 3
+    """The same, during a turn in which the engine has not acted for it: on return it has the time that it had."""
+
+
+class ClockState(NamedTuple):
+    """By seat: since when it is to act (milliseconds since 1970 UTC, or NOT_WAITING), its reserve, its absence.
+
+    `compensated`: the milliseconds by which compensations have moved `since`. `timeouts`: how often the engine acted
+    for its player. `last_away` is the seat that went away last, 0 before any, and `last_away_at` the time of that,
+    moved by compensations.
     """
 
     since: tuple[int, ...]
     reserves: tuple[int, ...]
-    away: tuple[bool, ...]
+    absences: tuple[Absence, ...]
     compensated: tuple[int, ...]
     timeouts: tuple[int, ...]
-    left: Seat = 0
-    left_at: int = 0
+    last_away: Seat = 0
+    last_away_at: int = 0
 
 
 class Due(NamedTuple):
@@ -37,8 +49,8 @@ class Due(NamedTuple):
 
 def new_clock(seats: int, config: ClockConfig) -> ClockState:
     """Return the clock before the first entry."""
-    none = (0,) * seats
-    return ClockState((NOT_WAITING,) * seats, (config.reserve_milliseconds,) * seats, (False,) * seats, none, none)
+    none, present = (0,) * seats, (Absence.NONE,) * seats
+    return ClockState((NOT_WAITING,) * seats, (config.reserve_milliseconds,) * seats, present, none, none)
 
 
 def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_act: tuple[Seat, ...]) -> ClockState:
@@ -46,20 +58,11 @@ def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_a
 
     An agreement of all seats restarts the clock of each of them.
     """
-    since, reserves, away, compensated, timeouts, left, left_at = clock
+    since, compensated = clock.since, clock.compensated
     actor: Seat | None = None
     if isinstance(entry.event, SeatActed):
         actor = entry.event.seat
-        overtime = entry.at - since[actor] - config.action_milliseconds
-        if overtime > 0 and not away[actor]:
-            reserves = (*reserves[:actor], max(0, reserves[actor] - overtime), *reserves[actor + 1 :])
-        is_away = entry.acted_by is ActedBy.TIMEOUT
-        if is_away != away[actor]:
-            away = (*away[:actor], is_away, *away[actor + 1 :])
-            if is_away:
-                left, left_at = actor, entry.at
-        if is_away:
-            timeouts = (*timeouts[:actor], timeouts[actor] + 1, *timeouts[actor + 1 :])
+        clock = _clock_after_action(clock, config, entry, actor)
     restarts = isinstance(entry.event, ProposalAgreed)
     waiting, still_compensated = [NOT_WAITING] * len(since), [0] * len(since)
     for seat in seats_to_act:
@@ -67,15 +70,58 @@ def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_a
         is_new = seat == actor or since[seat] == NOT_WAITING or restarts
         waiting[seat] = entry.at if is_new else since[seat]
         still_compensated[seat] = 0 if is_new else compensated[seat]
-    return ClockState(tuple(waiting), reserves, away, tuple(still_compensated), timeouts, left, left_at)
+    _, reserves, absences, _, timeouts, last_away, last_away_at = clock
+    still = tuple(still_compensated)
+    return ClockState(tuple(waiting), reserves, absences, still, timeouts, last_away, last_away_at)
+
+
+def _clock_after_action(clock: ClockState, config: ClockConfig, entry: Entry, actor: Seat) -> ClockState:
+    before = clock.absences[actor]
+    overtime = entry.at - clock.since[actor] - config.action_milliseconds
+    if overtime > 0 and before in (Absence.NONE, Absence.LEFT_IN_TURN):
+        clock = clock._replace(reserves=_with(clock.reserves, actor, max(0, clock.reserves[actor] - overtime)))
+    if entry.acted_by is not ActedBy.TIMEOUT:
+        return _clock_with(clock, actor, Absence.NONE, entry.at)
+    clock = clock._replace(timeouts=_with(clock.timeouts, actor, clock.timeouts[actor] + 1))
+    return _clock_with(clock, actor, Absence.LEFT if before >= Absence.LEFT else Absence.TIMED_OUT, entry.at)
+
+
+def clock_after_away(clock: ClockState, seat: Seat, at: int, *, is_away: bool) -> ClockState:
+    """Return the clock after the player of a seat left it, or returned to it.
+
+    A seat that returns in its turn has all of its time from then on, unless it left in the same turn: else its player
+    could hold the table up.
+    """
+    before, is_to_act = clock.absences[seat], clock.since[seat] != NOT_WAITING
+    if is_away:
+        absence = Absence.LEFT_IN_TURN if is_to_act and not before else Absence.LEFT
+        return _clock_with(clock, seat, absence, at)
+    if is_to_act and before is not Absence.LEFT_IN_TURN:
+        clock = clock._replace(since=_with(clock.since, seat, at), compensated=_with(clock.compensated, seat, 0))
+    return _clock_with(clock, seat, Absence.NONE, at)
+
+
+def _clock_with(clock: ClockState, seat: Seat, absence: Absence, at: int) -> ClockState:
+    before = clock.absences[seat]
+    if absence is before:
+        return clock
+    clock = clock._replace(absences=_with(clock.absences, seat, absence))
+    return clock._replace(last_away=seat, last_away_at=at) if absence and not before else clock
+
+
+Value = TypeVar("Value")
+
+
+def _with(values: tuple[Value, ...], seat: Seat, value: Value) -> tuple[Value, ...]:
+    return (*values[:seat], value, *values[seat + 1 :])
 
 
 def clock_after_compensation(clock: ClockState, milliseconds: int) -> ClockState:
     """Return the clock after a compensation, as if the seats to act had been asked so much later."""
     moved = [0 if started == NOT_WAITING else milliseconds for started in clock.since]
     since, compensated = map(add, clock.since, moved), map(add, clock.compensated, moved)
-    left_at = clock.left_at + milliseconds
-    return clock._replace(since=tuple(since), compensated=tuple(compensated), left_at=left_at)
+    last_away_at = clock.last_away_at + milliseconds
+    return clock._replace(since=tuple(since), compensated=tuple(compensated), last_away_at=last_away_at)
 
 
 def next_due(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ...]) -> Due | None:
@@ -90,22 +136,23 @@ def next_due(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ..
         if started != NOT_WAITING
     ]
     if ends_at is not None:
-        dues = [Due(ends_at if seat == clock.left else min(at, ends_at), seat) for at, seat in dues]
+        dues = [Due(ends_at if seat == clock.last_away else min(at, ends_at), seat) for at, seat in dues]
     return min(dues, default=None)
 
 
 def abandoned_at(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ...]) -> int | None:
     """Return the time at which a deserted table ends, whose people are all away; None for any other table."""
-    if not (clock.away[clock.left] and config.abandoned_milliseconds):
+    if not (clock.absences[clock.last_away] and config.abandoned_milliseconds):
         return None
-    if not all(away or who.bot for away, who in zip(clock.away, seats, strict=True)):
+    if not all(absence or who.bot for absence, who in zip(clock.absences, seats, strict=True)):
         return None
-    return clock.left_at + max(config.abandoned_milliseconds, config.action_milliseconds)
+    return clock.last_away_at + max(config.abandoned_milliseconds, config.action_milliseconds)
 
 
 def _allowed(clock: ClockState, config: ClockConfig, who: SeatConfig, seat: Seat) -> int:
-    if who.bot:
+    absence = clock.absences[seat]
+    if who.bot or absence >= Absence.LEFT:
         return config.bot_delay_milliseconds
-    if clock.away[seat]:
-        return min(AWAY_MILLISECONDS, config.action_milliseconds)
+    if absence:
+        return min(config.away_milliseconds, config.action_milliseconds)
     return config.action_milliseconds + clock.reserves[seat]

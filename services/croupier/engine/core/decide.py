@@ -6,10 +6,10 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from croupier.engine.core.clock import NOT_WAITING, abandoned_at
+from croupier.engine.core.clock import NOT_WAITING, Absence, abandoned_at
 from croupier.engine.core.compensation import Outage, compensation_due
 from croupier.engine.core.fold import ABANDONED, TableState, Transition, advance, open_at, refusal_of
-from croupier.engine.core.log import ActedBy, ProposalEvent, Proposed, TableConfig, TableEnded, Voted
+from croupier.engine.core.log import ActedBy, AwaySet, ProposalEvent, Proposed, TableConfig, TableEnded, Voted
 from croupier.games.facts import Seat
 from croupier.games.interface import IllegalAction, ProposalAgreed, SeatActed
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, StaleSequence
@@ -17,10 +17,10 @@ from croupier_api.v1 import errors_pb2
 
 PROPOSAL_MILLISECONDS = 30_000
 """A proposal expires after this long unless all seats have agreed with it."""
-MAX_PROPOSALS = 3
+MAX_ASKED = 3
 MAX_SHOWN_CHARACTERS = 64
 WINDOW_MILLISECONDS = 60_000
-"""A seat makes at most MAX_PROPOSALS within this time, so that they neither fill the log nor annoy other players."""
+"""A seat makes at most MAX_ASKED proposals within this time, and leaves as often, or its entries would fill the log."""
 
 
 class TableLimits(NamedTuple):
@@ -53,8 +53,8 @@ def action(
             metadata={"sequence": str(table.sequence)},
         )
     refuse_if_over(table)
-    since, is_away = table.clock.since[acted.seat], table.clock.away[acted.seat]
-    is_late = not is_away and since != NOT_WAITING and now - since > config.clock.action_milliseconds
+    since, absence = table.clock.since[acted.seat], table.clock.absences[acted.seat]
+    is_late = not absence and since != NOT_WAITING and now - since > config.clock.action_milliseconds
     compensated = _compensation(config, table, now, outages) if is_late else []
     state = compensated[-1].after if compensated else table
     try:
@@ -84,7 +84,7 @@ def proposal(
 ) -> list[Transition]:
     """Return the transitions of a proposal, and of its execution if no other seat has to vote.
 
-    `proposed_at` has the times of the seat's last MAX_PROPOSALS proposals, in order.
+    `proposed_at` has the times of the seat's last MAX_ASKED proposals, in order.
     Raises MalformedRequest for a proposal that the game does not have, IllegalNow for one that it cannot execute now or
     while another is open, LimitReached for too many.
     """
@@ -104,7 +104,7 @@ def proposal(
             f"{pending.name} is proposed already: vote on it, or wait until it ends",
             metadata={"sequence": str(pending.sequence)},
         )
-    _check_rate(proposed_at, at)
+    _check_rate(proposed_at, at, errors_pb2.ERROR_REASON_TOO_MANY_PROPOSALS, "proposals")
     if refusal := refusal_of(table.rules, table.game, proposed.proposal):
         raise IllegalNow(errors_pb2.ERROR_REASON_ILLEGAL_ACTION, str(refusal), metadata={"rule": refusal.rule})
     lasting = proposed._replace(expires_at=at + PROPOSAL_MILLISECONDS)
@@ -140,7 +140,7 @@ def is_agreed(config: TableConfig, table: TableState, now: int) -> bool:
     pending = open_at(table.proposal, max(now, table.at))
     if pending is None:
         return False
-    away = (seat for seat, is_away in enumerate(table.clock.away) if is_away)
+    away = (seat for seat, absence in enumerate(table.clock.absences) if absence)
     return len(pending.agreed.union(away)) == config.seat_count
 
 
@@ -152,21 +152,43 @@ def agreement(config: TableConfig, table: TableState, now: int) -> list[Transiti
 
 
 def _with_agreement(
-    config: TableConfig, table: TableState, at: int, event: ProposalEvent, request_id: str
+    config: TableConfig, table: TableState, at: int, event: ProposalEvent | AwaySet, request_id: str
 ) -> list[Transition]:
     transitions = advance(config, table, at, event, request_id=request_id)
     return transitions + agreement(config, transitions[-1].after, at)
 
 
-def _check_rate(proposed_at: Sequence[int], at: int) -> None:
-    recent = [time for time in proposed_at if time > at - WINDOW_MILLISECONDS]
-    if len(recent) >= MAX_PROPOSALS:
+def _check_rate(asked_at: Sequence[int], at: int, reason: errors_pb2.ErrorReason.ValueType, what: str) -> None:
+    recent = [time for time in asked_at if time > at - WINDOW_MILLISECONDS]
+    if len(recent) >= MAX_ASKED:
         raise LimitReached(
-            errors_pb2.ERROR_REASON_TOO_MANY_PROPOSALS,
-            f"too many proposals: expected at most {MAX_PROPOSALS} in {WINDOW_MILLISECONDS // 1000} seconds",
-            retry_after_seconds=(recent[-MAX_PROPOSALS] + WINDOW_MILLISECONDS - at) / 1000,
+            reason,
+            f"too many {what}: expected at most {MAX_ASKED} in {WINDOW_MILLISECONDS // 1000} seconds",
+            retry_after_seconds=(recent[-MAX_ASKED] + WINDOW_MILLISECONDS - at) / 1000,
             metadata={"limit": "seat_requests"},
         )
+
+
+# Seats that their players leave
+
+
+def away(
+    config: TableConfig, table: TableState, now: int, asked: AwaySet, request_id: str, left_at: Sequence[int]
+) -> list[Transition]:
+    """Return the transitions of a player who leaves their seat to the engine, or returns; none if that changes nothing.
+
+    A seat that left agrees with an open proposal. `left_at` has the times at which the seat left last, in order. Raises
+    IllegalNow after the end of the game, and LimitReached for leaving too often; returning has no limit.
+    """
+    refuse_if_over(table)
+    at, has_left = max(now, table.at), table.clock.absences[asked.seat] >= Absence.LEFT
+    if asked.is_away:
+        if has_left:
+            return []
+        _check_rate(left_at, at, errors_pb2.ERROR_REASON_TOO_MANY_REQUESTS, "calls of SetAway")
+    elif not table.clock.absences[asked.seat]:
+        return []
+    return _with_agreement(config, table, at, asked, request_id)
 
 
 # The end of a seat's time, and of a table
@@ -179,7 +201,7 @@ def is_abandoned(config: TableConfig, table: TableState) -> bool:
 
 def counts_outages(config: TableConfig, table: TableState, seat: Seat) -> bool:
     """Return whether the time of a seat is prolonged by outages: a seat that is away gets none back."""
-    return is_abandoned(config, table) or not table.clock.away[seat]
+    return is_abandoned(config, table) or not table.clock.absences[seat]
 
 
 def time_out(

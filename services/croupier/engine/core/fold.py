@@ -3,9 +3,18 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from croupier.engine.core.clock import ClockState, Due, clock_after, clock_after_compensation, new_clock, next_due
+from croupier.engine.core.clock import (
+    ClockState,
+    Due,
+    clock_after,
+    clock_after_away,
+    clock_after_compensation,
+    new_clock,
+    next_due,
+)
 from croupier.engine.core.log import (
     ActedBy,
+    AwaySet,
     ClockCompensated,
     Entry,
     LoggedEvent,
@@ -143,9 +152,9 @@ def _non_game_transition(config: TableConfig, table: TableState, entry: Entry) -
         case TableEnded(limit):
             return _ending_transition(config, table, entry, limit)
         case ClockCompensated(milliseconds):
-            clock = clock_after_compensation(table.clock, milliseconds)
-            due = next_due(clock, config.clock, config.seats) if table.seats_to_act else None
-            after = after._replace(clock=clock, due=due)
+            after = _with_clock(config, after, clock_after_compensation(table.clock, milliseconds))
+        case AwaySet(seat, is_away):
+            after = _with_clock(config, after, clock_after_away(table.clock, seat, entry.at, is_away=is_away))
         case Proposed(seat, name, expires_at):
             agreed = {other for other, who in enumerate(config.seats) if who.bot or other == seat}
             after = after._replace(proposal=OpenProposal(entry.sequence, name, seat, frozenset(agreed), expires_at))
@@ -155,6 +164,11 @@ def _non_game_transition(config: TableConfig, table: TableState, entry: Entry) -
             # One refusal ends a proposal.
             after = after._replace(proposal=None)
     return Transition(entry, (), after, public=True, reports=0)
+
+
+def _with_clock(config: TableConfig, table: TableState, clock: ClockState) -> TableState:
+    due = next_due(clock, config.clock, config.seats) if table.seats_to_act else None
+    return table._replace(clock=clock, due=due)
 
 
 def _proposal_after_event(

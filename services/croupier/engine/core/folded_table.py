@@ -6,10 +6,10 @@ from functools import partial
 from itertools import islice
 from typing import TypeAlias
 
-from croupier.engine.core.decide import MAX_PROPOSALS
+from croupier.engine.core.decide import MAX_ASKED
 from croupier.engine.core.fold import Transition, new_table, transition_of, transitions_from
 from croupier.engine.core.history import History
-from croupier.engine.core.log import Proposed, TableConfig, Voted, request_hash
+from croupier.engine.core.log import AwaySet, Proposed, TableConfig, Voted, request_hash
 from croupier.engine.core.log_codec import Row, decode_entry
 from croupier.engine.core.reports import Report, reports_of_transition
 from croupier.games.facts import Seat
@@ -26,7 +26,7 @@ To keep the transitions themselves would take five times the memory of a table.
 """
 MAX_CHECKPOINTS = MAX_RESUMED_ENTRIES // CHECKPOINT_ENTRIES + 1
 
-Request: TypeAlias = SeatActed | Proposed | Voted
+Request: TypeAlias = SeatActed | Proposed | Voted | AwaySet
 """A request of a seat; the expiry of a proposal is not part of it, and 0."""
 
 
@@ -41,8 +41,11 @@ class FoldedTable:
         self.reports: list[Report] = []
         self.answers: defaultdict[Seat, dict[str | bytes, int]] = defaultdict(dict)
         """The sequences of stored requests, by seat and request id, or its hash if the log was archived."""
-        self.proposed_at: defaultdict[Seat, deque[int]] = defaultdict(partial(deque, maxlen=MAX_PROPOSALS))
-        """The times of the last MAX_PROPOSALS proposals, by seat."""
+        new_times = partial(deque[int], maxlen=MAX_ASKED)
+        self.proposed_at: defaultdict[Seat, deque[int]] = defaultdict(new_times)
+        """The times of the last MAX_ASKED proposals, by seat."""
+        self.left_at: defaultdict[Seat, deque[int]] = defaultdict(new_times)
+        """The same for the times at which the seat left."""
         self._checkpoints = [self.state]
 
     def add(self, row: Row) -> None:
@@ -55,8 +58,11 @@ class FoldedTable:
         entry = transition.entry
         self.state = transition.after
         self.entries.append(entry)
-        if isinstance(entry.event, Proposed):
-            self.proposed_at[entry.event.seat].append(entry.at)
+        match entry.event:
+            case Proposed(seat):
+                self.proposed_at[seat].append(entry.at)
+            case AwaySet(seat, is_away=True):
+                self.left_at[seat].append(entry.at)
         if entry.sequence % CHECKPOINT_ENTRIES == 0:
             self._checkpoints = [*self._checkpoints[-MAX_CHECKPOINTS + 1 :], self.state]
         if transition.reports:

@@ -13,6 +13,8 @@ from croupier.runtime.table_access import SEATED, TableAccess
 
 MAX_BOT_DELAY_MILLISECONDS = 10_000
 """No table may have a longer bot delay."""
+AWAY_MILLISECONDS = 3_000
+"""The time for each action of a seat whose time ran out, at tables of earlier versions and by default."""
 REQUEST_HASH_BYTES = 5
 """Two of 10,000 requests have the same hash in one table of 20,000; a repeat of the first is then refused."""
 
@@ -39,13 +41,15 @@ class ClockConfig:
     """The time for each action, the reserve for the whole game, and the time before a computer player acts.
 
     `abandoned_milliseconds`: the time after which a table ends whose people are all away, unless an action has more. It
-    is 0 at tables of earlier versions, where the engine plays on for them.
+    is 0 at tables of earlier versions, where the engine plays on for them. `away_milliseconds`: the time for each
+    action of a seat whose time ran out, and whose player has not acted since, unless an action has less.
     """
 
     action_milliseconds: int
     reserve_milliseconds: int
     bot_delay_milliseconds: int
     abandoned_milliseconds: int = 0
+    away_milliseconds: int = AWAY_MILLISECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,13 @@ class Voted(NamedTuple):
     agree: bool
 
 
+class AwaySet(NamedTuple):
+    """The player of a seat left it to the engine, or returned to it."""
+
+    seat: Seat
+    is_away: bool
+
+
 class ClockCompensated(NamedTuple):
     """The seats to act got back the milliseconds of an outage."""
 
@@ -98,7 +109,7 @@ class TableEnded(NamedTuple):
 
 
 ProposalEvent: TypeAlias = Proposed | Voted
-NonGameEvent: TypeAlias = ProposalEvent | ClockCompensated | TableEnded
+NonGameEvent: TypeAlias = ProposalEvent | AwaySet | ClockCompensated | TableEnded
 """Events that the game does not receive; replays omit them, except for the end of a table."""
 LoggedEvent: TypeAlias = Event | NonGameEvent
 """All events that an entry may hold."""

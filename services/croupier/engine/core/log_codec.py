@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 from croupier.engine.core.log import (
     REQUEST_HASH_BYTES,
     ActedBy,
+    AwaySet,
     ClockCompensated,
     ClockConfig,
     Entry,
@@ -37,8 +38,9 @@ from croupier.games.cards import OWN_CARDS, CardFace, card_names
 from croupier.games.interface import CardsShuffled, ProposalAgreed, SeatActed
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 
-CONFIG_VERSION = 3
-"""Version 1 had no access: only the players of such a table have access to it. Version 2 had no time of abandonment."""
+CONFIG_VERSION = 4
+"""Version 1 had no access: only the players of such a table have access to it. Version 2 had no time of abandonment,
+version 3 none for seats that are away."""
 LOG_VERSION = 2
 """Version 1 had rows instead of columns, and the request ids in the bodies."""
 
@@ -119,6 +121,7 @@ FORMATS = (
     _by_names("propose", 1, Proposed),
     _by_names("vote", 1, Voted),
     _by_names("agree", 1, ProposalAgreed),
+    _by_names("away", 1, AwaySet),
     _by_names("compensate", 1, ClockCompensated),
     _by_names("end", 1, TableEnded),
 )
@@ -292,7 +295,7 @@ def encode_config(config: TableConfig) -> str:
 def decode_config(table_id: str, game: str, rules_version: int, seed: bytes, text: str) -> TableConfig:
     """Return the configuration that encode_config returned, with its columns; raises UnreadableLog."""
     with _reading(table_id, "configuration"):
-        fields = _fields_of(table_id, "configuration", text, 1, 2, CONFIG_VERSION)
+        fields = _fields_of(table_id, "configuration", text, 1, 2, 3, CONFIG_VERSION)
         return TableConfig(
             table_id=table_id,
             game=game,

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple, TypeAlias
 
+from croupier.engine.core.clock import Absence
 from croupier.engine.core.fold import Transition
 from croupier.engine.core.log import TableConfig
 from croupier.games.facts import GameEnded, RoundEnded, RoundScore
@@ -15,10 +16,14 @@ class RoundReport(NamedTuple):
 
 
 class SeatConduct(NamedTuple):
-    """How a seat was played: how often its time ran out, and whether the engine played for it when the game ended."""
+    """How a seat was played: how often the engine acted for its player, and whether it did when the game ended.
+
+    `left`: whether the engine did so because the player had left.
+    """
 
     timeouts: int
     finished_by_engine: bool
+    left: bool
 
 
 class ResultReport(NamedTuple):
@@ -42,6 +47,10 @@ def reports_of_transition(config: TableConfig, transition: Transition) -> list[R
             reports.append(RoundReport(config, fact.score))
         elif isinstance(fact, GameEnded):
             after = transition.after
-            conduct = tuple(map(SeatConduct, after.clock.timeouts, after.clock.away))
+            clock = after.clock
+            conduct = tuple(
+                SeatConduct(timeouts, bool(absence), left=absence >= Absence.LEFT)
+                for timeouts, absence in zip(clock.timeouts, clock.absences, strict=True)
+            )
             reports.append(ResultReport(config, fact, after.scores, conduct, transition.entry.at))
     return reports

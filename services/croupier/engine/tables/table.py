@@ -9,7 +9,7 @@ from croupier.engine.core.access import Need, Visitor, check_access, not_seated
 from croupier.engine.core.fold import TableState, Transition, transition_of
 from croupier.engine.core.folded_table import FoldedTable, Request
 from croupier.engine.core.history import History
-from croupier.engine.core.log import Entry, Proposed, TableConfig, TableEnded, Voted
+from croupier.engine.core.log import AwaySet, Entry, Proposed, TableConfig, TableEnded, Voted
 from croupier.engine.core.log_codec import decode_entry, rows_of
 from croupier.engine.core.reports import Report
 from croupier.engine.metrics import EngineMetrics
@@ -170,6 +170,9 @@ class Table:
                 if await self.catch_up():
                     continue
                 raise
+            if not transitions:
+                # The seat is as the player wants it; the request is not stored.
+                return self.state.sequence
             if await self.store(transitions):
                 if isinstance(request, SeatActed):
                     self._accepted.inc()
@@ -191,6 +194,8 @@ class Table:
                 return decide.proposal(config, state, now, request, request_id, self._folded.proposed_at[seat])
             case Voted():
                 return decide.vote(config, state, now, request, request_id)
+            case AwaySet(seat):
+                return decide.away(config, state, now, request, request_id, self._folded.left_at[seat])
 
     def react(self, player_id: str, reaction: str) -> None:
         """Publish a reaction of a seated player to all subscribers, here and at other engines."""

@@ -17,6 +17,7 @@ TIME_LIMITS = {
     "action_time": (5_000, 86_400_000),
     "reserve_time": (0, 86_400_000),
     "bot_delay": (0, MAX_BOT_DELAY_MILLISECONDS),
+    "away_time": (1_000, 86_400_000),
 }
 """In milliseconds, by the fields of TimeControl."""
 
@@ -56,7 +57,12 @@ def config_by(
 
 def check_clock(clock: ClockConfig) -> None:
     """Raise MalformedRequest if a part of the clock is out of its range."""
-    times = (clock.action_milliseconds, clock.reserve_milliseconds, clock.bot_delay_milliseconds)
+    times = (
+        clock.action_milliseconds,
+        clock.reserve_milliseconds,
+        clock.bot_delay_milliseconds,
+        clock.away_milliseconds,
+    )
     for (name, (minimum, maximum)), given in zip(TIME_LIMITS.items(), times, strict=True):
         if not minimum <= given <= maximum:
             expected = f"{minimum / 1000:g} to {maximum / 1000:g} seconds"

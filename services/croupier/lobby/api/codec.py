@@ -20,6 +20,8 @@ from croupier_internal.v1 import engine_control_pb2
 
 MAX_CLIENT_SEED_BYTES = 64
 MAX_OPTIONS = 64
+SLOW_ACTION_SECONDS = 3600
+"""From this action time on, a seat whose time ran out keeps it."""
 MAX_MESSAGES = 4000
 """The encoded messages of WatchTables to keep, of about 500 bytes each."""
 MILLISECOND = 1_000_000
@@ -28,7 +30,7 @@ SECOND = 1_000_000_000
 MAX_DURATION_SECONDS = 315_576_000_000
 """Ten thousand years, beyond which a Duration is not valid."""
 ZERO_TIME_CONTROL = TimeControl(0, 0, 0)
-TimeName = Literal["action_time", "reserve_time", "bot_delay"]
+TimeName = Literal["action_time", "reserve_time", "bot_delay", "away_time"]
 CONTRACT_STATES = {
     TableState.FORMING: tables_pb2.TABLE_STATE_FORMING,
     TableState.OPENING: tables_pb2.TABLE_STATE_FORMING,
@@ -90,10 +92,14 @@ def _decode_option(name: str, value: Value) -> OptionValue:
 
 
 def _decode_time_control(given: tables_pb2.TimeControl, default: TimeControl) -> TimeControl:
+    action = _decode_duration(given, "action_time", SECOND, "seconds", default.action_seconds)
+    # Players of slow games look at their tables seldom, and are not gone.
+    away = default.away_seconds if action < SLOW_ACTION_SECONDS else action
     return TimeControl(
-        _decode_duration(given, "action_time", SECOND, "seconds", default.action_seconds),
+        action,
         _decode_duration(given, "reserve_time", SECOND, "seconds", default.reserve_seconds),
         _decode_duration(given, "bot_delay", MILLISECOND, "milliseconds", default.bot_delay_milliseconds),
+        _decode_duration(given, "away_time", SECOND, "seconds", away),
     )
 
 
@@ -187,6 +193,7 @@ def encode_time_control(control: TimeControl) -> tables_pb2.TimeControl:
         action_time=Duration(seconds=control.action_seconds),
         reserve_time=Duration(seconds=control.reserve_seconds),
         bot_delay=Duration(seconds=delay_seconds, nanos=delay_milliseconds * MILLISECOND),
+        away_time=Duration(seconds=control.away_seconds),
     )
 
 

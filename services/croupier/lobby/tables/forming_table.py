@@ -41,6 +41,7 @@ class TimeControl:
     action_seconds: int
     reserve_seconds: int
     bot_delay_milliseconds: int
+    away_seconds: int = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ _BY_SERVICE: Mapping[str, Mapping[str, int]] = {
         "SendReaction": 1,
         "CreateProposal": 1,
         "CastVote": 1,
+        "SetAway": 1,
         "CreateLink": 1,
         "GetReplay": 20,
     },
