@@ -16,7 +16,15 @@ from croupier.engine.tables.subscription import MAX_WRITE_SECONDS
 from croupier.engine.tables.table import Table
 from croupier.runtime.admission.budget import SECOND, Budget
 from croupier.runtime.admission.limits import Limits
-from croupier.runtime.errors import LimitReached, MalformedRequest, from_status, to_status
+from croupier.runtime.errors import (
+    AlreadyExists,
+    IllegalNow,
+    LimitReached,
+    MalformedRequest,
+    NotPermitted,
+    from_status,
+    to_status,
+)
 from croupier.runtime.identity.tokens import Caller
 from croupier.runtime.server.interceptor import REQUEST_SECONDS
 from croupier_api.v1 import engine_pb2
@@ -316,3 +324,59 @@ async def test_proposals_and_votes_are_those_of_their_requests(engine: EngineHar
     assert await propose("q") == 5
     assert [await vote(seat, "w", 5) for seat in (0, 1, 3)] == [6, 7, 8]
     assert table.state.sequence == 9
+
+
+async def leave(servicer: EngineServicer, request_id: str, is_away: bool | None, player_id: str = "p0") -> int:
+    request = engine_pb2.SetAwayRequest(table_id="t1", request_id=request_id, is_away=is_away)
+    return (await servicer.SetAway(request, call_of(player_id))).sequence
+
+
+@pytest.mark.parametrize(("request_id", "is_away", "field"), [("a", None, "is_away"), ("", True, "request_id")])
+async def test_a_player_who_leaves_or_returns_says_which_and_has_a_request_id(
+    servicer: EngineServicer, tables: Tables, request_id: str, is_away: bool | None, field: str
+) -> None:
+    with pytest.raises(MalformedRequest) as refusal:
+        await leave(servicer, request_id, is_away)
+    assert (refusal.value.reason_name, refusal.value.field) == ("INVALID_FIELD", field)
+    assert (await tables.get("t1")).state.sequence == 1
+
+
+async def test_a_player_leaves_and_returns_once_for_each_request_id(servicer: EngineServicer, tables: Tables) -> None:
+    for request_id, is_away, sequence in (("a", True, 2), ("b", False, 3), ("a", True, 2), ("b", False, 3)):
+        assert await leave(servicer, request_id, is_away) == sequence
+    for request_id, is_away, player_id in (("a", False, "p0"), ("b", True, "p0")):
+        with pytest.raises(AlreadyExists) as refusal:
+            await leave(servicer, request_id, is_away, player_id)
+        assert refusal.value.reason_name == "REQUEST_ID_REUSED"
+    table = await tables.get("t1")
+    assert (table.state.sequence, any(table.state.clock.absences)) == (3, False)
+    # Players do not share their request ids.
+    assert await leave(servicer, "a", True, "p1") == 4
+
+
+async def test_a_player_who_is_away_as_they_wish_changes_nothing_and_gets_the_last_sequence(
+    servicer: EngineServicer, tables: Tables
+) -> None:
+    assert await leave(servicer, "a", False) == 1
+    assert await leave(servicer, "b", True) == 2
+    assert await leave(servicer, "c", True, "p1") == 3
+    assert await leave(servicer, "d", True) == 3
+    assert (await tables.get("t1")).state.sequence == 3
+
+
+async def test_nobody_leaves_or_returns_without_a_seat_or_after_the_end(
+    servicer: EngineServicer, tables: Tables
+) -> None:
+    with pytest.raises(NotPermitted) as refusal:
+        await leave(servicer, "a", True, "stranger")
+    assert refusal.value.reason_name == "NOT_SEATED"
+    table = await tables.get("t1")
+    await leave(servicer, "a", True)
+    await play_on(table, Random(1))
+    ended = table.state.sequence
+    for request_id, is_away in (("b", True), ("c", False)):
+        with pytest.raises(IllegalNow) as over:
+            await leave(servicer, request_id, is_away)
+        assert over.value.reason_name == "TABLE_FINISHED"
+    # The answer to a repeated request stays the same.
+    assert (await leave(servicer, "a", True), table.state.sequence) == (2, ended)

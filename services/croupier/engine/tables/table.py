@@ -171,7 +171,9 @@ class Table:
                     continue
                 raise
             if not transitions:
-                # The seat is as the player wants it; the request is not stored.
+                # The seat is as the player wants it, unless another engine has changed that; the request is not stored.
+                if await self.catch_up():
+                    continue
                 return self.state.sequence
             if await self.store(transitions):
                 if isinstance(request, SeatActed):
