@@ -9,11 +9,12 @@ from typing import TypeVar
 import pytest
 
 from croupier.engine.core.access import Need, Visitor
-from croupier.engine.core.decide import PROPOSAL_MILLISECONDS, agreement
+from croupier.engine.core.decide import PROPOSAL_MILLISECONDS, agreement, away
 from croupier.engine.core.fold import TableState, Transition, advance, new_table, refusal_of
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import (
     ActedBy,
+    AwaySet,
     ClockCompensated,
     ClockConfig,
     Entry,
@@ -159,10 +160,16 @@ async def play_on(table: Table, random: Random, max_actions: int = 10_000) -> No
 
 
 def random_event(config: TableConfig, table: TableState, at: int, random: Random) -> list[Transition]:
-    """Return the transitions of a random event: an action, a time-out, a compensation, or an agreed proposal."""
+    """Return the transitions of a random event.
+
+    An action, a time-out, a compensation, an agreed proposal, or a player who leaves or returns.
+    """
     chance = random.random()
     if chance < 0.1:
         return advance(config, table, at, ClockCompensated(random.randrange(1, 9_000)))
+    asked = AwaySet(random.randrange(config.seat_count), random.random() < 0.5)
+    if chance > 0.9 and (transitions := away(config, table, at, asked, f"a{table.sequence}", [])):
+        return transitions
     proposals = [name for name in table.rules.proposals if not refusal_of(table.rules, table.game, name)]
     if chance < 0.2 and proposals:
         return agree(config, table, at, random.choice(proposals))

@@ -201,6 +201,13 @@ class Calls:
         request.proposal_sequence = sequence
         await self.ask(request, "p2")
 
+    async def leave(self) -> None:
+        """Leave a seat that its player has returned to."""
+        self._engine.clock.advance(60_000)
+        for is_away in (False, True):
+            request = pb.SetAwayRequest(table_id="running", request_id=f"a{next(self._numbers)}", is_away=is_away)
+            await self.ask(request, "p3")
+
     async def prepare(self) -> str:
         table_id = f"new{next(self._numbers)}"
         request = control_pb.PrepareTableRequest(table_id=table_id, game="jossing", seat_count=6)
@@ -234,6 +241,7 @@ def calls_of(calls: Calls) -> dict[str, Call]:
         "SendReaction": calls.react,
         "CreateProposal": calls.propose,
         "CastVote": calls.vote,
+        "SetAway": calls.leave,
         "GetReplay": asked(pb.GetReplayRequest(table_id="finished")),
         "GetReplay cold": asked_cold(pb.GetReplayRequest(table_id="finished")),
         "GetReplay cold archived": asked_cold(pb.GetReplayRequest(table_id="archived")),

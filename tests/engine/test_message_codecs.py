@@ -13,7 +13,7 @@ from google.protobuf.struct_pb2 import Struct, Value
 
 from croupier.engine.api import table_codec as codec
 from croupier.engine.api.action_codec import decode_action, encode_action, encode_legal
-from croupier.engine.core.log import ClockConfig, SeatConfig
+from croupier.engine.core.log import AWAY_MILLISECONDS, ClockConfig, SeatConfig
 from croupier.games import actions
 from croupier.games.actions import UNCHOSEN
 from croupier.games.cards import OWN_CARDS, CardFace
@@ -184,10 +184,16 @@ def test_a_game_is_described_with_its_deck_and_its_teams() -> None:
 
 
 def test_times_and_seats_are_decoded() -> None:
-    for clock in (ClockConfig(30_000, 60_000, 700), ClockConfig(5_000, 0, 0), ClockConfig(86_400_000, 1_000, 9_999)):
+    for clock in (
+        ClockConfig(30_000, 60_000, 700, away_milliseconds=9_000),
+        ClockConfig(5_000, 0, 0),
+        ClockConfig(86_400_000, 1_000, 9_999, away_milliseconds=86_400_000),
+    ):
         message = codec.encode_time_control(clock)
-        assert all(message.HasField(name) for name in ("action_time", "reserve_time", "bot_delay"))
+        assert all(message.HasField(name) for name in ("action_time", "reserve_time", "bot_delay", "away_time"))
         assert codec.decode_time_control(message) == clock
+    message.ClearField("away_time")
+    assert codec.decode_time_control(message).away_milliseconds == AWAY_MILLISECONDS
     for seat in (SeatConfig("p", "Name"), SeatConfig("", "Computer", "random")):
         assert codec.decode_seat(codec.encode_seat(seat)) == seat
     assert codec.decode_seat(tables_pb2.Seat(player_id="p", name="C", bot="random")) == SeatConfig("", "C", "random")
@@ -203,6 +209,7 @@ def test_times_and_seats_are_decoded() -> None:
         ("reserve_time", Duration(seconds=30, nanos=-1)),
         ("bot_delay", Duration(nanos=1)),
         ("bot_delay", Duration(nanos=1_500_000)),
+        ("away_time", Duration(seconds=3, nanos=1_000_000)),
     ],
 )
 def test_a_time_that_is_missing_or_finer_than_its_unit_is_refused(name: str, duration: Duration | None) -> None:

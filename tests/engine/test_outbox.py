@@ -10,7 +10,7 @@ import pytest
 
 from croupier.engine.api.outbox import CLAIM_MILLISECONDS
 from croupier.engine.api.scoring_channel import encode_result
-from croupier.engine.core.log import ActedBy
+from croupier.engine.core.log import ActedBy, AwaySet
 from croupier.engine.core.reports import ResultReport, RoundReport, SeatConduct
 from croupier.games.interface import OptionValue, SeatActed
 from tests.engine.fakes import EngineHarness
@@ -37,19 +37,28 @@ def test_the_reports_of_a_log_are_its_rounds_and_then_the_result_with_the_conduc
     game: str, seed: int
 ) -> None:
     config, random = make_config(game), Random(seed)
-    # In a game of few actions perhaps no time runs out.
+    # In a game of few actions perhaps no time runs out, and nobody leaves.
     logs = (whole_log(config, random) for _ in count())
-    log = next(log for log in logs if any(entry.acted_by is ActedBy.TIMEOUT for entry in log))
-    late: list[list[bool]] = [[] for _ in config.seats]
+    log = next(
+        log
+        for log in logs
+        if any(entry.acted_by is ActedBy.TIMEOUT for entry in log)
+        and any(isinstance(entry.event, AwaySet) for entry in log)
+    )
+    conduct = [SeatConduct(0, finished_by_engine=False, left=False)] * config.seat_count
     for entry in log:
-        if isinstance(entry.event, SeatActed):
-            late[entry.event.seat].append(entry.acted_by is ActedBy.TIMEOUT)
+        match entry.event:
+            case SeatActed(seat):
+                is_late, before = entry.acted_by is ActedBy.TIMEOUT, conduct[seat]
+                conduct[seat] = SeatConduct(before.timeouts + is_late, is_late, left=is_late and before.left)
+            case AwaySet(seat, is_away):
+                conduct[seat] = SeatConduct(conduct[seat].timeouts, is_away, left=is_away)
     *rounds, result = folded_table(config, log).reports
     scores = [report.score for report in rounds if isinstance(report, RoundReport)]
     assert [score.round_number for score in scores] == list(range(1, len(rounds) + 1))
     assert isinstance(result, ResultReport)
     assert (result.finished_at, result.totals) == (log[-1].at, scores[-1].totals)
-    assert result.conduct == tuple(SeatConduct(sum(each), each[-1:] == [True], left=False) for each in late)
+    assert result.conduct == tuple(conduct)
     message = encode_result(result).result
     assert [SeatConduct(seat.timeouts, seat.finished_by_engine, seat.left) for seat in message.conduct] == list(
         result.conduct

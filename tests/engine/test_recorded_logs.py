@@ -41,10 +41,13 @@ def test_every_version_of_the_configuration_is_recorded() -> None:
     assert {version: config.access for version, config in configs.items()} == {
         1: SEATED,
         2: TableAccess(Visibility.LINK, WatchPolicy.LINK, 60, ("9f0c",)),
+        3: TableAccess(Visibility.LINK, WatchPolicy.LINK, 0, ()),
         CONFIG_VERSION: TableAccess(Visibility.LINK, WatchPolicy.LINK, 0, ()),
     }
     abandoned = {version: config.clock.abandoned_milliseconds for version, config in configs.items()}
-    assert abandoned == {1: 0, 2: 0, CONFIG_VERSION: 180_000}
+    assert abandoned == {1: 0, 2: 0, 3: 180_000, CONFIG_VERSION: 180_000}
+    away = {version: config.clock.away_milliseconds for version, config in configs.items()}
+    assert away == {1: 3_000, 2: 3_000, 3: 3_000, CONFIG_VERSION: 5_000}
 
 
 def test_a_recorded_log_folds_to_the_recorded_table(recorded: Recorded) -> None:

@@ -125,6 +125,10 @@ NOT_PREPARED: list[tuple[dict[str, Any], str, str]] = [
     ({"clock": ClockConfig(86_401_000, 0, 0)}, "INVALID_FIELD", "time_control.action_time"),
     ({"clock": ClockConfig(30_000, 86_401_000, 0)}, "INVALID_FIELD", "time_control.reserve_time"),
     ({"clock": ClockConfig(30_000, 0, 10_001)}, "INVALID_FIELD", "time_control.bot_delay"),
+    *(
+        ({"clock": ClockConfig(30_000, 0, 0, away_milliseconds=time)}, "INVALID_FIELD", "time_control.away_time")
+        for time in (0, 86_401_000)
+    ),
     *(({"table_id": table_id}, "INVALID_FIELD", "table_id") for table_id in ("", "x" * 65, "a\nb", "a\x00")),
     *(({"network": network}, "INVALID_FIELD", "network") for network in ("x" * 34, "a\x00")),
 ]

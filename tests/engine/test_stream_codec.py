@@ -10,6 +10,7 @@ from croupier.engine.api.action_codec import encode_legal
 from croupier.engine.api.fact_codec import encode_fact, encode_view
 from croupier.engine.api.stream_codec import StreamEncoder, encode_acceptance, encode_refusal, encode_snapshot
 from croupier.engine.core.fold import advance, new_table
+from croupier.engine.core.log import ActedBy, AwaySet
 from croupier.engine.tables.subscription import encode_transition
 from croupier.games.actions import Declare
 from croupier.games.facts import (
@@ -34,7 +35,7 @@ from croupier.games.facts import (
 )
 from croupier.runtime.errors import IllegalNow, to_status
 from croupier_api.v1 import engine_pb2, errors_pb2, facts_pb2
-from tests.engine.play import event_of, every_game, make_config, parsed, viewers, walk
+from tests.engine.play import event_of, every_game, make_config, parsed, some_action, viewers, walk
 
 NOW = 1_700_000_000_000
 ENCODED: dict[str, tuple[Fact, str]] = {
@@ -144,3 +145,31 @@ def test_an_answer_has_the_sequence_or_the_status_of_the_unary_call() -> None:
     answer = parsed(encode_refusal("r", error)).answer
     assert (answer.request_id, answer.refusal) == ("r", to_status(error))
     assert parsed(encode_acceptance("r", 5)).answer.sequence == 5
+
+
+def test_every_message_has_the_seats_that_are_away_and_those_that_their_players_left() -> None:
+    config, encoder = make_config(seat_count=3), StreamEncoder()
+    table = advance(config, new_table(config), NOW, None)[-1].after
+    late, left = table.seats_to_act[0], (table.seats_to_act[0] + 1) % 3
+    table = advance(config, table, NOW, some_action(table), ActedBy.TIMEOUT)[-1].after
+    for event, expected in (
+        (AwaySet(left, is_away=True), {left}),
+        (AwaySet(late, is_away=True), {late, left}),
+        (AwaySet(left, is_away=False), {late}),
+    ):
+        (transition,) = advance(config, table, NOW, event)
+        table = transition.after
+        update = event_of(encode_transition(encoder, config, transition, SPECTATOR, NOW)).update
+        assert (update.seat, update.HasField("is_away"), update.is_away) == (event.seat, True, event.is_away)
+        snapshot = event_of(encoder.snapshot(config, table, SPECTATOR, NOW)).snapshot
+        state = event_of(encoder.turn_state(table, SPECTATOR, NOW)).turn_state
+        for message in (update, snapshot, state):
+            assert list(message.clock.away_seats) == sorted({late} | expected)
+            assert list(message.clock.left_seats) == sorted(expected)
+
+
+def test_an_entry_of_another_kind_does_not_say_who_is_away() -> None:
+    config = make_config()
+    for transition in islice(walk(config, Random(1)), 50):
+        update = event_of(encode_transition(StreamEncoder(), config, transition, SPECTATOR, NOW)).update
+        assert update.HasField("is_away") == isinstance(transition.entry.event, AwaySet)

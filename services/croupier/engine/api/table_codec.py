@@ -7,7 +7,7 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.struct_pb2 import Struct, Value
 
 from croupier.engine.core.fold import ABANDONED, LIMIT_REASON
-from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
+from croupier.engine.core.log import AWAY_MILLISECONDS, ClockConfig, SeatConfig, TableConfig
 from croupier.games.cards import CardFace
 from croupier.games.facts import Seat
 from croupier.games.interface import Game, Option, OptionValue
@@ -70,12 +70,17 @@ def encode_time_control(clock: ClockConfig) -> tables_pb2.TimeControl:
 
 
 def decode_time_control(message: tables_pb2.TimeControl) -> ClockConfig:
-    """Return a table's clock; raises MalformedRequest for a part that is missing or finer than its unit."""
+    """Return a table's clock; raises MalformedRequest for a part that is missing or finer than its unit.
+
+    Lobbies of earlier versions send no away_time.
+    """
+    is_given = message.HasField("away_time")
+    away = _decode_duration(message, "away_time", "seconds", 1_000) if is_given else AWAY_MILLISECONDS
     return ClockConfig(
         _decode_duration(message, "action_time", "seconds", 1_000),
         _decode_duration(message, "reserve_time", "seconds", 1_000),
         _decode_duration(message, "bot_delay", "milliseconds", 1),
-        away_milliseconds=_decode_duration(message, "away_time", "seconds", 1_000),
+        away_milliseconds=away,
     )
 
 

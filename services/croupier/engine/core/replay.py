@@ -1,7 +1,8 @@
 """Replay files: a finished table as JSON lines.
 
-They hold the events of the game without proposals, votes and compensations, so that sequences in a file may be lower
-than those in the log. docs/replay-format.md describes the format, which differs from that of stored logs.
+They hold the events of the game without proposals, votes, compensations, and players who leave or return, so that
+sequences in a file may be lower than those in the log. docs/replay-format.md describes the format, which differs from
+that of stored logs.
 """
 
 import gzip

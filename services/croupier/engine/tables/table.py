@@ -171,7 +171,7 @@ class Table:
                     continue
                 raise
             if not transitions:
-                # The seat is as the player wants it, unless another engine has changed that; the request is not stored.
+                # The seat is as the player wants it, by the current log: then the request is not stored.
                 if await self.catch_up():
                     continue
                 return self.state.sequence
