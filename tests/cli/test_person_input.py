@@ -100,6 +100,8 @@ CONTRACTS = pb.LegalActions(
         ("/sheet", NOTHING, Command.SHEET),
         ("/help", NOTHING, Command.HELP),
         ("/leave", NOTHING, Command.LEAVE),
+        ("/away", NOTHING, Command.AWAY),
+        ("/Back", PLAYS, Command.BACK),
         ("/actions", NOTHING, Command.ACTIONS),
         *((f"/react {name}", NOTHING, React(name)) for name in REACTIONS),
         ("the old clubs", PLAYS, play("8H", SUIT_CLUBS)),

@@ -147,11 +147,23 @@ def test_a_person_confirms_that_they_give_a_table_up(tmp_path: Path, folder: Pat
         assert "Come back" not in person.seen
 
 
+def test_a_person_leaves_their_seat_to_the_computer_and_returns(folder: Path) -> None:
+    with person_in(folder, {}, ["--seats", "2", "--player", "ida"]) as person:
+        person.read_until("you may")
+        for typed, shown in (("/away", "ida leaves the seat to the computer"), ("/back", "ida is back")):
+            person.type(typed)
+            person.read_until(shown)
+        person.type("1")
+        person.read_until("ida plays")
+
+
 def test_unfinished_tables_are_offered(folder: Path) -> None:
-    of_finn = ["--player", "finn"]
+    of_finn, ways = ["--player", "finn"], []
     for _ in range(2):
         with person_in(folder, {}, [*of_finn, "--seats", "2"]) as person:
             person.read_until("you may")
+            person.press("\x03")
+            ways.append(way_back(person))
     with person_in(folder, {}, of_finn) as person:
         person.read_until("2 Thulla with Bot 2, begun")
         person.type("7")
@@ -168,6 +180,8 @@ def test_unfinished_tables_are_offered(folder: Path) -> None:
         assert "2 Thulla with" not in person.shown
         person.type("new")
         person.read_until("4 Bot 4 (bot)")
+    with person_in(folder, {}, [*ways[0], *of_finn]) as person:
+        person.read_until("The computer plays for you")
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(40, 20), (80, 24), (200, 60)])

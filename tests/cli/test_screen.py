@@ -85,6 +85,13 @@ def test_the_whole_view_is_shown() -> None:
         assert line in text
 
 
+def test_a_seat_that_its_player_left_is_shown_apart_from_one_whose_time_ran_out() -> None:
+    left = replace(SEEN, clock=engine_pb2.TurnClock(away_seats=[0, 1], left_seats=[1]))
+    shown = "\n".join(text.plain for text in table_lines(SYMBOLS, left)).split("\n")
+    assert shown[2].split()[-1] == "away"
+    assert shown[3].split()[-4:] == ["left,", "last", "card:", "said"]
+
+
 def test_no_line_is_wider_than_the_terminal() -> None:
     assert all(cell_len(row) <= 80 for row in rows(SYMBOLS))
     lines = legal_lines(SYMBOLS, plays(*range(1, 54)))[0].plain.split("\n")

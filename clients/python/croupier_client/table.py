@@ -26,8 +26,8 @@ from croupier_client.rpc import Rpc, Service
 from croupier_client.view import fold
 
 Event: TypeAlias = engine_pb2.Snapshot | engine_pb2.TableUpdate | engine_pb2.Reaction
-"""An event at a table that is worth showing. A TableUpdate may have no facts, but a changed proposal or compensated
-time."""
+"""An event at a table that is worth showing. A TableUpdate may have no facts, but a changed proposal, compensated time,
+or a player who left or returned."""
 StreamMessage: TypeAlias = engine_pb2.PlayTableResponse | engine_pb2.WatchTableResponse
 Outcome: TypeAlias = int | CroupierError
 """The sequence of an action, or its refusal."""

@@ -27,7 +27,8 @@ from croupier.runtime.printed_text import escaped
 from croupier_api.v1 import games_pb2, scoring_pb2, tables_pb2
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
-from croupier_client.errors import CroupierError, NotFound, Unavailable
+from croupier_client.errors import CroupierError, FailedPrecondition, NotFound, Unavailable
+from croupier_client.table import new_request_id
 
 USUAL_GAME = "thulla"
 USUAL_SEATS = 4
@@ -161,12 +162,20 @@ class TableVisit:
             menu = TableMenu(unfinished, [self._title(table) for table in unfinished], screen)
             has_chosen = await menu.run()
             for table in menu.given_up:
-                if table.state == tables_pb2.TABLE_STATE_FORMING:
-                    await self._client.leave_table(table_id=table.table_id)
-                self._player.forget(table.table_id)
+                await self._give_up(table)
             if menu.chosen is not None or not has_chosen:
                 return menu.chosen
         return await self._new_table(screen)
+
+    async def _give_up(self, table: tables_pb2.Table) -> None:
+        """Leave a table, or its seat to the computer if its game has begun."""
+        if table.state == tables_pb2.TABLE_STATE_FORMING:
+            await self._client.leave_table(table_id=table.table_id)
+        else:
+            # The game may have ended since the tables were shown.
+            with contextlib.suppress(FailedPrecondition):
+                await self._client.set_away(table_id=table.table_id, request_id=new_request_id(), is_away=True)
+        self._player.forget(table.table_id)
 
     async def _joined(self, invite_code: str, screen: Screen) -> tables_pb2.Table:
         known = self._player.tables()

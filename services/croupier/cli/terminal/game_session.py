@@ -22,7 +22,8 @@ from croupier_client.errors import CroupierError
 TICK_SECONDS = 0.25
 SHOWN_ROUNDS = 3
 HINT = "/help lists what you can type"
-LEAVE_QUESTION = "leave the table for good, where your seat goes on by time-outs"
+LEAVE_QUESTION = "leave the table for good, where the computer plays on for you"
+AWAY_NOTICE = "The computer plays for you: write /back, or anything else, to play on."
 
 
 class GameSession:
@@ -73,7 +74,12 @@ class GameSession:
         self._show_proposal(update)
         if update.compensated_ms:
             self._say(compensation_text(update.compensated_ms))
-        reason = " (time was up)" if update.acted_by == engine_pb2.ACTED_BY_TIMEOUT else ""
+        if update.HasField("is_away"):
+            done = "leaves the seat to the computer" if update.is_away else "is back"
+            self._say(f"{self._words.name(update.seat)} {done}")
+        reason = ""
+        if update.acted_by == engine_pb2.ACTED_BY_TIMEOUT:
+            reason = " (away)" if update.seat in update.clock.left_seats else " (time was up)"
         for line in fact_lines(self._words, update.facts):
             self._say(line + reason)
         scores = [fact.round_ended.score for fact in update.facts if fact.HasField("round_ended")]
@@ -121,8 +127,14 @@ class GameSession:
         hand = table.view.seats[table.seat].cards if table.seat is not None else ()
         return legal_lines(self._words, table.legal_actions, hand, table.view.card_order, self._screen.width)
 
+    @property
+    def _is_away(self) -> bool:
+        return self._table.seat in self._table.clock.away_seats
+
     def _messages(self) -> list[Text]:
         width, messages = self._screen.width, []
+        if self._is_away:
+            messages.append(folded("", AWAY_NOTICE, width, style="bold"))
         if self._table.interruption is not None:
             sent = ", and to send your action" if self._table.unanswered_requests() else ""
             lost = f"The connection is lost: trying to come back to the table{sent}. /quit leaves; you can come back."
@@ -152,6 +164,7 @@ class GameSession:
             if unconfirmed is not None and line.strip().lower() in ("yes", "y"):
                 await self._carry_out(unconfirmed[1])
             else:
+                await self._return(line)
                 request = person_input.read_input(line, self._table.legal_actions, self._words)
                 if question := self._question(request):
                     self._unconfirmed, self._is_news = (question, request), True
@@ -163,6 +176,11 @@ class GameSession:
             self._notify(self._refusal(line, error))
         self._draw()
         return not self.has_left
+
+    async def _return(self, line: str) -> None:
+        """Return to a seat that is away, since the person writes something, unless that is to leave it."""
+        if self._is_away and line.strip().lower() not in (Command.AWAY, Command.LEAVE):
+            await self._table.set_away(is_away=False)
 
     def _question(self, request: Request) -> str:
         """Return what the person is to confirm; empty if nothing is."""
@@ -186,8 +204,12 @@ class GameSession:
 
     async def _carry_out(self, request: Request) -> None:
         match request:
-            case Command.LEAVE:
-                self.has_left = True
+            case Command.AWAY | Command.LEAVE:
+                await self._table.set_away(is_away=True)
+                self.has_left = request is Command.LEAVE
+            case Command.BACK:
+                # Every line is a return.
+                self._notice = HINT
             case Command.HELP:
                 self._screen.say(*(folded("", text, self._screen.width) for text in person_input.HELP))
             case Command.ACTIONS:
@@ -199,16 +221,19 @@ class GameSession:
                 self._screen.say(self._rules)
             case React(reaction):
                 await self._client.send_reaction(table_id=self._table.table_id, reaction=reaction)
-            case Propose(name) if name in self._meanings:
-                await self._table.create_proposal(name)
-            case Propose() if self._meanings:
-                raise InputFault(f"propose one of {', '.join(sorted(self._meanings))}")
-            case Propose():
-                raise InputFault(f"{self._game.name} has nothing to propose")
+            case Propose(name):
+                await self._propose(name)
             case Vote(agree):
                 await self._table.cast_vote(agree=agree)
             case actions_pb2.Action():
                 await self._table.submit_action(request, expected_sequence=self._table.expected_sequence)
+
+    async def _propose(self, name: str) -> None:
+        if not self._meanings:
+            raise InputFault(f"{self._game.name} has nothing to propose")
+        if name not in self._meanings:
+            raise InputFault(f"propose one of {', '.join(sorted(self._meanings))}")
+        await self._table.create_proposal(name)
 
     def _notify(self, message: str) -> None:
         self._notice, self._is_news = message, True

@@ -24,6 +24,7 @@ HELP = (
     "propose NAME asks all seats for something that the game knows; agree and refuse answer what is proposed.",
     f"/react NAME sends a reaction: {', '.join(REACTIONS)}.",
     "/sheet shows the score sheet, /rules the rules, /actions all that you may do, /help this.",
+    "/away lets the computer play for you until you write anything, such as /back.",
     "/quit, Ctrl-C and Ctrl-D leave this program; you can come back. /leave gives the table up.",
 )
 IRREVOCABLE_VERBS = frozenset({"keep_cards", "swap_cards", "declare_word", "throw_down"})
@@ -57,12 +58,14 @@ class Vote:
 
 
 class Command(StrEnum):
-    """Requests without parts, as they are typed: show something, or give the table up."""
+    """Requests without parts, as they are typed: show something, leave the seat or return to it, or give it up."""
 
     SHEET = "/sheet"
     RULES = "/rules"
     ACTIONS = "/actions"
     HELP = "/help"
+    AWAY = "/away"
+    BACK = "/back"
     LEAVE = "/leave"
 
 
@@ -150,7 +153,8 @@ def _command(typed: Sequence[str]) -> Request | None:
             raise InputFault(f"/react needs one of {', '.join(REACTIONS)}")
         case [word, *_] if word.startswith("/"):
             raise InputFault(
-                f"there is no {word}: there are /sheet, /rules, /actions, /react NAME, /help, /leave and /quit"
+                f"there is no {word}: there are /sheet, /rules, /actions, /react NAME, /help, /away, /back, /leave "
+                "and /quit"
             )
         case _:
             return None

@@ -80,7 +80,7 @@ def _remarks(words: Words, table: DisplayedTable, seat: int) -> Iterable[str]:
     if table.view.HasField("dealer") and table.view.dealer == seat:
         yield "dealer"
     if seat in table.clock.away_seats:
-        yield "away"
+        yield "left" if seat in table.clock.left_seats else "away"
     for mark in table.view.marks:
         if mark.HasField("seat") and mark.seat == seat:
             yield _mark_text(words, mark)
