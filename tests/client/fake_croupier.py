@@ -145,7 +145,7 @@ class FakeCroupier:
                 return lobby_pb2.RefreshTokenResponse(tokens=self._tokens())
             case "SubmitAction":
                 return engine_pb2.SubmitActionResponse(sequence=self.table.submit(request).sequence)
-            case "CreateProposal" | "CastVote":
+            case "CreateProposal" | "CastVote" | "SetAway":
                 return GetMessageClass(answer)(sequence=self.table.played_count + 1)
             case "GetView":
                 return engine_pb2.GetViewResponse(snapshot=self.table.snapshot())

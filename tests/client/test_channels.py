@@ -16,6 +16,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from croupier_api.v1 import engine_pb2, errors_pb2, lobby_pb2
 from croupier_client import (
+    FailedPrecondition,
     IllegalAction,
     PermissionDenied,
     RetryPolicy,
@@ -197,6 +198,30 @@ async def test_proposals_and_votes_are_sent_until_answered_and_wait_until_seen(c
     assert all((request.table_id, request.proposal) == ("t1", "again") for request in proposed)
     assert all((request.proposal_sequence, request.vote) == (7, engine_pb2.VOTE_AGREE) for request in voted)
     assert len({request.request_id for request in proposed}) == len({request.request_id for request in voted}) == 1
+
+
+@pytest.mark.parametrize("is_away", [True, False])
+async def test_a_player_leaves_and_returns_once_and_waits_until_that_is_seen(client_of: Connect, is_away: bool) -> None:
+    over = errors_pb2.ERROR_REASON_TABLE_FINISHED
+    refusal = refused(grpc.StatusCode.FAILED_PRECONDITION, "the game is over", over)
+    with FakeCroupier() as fake:
+        async with client_of(fake) as client, client.play_table("t1") as table:
+            fake.unary_failures.append(UNAVAILABLE)
+            leaving = asyncio.create_task(table.set_away(is_away=is_away))
+            await until(lambda: fake.calls.count("SetAway") == 2)
+            # Its answer comes after those to the earlier calls.
+            await client.list_games()
+            assert not leaving.done()
+            await table.submit_action(play(HAND[0]))
+            assert await leaving == 1
+            fake.unary_failures.append(refusal)
+            with pytest.raises(FailedPrecondition):
+                await table.set_away(is_away=is_away)
+    *repeated, refused_one = fake.requests_of(engine_pb2.SetAwayRequest)
+    assert len({request.request_id for request in repeated}) == 1
+    assert refused_one.request_id != repeated[0].request_id
+    assert all((request.table_id, request.is_away) == ("t1", is_away) for request in repeated)
+    assert all(request.HasField("is_away") for request in repeated)
 
 
 async def test_a_refused_action_raises_its_refusal_and_leaves_the_stream_open(client_of: Connect) -> None:

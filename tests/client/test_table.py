@@ -99,6 +99,22 @@ def test_a_vote_names_the_proposal_and_needs_one() -> None:
     assert again == engine_pb2.CreateProposalRequest(table_id="t1", request_id="a2", proposal="again")
 
 
+def test_a_call_to_leave_or_return_has_its_own_id_and_says_which() -> None:
+    table, _ = opened_table()
+    assert [table.away_rpc(is_away=is_away).request for is_away in (True, False)] == [
+        engine_pb2.SetAwayRequest(table_id="t1", request_id=f"a{number}", is_away=is_away)
+        for number, is_away in enumerate((True, False))
+    ]
+
+
+def test_a_player_who_leaves_is_an_event_without_facts() -> None:
+    table, fake = opened_table()
+    clock = engine_pb2.TurnClock(away_seats=[1], left_seats=[1])
+    update = engine_pb2.TableUpdate(sequence=1, seat=1, is_away=True, clock=clock, legal_actions=table.legal_actions)
+    assert table.receive(event_message(update=update)) == update
+    assert (table.sequence, table.view, table.clock) == (1, fake.view(), clock)
+
+
 def test_an_action_expects_the_sequence_only_where_the_viewer_alone_is_to_act() -> None:
     table, _ = opened_table()
     assert table.expected_sequence == 0

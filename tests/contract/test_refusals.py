@@ -34,6 +34,7 @@ def requests(table_id: str) -> dict[str, Message]:
         "SendReaction": pb.SendReactionRequest(table_id=table_id, reaction="wow"),
         "CreateProposal": pb.CreateProposalRequest(table_id=table_id, request_id="p", proposal="redeal"),
         "CastVote": pb.CastVoteRequest(table_id=table_id, request_id="v", proposal_sequence=1, vote=pb.VOTE_AGREE),
+        "SetAway": pb.SetAwayRequest(table_id=table_id, request_id="a", is_away=True),
         "CreateLink": pb.CreateLinkRequest(table_id=table_id, purpose=pb.LINK_PURPOSE_WATCH),
         "GetReplay": pb.GetReplayRequest(table_id=table_id),
         "WatchTable": watch,
@@ -70,7 +71,7 @@ async def test_every_call_reports_an_unknown_table_also_one_that_is_only_prepare
 
 async def test_every_call_refuses_other_callers_and_untimely_requests(client: EngineClient, table: str) -> None:
     by_method = requests(table)
-    for method in ("SubmitAction", "SendReaction", "CreateProposal", "CastVote", "CreateLink"):
+    for method in ("SubmitAction", "SendReaction", "CreateProposal", "CastVote", "SetAway", "CreateLink"):
         refused_as = await refused(raw(client, by_method[method], method, "eve"))
         assert refused_as == ("PERMISSION_DENIED", "NOT_SEATED"), method
     ahead = pb.WatchTableRequest(table_id=table, after_sequence=2**64 - 1)
@@ -79,6 +80,7 @@ async def test_every_call_refuses_other_callers_and_untimely_requests(client: En
         ("CastVote", by_method["CastVote"], ("FAILED_PRECONDITION", "NO_PROPOSAL")),
         ("CastVote", pb.CastVoteRequest(table_id=table, request_id="v", proposal_sequence=1), INVALID_FIELD),
         ("CastVote", pb.CastVoteRequest(table_id=table, request_id="x" * 65, vote=pb.VOTE_AGREE), INVALID_FIELD),
+        ("SetAway", pb.SetAwayRequest(table_id=table, request_id="a"), INVALID_FIELD),
         ("GetReplay", by_method["GetReplay"], ("FAILED_PRECONDITION", "TABLE_NOT_FINISHED")),
         ("WatchTable", ahead, ("INVALID_ARGUMENT", "SEQUENCE_AHEAD")),
         ("GetView", pb.GetViewRequest(table_id="x" * 10_000), INVALID_FIELD),

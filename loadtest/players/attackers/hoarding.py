@@ -1,4 +1,4 @@
-"""Attackers who take what others need: sign-ins, streams, tickets, tables, calls that stay open, endless games."""
+"""Attackers who take what others need: sign-ins, streams, tickets, tables, calls that stay open, entries of logs."""
 
 import asyncio
 import uuid
@@ -235,3 +235,21 @@ async def _act(attacker: Attacker, client: AttackClient, table_id: str, action: 
         elif outcome not in LIMITS:
             count_refused_action(attacker.measures, outcome)
     return outcome
+
+
+async def left_seats(attacker: Attacker) -> None:
+    """Leave the seats of a table and return to them as fast as possible: each time is an entry of its log."""
+    clients = [*await attacker.sign_in(2)]
+    while len(clients) == 2:
+        await attacker.pause()
+        table_id, outcomes = await open_table(attacker, clients, ENDLESS_TABLE), set[str]()
+        while table_id and "TABLE_FINISHED" not in outcomes:
+            for is_away in (True, False):
+                await attacker.pause()
+                calls = (_set_away(attacker, client, table_id, is_away=is_away) for client in clients)
+                outcomes.update(await asyncio.gather(*calls))
+
+
+async def _set_away(attacker: Attacker, client: AttackClient, table_id: str, *, is_away: bool) -> str:
+    request = engine_pb2.SetAwayRequest(table_id=table_id, request_id=uuid.uuid4().hex, is_away=is_away)
+    return (await attacker.call(client, request)).outcome
