@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from croupier.engine.core.history import CHUNK
-from croupier.engine.core.log import ActedBy, SeatConfig, TableEnded
+from croupier.engine.core.log import ActedBy, AwaySet, SeatConfig, TableEnded
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.table import CALL_TIMEOUT_SECONDS, Table
@@ -204,6 +204,14 @@ async def test_the_replica_that_loses_a_race_catches_up_and_answers(engine: Engi
         assert [event_of(message).update.sequence for message in await pending_messages(stream)] == [2]
         assert each.state == table.state
     assert await late.append_once(SeatActed(next_seat, next_action), "r", 2) == 3
+
+
+async def test_a_player_returns_at_an_engine_that_does_not_know_yet_that_they_left(engine: EngineHarness) -> None:
+    table, seat, _ = await ready(engine)
+    late = await reload_table(engine.another_engine(), "t1")
+    assert await table.append_once(AwaySet(seat, is_away=True), "leave") == 2
+    assert await late.append_once(AwaySet(seat, is_away=False), "return") == 3
+    assert await table.append_once(AwaySet(seat, is_away=False), "return again") == 3
 
 
 async def limited_table(engine: EngineHarness, *seats: SeatConfig, burst: int = 2) -> Table:
