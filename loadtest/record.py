@@ -54,18 +54,20 @@ class Sent(NamedTuple):
     expected: Expected | None = None
 
 
-class SentProposal(NamedTuple):
-    """A proposal, or a vote on the proposal of entry `proposal_sequence`, that was sent; the other is None."""
+class SentRequest(NamedTuple):
+    """A request other than an action that was sent, with its repeats.
+
+    `body` is the type and the values of its entry in the log, such as ("propose", "restart_same"), ("vote", 7, True) or
+    ("away", True).
+    """
 
     at_milliseconds: int
     request_id: str
-    proposal: str | None
-    proposal_sequence: int | None = None
-    agree: bool | None = None
+    body: tuple[str | int, ...]
 
 
 class Answered(NamedTuple):
-    """The answer to an action: its sequence, or a refusal with the gRPC status code, the reason and the rule.
+    """The answer to a request: its sequence, or a refusal with the gRPC status code, the reason and the rule.
 
     The reason is unspecified for a refusal without one, or with one that the contract does not have.
     """
@@ -105,7 +107,7 @@ class SeatRecord:
     closed: list[Closed] = field(default_factory=list)
     received: list[Received] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
-    sent_proposals: list[SentProposal] = field(default_factory=list)
+    sent_requests: list[SentRequest] = field(default_factory=list)
     answered: list[Answered] = field(default_factory=list)
     viewed: list[Viewed] = field(default_factory=list)
     reported: list[ReportedViolation] = field(default_factory=list)
@@ -163,8 +165,8 @@ class Ledger(NamedTuple):
     counts: tuple[tuple[int, str, int], ...] = ()
     """Seat, name of the count, sum over all rounds."""
     finished_milliseconds: int | None = None
-    conduct: tuple[tuple[int, bool], ...] = ()
-    """By seat the number of time-outs, and whether the engine played for it at the end."""
+    conduct: tuple[tuple[int, bool, bool], ...] = ()
+    """By seat the number of time-outs, whether the engine played for it at the end, and because its player had left."""
 
 
 class Outage(NamedTuple):

@@ -97,7 +97,11 @@ def ledger_of(snapshot: Connection, table_id: str) -> Ledger:
         tuple((player_id, place) for player_id, place in players),
         tuple((seat, name, amount) for seat, name, amount in counts),
         max((end for _, _, end, _ in results), default=None),
-        tuple((timeouts, by_engine) for *_, conduct in results for timeouts, by_engine in json.loads(conduct)),
+        tuple(
+            (timeouts, by_engine, any(left))
+            for *_, conduct in results
+            for timeouts, by_engine, *left in json.loads(conduct)
+        ),
     )
 
 

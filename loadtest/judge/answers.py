@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from grpc import StatusCode
 
 from croupier_api.v1.errors_pb2 import ErrorReason
+from loadtest.judge.clock import Absences, absences_shown
 from loadtest.judge.log import Log, SequenceRange
 from loadtest.judge.notation import act_sent, allows, canonical, cards_put, legal_of, reason_text
 from loadtest.judge.rules.interface import Legal, ReplayAction
@@ -152,7 +153,7 @@ def check_answers(context: AnswerContext) -> Iterator[Found]:
     """Yield the violations of all answers to one player."""
     for request_id, answers in context.viewer.answered.items():
         sequences = sorted({answer.sequence for answer in answers if answer.sequence is not None})
-        if len(sequences) > 1:
+        if len(sequences) > 1 and away_asked(context.viewer, request_id) is None:
             detail = f"{context.viewer.name}: one request was acknowledged as {sequences}"
             yield Invariant.REPEAT_DIFFERS, sequences[0], detail
         for sent, answer in _paired(context, context.viewer.sent.get(request_id, []), answers):
@@ -189,13 +190,34 @@ def _paired(
         yield request, answer
 
 
+def away_asked(viewer: ViewerHistory, request_id: str) -> bool | None:
+    """Return whether a request asked to leave the seat or else to return to it; None for any other request."""
+    tag, *values = viewer.requested[request_id][0].body if request_id in viewer.requested else ("",)
+    return bool(values[0]) if tag == "away" else None
+
+
+def needs_no_entry(viewer: ViewerHistory, answer: Answered, absences: Absences) -> bool:
+    """Return whether a seat was as asked after the entry that the answer names, so that nothing had to be stored.
+
+    `absences` are those after that entry, which is none before the last that the player knew when they asked.
+    """
+    is_away = away_asked(viewer, answer.request_id)
+    if is_away is None or answer.sequence is None or viewer.seat is None:
+        return False
+    asked = viewer.requested[answer.request_id][0].at_milliseconds
+    known = max((one.sequence or 0 for one in viewer.record.answered if one.at_milliseconds < asked), default=0)
+    return answer.sequence >= known and absences.are_as_asked(viewer.seat, is_away=is_away)
+
+
 def check_acknowledgements(context: AnswerContext, *, has_rows: bool) -> Iterator[Found]:
-    """Yield acknowledged actions that are not in the log as they were sent.
+    """Yield acknowledged actions, leaves and returns that are not in the log as they were sent.
 
     With rows, late views are not judged: an engine that hung may answer with an old state.
     """
     viewer = context.viewer
     for answer in viewer.record.answered:
+        if answer.sequence is not None and (away := away_asked(viewer, answer.request_id)) is not None:
+            yield from _acknowledged_away(context, answer, answer.sequence, is_away=away)
         if answer.sequence is None or answer.request_id not in viewer.sent:
             continue
         act = act_sent(viewer.sent[answer.request_id][0].action)
@@ -206,6 +228,16 @@ def check_acknowledgements(context: AnswerContext, *, has_rows: bool) -> Iterato
             difference = f"and GetView was at {below[0]} long after that" if below else None
         if difference is not None:
             yield Invariant.ACKNOWLEDGED_LOST, answer.sequence, f"{act} was acknowledged to {viewer.name}, {difference}"
+
+
+def _acknowledged_away(context: AnswerContext, answer: Answered, sequence: int, *, is_away: bool) -> Iterator[Found]:
+    log, viewer = context.log, context.viewer
+    entry, state = log.public.get(sequence), log.states.get(sequence)
+    if entry is not None and (entry.seat, entry.is_away) == (viewer.seat, is_away):
+        return
+    if state is not None and not needs_no_entry(viewer, answer, absences_shown(state.clock)):
+        asked = "to leave" if is_away else "to return"
+        yield Invariant.ACKNOWLEDGED_LOST, sequence, f"{viewer.name} asked {asked}, and the entry does not say so"
 
 
 def _not_there(context: AnswerContext, sequence: int, act: ReplayAction) -> str | None:
@@ -229,22 +261,26 @@ def _not_there(context: AnswerContext, sequence: int, act: ReplayAction) -> str 
 def check_entries_requested(seat: int, contexts: Sequence[AnswerContext]) -> Iterator[Found]:
     """Yield entries of a seat, not by time-out, that its player did not request, or more than one for a request.
 
-    `contexts` are all of this player at the table. An action without an answer of the engine may be stored once.
+    `contexts` are all of this player at the table. An action without an answer of the engine may be stored once, and so
+    may a leave or a return, also after the answer that it changes nothing.
     """
-    acknowledged, unanswered = set[int](), list[ReplayAction]()
-    for context in contexts:
-        for request_id, sent in context.viewer.sent.items():
-            answers = context.viewer.answered.get(request_id, [])
+    acknowledged, unanswered = set[int](), list[ReplayAction | bool]()
+    for viewer in (context.viewer for context in contexts):
+        for request_id, sent in viewer.sent.items():
+            answers = viewer.answered.get(request_id, [])
             sequences = {answer.sequence for answer in answers if answer.sequence is not None}
             acknowledged |= sequences
-            # The engine has refused every attempt, with a reason.
-            is_refused = len(answers) >= len(sent) and all(one.code not in UNJUDGED_CODES for one in answers)
-            if not sequences and not is_refused:
+            if not sequences and not _is_refused(answers, len(sent)):
                 unanswered.append(act_sent(sent[0].action))
-    for sequence in contexts[0].log.played_by(seat):
-        if sequence in acknowledged:
+        for request_id, requests in viewer.requested.items():
+            away = away_asked(viewer, request_id)
+            if away is not None and not _is_refused(viewer.answered.get(request_id, []), len(requests)):
+                unanswered.append(away)
+    log = contexts[0].log
+    for sequence in log.requested_by(seat):
+        if sequence in acknowledged and log.public[sequence].is_away is None:
             continue
-        matching = next((act for act in unanswered if _can_be(contexts[0], sequence, act)), None)
+        matching = next((asked for asked in unanswered if _can_be(contexts[0], sequence, asked)), None)
         if matching is None:
             detail = f"seat {seat} did not request this entry, or it is stored twice"
             yield Invariant.ACTION_DUPLICATED, sequence, detail
@@ -252,11 +288,19 @@ def check_entries_requested(seat: int, contexts: Sequence[AnswerContext]) -> Ite
             unanswered.remove(matching)
 
 
-def _can_be(context: AnswerContext, sequence: int, act: ReplayAction) -> bool:
-    """Return whether an entry can be this action, as far as the entry is known."""
+def _is_refused(answers: Sequence[Answered], attempts: int) -> bool:
+    """Return whether the engine has refused every attempt, with a reason."""
+    return len(answers) >= attempts and all(one.sequence is None and one.code not in UNJUDGED_CODES for one in answers)
+
+
+def _can_be(context: AnswerContext, sequence: int, asked: ReplayAction | bool) -> bool:
+    """Return whether an entry can be this action, leave or return, as far as the entry is known."""
+    entry = context.log.public[sequence]
+    if isinstance(asked, bool) or entry.is_away is not None:
+        return entry.is_away is asked
     if line := context.lines.get(sequence):
-        return canonical(line.get("action", {})) == canonical(act)
-    return context.log.public[sequence].cards in ((), cards_put(act))
+        return canonical(line.get("action", {})) == canonical(asked)
+    return entry.cards in ((), cards_put(asked))
 
 
 @lru_cache

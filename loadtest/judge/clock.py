@@ -48,17 +48,37 @@ class PublicEntry(NamedTuple):
         return None if self.is_meta else self.seat
 
 
+class Absences(NamedTuple):
+    """The seats that the engine plays for until their players act or return, and those of them that were left."""
+
+    away: frozenset[int] = frozenset()
+    left: frozenset[int] = frozenset()
+
+    def after(self, entry: PublicEntry) -> "Absences":
+        """Return the absences after an entry."""
+        if entry.seat is None or (entry.is_meta and entry.is_away is None):
+            return self
+        seat = {entry.seat}
+        if entry.is_away:
+            return Absences(self.away | seat, self.left | seat)
+        if entry.by == engine_pb2.ACTED_BY_TIMEOUT:
+            return Absences(self.away | seat, self.left)
+        return Absences(self.away - seat, self.left - seat)
+
+    def are_as_asked(self, seat: int, *, is_away: bool) -> bool:
+        """Return whether a player has nothing to change who leaves their seat, or returns."""
+        return seat in self.left if is_away else seat not in self.away
+
+
 @dataclass(slots=True)
 class Clock:
     """The start times and reserves of seats; a start time that cannot be known is None."""
 
     settings: ClockSettings
     reserves: list[int]
-    away: set[int] = field(default_factory=set)
-    gone: set[int] = field(default_factory=set)
-    """The seats of `away` that their players left."""
+    absences: Absences = field(default_factory=Absences)
     left_in_turn: set[int] = field(default_factory=set)
-    """The seats of `gone` that were left in a turn that still goes on, or may have been."""
+    """The seats that were left in a turn in which the engine has not acted for them."""
     since: dict[int, int | None] = field(default_factory=dict)
     """By seat to act, the start of its time, moved by the compensation."""
     compensated: dict[int, int] = field(default_factory=dict)
@@ -95,7 +115,7 @@ class Clock:
     @property
     def is_deserted(self) -> bool:
         """Whether all people are away."""
-        return self.settings.abandoned > 0 and len(self.away | self.settings.bots) == len(self.reserves)
+        return self.settings.abandoned > 0 and len(self.absences.away | self.settings.bots) == len(self.reserves)
 
     @property
     def ends_at(self) -> int | None:
@@ -106,12 +126,10 @@ class Clock:
 
     def allowed(self, seat: int) -> int:
         """Return the milliseconds that a seat has for its action, unless a deserted table waits for it."""
-        if seat in self.settings.bots:
-            return self.settings.bot_delay
-        if seat in self.gone:
+        if seat in self.settings.bots | self.absences.left:
             return self.settings.bot_delay
         action = self.settings.action
-        if seat not in self.away:
+        if seat not in self.absences.away:
             return action + self.reserves[seat]
         return min(self.settings.away, action)
 
@@ -124,9 +142,11 @@ class Clock:
             self.left = self.left and (self.left[0], self.left[1] + entry.compensation)
             if entry.seat is not None and entry.is_away is not None:
                 self._set_away(entry.seat, entry.at, is_away=entry.is_away)
+            self.absences = self.absences.after(entry)
             return
         if entry.actor is not None:
             self._act(entry.actor, entry)
+            self.absences = self.absences.after(entry)
         # Shuffles have no seats to act; other entries without an actor are proposals that all have agreed to.
         restarts = entry.actor is None and had_to_act
         waiting = self.since.keys() - ({*self.since} if restarts else {entry.actor})
@@ -136,28 +156,28 @@ class Clock:
     def _act(self, actor: int, entry: PublicEntry) -> None:
         since = self.since.get(actor)
         overtime = entry.at - since - self.settings.action if since is not None else 0
-        if actor not in self.away or actor in self.left_in_turn:
+        was_away = actor in self.absences.away
+        if not was_away or actor in self.left_in_turn:
             self.reserves[actor] = max(0, self.reserves[actor] - max(0, overtime))
         self.left_in_turn.discard(actor)
-        if entry.by != engine_pb2.ACTED_BY_TIMEOUT:
-            self.away.discard(actor)
-            self.gone.discard(actor)
-        elif actor not in self.away:
+        if entry.by == engine_pb2.ACTED_BY_TIMEOUT and not was_away:
             self.left = actor, entry.at
-            self.away.add(actor)
 
     def _set_away(self, seat: int, at: int, *, is_away: bool) -> None:
-        if is_away and seat not in self.away:
+        if not is_away:
+            if self.since.get(seat) is not None and seat not in self.left_in_turn:
+                # A turn that began while the player was away begins anew.
+                self.since[seat], self.compensated[seat] = at, 0
+            self.left_in_turn.discard(seat)
+        elif seat not in self.absences.away:
             self.left = seat, at
             if seat in self.since:
                 self.left_in_turn.add(seat)
-        elif not is_away and seat in self.since and seat not in self.left_in_turn:
-            # A turn that began while the player was away begins anew.
-            self.since[seat], self.compensated[seat] = at, 0
-        for seats in (self.away, self.gone):
-            (seats.add if is_away else seats.discard)(seat)
-        if not is_away:
-            self.left_in_turn.discard(seat)
+
+
+def absences_shown(clock: engine_pb2.TurnClock) -> Absences:
+    """Return the absences that a clock shows."""
+    return Absences(frozenset(clock.away_seats), frozenset(clock.left_seats))
 
 
 def clock_at(
@@ -171,10 +191,10 @@ def clock_at(
     limits = info.time_control
     action, delay, away = (one.ToMilliseconds() for one in (limits.action_time, limits.bot_delay, limits.away_time))
     settings = ClockSettings(action, delay, bots, abandoned, away)
-    seats, gone = list(view.seats_to_act), set(received.left_seats)
-    # Whether a seat was left in this turn is not known: it is then away for a moment only.
-    clock = Clock(settings, list(received.reserve_ms), set(received.away_seats), gone, gone & {*seats})
+    seats, absences = list(view.seats_to_act), absences_shown(received)
+    clock = Clock(settings, list(received.reserve_ms), absences)
     allowed = min(map(clock.allowed, seats), default=0)
-    is_known = (is_first or len(seats) == 1) and not clock.is_deserted
+    # Whether a seat was left in this turn is not known either.
+    is_known = (is_first or len(seats) == 1) and not clock.is_deserted and absences.left.isdisjoint(seats)
     clock.since = dict.fromkeys(seats, received.deadline_unix_ms - allowed if is_known else None)
     return clock

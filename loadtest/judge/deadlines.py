@@ -70,7 +70,7 @@ def _check_entry(
         return
     compensated = clock.compensated.get(seat, 0)
     lost = overlap_milliseconds(outages, since - compensated, own) - compensated
-    if lost > 0 and (seat not in clock.away or is_end) and seat not in clock.settings.bots:
+    if lost > 0 and (seat not in clock.absences.away or is_end) and seat not in clock.settings.bots:
         yield Invariant.COMPENSATION_WRONG, f"seat {seat} lost {lost} ms in an outage without compensation"
 
 
@@ -80,8 +80,8 @@ def _check_clock(sequence: int, clock: Clock, received: engine_pb2.TurnClock) ->
     pairs = {
         "deadline": (received.deadline_unix_ms, clock.deadline),
         "reserves": (list(received.reserve_ms), clock.reserves),
-        "seats away": (list(received.away_seats), sorted(clock.away)),
-        "left seats": (list(received.left_seats), sorted(clock.gone)),
+        "seats away": (list(received.away_seats), sorted(clock.absences.away)),
+        "left seats": (list(received.left_seats), sorted(clock.absences.left)),
     }
     for name, (value, own) in pairs.items():
         if value != own:

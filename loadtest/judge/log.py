@@ -58,9 +58,13 @@ class Log:
         state = self.states.get(sequence)
         return list(state.view.seats_to_act) if state is not None else None
 
-    def played_by(self, seat: int) -> list[int]:
-        """Return the sequences of actions by a seat's own player, rather than by a time-out or a bot."""
-        return [sequence for sequence, entry in self.public.items() if entry.actor == seat and not entry.by]
+    def requested_by(self, seat: int) -> list[int]:
+        """Return the sequences at which a seat's own player acted, left or returned."""
+        return [
+            sequence
+            for sequence, entry in self.public.items()
+            if entry.seat == seat and not entry.by and (not entry.is_meta or entry.is_away is not None)
+        ]
 
     def possible_sequences(self, sent: Sent, answered: Answered) -> SequenceRange:
         """Return the sequences after which an action may have been judged; the first was received before it was sent.

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from croupier_api.v1 import engine_pb2, facts_pb2, scoring_pb2, tables_pb2
+from loadtest.judge.clock import Absences
 from loadtest.judge.log import Log
 from loadtest.judge.notation import AUTO
 from loadtest.judge.replay import Replay, ReplayEntry
@@ -24,18 +25,17 @@ Counts = Mapping[tuple[int, str], int]
 
 
 class Conduct(NamedTuple):
-    """How a seat was played: the number of its time-outs, and whether its last action was one."""
+    """How a seat was played: the number of its time-outs, and whether it was away at the end, and had been left."""
 
     timeouts: int
     finished_by_engine: bool
+    left: bool
 
 
-def conduct_of(entries: Sequence[ReplayEntry], seats: int) -> list[Conduct]:
-    """Return the conduct of each seat by the actions of a finished game."""
-    by_seat: list[list[bool]] = [[] for _ in range(seats)]
-    for line in (entry.line for entry in entries if "action" in entry.line):
-        by_seat[line["seat"]].append(line.get("auto") == _TIMEOUT)
-    return [Conduct(sum(actions), actions[-1:] == [True]) for actions in by_seat]
+def conduct_of(entries: Sequence[ReplayEntry], absences: Absences, seats: int) -> list[Conduct]:
+    """Return the conduct of each seat by the actions of a finished game, and the absences at its end."""
+    timeouts = Counter(entry.line["seat"] for entry in entries if entry.line.get("auto") == _TIMEOUT)
+    return [Conduct(timeouts[seat], seat in absences.away, seat in absences.left) for seat in range(seats)]
 
 
 def is_public(info: tables_pb2.Table) -> bool:
@@ -52,9 +52,15 @@ def ranked_seats(people: Collection[int], *, counts: bool) -> list[int]:
 
 
 def compare_results(
-    histories: Sequence[ViewerHistory], replay: Replay | None, sheet: scoring_pb2.GetScoreSheetResponse | None
+    histories: Sequence[ViewerHistory],
+    replay: Replay | None,
+    sheet: scoring_pb2.GetScoreSheetResponse | None,
+    conduct: Sequence[Conduct] | None,
 ) -> Iterator[str]:
-    """Yield wrong teams, and differences between the rounds and results of viewers, replay and score sheet."""
+    """Yield wrong teams, and differences between the rounds and results of viewers, replay and score sheet.
+
+    `conduct` is that of the seats, None if it is not known.
+    """
     for history in histories:
         yield from _check_teams(history)
         if replay is not None:
@@ -73,18 +79,18 @@ def compare_results(
         yield f"scoring's result is {VOID[sheet.result.is_void]}, the replay's {VOID[_is_void(replay)]}"
     if _sheet_result(sheet) != _replay_result(replay):
         yield f"scoring's result is {_sheet_result(sheet)}, the replay's {_replay_result(replay)}"
-    yield from _check_conduct(histories, replay, sheet.result)
+    reported = [Conduct(seat.timeouts, seat.finished_by_engine, seat.left) for seat in sheet.result.conduct]
+    if conduct is not None and reported != conduct:
+        yield f"scoring's conduct is {reported}, by the log it is {conduct}"
+    yield from _check_ranked_seats(histories, replay, sheet.result)
 
 
-def _check_conduct(histories: Sequence[ViewerHistory], replay: Replay, result: scoring_pb2.GameResult) -> Iterator[str]:
-    """Yield wrong conduct of seats, and wrong seats on the leaderboard."""
-    players = replay.header["players"]
-    conduct = [Conduct(seat.timeouts, seat.finished_by_engine) for seat in result.conduct]
-    played = conduct_of(replay.entries, len(players))
-    if conduct != played:
-        yield f"scoring's conduct is {conduct}, by the replay it is {played}"
+def _check_ranked_seats(
+    histories: Sequence[ViewerHistory], replay: Replay, result: scoring_pb2.GameResult
+) -> Iterator[str]:
+    """Yield wrong seats on the leaderboard."""
     infos = [history.info for history in histories if history.info.table_id]
-    people = [seat for seat, player in enumerate(players) if not player["bot"]]
+    people = [seat for seat, player in enumerate(replay.header["players"]) if not player["bot"]]
     for info in infos[:1]:
         ranked = ranked_seats(people, counts=is_public(info) and not _is_void(replay))
         # Whether a pair had too many ranked results depends on other tables.

@@ -3,8 +3,8 @@
 `config` is a JSON object: the version "v", "seat_count", "options", "clock" (milliseconds for an action, of reserve,
 before a bot acts, from version 3 until a table ends whose people are all away, and from version 4 for an action of a
 seat that is away), "seats" (each a list of player id, name, and kind of bot or "") and "client_seeds" (hexadecimal, by
-seat). The `body` of a row is a JSON object, of which
-"t" is the type and "v" the version, such as {"t": "act", "v": 1, "seat": 0, "action": {"type": "pass"}, "by": 1}.
+seat). The `body` of a row is a JSON object, of which "t" is the type and "v" the version, such as
+{"t": "act", "v": 1, "seat": 0, "action": {"type": "pass"}, "by": 1}.
 Requests of players have a "request" id, actions of the engine for a seat have "by": 1 for a time-out, 2 for a bot. In
 the archive a "request_hash" replaces the request id.
 """
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
-from loadtest.judge.clock import AWAY_MILLISECONDS, ClockSettings, PublicEntry
+from loadtest.judge.clock import AWAY_MILLISECONDS, Absences, ClockSettings, PublicEntry
 from loadtest.judge.deals import commitment_of
 from loadtest.judge.notation import AUTO, cards_put
 from loadtest.judge.replay import Replay, ReplayEntry
@@ -116,6 +116,8 @@ class Rows:
     by_sequence: Mapping[int, Row]
     numbers: Mapping[int, int]
     """The numbers in a replay by sequence."""
+    absences: Mapping[int, Absences]
+    """The absences after each entry, by sequence."""
 
     @property
     def clock_settings(self) -> ClockSettings:
@@ -198,7 +200,9 @@ def read_rows(stored: StoredTable) -> Rows:
         raise UnreadableRow(0, f"the table's configuration cannot be read: {error!r}") from None
     entries = list(_entries(stored, config["seat_count"]))
     numbers = {row.sequence: number for number, row in enumerate((it for it in entries if not it.is_meta), start=1)}
-    return Rows(stored, config, entries, {row.sequence: row for row in entries}, numbers)
+    absences = accumulate((row.public for row in entries), Absences.after, initial=Absences())
+    by_sequence = dict(zip((0, *(row.sequence for row in entries)), absences, strict=True))
+    return Rows(stored, config, entries, {row.sequence: row for row in entries}, numbers, by_sequence)
 
 
 def _check_config(config: Mapping[str, Any]) -> None:

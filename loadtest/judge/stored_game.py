@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loadtest.judge import replay as replays
-from loadtest.judge.answers import UNJUDGED_CODES
+from loadtest.judge.answers import UNJUDGED_CODES, needs_no_entry
 from loadtest.judge.log import Log, replay_numbers
 from loadtest.judge.notation import Deck, act_sent, canonical, reason_text
 from loadtest.judge.replay import InvalidReplay, Replay, ReplayEntry
@@ -18,6 +18,10 @@ from loadtest.record import Answered, TableRecord
 
 MAX_CLOCK_OFFSET_MILLISECONDS = 200
 """The maximum error of an engine's estimate of the database's time."""
+
+
+_REQUESTED = {"propose": ("proposal",), "vote": ("proposal_sequence", "agree"), "away": ("is_away",)}
+"""By the type of an entry, what its request named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,7 @@ def _check_all_rows(
     for history in histories:
         yield from check_shown_entries(history, rows)
         yield from check_stored_answers(history, rows)
+    yield from check_stored_requests(histories, rows)
 
 
 def check_rows(rows: Rows, verification: Verification | None) -> Iterator[Found]:
@@ -207,7 +212,7 @@ def check_stored_answers(history: ViewerHistory, rows: Rows) -> Iterator[Found]:
     for answer in history.record.answered:
         bodies = sent.get(answer.request_id, [])
         if answer.sequence is not None:
-            yield from _acknowledged(history, answer, bodies, rows.by_sequence.get(answer.sequence))
+            yield from _acknowledged(history, answer, bodies, rows, stored.get(request_hash(answer.request_id)))
             continue
         row, is_final = stored.get(request_hash(answer.request_id)), answer.code not in UNJUDGED_CODES
         stored_at = 0 if row is None else row.at if row.committed is None else row.committed
@@ -217,9 +222,15 @@ def check_stored_answers(history: ViewerHistory, rows: Rows) -> Iterator[Found]:
             yield Invariant.WRONG_REFUSAL, row.sequence, detail
 
 
-def _acknowledged(history: ViewerHistory, answer: Answered, bodies: list[object], row: Row | None) -> Iterator[Found]:
+def _acknowledged(
+    history: ViewerHistory, answer: Answered, bodies: list[object], rows: Rows, own: Row | None
+) -> Iterator[Found]:
+    """Yield the violations of an acknowledgement; `own` is the row of its request."""
     sequence = answer.sequence or 0
     expected = (history.seat, request_hash(answer.request_id))
+    row, is_later = rows.by_sequence.get(sequence), own is None or own.sequence > sequence
+    if is_later and sequence in rows.absences and needs_no_entry(history, answer, rows.absences[sequence]):
+        return
     is_there = row is not None and (row.body.get("seat"), row.request_hash) == expected
     if row is None or not is_there or (bodies and _body_of(row) not in bodies):
         stored = "nothing" if row is None else dict(row.body)
@@ -229,20 +240,31 @@ def _acknowledged(history: ViewerHistory, answer: Answered, bodies: list[object]
         yield Invariant.SHOWN_BEFORE_STORED, sequence, f"an acknowledgement to {history.name} names an entry {reason}"
 
 
+def check_stored_requests(histories: Sequence[ViewerHistory], rows: Rows) -> Iterator[Found]:
+    """Yield entries of players who did not send their requests so."""
+    sent: dict[int, set[tuple[str | None, object]]] = defaultdict(set)
+    for history in histories:
+        if history.seat is not None:
+            named = _bodies_sent(history).items()
+            sent[history.seat].update((request_hash(name), body) for name, bodies in named for body in bodies)
+    for row in rows.entries:
+        seat = row.body.get("seat")
+        if seat in sent and not row.by and (row.request_hash, _body_of(row)) not in sent[seat]:
+            yield Invariant.ACTION_DUPLICATED, row.sequence, f"seat {seat} did not send {dict(row.body)}"
+
+
 def _bodies_sent(history: ViewerHistory) -> Mapping[str, list[object]]:
     """Return the distinct bodies that were sent, by request id."""
     bodies: dict[str, dict[object, None]] = defaultdict(dict)
     for sent in history.record.sent:
         bodies[sent.request_id][canonical(act_sent(sent.action))] = None
-    for sent_proposal in history.record.sent_proposals:
-        vote = (sent_proposal.proposal_sequence, sent_proposal.agree)
-        bodies[sent_proposal.request_id][vote if sent_proposal.proposal is None else sent_proposal.proposal] = None
+    for request in history.record.sent_requests:
+        bodies[request.request_id][request.body] = None
     return {request_id: list(named) for request_id, named in bodies.items()}
 
 
 def _body_of(row: Row) -> object:
     """Return the request of a row, in the form of `_bodies_sent`."""
-    body = row.body
     if row.tag == "act":
-        return canonical(body["action"])
-    return (body["proposal_sequence"], body["agree"]) if row.tag == "vote" else body.get("proposal")
+        return canonical(row.body["action"])
+    return row.tag, *(row.body[name] for name in _REQUESTED.get(row.tag, ()))

@@ -10,7 +10,7 @@ from croupier_client.view import fold
 from loadtest.judge.knowledge import NOTHING_KNOWN, known_after, shown_by
 from loadtest.judge.notation import Deck
 from loadtest.judge.violations import Found, Invariant
-from loadtest.record import Answered, Received, SeatRecord, Sent
+from loadtest.record import Answered, Received, SeatRecord, Sent, SentRequest
 
 NOTIFICATION_MILLISECONDS = 5_000
 """The maximum time until the other engines have an entry that one has sent: see docs/guarantees.md."""
@@ -67,15 +67,19 @@ class ViewerHistory:
     """The answers of GetView with their times."""
     sent: dict[str, list[Sent]] = field(init=False)
     """By request id, deliberate repeats after the first."""
+    requested: dict[str, list[SentRequest]] = field(init=False)
+    """The same for other requests."""
     answered: dict[str, list[Answered]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.views = [(it.at_milliseconds, engine_pb2.Snapshot.FromString(it.snapshot)) for it in self.record.viewed]
         for _, snapshot in self.views:
             snapshot.clock.ClearField("server_unix_ms")
-        self.sent, self.answered = defaultdict(list), defaultdict(list)
+        self.sent, self.requested, self.answered = defaultdict(list), defaultdict(list), defaultdict(list)
         for sent in self.record.sent:
             self.sent[sent.request_id].append(sent)
+        for request in self.record.sent_requests:
+            self.requested[request.request_id].append(request)
         for answer in self.record.answered:
             self.answered[answer.request_id].append(answer)
 

@@ -7,11 +7,20 @@ from dataclasses import dataclass
 from croupier_api.v1 import scoring_pb2
 from loadtest.judge import delivery
 from loadtest.judge.answers import AnswerContext, check_acknowledgements, check_answers, check_entries_requested
+from loadtest.judge.clock import absences_shown
 from loadtest.judge.deadlines import check_deadlines, check_last_deadline, check_row_times
 from loadtest.judge.knowledge import ShownCards
 from loadtest.judge.log import Log, log_of
 from loadtest.judge.notation import Deck
-from loadtest.judge.results import compare_ledger, compare_results, conduct_of, is_public, reported_rounds, sum_counts
+from loadtest.judge.results import (
+    Conduct,
+    compare_ledger,
+    compare_results,
+    conduct_of,
+    is_public,
+    reported_rounds,
+    sum_counts,
+)
 from loadtest.judge.secrecy import check_public_facts, check_secrecy, check_views
 from loadtest.judge.standings import Occupant, TableOutcome
 from loadtest.judge.stored_game import StoredGame, read_stored_game
@@ -85,11 +94,24 @@ def _outcome(record: TableRecord, log: Log, stored_game: StoredGame) -> TableOut
     seats = tuple(Occupant("" if one["bot"] else one["player_id"], one["name"]) for one in base.header["players"])
     ranking = tuple(map(tuple, verification.ranking or ()))
     counts, finished = dict(sum_counts(rounds)), base.entries[-1].at_milliseconds
-    conduct = conduct_of(base.entries, len(seats))
+    conduct = _conduct(record, log, stored_game)
+    if conduct is None:
+        return None
     by_engine = tuple(seat for seat, one in enumerate(conduct) if one.finished_by_engine)
     about = (record.table_id, record.game, seats, ranking, counts, finished)
     is_ranked = bool(sheet.result.ranked_seats)
     return TableOutcome(*about, verification.is_void, is_public(log.info), by_engine, is_ranked)
+
+
+def _conduct(record: TableRecord, log: Log, stored_game: StoredGame) -> list[Conduct] | None:
+    """Return the conduct of the seats of a finished game; None if neither rows nor viewers have its end."""
+    rows, base = stored_game.rows, stored_game.base
+    if base is None or (rows is None and log.ended is None):
+        return None
+    absences = (
+        rows.absences[len(rows.entries)] if rows is not None else absences_shown(log.states[log.ended or 0].clock)
+    )
+    return conduct_of(base.entries, absences, record.seats)
 
 
 def _check_viewers(
@@ -128,12 +150,12 @@ def _check_results(
     record: TableRecord, histories: Sequence[ViewerHistory], log: Log, stored_game: StoredGame
 ) -> Iterator[Found]:
     sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet) if record.sheet is not None else None
-    for detail in compare_results(histories, stored_game.replay, sheet):
+    conduct = _conduct(record, log, stored_game)
+    for detail in compare_results(histories, stored_game.replay, sheet, conduct):
         yield Invariant.RESULT_DIFFERS, log.last, detail
     verification = stored_game.verification
-    if record.ledger is not None and verification is not None and verification.ranking is not None:
-        assert stored_game.base is not None
-        conduct = conduct_of(stored_game.base.entries, record.seats)
+    is_over = verification is not None and verification.ranking is not None
+    if record.ledger is not None and verification is not None and is_over and conduct is not None:
         for detail in compare_ledger(record.ledger, log, verification, conduct):
             yield Invariant.LEDGER_DIFFERS, log.last, detail
 

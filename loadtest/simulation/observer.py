@@ -35,6 +35,7 @@ _UNARY_CALLS: Mapping[str, tuple[Any, Any]] = {
     "SubmitAction": (engine_pb2.SubmitActionRequest, engine_pb2.SubmitActionResponse),
     "CreateProposal": (engine_pb2.CreateProposalRequest, engine_pb2.CreateProposalResponse),
     "CastVote": (engine_pb2.CastVoteRequest, engine_pb2.CastVoteResponse),
+    "SetAway": (engine_pb2.SetAwayRequest, engine_pb2.SetAwayResponse),
 }
 """The messages of players' unary calls."""
 THINKS_MILLISECONDS = 20_000
@@ -145,7 +146,7 @@ class Observer:
                     self._stream_opened(call, message.watch)
             case "WatchTable":
                 self._stream_opened(call, engine_pb2.WatchTableRequest.FromString(raw))
-            case "SubmitAction" | "CreateProposal" | "CastVote" as kind:
+            case kind if kind in _UNARY_CALLS:
                 self._request_sent(call, _UNARY_CALLS[kind][0].FromString(raw))
             case "SetReady":
                 self._seeds[call.client.name] = lobby_pb2.SetReadyRequest.FromString(raw).client_seed
@@ -165,11 +166,8 @@ class Observer:
     def _request_sent(self, call: SimulatedCall, request: Any) -> None:
         viewer, now, request_id = self._viewer(call, request.table_id), self.now(), request.request_id
         self._trace.write("requested", call.client.name, request.table_id, request_id)
-        if isinstance(request, engine_pb2.CreateProposalRequest):
-            viewer.sent_proposals.append(records.SentProposal(now, request_id, request.proposal))
-        elif isinstance(request, engine_pb2.CastVoteRequest):
-            vote = request.proposal_sequence, request.vote == engine_pb2.VOTE_AGREE
-            viewer.sent_proposals.append(records.SentProposal(now, request_id, None, *vote))
+        if (body := _body_of(request)) is not None:
+            viewer.sent_requests.append(records.SentRequest(now, request_id, body))
         elif all(sent.request_id != request_id for sent in reversed(viewer.sent)):
             expected = request.expected_sequence if request.HasField("expected_sequence") else None
             viewer.sent.append(records.Sent(now, request_id, request.action.SerializeToString(), expected))
@@ -183,7 +181,7 @@ class Observer:
         match kind:
             case "PlayTable" | "WatchTable":
                 self._stream_message(call, raw)
-            case "SubmitAction" | "CreateProposal" | "CastVote":
+            case _ if kind in _UNARY_CALLS:
                 self._unary_answer(call, kind, _UNARY_CALLS[kind][1].FromString(raw).sequence)
             case "GetView":
                 request = engine_pb2.GetViewRequest.FromString(call.request)
@@ -237,6 +235,18 @@ class Observer:
             self._viewers[table_id, name] = viewer
             self._record(table_id).viewers.append(viewer)
         return self._viewers[table_id, name]
+
+
+def _body_of(request: Any) -> tuple[str | int, ...] | None:
+    """Return what a request asks for, as the log has it; None for an action."""
+    match request:
+        case engine_pb2.CreateProposalRequest():
+            return "propose", request.proposal
+        case engine_pb2.CastVoteRequest():
+            return "vote", request.proposal_sequence, request.vote == engine_pb2.VOTE_AGREE
+        case engine_pb2.SetAwayRequest():
+            return "away", request.is_away
+    return None
 
 
 def _refusal(error: CroupierError) -> tuple[int, ErrorReason.ValueType, str, str]:

@@ -42,8 +42,11 @@ class BehaviourRates:
     other_calls: float
     """Proposals, reactions and calls of GetView."""
     leave: float
+    """Breaks of the stream before a turn."""
     unary_calls: float
     """Actions by a unary call, as web clients do, instead of the stream."""
+    away: float
+    """Leaves of the seat, which the player returns to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,7 @@ def _behaviour(random: Random) -> BehaviourRates:
         other_calls=share(0.1),
         leave=share(0.05),
         unary_calls=random.choice((0.0, 0.3, 1.0)),
+        away=share(0.1),
     )
 
 
@@ -199,6 +203,15 @@ def _contended(plan: SimulationPlan, random: Random) -> SimulationPlan:
     drawn = [_table(game, random) for game in random.sample(SHORT_GAMES[:3], k=2)]
     tables = tuple(_with_players(table, *(quick,) * table.seats) for table in drawn)
     rates = replace(plan.rates, duplicated_request=0.5, slow_network=0.1, lost_notification=0.3, late_notification=0.3)
+    return replace(plan, tables=tables, engines=3, rates=rates)
+
+
+def _leaving(plan: SimulationPlan, random: Random) -> SimulationPlan:
+    """Let players leave their seats and return often, by requests that are lost, late and duplicated."""
+    drawn = [_table(game, random) for game in random.sample(SHORT_GAMES[:3], k=2)]
+    leaving = replace(_behaviour(random), think_seconds=0.3, away=0.5)
+    tables = tuple(_with_players(table, *(leaving,) * table.seats) for table in drawn)
+    rates = replace(plan.rates, duplicated_request=0.3, lost_answer=0.05, lost_notification=0.3, late_notification=0.3)
     return replace(plan, tables=tables, engines=3, rates=rates)
 
 
@@ -250,5 +263,5 @@ def _with_players(
 
 
 SCENARIOS: Mapping[str, Callable[[SimulationPlan, Random], SimulationPlan]] = MappingProxyType(
-    {change.__name__[1:]: change for change in (_absent, _matched, _contended, _deployed, _bots, _steady)}
+    {change.__name__[1:]: change for change in (_absent, _matched, _contended, _leaving, _deployed, _bots, _steady)}
 )

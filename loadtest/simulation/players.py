@@ -23,6 +23,9 @@ from loadtest.simulation.replica import ENGINE, LOBBY, SCORING
 
 RETRY_SECONDS = 0.5
 ABSENT_SECONDS = (5.5, 10.0)
+AWAY_SECONDS = (0.1, 8.0)
+RETURN_SHARE = 0.7
+"""The share of returns by a call; other players return by their next action, if they are quicker than the engine."""
 _ALLOWED = frozenset({ErrorReason.ERROR_REASON_MATCH_FAILED, ErrorReason.ERROR_REASON_TABLE_FINISHED})
 """Reasons of refusals that are no fault of the player."""
 
@@ -61,6 +64,8 @@ class Player:
         self.process = Process(name)
         self.only_plays = False
         self._behaviour = behaviour
+        self._present = asyncio.Event()
+        self._present.set()
         self._random = environment.random(name)
         self._findings = environment.findings
         self._client = SimulatedClient(self.process, self._random, environment)
@@ -136,7 +141,7 @@ class Player:
 
     async def _play_seat(self, table: client.AsyncTable) -> bool:
         """Play; returns False if the player leaves for a while."""
-        voting = asyncio.create_task(self._vote_and_react(table))
+        beside = [asyncio.create_task(work(table)) for work in (self._vote_and_react, self._leave_and_return)]
         try:
             while await table.wait_for_turn():
                 if self._is_drawn(self._behaviour.leave):
@@ -144,13 +149,15 @@ class Player:
                 await self._take_turn(table)
             return True
         finally:
-            voting.cancel()
+            for task in beside:
+                task.cancel()
 
     async def _take_turn(self, table: client.AsyncTable) -> None:
         if self._is_drawn(self._behaviour.absent):
             await asyncio.sleep(self._random.uniform(*ABSENT_SECONDS))
         else:
             await asyncio.sleep(self._random.expovariate(1 / self._behaviour.think_seconds))
+        await self._present.wait()
         if not table.is_to_act:
             return
         sequence = table.sequence
@@ -203,6 +210,30 @@ class Player:
             await self._client.send_reaction(table_id=table.table_id, reaction="wow")
         else:
             await self._client.get_view(table_id=table.table_id)
+
+    async def _leave_and_return(self, table: client.AsyncTable) -> None:
+        """Leave the seat to the engine at random times, and return to it."""
+        while not table.is_finished:
+            if self._present.is_set():
+                await asyncio.sleep(self._random.uniform(0.2, 1.0))
+                if not self._is_drawn(self._behaviour.away) or not await self._set_away(table, is_away=True):
+                    continue
+                self._present.clear()
+            await asyncio.sleep(self._random.uniform(*AWAY_SECONDS))
+            if self._random.random() < RETURN_SHARE:
+                await self._set_away(table, is_away=False)
+            self._present.set()
+
+    async def _set_away(self, table: client.AsyncTable, *, is_away: bool) -> bool:
+        """Leave the seat or return to it; False if that failed."""
+        try:
+            await table.set_away(is_away=is_away)
+        except client.BrokenStream as fault:
+            self._findings.add(Invariant.SEQUENCE_GAP, f"{self.name}: {fault}")
+            return False
+        except client.CroupierError:
+            return False
+        return True
 
     async def watch(self, table_id: str) -> None:
         """Watch until the game is over."""

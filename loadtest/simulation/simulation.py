@@ -30,7 +30,7 @@ MAX_DELIVERY_MILLISECONDS = 4_000
 """The time limit from the storage of an entry by any engine to every stream."""
 _PLAYING = "SELECT table_id, state FROM lobby_tables WHERE state != 'FINISHED'"
 _WAITING = "SELECT ticket_id FROM lobby_tickets WHERE table_id IS NULL AND stream_id IS NOT NULL"
-SPECTATOR = BehaviourRates(0.1, 0.0, 0.0, 0.0, 0.0, 0.0)
+SPECTATOR = BehaviourRates(0.1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 class Simulation(Environment):

@@ -98,6 +98,7 @@ class Simulator:
 def _numbers(simulation: Simulation, records: Sequence[TableRecord]) -> Counter[str]:
     stored = [record.stored for record in records if record.stored is not None]
     bodies = [json.loads(entry.body) for table in stored for entry in table.entries]
+    away = [body["is_away"] for body in bodies if body["t"] == "away"]
     answers = [answer for record in records for viewer in record.viewers for answer in viewer.answered]
     return Counter(
         tables=len(records),
@@ -109,6 +110,8 @@ def _numbers(simulation: Simulation, records: Sequence[TableRecord]) -> Counter[
         timeouts=sum(body.get("by") == engine_pb2.ACTED_BY_TIMEOUT for body in bodies),
         archived=len(simulation.observer.archived),
         compensations=sum(body["t"] == "compensate" for body in bodies),
+        leaves=away.count(True),
+        returns=away.count(False),
         abandoned=sum(body.get("limit") == ABANDONED for body in bodies),
     )
 

@@ -8,10 +8,11 @@ from random import Random
 from croupier.engine.api.scoring_channel import encode_result, encode_round
 from croupier.engine.api.stream_codec import StreamEncoder, encode_snapshot
 from croupier.engine.core import decide
-from croupier.engine.core.clock import abandoned_at
+from croupier.engine.core.clock import Absence, abandoned_at
 from croupier.engine.core.fold import ABANDONED, TableState, Transition, advance, new_table, refusal_of
 from croupier.engine.core.log import (
     ActedBy,
+    AwaySet,
     ClockCompensated,
     ClockConfig,
     LoggedEvent,
@@ -48,6 +49,8 @@ TABLE = "table-1"
 SEATS = 4
 BOT = SeatConfig("", "Bot", "random")
 LEAVES_AFTER = 20
+PLAYED_FOR = 0.7
+"""The probability that the engine acts for a player who has left."""
 BEGAN = 1_763_700_000_000
 CLOCK_OFFSET = 40
 """The milliseconds by which the players' clock is ahead of the services'."""
@@ -65,6 +68,17 @@ class AcceptedAction:
     expected_sequence: int | None
 
 
+@dataclass(frozen=True)
+class AcceptedRequest:
+    """A proposal, a vote, a leave or a return of a player, which was answered with this entry."""
+
+    at: int
+    seat: int
+    request_id: str
+    body: tuple[str | int, ...]
+    sequence: int
+
+
 @dataclass
 class PlayedTable:
     """A played table: transitions[0] is the deal of entry 1."""
@@ -72,6 +86,7 @@ class PlayedTable:
     config: TableConfig
     transitions: list[Transition] = field(default_factory=list)
     accepted: list[AcceptedAction] = field(default_factory=list)
+    requested: list[AcceptedRequest] = field(default_factory=list)
     outages: list[Outage] = field(default_factory=list)
     encoded: dict[tuple[int, int, bool], bytes] = field(default_factory=dict)
     """A cache of encoded entries by viewer, sequence, and whether it is the last of those that came together."""
@@ -158,7 +173,7 @@ class PlayedTable:
             tuple((player.player_id, place) for player, place in placed if not player.bot),
             tuple((*key, amount) for key, amount in counts.items()),
             result.end_time.ToMilliseconds(),
-            tuple((seat.timeouts, seat.finished_by_engine) for seat in result.conduct),
+            tuple((seat.timeouts, seat.finished_by_engine, seat.left) for seat in result.conduct),
         )
 
 
@@ -177,10 +192,13 @@ class EventRates:
     """The seats that leave for good after LEAVES_AFTER entries."""
     plays_on: bool = False
     """Whether the engine plays on when all people are away."""
+    away: float = 0.0
+    """The probability that a player leaves or returns."""
 
 
 PLAIN = EventRates()
 EVENTFUL = EventRates(timeouts=0.05, outages=0.02, proposals=0.05, bots=(1,))
+LEAVING = replace(EVENTFUL, away=0.2)
 EVERYBODY_LEAVES = replace(EVENTFUL, leavers=(0, 2, 3))
 
 
@@ -211,6 +229,8 @@ def played_with(config: TableConfig, random: Random, rates: EventRates) -> Playe
             _compensate(table, random.randint(1, 900))
         if random.random() < rates.proposals:
             _propose(table, random)
+        if rates.away and random.random() < rates.away:
+            _leave_or_return(table, random)
         if not table.last.after.is_over:
             _act(table, random, rates)
         if rates.limit and len(table.transitions) >= rates.limit and not table.last.after.is_over:
@@ -239,7 +259,9 @@ def _act(table: PlayedTable, random: Random, rates: EventRates) -> None:
     if is_last_chance and not people:
         append(table, now.due.at + random.randint(0, 1_900), TableEnded(ABANDONED))
         return
-    if not people or (not is_last_chance and (seat not in people or random.random() < rates.timeouts)):
+    # Some players act though they have left, and the engine for the others.
+    has_left = now.clock.absences[seat] >= Absence.LEFT and random.random() < PLAYED_FOR
+    if not people or (not is_last_chance and (seat not in people or has_left or random.random() < rates.timeouts)):
         action = random_of(now.legal_actions(seat), random.randrange)
         by = ActedBy.BOT if table.config.seats[seat].bot else ActedBy.TIMEOUT
         append(table, now.due.at + random.randint(0, 1_900), SeatActed(seat, action), by)
@@ -256,6 +278,22 @@ def _act(table: PlayedTable, random: Random, rates: EventRates) -> None:
     table.accepted.append(AcceptedAction(at, seat, action, request_id, sequence, expected))
 
 
+def _request(table: PlayedTable, request: Proposed | Voted | AwaySet, body: tuple[str | int, ...]) -> None:
+    """Add a request of a player; raises ServiceError."""
+    state, request_id = table.last.after, f"request-{len(table.transitions)}-{len(table.requested)}"
+    at = state.at + 5
+    match request:
+        case Proposed():
+            made = decide.proposal(table.config, state, at, request, request_id, [])
+        case Voted():
+            made = decide.vote(table.config, state, at, request, request_id)
+        case AwaySet():
+            made = decide.away(table.config, state, at, request, request_id, [])
+    table.transitions += made
+    sequence = made[0].entry.sequence if made else state.sequence
+    table.requested.append(AcceptedRequest(at, request.seat, request_id, body, sequence))
+
+
 def _propose(table: PlayedTable, random: Random) -> None:
     """Add a proposal, and the votes of the others, until one disagrees."""
     people = table.people
@@ -265,11 +303,17 @@ def _propose(table: PlayedTable, random: Random) -> None:
         return
     random.shuffle(people)
     try:
-        proposed = Proposed(people[0], random.choice(names), 0)
-        table.transitions += decide.proposal(table.config, table.last.after, table.last.after.at + 5, proposed, "", [])
-        name = table.last.entry.sequence
+        name = random.choice(names)
+        _request(table, Proposed(people[0], name, 0), ("propose", name))
+        proposed = table.last.entry.sequence
         for seat in people[1:]:
-            vote = Voted(seat, name, agree=random.random() < 0.8)
-            table.transitions += decide.vote(table.config, table.last.after, table.last.after.at + 5, vote, "")
+            agree = random.random() < 0.8
+            _request(table, Voted(seat, proposed, agree), ("vote", proposed, agree))
     except ServiceError:
         return  # A proposal is open, or this one has ended.
+
+
+def _leave_or_return(table: PlayedTable, random: Random) -> None:
+    """Let a player leave their seat or return to it, also if it is so already."""
+    seat, is_away = random.choice(table.people), random.random() < 0.6
+    _request(table, AwaySet(seat, is_away), ("away", is_away))

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from loadtest.judge.violations import Invariant
+from tests.loadtest.judge.falsified_absences import ABSENCES, ABSENCES_IN_ROWS
 from tests.loadtest.judge.falsified_records import ANSWERS, RECORDS
 from tests.loadtest.judge.falsified_rows import ABANDONED, LIMITED, ROWS
 from tests.loadtest.judge.falsified_streams import NEED_A_REPLAY, STREAMS
-from tests.loadtest.judge.played import EVENTFUL, EVERYBODY_LEAVES, EventRates, played
+from tests.loadtest.judge.played import EVENTFUL, EVERYBODY_LEAVES, LEAVING, EventRates, played
 from tests.loadtest.judge.viewer_records import Falsify, found, parameters, record_of, stored_record
 
 PAGE = (Path(__file__).parents[3] / "docs" / "judge.md").read_text(encoding="utf-8")
@@ -46,6 +47,22 @@ def test_a_falsified_record_without_a_replay_is_found(invariant: Invariant, fals
 def test_a_falsified_record_with_rows_is_found(rates: EventRates, invariant: Invariant, falsify: Falsify) -> None:
     table = played("one_oh_one", 3, rates)
     record = stored_record(table)
+    assert invariant not in found(record)
+    falsify(record, table)
+    assert invariant in found(record)
+
+
+@pytest.mark.parametrize(
+    ("has_rows", "invariant", "falsify"),
+    [
+        pytest.param(has_rows, *way.values, id=f"{way.id}-{'rows' if has_rows else 'streams'}")
+        for has_rows, cases in ((False, ABSENCES), (True, ABSENCES), (True, ABSENCES_IN_ROWS))
+        for way in parameters(cases)
+    ],
+)
+def test_a_falsified_absence_is_found(has_rows: bool, invariant: Invariant, falsify: Falsify) -> None:
+    table = played("thulla", 4, LEAVING)
+    record = stored_record(table) if has_rows else record_of(table)
     assert invariant not in found(record)
     falsify(record, table)
     assert invariant in found(record)

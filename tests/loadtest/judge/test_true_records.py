@@ -27,6 +27,7 @@ from tests.loadtest.judge.played import (
     CLOCK_OFFSET,
     EVENTFUL,
     EVERYBODY_LEAVES,
+    LEAVING,
     PLAIN,
     EventRates,
     PlayedTable,
@@ -65,7 +66,7 @@ def viewed_record(table: PlayedTable, step: int) -> TableRecord:
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("rates", [PLAIN, EVENTFUL], ids=["plain", "eventful"])
+@pytest.mark.parametrize("rates", [PLAIN, EVENTFUL, LEAVING], ids=["plain", "eventful", "leaving"])
 def test_a_correct_table_is_verified_without_violations(game: str, seed: int, rates: EventRates) -> None:
     table = played(game, seed, rates)
     verdict = clean(viewed_record(table, 7))

@@ -22,6 +22,7 @@ from loadtest.record import (
     Received,
     SeatRecord,
     Sent,
+    SentRequest,
     TableRecord,
     Viewed,
 )
@@ -96,6 +97,10 @@ def seat_record(
             action = encode_action(accepted.action).SerializeToString()
             one.sent.append(Sent(at - 1, accepted.request_id, action, accepted.expected_sequence))
             one.answered.append(Answered(at + ANSWER_AFTER, accepted.request_id, accepted.sequence))
+    for request in (it for it in table.requested if it.seat == viewer):
+        at = request.at + CLOCK_OFFSET
+        one.sent_requests.append(SentRequest(at - 1, request.request_id, request.body))
+        one.answered.append(Answered(at + ANSWER_AFTER, request.request_id, request.sequence))
     return one
 
 
