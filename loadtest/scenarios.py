@@ -42,6 +42,8 @@ class Behaviour(StrEnum):
     """Reads slowly, in bursts."""
     DUPLICATE = "duplicate"
     """Sends actions again, and others under their request ids."""
+    AWAY = "away"
+    """Leaves the seat to the engine for a while, once at a table."""
     LATE = "late"
     """Exceeds the time for an action once at a table, and acts within the reserve."""
     ADVERSARY = "adversary"
@@ -148,7 +150,7 @@ def read_behaviours(text: str) -> dict[Behaviour, float]:
 
 NO_FAULTS = {"INTERNAL": 0, "UNKNOWN": 0}
 HUMAN = ThinkTime(median_seconds=4.0)
-MOSTLY_STEADY = read_behaviours("steady=90,flaky=4,leaver=1,slow=2,duplicate=2,adversary=1")
+MOSTLY_STEADY = read_behaviours("steady=88,flaky=4,leaver=1,away=2,slow=2,duplicate=2,adversary=1")
 OTHERS = (UserKind.SPECTATOR, UserKind.BROWSER, UserKind.OPENER)
 """The users who do not play."""
 DEFAULT_USERS_PER_TABLE = {
@@ -166,7 +168,7 @@ _ALL = (
         tables=10,
         seconds=12,
         users_per_table={UserKind.GROUP: 0.8, UserKind.MATCHER: 0.8} | dict.fromkeys(OTHERS, 0.2),
-        behaviours=read_behaviours("steady=40,flaky=15,leaver=5,slow=5,duplicate=10,late=10,adversary=15"),
+        behaviours=read_behaviours("steady=35,flaky=15,leaver=5,away=10,slow=5,duplicate=10,late=5,adversary=15"),
         think_time=ThinkTime(median_seconds=0.1, max_seconds=1),
         storm_seconds=8,
         reread_share=1,

@@ -42,7 +42,7 @@ SCENARIO = Scenario(
     tables=0,
     seconds=0,
     users_per_table={},
-    behaviours=read_behaviours("steady=74,flaky=8,duplicate=10,late=6,leaver=2"),
+    behaviours=read_behaviours("steady=70,flaky=8,duplicate=10,late=6,away=4,leaver=2"),
     think_time=ThinkTime(max_seconds=2.5),
     limits=Limits(p99_milliseconds=0, failed_share=1),
 )

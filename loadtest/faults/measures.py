@@ -138,7 +138,7 @@ def _steps(viewer: SeatRecord, killed: int, first: Move) -> Steps:
 
 
 def _has_leavers(record: TableRecord) -> bool:
-    return any(viewer.behaviour == Behaviour.LEAVER for viewer in record.viewers)
+    return any(viewer.behaviour in (Behaviour.LEAVER, Behaviour.AWAY) for viewer in record.viewers)
 
 
 def _was_resumed(viewer: SeatRecord, killed: int) -> bool:

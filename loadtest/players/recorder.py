@@ -6,12 +6,12 @@ from random import Random
 from typing import Any, TypeAlias
 
 from croupier_api.v1 import engine_pb2
-from croupier_client import Client, CroupierError, from_status
+from croupier_client import Client, CroupierError, from_status, new_request_id
 from croupier_client.table import StreamMessage
 from loadtest.measures import ACKNOWLEDGED, Measures
 from loadtest.players.adversaries import Attempt
 from loadtest.players.counting import count_refused_action, is_failure
-from loadtest.record import Answered, Expected, Opened, Received, SeatRecord, Sent, TableRecord
+from loadtest.record import Answered, Expected, Opened, Received, SeatRecord, Sent, SentRequest, TableRecord
 from loadtest.scenarios import Behaviour
 
 SLOW_READ_SECONDS = 0.5
@@ -220,6 +220,14 @@ class Recorder:
             raise
         self.accepted(request_id, answer.sequence)
         return answer.sequence
+
+    async def set_away(self, client: Client, table_id: str, *, is_away: bool) -> int:
+        """Leave the seat to the engine, or return to it; returns the sequence of the answer, raises CroupierError."""
+        request_id = new_request_id()
+        self.record.sent_requests.append(SentRequest(wall_milliseconds(), request_id, ("away", is_away)))
+        sequence = (await client.set_away(table_id=table_id, request_id=request_id, is_away=is_away)).sequence
+        self.record.answered.append(Answered(wall_milliseconds(), request_id, sequence))
+        return sequence
 
     def closed(self) -> None:
         """Record that the last stream was closed."""

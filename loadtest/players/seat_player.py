@@ -37,8 +37,9 @@ VIEW_SHARE = 0.05
 REACTION_SHARE = 0.02
 DROP_SHARE = 0.15
 LEAVE_SHARE = 0.15
-AWAY_SECONDS = 1.0
+CHECK_SECONDS = 1.0
 """The period in which a player who left checks whether others still play."""
+AWAY_SECONDS = (0.5, 5.0)
 LATE_SECONDS = 0.5
 """The delay of a late player after the time for an action."""
 MIN_LATE_RESERVE_MILLISECONDS = 5_000
@@ -61,10 +62,12 @@ class SeatPlayer:
     _failed_attempts: int = 0
     _behaviour: Behaviour = field(init=False)
     _will_be_late: bool = field(init=False)
+    _will_be_away: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self._behaviour = Behaviour(self._viewer.behaviour)
         self._viewer.thinks_milliseconds = MAX_ACT_MILLISECONDS
+        self._will_be_away = self._behaviour is Behaviour.AWAY
         self._will_be_late = self._behaviour is Behaviour.LATE and self._action_seconds <= MAX_LATE_ACTION_SECONDS
 
     async def play(self) -> None:
@@ -77,7 +80,7 @@ class SeatPlayer:
             is_over = await self._follow()
             if self._behaviour is Behaviour.LEAVER and not is_over:
                 while tables.has_active_players(self._table_id) and not self._context.is_stopping:
-                    await self._context.sleep(AWAY_SECONDS)
+                    await self._context.sleep(CHECK_SECONDS)
                 is_over = tables.has_active_players(self._table_id) and await self._follow()
             if is_over and self._random.random() < self._context.settings.scenario.reread_share:
                 await self._read_again()
@@ -168,17 +171,37 @@ class SeatPlayer:
         if self._behaviour is Behaviour.FLAKY and self._random.random() < DROP_SHARE:
             table.drop()
         await self._think(table)
+        await self._leave_for_a_while(table)
         if self._behaviour is Behaviour.ADVERSARY and table.is_to_act:
             await self._probe(table)
         if not table.is_to_act or table.is_finished:
             return
         await self._act(table)
+        await self._leave_for_a_while(table)
         if self._random.random() < VIEW_SHARE:
             await self._check_view(table)
         if self._random.random() < REACTION_SHARE:
             await self._react()
         if self._behaviour is Behaviour.ADVERSARY and not table.is_to_act and not table.is_finished:
             await self._attempt(table, adversaries.out_of_turn(table, self._random))
+
+    async def _leave_for_a_while(self, table: RecordedTable) -> None:
+        """Leave the seat to the engine once, in the player's turn or after it, and return."""
+        if not self._will_be_away or table.is_finished or self._random.random() >= LEAVE_SHARE:
+            return
+        self._will_be_away = False
+        for is_away in (True, False):
+            try:
+                async with asyncio.timeout(OUTAGE_SECONDS):
+                    await table.set_away(is_away=is_away)
+                self._context.measures.count("leaves" if is_away else "returns")
+            except TimeoutError:
+                self._context.measures.record_failure("leaving or returning", f"no answer in {OUTAGE_SECONDS:g} s")
+            except CroupierError as error:
+                if is_failure(error):
+                    self._failed("leaving or returning", error)
+            if is_away:
+                await self._context.sleep(self._random.uniform(*AWAY_SECONDS))
 
     async def _think(self, table: FollowedTable) -> None:
         thinks = self._context.settings.scenario.think_time.seconds(self._random)

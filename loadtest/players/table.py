@@ -153,6 +153,10 @@ class RecordedTable(AsyncTable):
         finally:
             self._expected = None
 
+    async def set_away(self, *, is_away: bool) -> int:
+        """Leave the seat to the engine, or return to it, and return the sequence once it is folded."""
+        return await self._folded(await self._recorder.set_away(self._client, self.table_id, is_away=is_away))
+
     async def _request_again(self, request: engine_pb2.SubmitActionRequest) -> int:
         try:
             sequence = await super()._request_again(request)

@@ -94,7 +94,7 @@ def test_the_record_of_a_finished_table_gets_its_ledger(databases: Databases, tm
         connection.execute("INSERT INTO seat_counts VALUES ('t', 1, 'wins', 5)")
         connection.execute(
             "INSERT INTO results (table_id, ranking, totals, end_milliseconds, conduct, is_void, game, is_public)"
-            " VALUES ('t', '[[1], [0]]', '[3, 4]', 30, '[[2, true], [0, false]]', 0, 'solo', 1)"
+            " VALUES ('t', '[[1], [0]]', '[3, 4]', 30, '[[2, true, true], [0, false]]', 0, 'solo', 1)"
         )
         connection.execute(
             "INSERT INTO result_players"
@@ -103,7 +103,7 @@ def test_the_record_of_a_finished_table_gets_its_ledger(databases: Databases, tm
         )
     record = TableRecord("t", "solo", 4, viewers=[SeatRecord("p")], is_finished=True)
     add_rows(databases, record)
-    rounds, results, conduct = ((1, [1, 2], [3, 4]),), (([[1], [0]], [3, 4]),), ((2, True), (0, False))
+    rounds, results, conduct = ((1, [1, 2], [3, 4]),), (([[1], [0]], [3, 4]),), ((2, True, True), (0, False, False))
     expected = Ledger(rounds, results, (("p", 2),), ((1, "wins", 5),), 30, conduct)
     assert record.ledger == expected
 

@@ -20,7 +20,7 @@ RUN_SECONDS = 600.0
 RESULTS = "results"
 SMALL = ("--tables=2", "--run-time=4", "--think=0", "--grace=20", "--seed=1", "--mix=solo,thulla")
 """A short run, of games that end soon."""
-BEHAVIOURS = "--behaviours=steady,flaky,duplicate,leaver"
+BEHAVIOURS = "--behaviours=steady,flaky,duplicate,leaver,away"
 """The behaviours with which games end soon: leavers come back when time is up."""
 TIME_LIMITS = frozenset(
     {

@@ -1,7 +1,7 @@
 """The records of tables and of their viewers, and the counts that come from them."""
 
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -9,7 +9,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, tables_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
-from croupier_client import CroupierError, IllegalAction, Unavailable
+from croupier_client import Client, CroupierError, IllegalAction, Unavailable
 from loadtest.histograms import histograms_of
 from loadtest.measures import ACKNOWLEDGED, Measures
 from loadtest.players.recorder import Recorder, TableRecords
@@ -53,6 +53,34 @@ def message(**event: Any) -> engine_pb2.PlayTableResponse:
 
 def answer(name: str, sequence: int) -> engine_pb2.PlayTableResponse:
     return engine_pb2.PlayTableResponse(answer=engine_pb2.ActionAnswer(request_id=name, sequence=sequence))
+
+
+class AwayClient:
+    """A client whose calls of SetAway are answered with this sequence, or fail."""
+
+    def __init__(self, sequence: int | None) -> None:
+        self.requested: list[engine_pb2.SetAwayRequest] = []
+        self._sequence = sequence
+
+    async def set_away(self, **fields: Any) -> engine_pb2.SetAwayResponse:
+        self.requested.append(engine_pb2.SetAwayRequest(**fields))
+        if self._sequence is None:
+            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the services are out")
+        return engine_pb2.SetAwayResponse(sequence=self._sequence)
+
+
+async def test_a_leave_is_recorded_with_its_answer(recorder: Recorder, record: SeatRecord) -> None:
+    client = AwayClient(5)
+    assert await recorder.set_away(cast("Client", client), "t", is_away=True) == 5
+    (asked,), (sent,), (answered,) = client.requested, record.sent_requests, record.answered
+    assert (asked.table_id, asked.is_away, sent.body) == ("t", True, ("away", True))
+    assert (sent.request_id, answered.request_id, answered.sequence) == (asked.request_id, asked.request_id, 5)
+
+
+async def test_a_leave_without_an_answer_is_recorded_too(recorder: Recorder, record: SeatRecord) -> None:
+    with pytest.raises(Unavailable):
+        await recorder.set_away(cast("Client", AwayClient(None)), "t", is_away=True)
+    assert ([one.body for one in record.sent_requests], record.answered) == ([("away", True)], [])
 
 
 def test_messages_are_recorded_with_their_stream_and_time_outs_apart(recorder: Recorder, record: SeatRecord) -> None:

@@ -9,7 +9,7 @@ import grpc
 import pytest
 
 from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
-from croupier_client import TimedOut, Unavailable
+from croupier_client import CroupierError, TimedOut, Unavailable
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
 from loadtest.mix import MixEntry
@@ -56,6 +56,27 @@ class FakeTable:
         pass
 
 
+class LeftTable(FakeTable):
+    """A table with so many turns, in which the engine always acts first, so that the player only leaves and returns."""
+
+    is_to_act = is_finished = False
+
+    def __init__(self, turns: int, error: CroupierError | None = None) -> None:
+        super().__init__()
+        self.asked: list[bool] = []
+        self._turns, self._refusal = turns, error
+
+    async def wait_for_turn(self, *, timeout_seconds: float) -> bool:
+        self._turns -= 1
+        return self._turns >= 0
+
+    async def set_away(self, *, is_away: bool) -> int:
+        self.asked.append(is_away)
+        if self._refusal is not None:
+            raise self._refusal
+        return self.sequence
+
+
 class FakeClient:
     """A client of one table, whose services answer or are out; it is matched to that table so often, until the end."""
 
@@ -86,13 +107,13 @@ class FakeClient:
 class Run:
     """A player at a table."""
 
-    def __init__(self, client: FakeClient) -> None:
+    def __init__(self, client: FakeClient, behaviour: Behaviour = Behaviour.STEADY) -> None:
         self.measures, self.submitted = Measures(), list[TableRecord]()
         tables = TableRecords(self.measures, self._submit)
         settings = LoadSettings(SCENARIOS["ceiling"], (MixEntry("thulla", (2,)),), 1)
         player = cast("PlayerClient", client)
         self.context = UserContext(settings, self.measures, tables, client.draining, lambda *_: player)
-        self.viewer = tables.add_viewer(TableRecord("t", "thulla", 2, "c"), "p", Behaviour.STEADY)
+        self.viewer = tables.add_viewer(TableRecord("t", "thulla", 2, "c"), "p", behaviour)
         self.player = SeatPlayer(self.context, player, "t", self.viewer, Random(1), 30)
 
     async def _submit(self, record: TableRecord) -> None:
@@ -139,6 +160,29 @@ async def test_a_player_who_is_stopped_is_no_defect() -> None:
         await playing
     assert playing.cancelled()
     assert CANCELLED not in run.measures.take()["failures"]
+
+
+@pytest.mark.parametrize("behaviour", [Behaviour.AWAY, Behaviour.STEADY])
+async def test_only_a_player_who_is_away_leaves_and_returns_once(behaviour: Behaviour) -> None:
+    table = LeftTable(turns=200)
+    client = FakeClient(table)
+    client.draining.set()  # Nobody waits then.
+    run = Run(client, behaviour)
+    await run.player.play()
+    has_left = behaviour is Behaviour.AWAY
+    assert table.asked == ([True, False] if has_left else [])
+    counts = run.measures.take()["counts"]
+    assert [counts.get(name, 0) for name in ("leaves", "returns")] == [has_left, has_left]
+
+
+async def test_a_player_who_cannot_leave_plays_on() -> None:
+    table = LeftTable(200, Unavailable(grpc.StatusCode.UNAVAILABLE, "the services are out"))
+    client = FakeClient(table)
+    client.draining.set()
+    run = Run(client, Behaviour.AWAY)
+    await run.player.play()
+    assert run.viewer.left_milliseconds is None
+    assert run.measures.take()["failures"]
 
 
 async def test_a_table_that_the_lobby_sends_again_is_played_once() -> None:

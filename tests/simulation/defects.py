@@ -12,7 +12,7 @@ from croupier.engine.api.outbox import Outbox
 from croupier.engine.cluster.catch_up import CatchUp
 from croupier.engine.cluster.liveness import EngineLiveness
 from croupier.engine.core import clock, decide, fold
-from croupier.engine.core.clock import NOT_WAITING, ClockState
+from croupier.engine.core.clock import NOT_WAITING, Absence, ClockState
 from croupier.engine.core.fold import Transition
 from croupier.engine.core.folded_table import FoldedTable, Request
 from croupier.engine.core.log import Entry
@@ -121,6 +121,27 @@ def forget_reports_before_they_arrive() -> AbstractContextManager[Any]:
     return patch.object(Outbox, "_deliver_table", deliver_table)
 
 
+def ignore_returns() -> AbstractContextManager[Any]:
+    """The engine plays on for players who have returned."""
+    original = clock.clock_after_away
+
+    def clock_after_away(before: ClockState, seat: int, at: int, *, is_away: bool) -> ClockState:
+        return original(before, seat, at, is_away=is_away) if is_away else before
+
+    return patch.object(fold, "clock_after_away", clock_after_away)
+
+
+def wait_for_those_who_left() -> AbstractContextManager[Any]:
+    """A seat that its player left has the time of one whose time ran out, for which the others wait."""
+    original = clock._allowed
+
+    def allowed(before: ClockState, config: Any, who: Any, seat: int) -> int:
+        absences = tuple(min(one, Absence.TIMED_OUT) for one in before.absences)
+        return original(before._replace(absences=absences), config, who, seat)
+
+    return patch.object(clock, "_allowed", allowed)
+
+
 def ignore_the_limit() -> AbstractContextManager[Any]:
     """A table plays on beyond the operator's limit of entries."""
     return patch.object(decide, "end", lambda *_: [])
@@ -161,6 +182,8 @@ DEFECTS: Mapping[str, Defect] = {
         Defect(resume_one_too_far, "contended", (Invariant.SEQUENCE_GAP,)),
         Defect(never_catch_up_on_lost_notifications, "contended", (Invariant.STREAM_SILENT,)),
         Defect(forget_reports_before_they_arrive, "deployed", (Invariant.RESULT_MISSING, Invariant.LEDGER_DIFFERS)),
+        Defect(ignore_returns, "leaving", (Invariant.TIMEOUT_TOO_EARLY, Invariant.LOG_BROKEN)),
+        Defect(wait_for_those_who_left, "leaving", (Invariant.LOG_BROKEN,)),
         Defect(ignore_the_limit, "", (Invariant.LOG_BROKEN,)),
         Defect(play_on_without_people, "absent", (Invariant.LOG_BROKEN,)),
         Defect(never_answer_some_actions, "steady", (Invariant.TABLE_PAUSED,)),

@@ -53,7 +53,11 @@ def action_for_left_seat(table: PlayedTable) -> int:
 
 
 def ignore_a_return(record: TableRecord, table: PlayedTable) -> None:
-    change_all(record, action_after_return(table), acted_by=engine_pb2.ACTED_BY_TIMEOUT)
+    """Show the time of a player who returned as that of one who is away, and let the engine act for them then."""
+    sequence = action_after_return(table)
+    at = table.transitions[sequence - 1].entry.at
+    change_all(record, sequence - 1, clock=engine_pb2.TurnClock(deadline_unix_ms=at))
+    change_all(record, sequence, acted_by=engine_pb2.ACTED_BY_TIMEOUT)
 
 
 def ignore_a_return_in_rows(record: TableRecord, table: PlayedTable) -> None:
@@ -61,7 +65,7 @@ def ignore_a_return_in_rows(record: TableRecord, table: PlayedTable) -> None:
 
 
 def let_a_left_seat_delay(record: TableRecord, table: PlayedTable) -> None:
-    """Show the time of a player who is there as that of one who left, and let the engine use it."""
+    """Show the time of a player who left as that of one who is there, and let the engine use it."""
     sequence = action_for_left_seat(table)
     began = table.transitions[sequence - 2].entry.at
     limit = began + table.config.clock.action_milliseconds
