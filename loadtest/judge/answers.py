@@ -199,7 +199,7 @@ def away_asked(viewer: ViewerHistory, request_id: str) -> bool | None:
 def needs_no_entry(viewer: ViewerHistory, answer: Answered, absences: Absences) -> bool:
     """Return whether a seat was as asked after the entry that the answer names, so that nothing had to be stored.
 
-    `absences` are those after that entry, which is none before the last that the player knew when they asked.
+    `absences` are those after that entry. It must not be older than the last one that the player knew.
     """
     is_away = away_asked(viewer, answer.request_id)
     if is_away is None or answer.sequence is None or viewer.seat is None:
@@ -235,7 +235,8 @@ def _acknowledged_away(context: AnswerContext, answer: Answered, sequence: int, 
     entry, state = log.public.get(sequence), log.states.get(sequence)
     if entry is not None and (entry.seat, entry.is_away) == (viewer.seat, is_away):
         return
-    if state is not None and not needs_no_entry(viewer, answer, absences_shown(state.clock)):
+    is_missing = log.ended is not None and sequence > log.ended
+    if is_missing or (state is not None and not needs_no_entry(viewer, answer, absences_shown(state.clock))):
         asked = "to leave" if is_away else "to return"
         yield Invariant.ACKNOWLEDGED_LOST, sequence, f"{viewer.name} asked {asked}, and the entry does not say so"
 

@@ -86,7 +86,7 @@ def give_a_left_seat_time(record: TableRecord, table: PlayedTable) -> None:
 
 
 def acknowledge_as(sequence: int, *, is_away: bool) -> Falsify:
-    """Acknowledge a leave or return so many entries before its own."""
+    """Acknowledge a leave or return as this entry, or if it is negative as one so many before its own."""
 
     def falsify(record: TableRecord, table: PlayedTable) -> None:
         request = change_of(table, is_away=is_away)
@@ -132,6 +132,7 @@ ABSENCES: Cases = {
     Invariant.ACKNOWLEDGED_LOST: {
         "acknowledge_a_leave_that_is_not_in_the_log": acknowledge_as(-1, is_away=True),
         "acknowledge_a_return_that_is_not_in_the_log": acknowledge_as(-1, is_away=False),
+        "acknowledge_a_leave_as_a_missing_entry": acknowledge_as(10_000, is_away=True),
         "acknowledge_a_return_by_an_old_log": acknowledge_as(1, is_away=False),
     },
     Invariant.ACTION_DUPLICATED: {"store_a_leave_without_a_request": forget_the_request},

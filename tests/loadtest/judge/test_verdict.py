@@ -110,9 +110,7 @@ def test_a_fault_of_the_replay_has_its_sequence_in_the_log() -> None:
     """Compensations, proposals and votes have sequences in the log, but no numbers in the replay."""
     table = played("solo", 2, EVENTFUL)
     record, meta_entries = record_of(table), [made.entry.sequence for made in table.transitions if not made.facts]
-    acted = [
-        made.entry for made in table.transitions if made.entry.request_id and made.entry.sequence > meta_entries[0]
-    ]
+    acted = [made.entry for made in table.transitions[meta_entries[0] :] if isinstance(made.entry.event, SeatActed)]
     entry = next(one for one in acted if one.acted_by is ActedBy.PLAYER)
     number = entry.sequence - sum(sequence < entry.sequence for sequence in meta_entries)
     draw = {"type": "draw"}
