@@ -16,9 +16,9 @@ import pytest
 from croupier.cli.launcher.gateway import GatewayChoice
 from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
 from croupier_api.v1 import tables_pb2
-from croupier_client import BlockingClient, Endpoints, Tls, choose_random_action, play_game_blocking
+from croupier_client import BlockingClient, BlockingTable, Endpoints, Tls, choose_random_action, play_game_blocking
 from tests.programs import program
-from tests.web.chromium import Page, opened_page, pin
+from tests.web.chromium import ANSWER_SECONDS, Page, opened_page, pin
 from tests.web.conftest import WebDeployment, served_page
 
 OTHER_PIN = "A" * 43 + "="
@@ -88,6 +88,69 @@ def state_of(page: Page, *states: str) -> tuple[str, str]:
     return state, words
 
 
+def begun_table(page: Page, client: BlockingClient, *, autoplay: bool) -> str:
+    """Open a table of Thulla on the page, join it as the other player, and return its id once the cards are dealt."""
+    request_table(page, "thulla", autoplay=autoplay, seats=2, bots=0)
+    table_id = opened_table(page)
+    client.join_table(table_id=table_id)
+    client.set_ready(table_id=table_id)
+    # The page gets ready when it sees that all seats are taken.
+    changes = client.watch_tables(table_id=table_id)
+    next(change for change in changes if change.table.state == tables_pb2.TABLE_STATE_PLAYING)
+    return table_id
+
+
+def left_seats_become(table: BlockingTable, seats: list[int]) -> None:
+    while list(table.clock.left_seats) != seats:
+        table.wait_for_change(timeout_seconds=ANSWER_SECONDS)
+
+
+def click(page: Page, button_id: str) -> None:
+    """Click a button as soon as it is shown."""
+    page.until(f"!document.getElementById('{button_id}').hidden")
+    page.evaluate(f"document.getElementById('{button_id}').click()")
+
+
+def until_remark(page: Page, seat: int, remark: str) -> None:
+    """Wait until the line of a seat ends with a remark, or has none of absence if that is empty."""
+    line = f"document.querySelectorAll('#scores li')[{seat}].textContent"
+    page.until(f"/, (left|away)$/.exec({line})?.[1] === {json.dumps(remark) if remark else 'undefined'}")
+
+
+def test_a_person_leaves_their_seat_in_a_browser_and_returns_when_they_look_at_the_page(
+    deployment: WebDeployment, tmp_path: Path
+) -> None:
+    endpoints = Endpoints.single(f"localhost:{deployment.port}", Tls(deployment.authority.read_bytes()))
+    with (
+        opened_form(deployment.page_port, tmp_path, trusted=pin(deployment.certificate)) as page,
+        BlockingClient(endpoints, secrets.token_urlsafe(), "Native") as client,
+    ):
+        assert sign_in(page, deployment.address) == ("ready", "choose a game")
+        with client.play_table(begun_table(page, client, autoplay=False)) as table:
+            click(page, "leave")
+            left_seats_become(table, [0])
+            until_remark(page, 0, "left")
+            page.until("document.getElementById('status').textContent.startsWith('the engine plays for you')")
+            assert page.evaluate("document.getElementById('leave').hidden")
+            page.evaluate("document.getElementById('return').focus()")
+            click(page, "return")
+            left_seats_become(table, [])
+            # The focus of a person who plays by keyboard goes on to the other button.
+            page.until("document.getElementById('return').hidden && document.activeElement.id === 'leave'")
+            table.set_away(is_away=True)
+            until_remark(page, 1, "left")
+            table.set_away(is_away=False)
+            until_remark(page, 1, "")
+            click(page, "leave")
+            left_seats_become(table, [0])
+            page.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+            left_seats_become(table, [])
+            until_remark(page, 0, "")
+            said = [line for line in lines(page, "log") if re.fullmatch("(Web|Native) (leaves|returns)", line)]
+        events = ["leaves", "returns"]
+        assert said[::-1] == [f"{who} {event}" for who in ("Web", "Native", "Web") for event in events]
+
+
 def test_a_browser_and_a_native_client_finish_a_game(deployment: WebDeployment, tmp_path: Path) -> None:
     seed = secrets.randbelow(2**32)
     print(f"the seed of the native player is {seed}; put it in place of secrets.randbelow to repeat it")
@@ -97,14 +160,7 @@ def test_a_browser_and_a_native_client_finish_a_game(deployment: WebDeployment, 
         BlockingClient(endpoints, secrets.token_urlsafe(), "<b>Native</b>") as client,
     ):
         assert sign_in(page, deployment.address) == ("ready", "choose a game")
-        request_table(page, "thulla", autoplay=True, seats=2, bots=0)
-        table_id = opened_table(page)
-        client.join_table(table_id=table_id)
-        client.set_ready(table_id=table_id)
-        # The page gets ready when it sees that all seats are taken.
-        changes = client.watch_tables(table_id=table_id)
-        next(change for change in changes if change.table.state == tables_pb2.TABLE_STATE_PLAYING)
-        with client.play_table(table_id) as table:
+        with client.play_table(begun_table(page, client, autoplay=True)) as table:
             play_game_blocking(table, lambda seen: choose_random_action(seen, Random(seed + seen.sequence)))
             names = [seat.name for seat in table.table.seats]
             ranking = ", then ".join(" and ".join(names[seat] for seat in group) for group in table.ranking)

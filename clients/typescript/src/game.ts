@@ -44,7 +44,7 @@ export async function openTable(client: CroupierClient, spec: TableSpec, botDela
  * closed, and the reason of `signal`.
  */
 export async function waitForDeal(client: CroupierClient, tableId: string, signal?: AbortSignal): Promise<void> {
-  const watch = () => client.lobby.watchTables({ tableId }, { ...forTable(tableId), ...untilStopped(signal) });
+  const watch = () => client.lobby.watchTables({ tableId }, { ...forTable(tableId), ...untilStopped(signal), timeoutMs: 0 });
   // A message without a table only shows that the stream is alive.
   for await (const { table } of reopen(watch, () => false, { signal })) {
     if (table?.state === TableState.PLAYING || table?.state === TableState.FINISHED) return;
@@ -62,14 +62,14 @@ export async function findMatch(
   const request = { ...criteria, requestId: randomId() };
   let tableId = "";
   // A stream that ends without a table is called again; one with a table is read to its end, which says it was received.
-  const find = () => client.lobby.findMatch(request, untilStopped(signal));
+  const find = () => client.lobby.findMatch(request, { ...untilStopped(signal), timeoutMs: 0 });
   for await (const { table } of reopen(find, () => tableId !== "", { signal })) tableId = table?.tableId ?? tableId;
   return tableId;
 }
 
-/** Return the options of a call without a time-out. */
+/** Return the options of a call that ends when the signal is aborted. */
 function untilStopped(signal?: AbortSignal): CallOptions {
-  return { timeoutMs: 0, ...(signal === undefined ? {} : { signal }) };
+  return signal === undefined ? {} : { signal };
 }
 
 /** Return whether all seats are taken and the host is not ready: each change of the seats resets their readiness. */
@@ -85,12 +85,26 @@ function awaitsHost({ hostPlayerId, seats }: LobbyTable): boolean {
 export async function act(client: CroupierClient, table: Table, action: Action, signal?: AbortSignal): Promise<void> {
   const requestId = randomId();
   const request = { tableId: table.id, requestId, action, ...expectedSequence(table) };
+  const answer = await repeat(() => client.engine.submitAction(request, forTable(table.id)), signal);
+  if (answer !== undefined) table.acted(answer.sequence);
+}
+
+/**
+ * Leave the player's seat to the engine, or return to it; the stream shows it as for everybody. Without an answer the
+ * request is sent again with the same id until `signal` is aborted: throws its reason then.
+ */
+export async function setAway(client: CroupierClient, table: Table, isAway: boolean, signal?: AbortSignal): Promise<void> {
+  const request = { tableId: table.id, requestId: randomId(), isAway };
+  await repeat(() => client.engine.setAway(request, { ...forTable(table.id), ...untilStopped(signal) }), signal);
+}
+
+/** Repeat a call about a table until it has an answer, and return it; undefined if the table has moved on. */
+async function repeat<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
   for (;;) {
     try {
-      const { sequence } = await client.engine.submitAction(request, forTable(table.id));
-      return table.acted(sequence);
+      return await call();
     } catch (error) {
-      if (OVERTAKEN.has(reasonOf(error))) return;
+      if (OVERTAKEN.has(reasonOf(error))) return undefined;
       if (!isUnanswered(error)) throw error;
       await delay(Math.max(DELAY_MILLISECONDS, retryDelay(error)), signal);
     }

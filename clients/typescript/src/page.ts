@@ -6,6 +6,7 @@ import { type CroupierClient, connect } from "./client";
 import { element, onSubmit, showStatus } from "./dom";
 import { type TableSpec, act, openTable, waitForDeal } from "./game";
 import { offerGames } from "./game_form";
+import { Presence } from "./presence";
 import { randomId } from "./random_id";
 import { Table } from "./table";
 import { TablePage } from "./table_page";
@@ -39,17 +40,26 @@ async function play(client: CroupierClient, game: GameDescription, spec: TableSp
   await waitForDeal(client, id);
   const table = new Table(client, id);
   const actNow = (action: Action) => act(client, table, action);
-  const page: TablePage = new TablePage(table, (action) => actNow(action).catch((error) => page.showRefusal(error)));
+  const presence = new Presence(client, table);
+  const refused = (error: unknown) => page.showRefusal(error);
+  const page: TablePage = new TablePage(table, {
+    act: (action) => actNow(action).catch(refused),
+    leave: () => presence.leave().catch(refused),
+    return: () => presence.return().catch(refused),
+  });
+  const over = new AbortController();
+  presence.returnWhenShown(refused, over.signal);
   const ticking = setInterval(() => page.showTurn(wordsOf(table, game)), TICK_MILLISECONDS);
   try {
     for await (const { eventKind } of table.follow()) {
       const words = wordsOf(table, game);
-      page.show(words, eventKind.case === "update" ? eventKind.value.facts : []);
-      const action = autoplay.checked ? randomLegal(table.legal, Math.random) : undefined;
+      page.show(words, eventKind.case === "update" ? eventKind.value : undefined);
+      const action = autoplay.checked && !table.hasLeft ? randomLegal(table.legal, Math.random) : undefined;
       if (action !== undefined) await actNow(action);
     }
   } finally {
     clearInterval(ticking);
+    over.abort();
   }
   showStatus("over", `the game is over: ${wordsOf(table, game).ranking(table.ranking)}`);
 }

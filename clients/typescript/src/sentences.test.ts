@@ -6,9 +6,10 @@ import { type MessageInitShape, create } from "@bufbuild/protobuf";
 
 import { ActionSchema } from "./generated/croupier_api/v1/actions_pb";
 import { Card, Suit } from "./generated/croupier_api/v1/cards_pb";
+import { TableUpdateSchema } from "./generated/croupier_api/v1/engine_pb";
 import { FactSchema, MoveReason } from "./generated/croupier_api/v1/facts_pb";
 import { GameDescriptionSchema } from "./generated/croupier_api/v1/games_pb";
-import { actionText, factText } from "./sentences";
+import { actionText, factText, updateTexts } from "./sentences";
 import { Words } from "./words";
 
 const [RED_SEVEN, BLUE_ONE]: [number, number] = [64, 65];
@@ -60,4 +61,12 @@ test("actions", () => {
 
 test("facts", () => {
   for (const [fact, words, text] of FACTS) assert.equal(factText(create(FactSchema, { fact }), words), text);
+});
+
+test("a player who leaves or returns", () => {
+  const facts = [{ fact: { case: "trickTaken", value: { seat: 1 } } }] as const;
+  const textsOf = (update: MessageInitShape<typeof TableUpdateSchema>) => updateTexts(create(TableUpdateSchema, update), OWN);
+  assert.deepEqual(textsOf({ seat: 0, isAway: true }), ["Ada leaves"]);
+  assert.deepEqual(textsOf({ seat: 1, isAway: false }), ["Bo returns"]);
+  assert.deepEqual(textsOf({ seat: 0, facts: [...facts] }).filter(Boolean), ["Bo takes the trick"]);
 });

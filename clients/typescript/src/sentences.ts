@@ -1,6 +1,7 @@
 // Actions and facts of any game as lines of text for people.
 import type { Action, DeclareAction, LayAction } from "./generated/croupier_api/v1/actions_pb";
 import { Card, Suit } from "./generated/croupier_api/v1/cards_pb";
+import type { TableUpdate } from "./generated/croupier_api/v1/engine_pb";
 import {
   type Call,
   type CardsMoved,
@@ -68,6 +69,12 @@ function withCards(verb: string, cards: readonly Card[], words: Words): string {
 
 function suitText(suit: Suit, meaning: string, words: Words): string {
   return suit === Suit.UNSPECIFIED ? "" : `${words.suit(suit)} ${meaning}`;
+}
+
+/** Return an update as lines; empty ones for facts that the page does not list. */
+export function updateTexts({ seat, isAway, facts }: TableUpdate, words: Words): string[] {
+  const presence = seat === undefined || isAway === undefined ? "" : `${words.seat(seat)} ${isAway ? "leaves" : "returns"}`;
+  return [presence, ...facts.map((fact) => factText(fact, words))];
 }
 
 /** Return a fact as a line; empty for one that the page does not list. */

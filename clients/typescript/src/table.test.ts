@@ -8,6 +8,7 @@ import { Code, ConnectError, createClient, createRouterTransport } from "@connec
 import { ActionSchema } from "./generated/croupier_api/v1/actions_pb";
 import {
   EngineService,
+  type SetAwayRequest,
   type SubmitActionRequest,
   type TableEventSchema,
   type WatchTableRequest,
@@ -18,7 +19,7 @@ import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
 import { TableState } from "./generated/croupier_api/v1/tables_pb";
 import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb";
 import type { CroupierClient } from "./client";
-import { act, findMatch, waitForDeal } from "./game";
+import { act, findMatch, setAway, waitForDeal } from "./game";
 import { retryNotExecuted } from "./retry";
 import { Table } from "./table";
 
@@ -35,6 +36,7 @@ const RESUME: Event = { eventKind: { case: "resumeNotice", value: {} } };
 function clientOf(streams: readonly (Event | ConnectError | typeof SILENT)[][], answers: (ConnectError | undefined)[] = []) {
   const watched: WatchTableRequest[] = [];
   const acted: SubmitActionRequest[] = [];
+  const set: SetAwayRequest[] = [];
   const transport = createRouterTransport(({ service }) => {
     service(EngineService, {
       async *watchTable(request) {
@@ -49,10 +51,15 @@ function clientOf(streams: readonly (Event | ConnectError | typeof SILENT)[][], 
         if (fault !== undefined) throw fault;
         return { sequence: 4n };
       },
+      setAway(request) {
+        const fault = answers[set.push(request) - 1];
+        if (fault !== undefined) throw fault;
+        return { sequence: 4n };
+      },
     });
   }, { transport: { interceptors: [retryNotExecuted] } });
   const client: CroupierClient = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
-  return { table: new Table(client, "t"), client, watched, acted };
+  return { table: new Table(client, "t"), client, watched, acted, set };
 }
 
 function entry(sequence: bigint, isLast = false): Event {
@@ -198,6 +205,35 @@ test("only an action without an answer is sent again, with its id", async () => 
   assert.equal(new Set(acted.map(({ requestId }) => requestId)).size, 1);
   await assert.rejects(act(client, table, PASS), { code: Code.Internal });
   assert.equal(new Set(acted.map(({ requestId }) => requestId)).size, 2);
+});
+
+test("a player who leaves or returns sends the same request until it has an answer", async () => {
+  const { client, table, set } = clientOf([], [LOST, LOST, undefined, refusal("TABLE_FINISHED", Code.FailedPrecondition)]);
+  await setAway(client, table, true);
+  assert.deepEqual(set.map(({ tableId, isAway }) => [tableId, isAway]), Array.from({ length: 3 }, () => ["t", true]));
+  assert.equal(new Set(set.map(({ requestId }) => requestId)).size, 1);
+  await setAway(client, table, false);
+  assert.equal(set[3]?.isAway, false);
+  assert.equal(new Set(set.map(({ requestId }) => requestId)).size, 2);
+});
+
+test("a player sees who is away and who left, themselves too, and opened streams are no return", async () => {
+  const changes: [awaySeats: number[], leftSeats: number[]][] = [[[0], []], [[0, 1], [1]], [[1], []]];
+  const entries = changes.map(([awaySeats, leftSeats], index): (Event | ConnectError)[] => [
+    { eventKind: { case: "update", value: { sequence: BigInt(4 + index), clock: { awaySeats, leftSeats } } } },
+    LOST,
+  ]);
+  const { table, set } = clientOf([[SNAPSHOT, LOST], ...entries, [entry(7n, true)]]);
+  const seen: unknown[] = [];
+  for await (const _ of table.follow()) seen.push([table.awaySeats, table.leftSeats, table.isAway, table.hasLeft]);
+  assert.deepEqual(seen, [
+    [[], [], false, false],
+    [[0], [], false, false],
+    [[0, 1], [1], true, true],
+    [[1], [], true, false],
+    [[], [], false, false],
+  ]);
+  assert.deepEqual(set, []);
 });
 
 test("waiting for the deal survives a broken stream, and one whose token expires", async () => {

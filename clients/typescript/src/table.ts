@@ -49,6 +49,26 @@ export class Table {
     return this.view.ranking;
   }
 
+  /** The seats that the engine plays for until their players act or return: their time ran out, or they left. */
+  get awaySeats(): readonly number[] {
+    return this.clock?.awaySeats ?? [];
+  }
+
+  /** Those of `awaySeats` whose players left. */
+  get leftSeats(): readonly number[] {
+    return this.clock?.leftSeats ?? [];
+  }
+
+  /** Whether the engine plays for the player's own seat. */
+  get isAway(): boolean {
+    return this.seat !== undefined && this.awaySeats.includes(this.seat);
+  }
+
+  /** Whether the player has left their own seat. */
+  get hasLeft(): boolean {
+    return this.seat !== undefined && this.leftSeats.includes(this.seat);
+  }
+
   /** The seconds until the deadline by the server's time, at least 0; undefined without a deadline. */
   get secondsLeft(): number | undefined {
     const { deadlineUnixMs = 0n, serverUnixMs = 0n } = this.clock ?? {};

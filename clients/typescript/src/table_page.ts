@@ -3,32 +3,45 @@ import { equals } from "@bufbuild/protobuf";
 
 import { type Action, type LegalActions, LegalActionsSchema } from "./generated/croupier_api/v1/actions_pb";
 import type { Card } from "./generated/croupier_api/v1/cards_pb";
-import type { Fact, Pile, SeatView } from "./generated/croupier_api/v1/facts_pb";
+import type { TableUpdate } from "./generated/croupier_api/v1/engine_pb";
+import type { Pile, SeatView } from "./generated/croupier_api/v1/facts_pb";
 import { choiceForm } from "./choice_form";
 import { element, make, showLines, showStatus } from "./dom";
-import { actionText, callText, factText, placeText } from "./sentences";
+import { actionText, callText, placeText, updateTexts } from "./sentences";
 import type { Table } from "./table";
 import { type Words, texts } from "./words";
 
 const MAX_LINES = 40;
 const LOST = "the connection is lost: trying to come back to the table";
 
-/** Shows a table; `act` carries an action out that the player has chosen. */
+/** What a person at the table can do. */
+export interface Controls {
+  /** Carry an action out. */
+  act(action: Action): void;
+  /** Leave the seat to the engine. */
+  leave(): void;
+  /** Return to the seat. */
+  return(): void;
+}
+
+/** Shows a table, and carries out what the person chooses. */
 export class TablePage {
   private shownLegal: LegalActions | undefined;
   private notice = "";
 
   constructor(
     private readonly table: Table,
-    private readonly act: (action: Action) => void,
+    private readonly controls: Controls,
   ) {
+    element("leave").onclick = () => controls.leave();
+    element("return").onclick = () => controls.return();
     element("actions").replaceChildren();
     element("log").replaceChildren();
     element("at-table").hidden = false;
   }
 
-  /** Show the table as it is now, with the facts that led to it. */
-  show(words: Words, facts: readonly Fact[]): void {
+  /** Show the table as it is now, with the update that led to it, if it was one. */
+  show(words: Words, update: TableUpdate | undefined): void {
     const { view, seat } = this.table;
     element("round").textContent = texts(`${words.word("round")} ${view.round}`, words.word(view.phase));
     const lines = view.seats.map((shown, number) => this.seatText(shown, number, words));
@@ -38,7 +51,8 @@ export class TablePage {
     showLines("piles", view.piles.map((pile) => pileText(pile, words)));
     showLines("known", this.knownTexts(words));
     this.showActions(words);
-    log(facts.map((fact) => factText(fact, words)));
+    this.showPresence();
+    log(update === undefined ? [] : updateTexts(update, words));
     this.notice = "";
     this.showTurn(words);
   }
@@ -59,7 +73,7 @@ export class TablePage {
   }
 
   private seatText(shown: SeatView, seat: number, words: Words): string {
-    const { view, clock } = this.table;
+    const { view, awaySeats, leftSeats } = this.table;
     const isOpen = seat !== this.table.seat && shown.cards.length > 0;
     return texts(
       `${words.seat(seat)}: ${shown.score}`,
@@ -68,7 +82,7 @@ export class TablePage {
       view.dealer === seat && "dealer",
       shown.isOut && "out",
       placeText(shown.place),
-      clock?.awaySeats.includes(seat) && "away",
+      awaySeats.includes(seat) && (leftSeats.includes(seat) ? "left" : "away"),
     );
   }
 
@@ -82,9 +96,21 @@ export class TablePage {
   }
 
   private turnText(words: Words): string {
-    const { legal, view } = this.table;
-    if (legal === undefined) return texts("waiting", words.seats(view.seatsToAct) && `${words.seats(view.seatsToAct)} to act`);
-    return "your turn";
+    const { legal, view, isAway } = this.table;
+    const away = isAway && "the engine plays for you";
+    if (legal !== undefined) return texts(away, "your turn");
+    return texts(away, "waiting", words.seats(view.seatsToAct) && `${words.seats(view.seatsToAct)} to act`);
+  }
+
+  /** Show the buttons to leave and to return where they change something. */
+  private showPresence(): void {
+    const { seat, isAway, hasLeft, ranking } = this.table;
+    const isPlaying = seat !== undefined && ranking.length === 0;
+    const [leaving, returning] = [element("leave"), element("return")];
+    const hasFocus = [leaving, returning].some((button) => button === document.activeElement);
+    leaving.hidden = hasLeft || !isPlaying;
+    returning.hidden = !isAway || !isPlaying;
+    if (hasFocus) (leaving.hidden ? returning : leaving).focus();
   }
 
   /** Show buttons and forms, unless they are the same: then a person may be choosing. Keep the focus among them. */
@@ -93,7 +119,7 @@ export class TablePage {
     if (this.shownLegal === legal || (this.shownLegal && legal && equals(LegalActionsSchema, this.shownLegal, legal))) return;
     this.shownLegal = legal;
     const buttons = (legal?.actions ?? []).map((action) => this.button(action, words));
-    const forms = (legal?.choices ?? []).map((choice) => choiceForm(choice, words, this.act));
+    const forms = (legal?.choices ?? []).map((choice) => choiceForm(choice, words, this.controls.act));
     const actions = element("actions");
     const hasFocus = actions.contains(document.activeElement);
     actions.replaceChildren(...buttons, ...forms);
@@ -102,7 +128,7 @@ export class TablePage {
 
   private button(action: Action, words: Words): HTMLButtonElement {
     const button = make("button", {}, actionText(action, words));
-    button.addEventListener("click", () => this.act(action));
+    button.addEventListener("click", () => this.controls.act(action));
     return button;
   }
 }

@@ -1,0 +1,111 @@
+// A player who leaves their seat, and returns when they look at the page again, with an engine and a page in memory.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
+
+import { EngineService } from "./generated/croupier_api/v1/engine_pb";
+import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
+import type { CroupierClient } from "./client";
+import { Presence } from "./presence";
+import { Table } from "./table";
+
+/** A page that is shown or hidden, in place of a browser's. */
+class FakePage extends EventTarget {
+  visibilityState: DocumentVisibilityState = "visible";
+
+  turn(visibilityState: DocumentVisibilityState): void {
+    this.visibilityState = visibilityState;
+    this.dispatchEvent(new Event("visibilitychange"));
+  }
+}
+
+/** The engine's answer to a call: none while the connection is lost. */
+type Answer = "lost" | "refused" | "done";
+
+/** The presence of a player at a table whose engine gives these answers, then "done", on a page in memory. */
+function presenceOf(answers: readonly Answer[] = [], isSeated = true) {
+  const calls: boolean[] = [];
+  const refusals: unknown[] = [];
+  const transport = createRouterTransport(({ service }) =>
+    service(EngineService, {
+      setAway({ isAway }) {
+        const answer = answers[calls.push(isAway ?? assert.fail("is_away is required")) - 1];
+        if (answer === "lost") throw new ConnectError("the connection is lost", Code.Unavailable);
+        if (answer === "refused") throw new ConnectError("refused", Code.PermissionDenied);
+        return {};
+      },
+    }),
+  );
+  const client: CroupierClient = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
+  const table = new Table(client, "t");
+  table.seat = isSeated ? 1 : undefined;
+  const [page, window] = [new FakePage(), new EventTarget()];
+  Object.assign(globalThis, { document: page, window });
+  const [presence, over] = [new Presence(client, table), new AbortController()];
+  presence.returnWhenShown((error) => refusals.push(error), over.signal);
+  return { presence, page, window, over, calls, refusals };
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(setImmediate);
+}
+
+test("a player returns when the page is shown, also from the cache of pages, until the game is over", async ({ mock }) => {
+  const { presence, page, window, over, calls } = presenceOf();
+  const returns = mock.method(presence, "return");
+  page.turn("hidden");
+  page.turn("visible");
+  await until(() => calls.length === 1);
+  window.dispatchEvent(new Event("pageshow"));
+  await until(() => calls.length === 2);
+  over.abort();
+  page.turn("visible");
+  window.dispatchEvent(new Event("pageshow"));
+  assert.deepEqual(calls, [false, false]);
+  assert.equal(returns.mock.callCount(), 2);
+});
+
+test("a spectator does not return", ({ mock }) => {
+  const { presence, page } = presenceOf([], false);
+  const returns = mock.method(presence, "return");
+  page.turn("visible");
+  assert.equal(returns.mock.callCount(), 0);
+});
+
+test("a later change replaces one that has no answer", async ({ mock }) => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { presence, calls } = presenceOf(["lost"]);
+  const leaving = presence.leave();
+  await until(() => calls.length === 1);
+  await presence.return();
+  mock.timers.tick(60_000);
+  await leaving;
+  assert.deepEqual(calls, [true, false]);
+});
+
+test("a return without an answer ends when the page is hidden, and leaving does not", async ({ mock }) => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { presence, page, calls } = presenceOf(["lost", "lost"]);
+  const returning = presence.return();
+  await until(() => calls.length === 1);
+  page.turn("hidden");
+  await returning;
+  const leaving = presence.leave();
+  await until(() => calls.length === 2);
+  page.turn("hidden");
+  let isAnswered = false;
+  leaving.then(() => (isAnswered = true));
+  while (!isAnswered) {
+    await new Promise(setImmediate);
+    mock.timers.tick(1_000);
+  }
+  assert.deepEqual(calls, [false, true, true]);
+});
+
+test("a refusal is reported", async () => {
+  const { presence, page, refusals } = presenceOf(["refused", "refused"]);
+  await assert.rejects(presence.leave(), { code: Code.PermissionDenied });
+  page.turn("visible");
+  await until(() => refusals.length === 1);
+});

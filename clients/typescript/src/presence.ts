@@ -1,0 +1,52 @@
+// Leaving the seat at a table and returning to it: when the player wants, and when they look at the page again.
+import type { CroupierClient } from "./client";
+import { setAway } from "./game";
+import type { Table } from "./table";
+
+/** The player's presence at their seat. A later change replaces one that has no answer yet. */
+export class Presence {
+  private change = new AbortController();
+  private isReturning = false;
+
+  constructor(
+    private readonly client: CroupierClient,
+    private readonly table: Table,
+  ) {}
+
+  /** Leave the seat to the engine. */
+  leave(): Promise<void> {
+    return this.set(true);
+  }
+
+  /** Return to the seat. It changes nothing if the engine does not play for it. */
+  return(): Promise<void> {
+    return this.set(false);
+  }
+
+  /**
+   * Return whenever the page is shown again, also from the browser's cache of pages, until `signal` is aborted. An opened
+   * stream is no reason to return: a page that nobody looks at opens streams too.
+   */
+  returnWhenShown(failed: (error: unknown) => void, signal: AbortSignal): void {
+    const look = () => {
+      const isShown = document.visibilityState !== "hidden";
+      // The engine knows whether the seat is away: the table of a page that was hidden may be out of date.
+      if (isShown && this.table.seat !== undefined) this.return().catch(failed);
+      // A return that waits for the connection would come while nobody looks.
+      if (!isShown && this.isReturning) this.change.abort();
+    };
+    document.addEventListener("visibilitychange", look, { signal });
+    window.addEventListener("pageshow", look, { signal });
+  }
+
+  private async set(isAway: boolean): Promise<void> {
+    this.change.abort();
+    const { signal } = (this.change = new AbortController());
+    this.isReturning = !isAway;
+    try {
+      await setAway(this.client, this.table, isAway, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+}
