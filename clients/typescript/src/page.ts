@@ -43,7 +43,10 @@ async function play(client: CroupierClient, game: GameDescription, spec: TableSp
   const presence = new Presence(client, table);
   const refused = (error: unknown) => page.showRefusal(error);
   const page: TablePage = new TablePage(table, {
-    act: (action) => actNow(action).catch(refused),
+    act: (action) => {
+      presence.stay();
+      actNow(action).catch(refused);
+    },
     leave: () => presence.leave().catch(refused),
     return: () => presence.return().catch(refused),
   });

@@ -84,6 +84,17 @@ test("a later change replaces one that has no answer", async ({ mock }) => {
   assert.deepEqual(calls, [true, false]);
 });
 
+test("a player who acts does not leave later", async ({ mock }) => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { presence, calls } = presenceOf(["lost"]);
+  const leaving = presence.leave();
+  await until(() => calls.length === 1);
+  presence.stay();
+  mock.timers.tick(60_000);
+  await leaving;
+  assert.deepEqual(calls, [true]);
+});
+
 test("a return without an answer ends when the page is hidden, and leaving does not", async ({ mock }) => {
   mock.timers.enable({ apis: ["setTimeout"] });
   const { presence, page, calls } = presenceOf(["lost", "lost"]);

@@ -23,6 +23,11 @@ export class Presence {
     return this.set(false);
   }
 
+  /** Give up a change without an answer, because the player acts: an action is a return. */
+  stay(): void {
+    this.change.abort();
+  }
+
   /**
    * Return whenever the page is shown again, also from the browser's cache of pages, until `signal` is aborted. An opened
    * stream is no reason to return: a page that nobody looks at opens streams too.
@@ -33,14 +38,14 @@ export class Presence {
       // The engine knows whether the seat is away: the table of a page that was hidden may be out of date.
       if (isShown && this.table.seat !== undefined) this.return().catch(failed);
       // A return that waits for the connection would come while nobody looks.
-      if (!isShown && this.isReturning) this.change.abort();
+      if (!isShown && this.isReturning) this.stay();
     };
     document.addEventListener("visibilitychange", look, { signal });
     window.addEventListener("pageshow", look, { signal });
   }
 
   private async set(isAway: boolean): Promise<void> {
-    this.change.abort();
+    this.stay();
     const { signal } = (this.change = new AbortController());
     this.isReturning = !isAway;
     try {
