@@ -148,10 +148,10 @@ async def test_a_person_who_gives_the_table_up_leaves_their_seat_to_the_computer
 
 async def test_a_person_who_leaves_too_often_reads_why_and_stays() -> None:
     table = SessionTable()
-    table.refusal = LimitReached(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many calls of SetAway")
+    table.refusal = LimitReached(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many departures")
     session, screen = await at_table(table, "/leave", "yes", "/away")
     assert not session.has_left
-    assert screen.messages.count("too many calls of SetAway") == 2
+    assert screen.messages.count("too many departures") == 2
 
 
 async def test_actions_of_the_computer_have_their_reason() -> None:

@@ -227,6 +227,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """RESOURCE_EXHAUSTED: the client read the stream more slowly than events came. Open the stream again with the last
     sequence seen. A retry helps at once.
     """
+    ERROR_REASON_TOO_MANY_DEPARTURES: _ErrorReason.ValueType  # 606
+    """RESOURCE_EXHAUSTED: the player leaves their seat more often than allowed. Wait as long as RetryInfo says. A retry
+    helps after that; to return has no limit.
+    """
     ERROR_REASON_SERVER_STOPPING: _ErrorReason.ValueType  # 700
     """Faults of services.
 
@@ -468,6 +472,10 @@ that.
 ERROR_REASON_SLOW_READER: ErrorReason.ValueType  # 605
 """RESOURCE_EXHAUSTED: the client read the stream more slowly than events came. Open the stream again with the last
 sequence seen. A retry helps at once.
+"""
+ERROR_REASON_TOO_MANY_DEPARTURES: ErrorReason.ValueType  # 606
+"""RESOURCE_EXHAUSTED: the player leaves their seat more often than allowed. Wait as long as RetryInfo says. A retry
+helps after that; to return has no limit.
 """
 ERROR_REASON_SERVER_STOPPING: ErrorReason.ValueType  # 700
 """Faults of services.

@@ -236,7 +236,7 @@ def test_leaving_has_a_rate_and_returning_has_none() -> None:
     before = [NOW - 3_000 + 1_000 * number for number in range(MAX_ASKED)]
     with pytest.raises(LimitReached) as refusal:
         decide.away(SOLO, table, NOW, AwaySet(1, is_away=True), "a", before)
-    assert (refusal.value.reason_name, refusal.value.metadata) == ("TOO_MANY_REQUESTS", {"limit": "seat_requests"})
+    assert (refusal.value.reason_name, refusal.value.metadata) == ("TOO_MANY_DEPARTURES", {"limit": "seat_requests"})
     left = after(decide.away(SOLO, table, NOW, AwaySet(1, is_away=True), "a", []))
     assert decide.away(SOLO, left, NOW, AwaySet(1, is_away=False), "b", before)
 

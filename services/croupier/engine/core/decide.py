@@ -185,7 +185,7 @@ def away(
     if asked.is_away:
         if has_left:
             return []
-        _check_rate(left_at, at, errors_pb2.ERROR_REASON_TOO_MANY_REQUESTS, "calls of SetAway")
+        _check_rate(left_at, at, errors_pb2.ERROR_REASON_TOO_MANY_DEPARTURES, "departures")
     elif not table.clock.absences[asked.seat]:
         return []
     return _with_agreement(config, table, at, asked, request_id)
