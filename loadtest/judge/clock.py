@@ -181,7 +181,12 @@ def absences_shown(clock: engine_pb2.TurnClock) -> Absences:
 
 
 def clock_at(
-    info: tables_pb2.Table, view: facts_pb2.TableView, received: engine_pb2.TurnClock, abandoned: int, *, is_first: bool
+    info: tables_pb2.PlayedTable,
+    view: facts_pb2.TableView,
+    received: engine_pb2.TurnClock,
+    abandoned: int,
+    *,
+    is_first: bool,
 ) -> Clock:
     """Return the clock at the first message of a viewer.
 

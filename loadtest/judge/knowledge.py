@@ -20,7 +20,7 @@ _FACE_DOWN_PILE = re.compile(r"stock|kitty|put_away|discards_\d+")
 _UNPLACED_CARDS = frozenset({"CallPartnerAction.card", "CardOrderChanged.cards", "TableView.card_order"})
 """Fields that name cards without their place."""
 _CARD = cards_pb2.Card.DESCRIPTOR.full_name
-_ABOUT_THE_TABLE = tables_pb2.Table.DESCRIPTOR.full_name
+_ABOUT_THE_TABLE = tables_pb2.PlayedTable.DESCRIPTOR.full_name
 """The fixed data of a table has no cards, but names of players may look like cards."""
 
 ShownCards = tuple[tuple[str, int], ...]

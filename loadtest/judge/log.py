@@ -38,7 +38,7 @@ class Log:
     """The highest sequence that any viewer received."""
     ended: int | None
     """The sequence of the end of the game; None unless a viewer received it."""
-    info: tables_pb2.Table
+    info: tables_pb2.PlayedTable
     view_times: Sequence[tuple[int, int]]
     """The time of each answer of GetView, with the sequence of its snapshot."""
     clock_offset: int
@@ -82,7 +82,7 @@ class Log:
 
 def log_of(histories: Sequence[ViewerHistory]) -> Log:
     """Return the log of the entries that any of these viewers received, who get their seats by the table's data."""
-    info = next((history.info for history in histories if history.info.table_id), tables_pb2.Table())
+    info = next((history.info for history in histories if history.info.table_id), tables_pb2.PlayedTable())
     player_ids = [player.player_id for player in info.seats]
     for history in histories:
         # Also without a message to the viewer.

@@ -116,7 +116,7 @@ def _entry(line: Mapping[str, Any], number: int, after: int, seats: int) -> Repl
     return ReplayEntry(at, line, [])
 
 
-def compare_header(replay: Replay, info: tables_pb2.Table, histories: Sequence[ViewerHistory]) -> Iterator[str]:
+def compare_header(replay: Replay, info: tables_pb2.PlayedTable, histories: Sequence[ViewerHistory]) -> Iterator[str]:
     """Yield the differences between the header and the table's data that the viewers received."""
     header = replay.header
     players = [(player["player_id"], player["name"], player["bot"]) for player in header["players"]]
@@ -139,7 +139,7 @@ def compare_header(replay: Replay, info: tables_pb2.Table, histories: Sequence[V
 
 
 def check_seeds(
-    replay: Replay, lobby_commitment: str, info: tables_pb2.Table, histories: Sequence[ViewerHistory]
+    replay: Replay, lobby_commitment: str, info: tables_pb2.PlayedTable, histories: Sequence[ViewerHistory]
 ) -> Iterator[Found]:
     """Yield wrong commitments and seeds, and client seeds that differ from the players' own."""
     computed = commitment_of(bytes.fromhex(replay.header["seed"]))

@@ -38,7 +38,7 @@ def conduct_of(entries: Sequence[ReplayEntry], absences: Absences, seats: int) -
     return [Conduct(timeouts[seat], seat in absences.away, seat in absences.left) for seat in range(seats)]
 
 
-def is_public(info: tables_pb2.Table) -> bool:
+def is_public(info: tables_pb2.PlayedTable) -> bool:
     """Return whether all players find a table."""
     return info.access.visibility == tables_pb2.VISIBILITY_EVERYONE
 

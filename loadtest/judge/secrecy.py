@@ -86,7 +86,7 @@ def check_public_facts(histories: Sequence[ViewerHistory]) -> Iterator[Found]:
     digests: dict[bytes, bytes] = {}
     for history in histories:
         if history.info.table_id:
-            fixed = tables_pb2.Table()
+            fixed = tables_pb2.PlayedTable()
             fixed.CopyFrom(history.info)
             fixed.ClearField("state")
             infos.setdefault(fixed.SerializeToString(deterministic=True), history.name)

@@ -53,7 +53,7 @@ class ViewerHistory:
     record: SeatRecord
     seat: int | None
     deck: Deck
-    info: tables_pb2.Table = field(default_factory=tables_pb2.Table)
+    info: tables_pb2.PlayedTable = field(default_factory=tables_pb2.PlayedTable)
     states: dict[int, ViewerState] = field(default_factory=dict)
     updates: dict[int, engine_pb2.TableUpdate] = field(default_factory=dict)
     """Entries by sequence, as they were received first."""

@@ -83,6 +83,11 @@ def _table() -> tables_pb2.Table:
     return tables_pb2.Table(table_id="t1", game=EVIL, seats=seats, state=tables_pb2.TABLE_STATE_PLAYING)
 
 
+def _played_table() -> tables_pb2.PlayedTable:
+    seats = [tables_pb2.PlayedSeat(player_id="p", name=EVIL), tables_pb2.PlayedSeat(name=EVIL, bot=EVIL)]
+    return tables_pb2.PlayedTable(table_id="t1", game=EVIL, seats=seats, state=tables_pb2.TABLE_STATE_PLAYING)
+
+
 def _score() -> facts_pb2.RoundScore:
     return facts_pb2.RoundScore(round=1, points=[1, 2], totals=[1, 2], headline=EVIL, notes=[EVIL, EVIL])
 
@@ -112,7 +117,13 @@ def _snapshot() -> engine_pb2.Snapshot:
     proposal.expiry_time.FromSeconds(1_000)
     clock = engine_pb2.TurnClock(deadline_unix_ms=900_000, server_unix_ms=1_000)
     return engine_pb2.Snapshot(
-        table=_table(), sequence=1, viewer_seat=0, view=view, clock=clock, legal_actions=_legal(), proposal=proposal
+        table=_played_table(),
+        sequence=1,
+        viewer_seat=0,
+        view=view,
+        clock=clock,
+        legal_actions=_legal(),
+        proposal=proposal,
     )
 
 

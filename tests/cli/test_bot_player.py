@@ -32,11 +32,12 @@ def some_states(game: Game, seats: int, options: Options | None = None) -> list[
     return [step.after for step in islice(walk(game, state, random), EVENTS)]
 
 
-def usual(game_id: str) -> tuple[Options, tables_pb2.Table]:
+def usual(game_id: str) -> tuple[Options, tables_pb2.PlayedTable]:
     """Return the default options of a table with the fewest seats, and the table for clients."""
     seats = GAMES[game_id].seats.start
     options = {option.name: option.default for option in GAMES[game_id].options(seats)}
-    return options, tables_pb2.Table(game=game_id, options=encode_options(options), seats=[tables_pb2.Seat()] * seats)
+    played_seats = [tables_pb2.PlayedSeat()] * seats
+    return options, tables_pb2.PlayedTable(game=game_id, options=encode_options(options), seats=played_seats)
 
 
 @pytest.mark.parametrize("game", [*GAMES.values(), TOY], ids=lambda game: game.id)

@@ -66,7 +66,7 @@ class FakeTable:
 
     def snapshot(self) -> engine_pb2.Snapshot:
         return engine_pb2.Snapshot(
-            table=tables_pb2.Table(table_id="t1", game="laying"),
+            table=tables_pb2.PlayedTable(table_id="t1", game="laying"),
             sequence=self.played_count,
             viewer_seat=0,
             view=self.view(),

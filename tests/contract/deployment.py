@@ -148,13 +148,13 @@ class EngineClient:
         request = control_pb.PrepareTableRequest(table_id=table_id, **(asked | changes))
         await self.control.PrepareTable(request, metadata=self.engine.lobby(), timeout=CALL_SECONDS)
 
-    async def open(self, table_id: str, seats: Sequence[tables_pb2.Seat]) -> None:
+    async def open(self, table_id: str, seats: Sequence[tables_pb2.PlayedSeat]) -> None:
         request = control_pb.OpenTableRequest(
             table_id=table_id, seats=seats, client_seeds=[b""] * len(seats), access=PUBLIC
         )
         await self.control.OpenTable(request, metadata=self.engine.lobby(), timeout=CALL_SECONDS)
 
-    async def new_table(self, *seats: tables_pb2.Seat, **changes: Any) -> str:
+    async def new_table(self, *seats: tables_pb2.PlayedSeat, **changes: Any) -> str:
         """Open a table, by default with anna and ben, and return its id."""
         table_id = uuid.uuid4().hex
         chosen_seats = seats or (person("anna"), person("ben"))
@@ -231,12 +231,12 @@ class EngineClient:
         return acknowledged
 
 
-def person(player_id: str, name: str = "") -> tables_pb2.Seat:
-    return tables_pb2.Seat(player_id=player_id, name=name or player_id.capitalize())
+def person(player_id: str, name: str = "") -> tables_pb2.PlayedSeat:
+    return tables_pb2.PlayedSeat(player_id=player_id, name=name or player_id.capitalize())
 
 
-def bot_seat(kind: str = "random") -> tables_pb2.Seat:
-    return tables_pb2.Seat(name="Computer", bot=kind, is_ready=True)
+def bot_seat(kind: str = "random") -> tables_pb2.PlayedSeat:
+    return tables_pb2.PlayedSeat(name="Computer", bot=kind)
 
 
 @asynccontextmanager

@@ -218,7 +218,7 @@ class Calls:
         return table_id
 
     async def open(self) -> None:
-        bots = [tables_pb2.Seat(name="Bot", bot="random")] * 6
+        bots = [tables_pb2.PlayedSeat(name="Bot", bot="random")] * 6
         request = control_pb.OpenTableRequest(table_id=await self.prepare(), seats=bots, client_seeds=[bytes(64)] * 6)
         await self.ask(request, "lobby")
 

@@ -8,7 +8,7 @@ import pytest
 from google.protobuf import text_format
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.json_format import ParseDict
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 from google.protobuf.struct_pb2 import Struct, Value
 
 from croupier.engine.api import table_codec as codec
@@ -196,7 +196,9 @@ def test_times_and_seats_are_decoded() -> None:
     assert codec.decode_time_control(message).away_milliseconds == AWAY_MILLISECONDS
     for seat in (SeatConfig("p", "Name"), SeatConfig("", "Computer", "random")):
         assert codec.decode_seat(codec.encode_seat(seat)) == seat
-    assert codec.decode_seat(tables_pb2.Seat(player_id="p", name="C", bot="random")) == SeatConfig("", "C", "random")
+    assert codec.decode_seat(tables_pb2.PlayedSeat(player_id="p", name="C", bot="random")) == SeatConfig(
+        "", "C", "random"
+    )
 
 
 @pytest.mark.parametrize(
@@ -226,12 +228,30 @@ def test_a_time_that_is_missing_or_finer_than_its_unit_is_refused(name: str, dur
 def test_the_message_of_a_table() -> None:
     seats = (SeatConfig("p0", "Ann"), SeatConfig("", "Bot 2", "random"))
     table = codec.encode_table(make_config("thulla", seats=seats, options={"best_of": 3}), is_over=False)
-    assert [(seat.player_id, seat.name, seat.bot, seat.is_ready) for seat in table.seats] == [
-        ("p0", "Ann", "", False),
-        ("", "Bot 2", "random", True),
+    assert [(seat.player_id, seat.name, seat.bot) for seat in table.seats] == [
+        ("p0", "Ann", ""),
+        ("", "Bot 2", "random"),
     ]
     assert table.state == tables_pb2.TABLE_STATE_PLAYING
     assert (table.options["best_of"], table.options["scoring"]) == (3, "none")
-    assert (table.host_player_id, table.invite_code) == ("", "")
-    assert not table.HasField("create_time")
     assert codec.encode_table(make_config(), is_over=True).state == tables_pb2.TABLE_STATE_FINISHED
+
+
+def test_the_engine_knows_every_field_of_a_played_table_and_of_its_seats() -> None:
+    config = make_config("solo", seats=[SeatConfig("p", "Ann", "random")] * 4)
+    table = codec.encode_table(config, is_over=False)
+    table.teams.add(seats=[0, 2])  # No game has teams.
+    for message in (table, table.seats[0]):
+        assert {field.name for field, _ in message.ListFields()} == set(message.DESCRIPTOR.fields_by_name)
+
+
+@pytest.mark.parametrize(
+    ("played", "of_the_lobby"),
+    [(tables_pb2.PlayedTable, tables_pb2.Table), (tables_pb2.PlayedSeat, tables_pb2.Seat)],
+    ids=["table", "seat"],
+)
+def test_fields_of_a_played_table_have_the_names_and_numbers_of_those_of_the_lobby(
+    played: type[Message], of_the_lobby: type[Message]
+) -> None:
+    numbers = {field.name: field.number for field in of_the_lobby.DESCRIPTOR.fields}
+    assert {(field.name, field.number) for field in played.DESCRIPTOR.fields} <= set(numbers.items())

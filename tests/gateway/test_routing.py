@@ -64,7 +64,7 @@ class FakeEngine:
         self.answering.wait(CALL_SECONDS)
         if self.failing.is_set():
             context.abort(grpc.StatusCode.UNAVAILABLE, "draining")
-        table = tables_pb2.Table(table_id=self.address, game=self.padding)
+        table = tables_pb2.PlayedTable(table_id=self.address, game=self.padding)
         return engine_pb2.GetViewResponse(snapshot=engine_pb2.Snapshot(table=table))
 
     def _watch(self, _request: bytes, _context: grpc.ServicerContext) -> Iterator[bytes]:

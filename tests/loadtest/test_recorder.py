@@ -37,7 +37,7 @@ def measures() -> Measures:
 def recorder(record: SeatRecord, measures: Measures) -> Recorder:
     recorder = Recorder(record, measures)
     recorder.opening(None)
-    table = tables_pb2.Table(table_id="t", game="solo")
+    table = tables_pb2.PlayedTable(table_id="t", game="solo")
     snapshot = engine_pb2.Snapshot(table=table, sequence=4, viewer_seat=2)
     recorder.received(message(snapshot=snapshot))
     return recorder

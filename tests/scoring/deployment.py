@@ -132,7 +132,7 @@ ANNA_AND_BEN = (person("anna"), person("ben"))
 
 
 def round_entry(
-    table_id: str = "t1", number: int = 1, seats: tuple[tables_pb2.Seat, ...] = ANNA_AND_BEN
+    table_id: str = "t1", number: int = 1, seats: tuple[tables_pb2.PlayedSeat, ...] = ANNA_AND_BEN
 ) -> control_pb.RecordRoundRequest:
     """Return a round with s points and s + 1 bids made for each seat s."""
     points = range(len(seats))
@@ -151,7 +151,7 @@ def round_entry(
 def result_entry(
     table_id: str = "t1",
     ranking: tuple[tuple[int, ...], ...] = ((0,), (1,)),
-    seats: tuple[tables_pb2.Seat, ...] = ANNA_AND_BEN,
+    seats: tuple[tables_pb2.PlayedSeat, ...] = ANNA_AND_BEN,
     game: str = "jossing",
     end_milliseconds: int = END_MILLISECONDS,
 ) -> pb.GameResult:

@@ -181,8 +181,8 @@ def count(name: str = "bids_made", seat: int = 0, amount: int = 1) -> facts_pb2.
 
 NO_TIMES = [Timestamp(seconds=seconds) for seconds in (-(2**63), -1, 0, 253_402_300_800, 2**63 - 1)]
 UNKNOWN_ACCESS = tables_pb2.TableAccess(visibility=tables_pb2.Visibility.ValueType(9))
-NEITHER = tables_pb2.Seat(name="No player")
-BOTH = tables_pb2.Seat(player_id="anna", bot="random")
+NEITHER = tables_pb2.PlayedSeat(name="No player")
+BOTH = tables_pb2.PlayedSeat(player_id="anna", bot="random")
 INVALID_ENTRIES: list[tuple[control_pb.RecordRoundRequest | pb.GameResult, str]] = [
     (altered(round_entry(), table_id=""), "table_id"),
     (altered(round_entry(), table_id="x" * 65), "table_id"),

@@ -63,7 +63,7 @@ class FollowedTable:
     ) -> None:
         self.table_id = table_id
         self._link = link
-        self.table = tables_pb2.Table()
+        self.table = tables_pb2.PlayedTable()
         """The table as the last snapshot had it: game, options, time control, seats and teams."""
         self.view = facts_pb2.TableView()
         """The viewer's view; a new message after each update, never changed afterwards."""

@@ -6,7 +6,7 @@ import type { LegalActions } from "./generated/croupier_api/v1/actions_pb";
 import type { Snapshot, TableEvent, TableUpdate, TurnClock, TurnState } from "./generated/croupier_api/v1/engine_pb";
 import { type RankGroup, type TableView, TableViewSchema } from "./generated/croupier_api/v1/facts_pb";
 import type { Team } from "./generated/croupier_api/v1/games_pb";
-import type { Seat } from "./generated/croupier_api/v1/tables_pb";
+import type { PlayedSeat } from "./generated/croupier_api/v1/tables_pb";
 import { type CroupierClient, forTable } from "./client";
 import { reopen } from "./retry";
 import { fold } from "./view";
@@ -17,7 +17,7 @@ const CHANGES: ReadonlySet<string | undefined> = new Set(["snapshot", "update", 
 
 /** The state of a table for a player. */
 export class Table {
-  seats: readonly Seat[] = [];
+  seats: readonly PlayedSeat[] = [];
   teams: readonly Team[] = [];
   view: TableView = create(TableViewSchema);
   clock: TurnClock | undefined;

@@ -449,7 +449,7 @@ class Snapshot(_message.Message):
     revealed_seed: _builtins.str
     """The secret seed, 64 hexadecimal digits; empty until the game is over."""
     @_builtins.property
-    def table(self) -> _tables_pb2.Table:
+    def table(self) -> _tables_pb2.PlayedTable:
         """The table."""
 
     @_builtins.property
@@ -471,7 +471,7 @@ class Snapshot(_message.Message):
     def __init__(
         self,
         *,
-        table: _tables_pb2.Table | None = ...,
+        table: _tables_pb2.PlayedTable | None = ...,
         sequence: _builtins.int = ...,
         viewer_seat: _builtins.int | None = ...,
         view: _facts_pb2.TableView | None = ...,

@@ -63,7 +63,7 @@ class GetScoreSheetResponse(_message.Message):
     game: _builtins.str
     """The id of the game."""
     @_builtins.property
-    def seats(self) -> _containers.RepeatedCompositeFieldContainer[_tables_pb2.Seat]:
+    def seats(self) -> _containers.RepeatedCompositeFieldContainer[_tables_pb2.PlayedSeat]:
         """The seats, by number."""
 
     @_builtins.property
@@ -79,7 +79,7 @@ class GetScoreSheetResponse(_message.Message):
         *,
         table_id: _builtins.str = ...,
         game: _builtins.str = ...,
-        seats: _abc.Iterable[_tables_pb2.Seat] | None = ...,
+        seats: _abc.Iterable[_tables_pb2.PlayedSeat] | None = ...,
         rounds: _abc.Iterable[_facts_pb2.RoundScore] | None = ...,
         result: Global___GameResult | None = ...,
     ) -> None: ...
@@ -115,7 +115,7 @@ class GameResult(_message.Message):
     players were away. A void result is in no statistics and on no leaderboard.
     """
     @_builtins.property
-    def seats(self) -> _containers.RepeatedCompositeFieldContainer[_tables_pb2.Seat]:
+    def seats(self) -> _containers.RepeatedCompositeFieldContainer[_tables_pb2.PlayedSeat]:
         """The seats, by number."""
 
     @_builtins.property
@@ -146,7 +146,7 @@ class GameResult(_message.Message):
         *,
         table_id: _builtins.str = ...,
         game: _builtins.str = ...,
-        seats: _abc.Iterable[_tables_pb2.Seat] | None = ...,
+        seats: _abc.Iterable[_tables_pb2.PlayedSeat] | None = ...,
         ranking: _abc.Iterable[_facts_pb2.RankGroup] | None = ...,
         totals: _abc.Iterable[_builtins.int] | None = ...,
         end_time: _timestamp_pb2.Timestamp | None = ...,

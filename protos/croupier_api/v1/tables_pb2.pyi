@@ -113,7 +113,7 @@ Global___TableState: _TypeAlias = TableState  # noqa: Y015
 
 @_typing.final
 class Table(_message.Message):
-    """A table. The lobby sets every field. The engine leaves fields empty that only a lobby knows, as each field says."""
+    """A table as the lobby knows it: before its game, in lists, and after its end. Snapshots have a PlayedTable."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -141,12 +141,12 @@ class Table(_message.Message):
     that players form before any of them gets ready. The seed is revealed when the game ends.
     """
     state: Global___TableState.ValueType
-    """The state of the table. The engine sends PLAYING or FINISHED."""
+    """The state of the table."""
     host_player_id: _builtins.str
-    """The player who opened the table, or who is host since that one left or is away; empty from the engine."""
+    """The player who opened the table, or who is host since that one left or is away."""
     invite_code: _builtins.str
     """The invite code, 8 letters and digits, by which others join. Only the table's players see it; empty for public
-    tables and from the engine. It changes when the host removes a player.
+    tables. It changes when the host removes a player.
     """
     @_builtins.property
     def options(self) -> _struct_pb2.Struct:
@@ -166,7 +166,7 @@ class Table(_message.Message):
 
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
-        """When the table was created; unset from the engine."""
+        """When the table was created."""
 
     @_builtins.property
     def access(self) -> Global___TableAccess:
@@ -196,6 +196,74 @@ class Table(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Table: _TypeAlias = Table  # noqa: Y015
+
+@_typing.final
+class PlayedTable(_message.Message):
+    """A table as the engine knows it, from the first deal on. Fields have the names and numbers of those of Table."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    GAME_FIELD_NUMBER: _builtins.int
+    RULES_VERSION_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    TIME_CONTROL_FIELD_NUMBER: _builtins.int
+    SEATS_FIELD_NUMBER: _builtins.int
+    TEAMS_FIELD_NUMBER: _builtins.int
+    SEED_COMMITMENT_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    ACCESS_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The id."""
+    game: _builtins.str
+    """The id of the game, for example "thulla"."""
+    rules_version: _builtins.int
+    """The version of the game's rules."""
+    seed_commitment: _builtins.str
+    """SHA-256 of the secret seed of the shuffles, 64 hexadecimal digits, fixed before the first shuffle."""
+    state: Global___TableState.ValueType
+    """TABLE_STATE_PLAYING, or TABLE_STATE_FINISHED once the game is over."""
+    @_builtins.property
+    def options(self) -> _struct_pb2.Struct:
+        """Every option of the game by name, defaults included: booleans, integers and strings as the game describes them."""
+
+    @_builtins.property
+    def time_control(self) -> Global___TimeControl:
+        """The time that players have."""
+
+    @_builtins.property
+    def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlayedSeat]:
+        """The seats, by number. Seat 0 is first; play goes clockwise to the next number."""
+
+    @_builtins.property
+    def teams(self) -> _containers.RepeatedCompositeFieldContainer[_games_pb2.Team]:
+        """The teams; empty if each seat plays for itself."""
+
+    @_builtins.property
+    def access(self) -> Global___TableAccess:
+        """The access of players to the table."""
+
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        game: _builtins.str = ...,
+        rules_version: _builtins.int = ...,
+        options: _struct_pb2.Struct | None = ...,
+        time_control: Global___TimeControl | None = ...,
+        seats: _abc.Iterable[Global___PlayedSeat] | None = ...,
+        teams: _abc.Iterable[_games_pb2.Team] | None = ...,
+        seed_commitment: _builtins.str = ...,
+        state: Global___TableState.ValueType = ...,
+        access: Global___TableAccess | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "game", b"game", "options", b"options", "rules_version", b"rules_version", "seats", b"seats", "seed_commitment", b"seed_commitment", "state", b"state", "table_id", b"table_id", "teams", b"teams", "time_control", b"time_control"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlayedTable: _TypeAlias = PlayedTable  # noqa: Y015
 
 @_typing.final
 class TableAccess(_message.Message):
@@ -237,7 +305,7 @@ Global___TableAccess: _TypeAlias = TableAccess  # noqa: Y015
 
 @_typing.final
 class Seat(_message.Message):
-    """A seat of a table. A seat without player and bot is free."""
+    """A seat of a table, as the lobby knows it. A seat without player and bot is free."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -274,6 +342,36 @@ class Seat(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Seat: _TypeAlias = Seat  # noqa: Y015
+
+@_typing.final
+class PlayedSeat(_message.Message):
+    """A seat of a table whose game has begun. It has a player or a bot."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_ID_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    BOT_FIELD_NUMBER: _builtins.int
+    player_id: _builtins.str
+    """The player; empty for a bot."""
+    name: _builtins.str
+    """The name to show, unlike all others of the table."""
+    bot: _builtins.str
+    """The kind of bot, for example "random"; empty for a player."""
+    def __init__(
+        self,
+        *,
+        player_id: _builtins.str = ...,
+        name: _builtins.str = ...,
+        bot: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "name", b"name", "player_id", b"player_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlayedSeat: _TypeAlias = PlayedSeat  # noqa: Y015
 
 @_typing.final
 class TimeControl(_message.Message):

@@ -171,7 +171,7 @@ class OpenTableRequest(_message.Message):
     is_matched: _builtins.bool
     """True if the lobby matched the players."""
     @_builtins.property
-    def seats(self) -> _containers.RepeatedCompositeFieldContainer[_tables_pb2.Seat]:
+    def seats(self) -> _containers.RepeatedCompositeFieldContainer[_tables_pb2.PlayedSeat]:
         """The seats, by number."""
 
     @_builtins.property
@@ -190,7 +190,7 @@ class OpenTableRequest(_message.Message):
         self,
         *,
         table_id: _builtins.str = ...,
-        seats: _abc.Iterable[_tables_pb2.Seat] | None = ...,
+        seats: _abc.Iterable[_tables_pb2.PlayedSeat] | None = ...,
         client_seeds: _abc.Iterable[_builtins.bytes] | None = ...,
         access: _tables_pb2.TableAccess | None = ...,
         removed_player_ids: _abc.Iterable[_builtins.str] | None = ...,

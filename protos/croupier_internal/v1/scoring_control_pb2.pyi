@@ -41,7 +41,7 @@ class RecordRoundRequest(_message.Message):
     is_matched: _builtins.bool
     """True if the lobby matched the players."""
     @_builtins.property
-    def seats(self) -> _containers.RepeatedCompositeFieldContainer[_tables_pb2.Seat]:
+    def seats(self) -> _containers.RepeatedCompositeFieldContainer[_tables_pb2.PlayedSeat]:
         """The seats, by number."""
 
     @_builtins.property
@@ -61,7 +61,7 @@ class RecordRoundRequest(_message.Message):
         *,
         table_id: _builtins.str = ...,
         game: _builtins.str = ...,
-        seats: _abc.Iterable[_tables_pb2.Seat] | None = ...,
+        seats: _abc.Iterable[_tables_pb2.PlayedSeat] | None = ...,
         score: _facts_pb2.RoundScore | None = ...,
         access: _tables_pb2.TableAccess | None = ...,
         is_matched: _builtins.bool = ...,

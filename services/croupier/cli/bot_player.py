@@ -22,7 +22,7 @@ from croupier_client.table import FollowedTable
 class BotPlayer:
     """Plays one seat of one table as the first bot of the game does, with a random source of its own."""
 
-    def __init__(self, table: tables_pb2.Table, random: Random) -> None:
+    def __init__(self, table: tables_pb2.PlayedTable, random: Random) -> None:
         game = game_named(table.game)
         self._bot: Bot = next(iter(game.bots.values()))
         self._deck = game.deck

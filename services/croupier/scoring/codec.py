@@ -106,7 +106,9 @@ def _decode_access(
     return decode_access(request.access, seated, removed_players=removed, is_matched=request.is_matched)
 
 
-def _decode_sheet(path: str, table_id: str, game: str, seats: Sequence[tables_pb2.Seat], access: TableAccess) -> Sheet:
+def _decode_sheet(
+    path: str, table_id: str, game: str, seats: Sequence[tables_pb2.PlayedSeat], access: TableAccess
+) -> Sheet:
     decode_id(f"{path}table_id", table_id)
     decode_id(f"{path}game", game, MAX_GAME_ID_CHARACTERS)
     field = f"{path}seats"
@@ -119,7 +121,7 @@ def _decode_sheet(path: str, table_id: str, game: str, seats: Sequence[tables_pb
     return Sheet(table_id, game, occupants, access)
 
 
-def _decode_seat(path: str, seat: tables_pb2.Seat) -> Seat:
+def _decode_seat(path: str, seat: tables_pb2.PlayedSeat) -> Seat:
     if bool(seat.player_id) == bool(seat.bot):
         raise invalid_field(path, f"invalid {path}: expected either player_id or bot")
     decode_id(f"{path}.bot" if seat.bot else f"{path}.player_id", seat.bot or seat.player_id)
@@ -187,11 +189,8 @@ def encode_result(sheet: Sheet, result: Result) -> pb.GameResult:
     )
 
 
-def _encode_seats(sheet: Sheet) -> list[tables_pb2.Seat]:
-    return [
-        tables_pb2.Seat(player_id=seat.player_id, name=seat.name, bot=seat.bot, is_ready=bool(seat.bot))
-        for seat in sheet.seats
-    ]
+def _encode_seats(sheet: Sheet) -> list[tables_pb2.PlayedSeat]:
+    return [tables_pb2.PlayedSeat(player_id=seat.player_id, name=seat.name, bot=seat.bot) for seat in sheet.seats]
 
 
 def encode_statistics(statistics: Statistics) -> pb.GameStatistics:

@@ -98,12 +98,12 @@ def _decode_duration(message: Any, name: str, unit: str, unit_milliseconds: int)
 # Tables
 
 
-def encode_seat(seat: SeatConfig) -> tables_pb2.Seat:
-    """Return the message of a taken seat."""
-    return tables_pb2.Seat(player_id=seat.player_id, name=seat.name, bot=seat.bot, is_ready=bool(seat.bot))
+def encode_seat(seat: SeatConfig) -> tables_pb2.PlayedSeat:
+    """Return the message of a seat."""
+    return tables_pb2.PlayedSeat(player_id=seat.player_id, name=seat.name, bot=seat.bot)
 
 
-def decode_seat(message: tables_pb2.Seat) -> SeatConfig:
+def decode_seat(message: tables_pb2.PlayedSeat) -> SeatConfig:
     """Return a seat of a table to open."""
     return SeatConfig("" if message.bot else message.player_id, message.name, message.bot)
 
@@ -113,10 +113,10 @@ def encode_teams(teams: Iterable[tuple[Seat, ...]]) -> list[games_pb2.Team]:
     return [games_pb2.Team(seats=team) for team in teams]
 
 
-def encode_table(config: TableConfig, is_over: bool) -> tables_pb2.Table:
+def encode_table(config: TableConfig, is_over: bool) -> tables_pb2.PlayedTable:
     """Return the message of a table in play, or of one whose game is over."""
     rules = rules_of(config.game, config.rules_version)
-    return tables_pb2.Table(
+    return tables_pb2.PlayedTable(
         table_id=config.table_id,
         game=config.game,
         rules_version=config.rules_version,

@@ -173,10 +173,15 @@ class EncodedTables:
 
 
 def encode_seat(seat: Seat) -> tables_pb2.Seat:
-    """Return the message of a seat, also for the engine."""
+    """Return the message of a seat."""
     return tables_pb2.Seat(
         player_id=seat.player_id, name=seat.name, bot=seat.bot, is_ready=seat.is_ready, is_away=seat.is_away
     )
+
+
+def encode_played_seat(seat: Seat) -> tables_pb2.PlayedSeat:
+    """Return the message of a taken seat for the engine."""
+    return tables_pb2.PlayedSeat(player_id=seat.player_id, name=seat.name, bot=seat.bot)
 
 
 def encode_options(options: Mapping[str, OptionValue]) -> Struct:

@@ -82,7 +82,7 @@ class EngineChannel(EnginePort):
     async def open_table(self, table_id: str, seats: Sequence[Seat], access: TableAccess) -> None:
         request = pb.OpenTableRequest(
             table_id=table_id,
-            seats=map(codec.encode_seat, seats),
+            seats=map(codec.encode_played_seat, seats),
             client_seeds=[seat.client_seed for seat in seats],
             access=encode_access(access),
             removed_player_ids=access.removed_players,
