@@ -16,7 +16,7 @@ from croupier.lobby.assembly import Lobby
 from croupier.lobby.storage.schema import TABLES
 from croupier.lobby.tables import table_service
 from croupier.runtime.admission.budget import SECOND, Budget, TooManyCalls
-from croupier.runtime.admission.costs import TABLES_PAGE_COST
+from croupier.runtime.admission.costs import CREATE_TABLE_COST, REMATCH_COST, TABLES_PAGE_COST
 from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached, NotFound
 from croupier.runtime.identity.tokens import Caller
@@ -24,7 +24,7 @@ from croupier.runtime.server.call import Call
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of, limits
 from tests.databases import execute, on_both_databases
-from tests.lobby.fakes import FAR, HIDDEN_PAIRS, NEAR, FakeClock, FakeEngine, LobbyDeployment, player
+from tests.lobby.fakes import FAR, HIDDEN_PAIRS, NEAR, PAIRS, FakeClock, FakeEngine, LobbyDeployment, player
 from tests.waiting import TIMEOUT_SECONDS
 
 Start: TypeAlias = Callable[[], Any]
@@ -104,6 +104,19 @@ async def test_a_stream_pays_for_each_further_page_of_tables(lobby: Lobby, monke
         for _ in range(5):
             await anext(stream)
     assert budget.wait("ada", 1000) == 2 * TABLES_PAGE_COST * SECOND
+
+
+async def test_the_first_player_who_plays_again_pays_for_the_table(lobby: Lobby, engine: FakeEngine) -> None:
+    table = await lobby.tables.create(player(1), PAIRS)
+    await lobby.tables.join(player(2), table.table_id)
+    for number in (1, 2):
+        await lobby.tables.set_ready(player(number).player_id, table.table_id, True, b"")
+    engine.finished.add(table.table_id)
+    budget, again = Budget("player_calls", 1, 1000, lambda: SECOND), pb.RematchRequest(table_id=table.table_id)
+    for number in (2, 1, 2):
+        await lobby.servicer.Rematch(again, call_of(player(number).player_id, limits(player=budget)))
+    owed = [budget.wait(player(number).player_id, 1000) // SECOND for number in (1, 2)]
+    assert owed == [0, CREATE_TABLE_COST - REMATCH_COST]
 
 
 def join(lobby: Lobby, call: Call, code: str = "23456789") -> Awaitable[pb.JoinTableResponse]:

@@ -13,7 +13,7 @@ from croupier.lobby.assembly import Lobby
 from croupier.lobby.feed.subscriptions import TableFeed
 from croupier.lobby.storage.schema import TABLES
 from croupier.lobby.storage.table_store import to_row
-from croupier.lobby.tables.forming_table import FREE_SEAT, Seat, Table
+from croupier.lobby.tables.forming_table import FREE_SEAT, Seat, Table, TableState
 from croupier.runtime.database.database import Database
 from croupier.runtime.server.tasks import end_tasks
 from croupier_api.v1 import lobby_pb2 as pb
@@ -23,6 +23,7 @@ from tests.lobby.fakes import START, forming_table
 from tests.loop_steps import MAX_STEP_SECONDS, TRIES, longest_step, read_all, serialized
 
 FORMING_TABLES = 1_000
+FINISHED_TABLES = 100
 STREAMS = 1_000
 MAX_STREAMS = 5_000
 """Of one lobby, by default."""
@@ -51,9 +52,16 @@ def forming(number: int) -> Table:
     )
 
 
+def finished(number: int) -> Table:
+    return replace(
+        forming(number), table_id=f"finished{number}", state=TableState.FINISHED, options={}, created_milliseconds=START
+    )
+
+
 @pytest.fixture
 async def full_lobby(lobby: Lobby, database: Database) -> Lobby:
     await execute(database, insert(TABLES), [to_row(forming(number)) for number in range(FORMING_TABLES)])
+    await execute(database, insert(TABLES), [to_row(finished(number)) for number in range(FINISHED_TABLES)])
     return lobby
 
 
@@ -73,6 +81,7 @@ def request_of(method: str, number: int, refresh_token: str) -> Message:
         "SetReady": pb.SetReadyRequest(table_id=table_id, is_ready=True),
         "AddBot": pb.AddBotRequest(table_id=table_id),
         "ClearSeat": pb.ClearSeatRequest(table_id=table_id, seat=1),
+        "Rematch": pb.RematchRequest(table_id=f"finished{number}"),
         "FindMatch": pb.FindMatchRequest(game="pairs", seat_count=2),
     }
     return requests[method]

@@ -200,6 +200,29 @@ async def test_players_are_matched_and_a_repeated_request_gets_the_same_table(
     assert sorted(seat.client_seed for seat in engine.opened[table.table_id]) == [b"", b"bob"]
 
 
+async def test_players_of_a_finished_table_play_again(harness: LobbyHarness, engine: FakeEngine) -> None:
+    ada, bob = await harness.sign_in(1), await harness.sign_in(2)
+    first = (await ada.call("CreateTable", CREATE(time_control=TIME_CONTROL))).table
+    await bob.call("JoinTable", pb.JoinTableRequest(table_id=first.table_id))
+    again = pb.RematchRequest(table_id=first.table_id)
+    assert await refused(ada.call("Rematch", again)) == ("FAILED_PRECONDITION", "TABLE_NOT_FINISHED", "")
+    for one in (ada, bob):
+        await one.call("SetReady", pb.SetReadyRequest(table_id=first.table_id, is_ready=True))
+    engine.finished.add(first.table_id)
+    created = (await ada.call("Rematch", again)).table
+    assert (created.previous_table_id, created.next_table_id) == (first.table_id, "")
+    assert created.time_control == first.time_control
+    assert list(created.seats) == [
+        tables_pb2.Seat(reserved_player_id=bob.player_id),
+        tables_pb2.Seat(player_id=ada.player_id, name="Player 1"),
+    ]
+    shown = (await bob.call("GetTable", pb.GetTableRequest(table_id=first.table_id))).table
+    assert (shown.state, shown.next_table_id) == (tables_pb2.TABLE_STATE_FINISHED, created.table_id)
+    joined = (await bob.call("Rematch", again)).table
+    assert [seat.player_id for seat in joined.seats] == [bob.player_id, ada.player_id]
+    assert not any(seat.reserved_player_id for seat in joined.seats)
+
+
 async def test_a_cancelled_stream_releases_its_slot(harness: LobbyHarness) -> None:
     ada = await harness.sign_in(1)
     call = ada.call("FindMatch", pb.FindMatchRequest(game="pairs", seat_count=2))

@@ -7,6 +7,7 @@ import pytest
 
 from croupier.lobby.tables.forming_table import (
     FREE_SEAT,
+    Seat,
     Table,
     TableState,
     add_bot,
@@ -15,9 +16,16 @@ from croupier.lobby.tables.forming_table import (
     set_ready,
     with_presence,
 )
-from croupier.lobby.tables.table_changes import IDLE_MILLISECONDS, frees_at, next_version, without_idle_players
+from croupier.lobby.tables.table_changes import (
+    IDLE_MILLISECONDS,
+    RESERVED_MILLISECONDS,
+    frees_at,
+    next_version,
+    without_idle_players,
+    without_reservations,
+)
 from croupier.runtime.errors import LimitReached
-from croupier.runtime.table_access import SEATED
+from croupier.runtime.table_access import OPEN, SEATED, TableAccess
 from tests.lobby.fakes import START, forming_table, player
 from tests.lobby.matches import ADA, BOB, EVE
 
@@ -159,3 +167,21 @@ def test_only_guests_at_a_public_table_that_forms_lose_their_seats() -> None:
         assert without_idle_players(kept, START + 10 * MINUTE) == kept
     handed_over = next_version(table, leave(table, ADA.player_id), START, ADA.player_id)
     assert frees_at(handed_over) is None
+
+
+@pytest.mark.parametrize("access", [OPEN, SEATED])
+def test_a_reserved_seat_falls_free_a_minute_after_the_table_was_created(access: TableAccess) -> None:
+    table = forming_table(3, access=access)
+    table = replace(table, seats=(table.seats[0], Seat(reserved_player_id=BOB.player_id), FREE_SEAT))
+    assert frees_at(table) == START + RESERVED_MILLISECONDS
+    for freed in (without_idle_players, without_reservations):
+        assert freed(table, START + RESERVED_MILLISECONDS - 1) == table
+        assert freed(table, START + RESERVED_MILLISECONDS).seats == (table.seats[0], FREE_SEAT, FREE_SEAT)
+    over = replace(table, state=TableState.CLOSED)
+    assert frees_at(over) is None
+    assert without_reservations(over, START + 10 * MINUTE) == over
+
+
+def test_the_end_of_reservations_takes_no_seat_of_a_player() -> None:
+    table = joined(forming_table(3), 2, START)
+    assert without_reservations(table, START + 10 * MINUTE) == table

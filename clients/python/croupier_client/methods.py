@@ -120,6 +120,11 @@ class ServiceMethods:
         request = lobby_pb2.ClearSeatRequest(table_id=table_id, seat=seat)
         return Rpc(Service.LOBBY, request, lobby_pb2.ClearSeatResponse)
 
+    @Unary
+    def rematch(self, *, table_id: str) -> Rpc[lobby_pb2.RematchResponse]:
+        """Take a seat of the table that follows a finished one, to play again; the first caller creates it."""
+        return Rpc(Service.LOBBY, lobby_pb2.RematchRequest(table_id=table_id), lobby_pb2.RematchResponse)
+
     @Stream
     def find_match(
         self, *, game: str, seat_count: int, client_seed: bytes = b"", request_id: str = ""

@@ -154,8 +154,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     help.
     """
     ERROR_REASON_TABLE_NOT_FINISHED: _ErrorReason.ValueType  # 404
-    """FAILED_PRECONDITION: the game of the table is not over, so its replay would show hidden cards. Wait for the end of
-    the game. A retry helps once the game is over.
+    """FAILED_PRECONDITION: the game of the table is not over, so its replay would show hidden cards, and no table follows
+    it. Wait for the end of the game. A retry helps once the game is over.
     """
     ERROR_REASON_PROPOSAL_PENDING: _ErrorReason.ValueType  # 405
     """FAILED_PRECONDITION: another proposal is pending; metadata sequence names it. Vote on it, or wait until it ends. A
@@ -178,10 +178,13 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_TABLE_FULL: _ErrorReason.ValueType  # 500
     """Tables before their game, and matches.
 
-    FAILED_PRECONDITION: every seat of the table is taken. Join another table. A retry helps if a player leaves.
+    FAILED_PRECONDITION: every seat of the table is taken, or reserved for a player of the previous table. Join another
+    table. A retry helps if a player leaves, or once no seat is reserved any more.
     """
     ERROR_REASON_SEAT_TAKEN: _ErrorReason.ValueType  # 501
-    """FAILED_PRECONDITION: the seat is taken. Choose another seat. A retry helps if the seat is freed."""
+    """FAILED_PRECONDITION: the seat is taken, or reserved for a player of the previous table. Choose another seat. A
+    retry helps if the seat is freed.
+    """
     ERROR_REASON_HOST_SEAT: _ErrorReason.ValueType  # 502
     """FAILED_PRECONDITION: the host's own seat cannot be cleared. Call LeaveTable. A retry does not help."""
     ERROR_REASON_TABLE_STARTED: _ErrorReason.ValueType  # 503
@@ -400,8 +403,8 @@ ERROR_REASON_TABLE_FINISHED: ErrorReason.ValueType  # 403
 help.
 """
 ERROR_REASON_TABLE_NOT_FINISHED: ErrorReason.ValueType  # 404
-"""FAILED_PRECONDITION: the game of the table is not over, so its replay would show hidden cards. Wait for the end of
-the game. A retry helps once the game is over.
+"""FAILED_PRECONDITION: the game of the table is not over, so its replay would show hidden cards, and no table follows
+it. Wait for the end of the game. A retry helps once the game is over.
 """
 ERROR_REASON_PROPOSAL_PENDING: ErrorReason.ValueType  # 405
 """FAILED_PRECONDITION: another proposal is pending; metadata sequence names it. Vote on it, or wait until it ends. A
@@ -424,10 +427,13 @@ access. A retry does not help.
 ERROR_REASON_TABLE_FULL: ErrorReason.ValueType  # 500
 """Tables before their game, and matches.
 
-FAILED_PRECONDITION: every seat of the table is taken. Join another table. A retry helps if a player leaves.
+FAILED_PRECONDITION: every seat of the table is taken, or reserved for a player of the previous table. Join another
+table. A retry helps if a player leaves, or once no seat is reserved any more.
 """
 ERROR_REASON_SEAT_TAKEN: ErrorReason.ValueType  # 501
-"""FAILED_PRECONDITION: the seat is taken. Choose another seat. A retry helps if the seat is freed."""
+"""FAILED_PRECONDITION: the seat is taken, or reserved for a player of the previous table. Choose another seat. A
+retry helps if the seat is freed.
+"""
 ERROR_REASON_HOST_SEAT: ErrorReason.ValueType  # 502
 """FAILED_PRECONDITION: the host's own seat cannot be cleared. Call LeaveTable. A retry does not help."""
 ERROR_REASON_TABLE_STARTED: ErrorReason.ValueType  # 503

@@ -439,7 +439,8 @@ Global___WatchTablesRequest: _TypeAlias = WatchTablesRequest  # noqa: Y015
 @_typing.final
 class WatchTablesResponse(_message.Message):
     """A new or changed table. The stream begins with every public table that is forming, or with the one table, and then
-    sends changes. A message comes at least every 15 s.
+    sends changes. A message comes at least every 15 s. The stream of one table ends when the table is
+    closed, or its game is over; that of a player of a finished table goes on until another table follows it.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -728,6 +729,52 @@ class ClearSeatResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ClearSeatResponse: _TypeAlias = ClearSeatResponse  # noqa: Y015
+
+@_typing.final
+class RematchRequest(_message.Message):
+    """A finished table to play again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The finished table."""
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RematchRequest: _TypeAlias = RematchRequest  # noqa: Y015
+
+@_typing.final
+class RematchResponse(_message.Message):
+    """The caller has a seat."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def table(self) -> _tables_pb2.Table:
+        """The next table."""
+
+    def __init__(
+        self,
+        *,
+        table: _tables_pb2.Table | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RematchResponse: _TypeAlias = RematchResponse  # noqa: Y015
 
 @_typing.final
 class FindMatchRequest(_message.Message):

@@ -96,6 +96,11 @@ class LobbyServiceStub:
                 request_serializer=croupier__api_dot_v1_dot_lobby__pb2.ClearSeatRequest.SerializeToString,
                 response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.ClearSeatResponse.FromString,
                 _registered_method=True)
+        self.Rematch = channel.unary_unary(
+                '/croupier_api.v1.LobbyService/Rematch',
+                request_serializer=croupier__api_dot_v1_dot_lobby__pb2.RematchRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.RematchResponse.FromString,
+                _registered_method=True)
         self.FindMatch = channel.unary_stream(
                 '/croupier_api.v1.LobbyService/FindMatch',
                 request_serializer=croupier__api_dot_v1_dot_lobby__pb2.FindMatchRequest.SerializeToString,
@@ -161,14 +166,15 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def JoinTable(self, request, context):
-        """Takes the first free seat of a forming table.
+        """Takes the seat of a forming table that is reserved for the caller, or else the first free one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def LeaveTable(self, request, context):
-        """Gives up the caller's seat at a forming table. Another player becomes host; a table without players closes.
+        """Gives up the caller's seat at a forming table, or one that is reserved for them. Another player becomes host; a
+        table without players closes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -176,7 +182,8 @@ class LobbyServiceServicer:
 
     def SetReady(self, request, context):
         """Sets whether the caller is ready. The game begins when all seats are taken and ready. Each change of the seats
-        resets the readiness of all players but the one who made it: they see the new table, and get ready again.
+        resets the readiness of all players but the one who made it: they see the new table, and get ready again. A player
+        who takes the seat that is reserved for them resets nobody's.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -190,7 +197,18 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ClearSeat(self, request, context):
-        """Frees a seat of a forming table. For the host only.
+        """Frees a seat of a forming table, also a reserved one. For the host only.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Rematch(self, request, context):
+        """Takes a seat of the next table of a finished one, to play again. For players who had a seat there. The first caller
+        creates the next table, with the same game, options, times, access and bots, and becomes its host; later callers
+        and repeated calls get the same one. Seats move on by one, and each is reserved for its player for a minute:
+        JoinTable takes it too, and LeaveTable gives it up. After that anyone may join. If the next table closed before its
+        game, the next caller creates another one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -269,6 +287,11 @@ def add_LobbyServiceServicer_to_server(servicer, server):
                     servicer.ClearSeat,
                     request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.ClearSeatRequest.FromString,
                     response_serializer=croupier__api_dot_v1_dot_lobby__pb2.ClearSeatResponse.SerializeToString,
+            ),
+            'Rematch': grpc.unary_unary_rpc_method_handler(
+                    servicer.Rematch,
+                    request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.RematchRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_lobby__pb2.RematchResponse.SerializeToString,
             ),
             'FindMatch': grpc.unary_stream_rpc_method_handler(
                     servicer.FindMatch,
@@ -602,6 +625,33 @@ class LobbyService:
             '/croupier_api.v1.LobbyService/ClearSeat',
             croupier__api_dot_v1_dot_lobby__pb2.ClearSeatRequest.SerializeToString,
             croupier__api_dot_v1_dot_lobby__pb2.ClearSeatResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Rematch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_api.v1.LobbyService/Rematch',
+            croupier__api_dot_v1_dot_lobby__pb2.RematchRequest.SerializeToString,
+            croupier__api_dot_v1_dot_lobby__pb2.RematchResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -54,17 +54,27 @@ class LobbyServiceStub:
     one.
     """
     JoinTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.JoinTableRequest, _lobby_pb2.JoinTableResponse]
-    """Takes the first free seat of a forming table."""
+    """Takes the seat of a forming table that is reserved for the caller, or else the first free one."""
     LeaveTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.LeaveTableRequest, _lobby_pb2.LeaveTableResponse]
-    """Gives up the caller's seat at a forming table. Another player becomes host; a table without players closes."""
+    """Gives up the caller's seat at a forming table, or one that is reserved for them. Another player becomes host; a
+    table without players closes.
+    """
     SetReady: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.SetReadyRequest, _lobby_pb2.SetReadyResponse]
     """Sets whether the caller is ready. The game begins when all seats are taken and ready. Each change of the seats
-    resets the readiness of all players but the one who made it: they see the new table, and get ready again.
+    resets the readiness of all players but the one who made it: they see the new table, and get ready again. A player
+    who takes the seat that is reserved for them resets nobody's.
     """
     AddBot: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.AddBotRequest, _lobby_pb2.AddBotResponse]
     """Puts a bot on a free seat of a forming table. For the host only."""
     ClearSeat: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.ClearSeatRequest, _lobby_pb2.ClearSeatResponse]
-    """Frees a seat of a forming table. For the host only."""
+    """Frees a seat of a forming table, also a reserved one. For the host only."""
+    Rematch: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.RematchRequest, _lobby_pb2.RematchResponse]
+    """Takes a seat of the next table of a finished one, to play again. For players who had a seat there. The first caller
+    creates the next table, with the same game, options, times, access and bots, and becomes its host; later callers
+    and repeated calls get the same one. Seats move on by one, and each is reserved for its player for a minute:
+    JoinTable takes it too, and LeaveTable gives it up. After that anyone may join. If the next table closed before its
+    game, the next caller creates another one.
+    """
     FindMatch: _grpc.UnaryStreamMultiCallable[_lobby_pb2.FindMatchRequest, _lobby_pb2.FindMatchResponse]
     """Matches the caller with others for a game and a number of seats, with default options and times. The last message
     of the stream has the table, whose game has begun. A stream without a match ends after 30 s, without an error and
@@ -99,17 +109,27 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     one.
     """
     JoinTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.JoinTableRequest, _lobby_pb2.JoinTableResponse]  # type: ignore[assignment]
-    """Takes the first free seat of a forming table."""
+    """Takes the seat of a forming table that is reserved for the caller, or else the first free one."""
     LeaveTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.LeaveTableRequest, _lobby_pb2.LeaveTableResponse]  # type: ignore[assignment]
-    """Gives up the caller's seat at a forming table. Another player becomes host; a table without players closes."""
+    """Gives up the caller's seat at a forming table, or one that is reserved for them. Another player becomes host; a
+    table without players closes.
+    """
     SetReady: _aio.UnaryUnaryMultiCallable[_lobby_pb2.SetReadyRequest, _lobby_pb2.SetReadyResponse]  # type: ignore[assignment]
     """Sets whether the caller is ready. The game begins when all seats are taken and ready. Each change of the seats
-    resets the readiness of all players but the one who made it: they see the new table, and get ready again.
+    resets the readiness of all players but the one who made it: they see the new table, and get ready again. A player
+    who takes the seat that is reserved for them resets nobody's.
     """
     AddBot: _aio.UnaryUnaryMultiCallable[_lobby_pb2.AddBotRequest, _lobby_pb2.AddBotResponse]  # type: ignore[assignment]
     """Puts a bot on a free seat of a forming table. For the host only."""
     ClearSeat: _aio.UnaryUnaryMultiCallable[_lobby_pb2.ClearSeatRequest, _lobby_pb2.ClearSeatResponse]  # type: ignore[assignment]
-    """Frees a seat of a forming table. For the host only."""
+    """Frees a seat of a forming table, also a reserved one. For the host only."""
+    Rematch: _aio.UnaryUnaryMultiCallable[_lobby_pb2.RematchRequest, _lobby_pb2.RematchResponse]  # type: ignore[assignment]
+    """Takes a seat of the next table of a finished one, to play again. For players who had a seat there. The first caller
+    creates the next table, with the same game, options, times, access and bots, and becomes its host; later callers
+    and repeated calls get the same one. Seats move on by one, and each is reserved for its player for a minute:
+    JoinTable takes it too, and LeaveTable gives it up. After that anyone may join. If the next table closed before its
+    game, the next caller creates another one.
+    """
     FindMatch: _aio.UnaryStreamMultiCallable[_lobby_pb2.FindMatchRequest, _lobby_pb2.FindMatchResponse]  # type: ignore[assignment]
     """Matches the caller with others for a game and a number of seats, with default options and times. The last message
     of the stream has the table, whose game has begun. A stream without a match ends after 30 s, without an error and
@@ -189,7 +209,7 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lobby_pb2.JoinTableRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.JoinTableResponse, _abc.Awaitable[_lobby_pb2.JoinTableResponse]]:
-        """Takes the first free seat of a forming table."""
+        """Takes the seat of a forming table that is reserved for the caller, or else the first free one."""
 
     @_abc_1.abstractmethod
     def LeaveTable(
@@ -197,7 +217,9 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lobby_pb2.LeaveTableRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.LeaveTableResponse, _abc.Awaitable[_lobby_pb2.LeaveTableResponse]]:
-        """Gives up the caller's seat at a forming table. Another player becomes host; a table without players closes."""
+        """Gives up the caller's seat at a forming table, or one that is reserved for them. Another player becomes host; a
+        table without players closes.
+        """
 
     @_abc_1.abstractmethod
     def SetReady(
@@ -206,7 +228,8 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.SetReadyResponse, _abc.Awaitable[_lobby_pb2.SetReadyResponse]]:
         """Sets whether the caller is ready. The game begins when all seats are taken and ready. Each change of the seats
-        resets the readiness of all players but the one who made it: they see the new table, and get ready again.
+        resets the readiness of all players but the one who made it: they see the new table, and get ready again. A player
+        who takes the seat that is reserved for them resets nobody's.
         """
 
     @_abc_1.abstractmethod
@@ -223,7 +246,20 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lobby_pb2.ClearSeatRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.ClearSeatResponse, _abc.Awaitable[_lobby_pb2.ClearSeatResponse]]:
-        """Frees a seat of a forming table. For the host only."""
+        """Frees a seat of a forming table, also a reserved one. For the host only."""
+
+    @_abc_1.abstractmethod
+    def Rematch(
+        self,
+        request: _lobby_pb2.RematchRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_lobby_pb2.RematchResponse, _abc.Awaitable[_lobby_pb2.RematchResponse]]:
+        """Takes a seat of the next table of a finished one, to play again. For players who had a seat there. The first caller
+        creates the next table, with the same game, options, times, access and bots, and becomes its host; later callers
+        and repeated calls get the same one. Seats move on by one, and each is reserved for its player for a minute:
+        JoinTable takes it too, and LeaveTable gives it up. After that anyone may join. If the next table closed before its
+        game, the next caller creates another one.
+        """
 
     @_abc_1.abstractmethod
     def FindMatch(

@@ -130,6 +130,8 @@ class Table(_message.Message):
     INVITE_CODE_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     ACCESS_FIELD_NUMBER: _builtins.int
+    PREVIOUS_TABLE_ID_FIELD_NUMBER: _builtins.int
+    NEXT_TABLE_ID_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The id."""
     game: _builtins.str
@@ -147,6 +149,12 @@ class Table(_message.Message):
     invite_code: _builtins.str
     """The invite code, 8 letters and digits, by which others join. Only the table's players see it; empty for public
     tables. It changes when the host removes a player.
+    """
+    previous_table_id: _builtins.str
+    """The finished table that this one follows by Rematch; empty for none. It may be deleted by now."""
+    next_table_id: _builtins.str
+    """The table that follows this finished one by Rematch; empty for none. Another one follows it if that one closed
+    before its game.
     """
     @_builtins.property
     def options(self) -> _struct_pb2.Struct:
@@ -188,10 +196,12 @@ class Table(_message.Message):
         invite_code: _builtins.str = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
         access: Global___TableAccess | None = ...,
+        previous_table_id: _builtins.str = ...,
+        next_table_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "game", b"game", "host_player_id", b"host_player_id", "invite_code", b"invite_code", "options", b"options", "rules_version", b"rules_version", "seats", b"seats", "seed_commitment", b"seed_commitment", "state", b"state", "table_id", b"table_id", "teams", b"teams", "time_control", b"time_control"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "game", b"game", "host_player_id", b"host_player_id", "invite_code", b"invite_code", "next_table_id", b"next_table_id", "options", b"options", "previous_table_id", b"previous_table_id", "rules_version", b"rules_version", "seats", b"seats", "seed_commitment", b"seed_commitment", "state", b"state", "table_id", b"table_id", "teams", b"teams", "time_control", b"time_control"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -305,7 +315,7 @@ Global___TableAccess: _TypeAlias = TableAccess  # noqa: Y015
 
 @_typing.final
 class Seat(_message.Message):
-    """A seat of a table, as the lobby knows it. A seat without player and bot is free."""
+    """A seat of a table, as the lobby knows it. A seat without player and bot is free, unless it is reserved."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -314,6 +324,7 @@ class Seat(_message.Message):
     BOT_FIELD_NUMBER: _builtins.int
     IS_READY_FIELD_NUMBER: _builtins.int
     IS_AWAY_FIELD_NUMBER: _builtins.int
+    RESERVED_PLAYER_ID_FIELD_NUMBER: _builtins.int
     player_id: _builtins.str
     """The player; empty for a bot and for a free seat."""
     name: _builtins.str
@@ -326,6 +337,10 @@ class Seat(_message.Message):
     """True if the player is ready, before the game begins; true for a bot."""
     is_away: _builtins.bool
     """True if the player has neither called nor followed the table for a minute, before the game begins."""
+    reserved_player_id: _builtins.str
+    """The player of the previous table for whom the seat is reserved, for a minute after the table was created; empty
+    once they have taken it, and for any other seat.
+    """
     def __init__(
         self,
         *,
@@ -334,10 +349,11 @@ class Seat(_message.Message):
         bot: _builtins.str = ...,
         is_ready: _builtins.bool = ...,
         is_away: _builtins.bool = ...,
+        reserved_player_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "is_away", b"is_away", "is_ready", b"is_ready", "name", b"name", "player_id", b"player_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "is_away", b"is_away", "is_ready", b"is_ready", "name", b"name", "player_id", b"player_id", "reserved_player_id", b"reserved_player_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -112,7 +112,7 @@ class Housekeeper:
             await self.updater.update(table.table_id, close_if_idle)
 
     async def free_idle_seats(self) -> None:
-        """Free the seats of players who are not ready for too long."""
+        """Free the seats of players who are not ready for too long, and reserved ones."""
         now = self.clock()
         for table in await self.tables.list_with_idle_players(now, BATCH_SIZE):
             await self.updater.update(table.table_id, partial(without_idle_players, now=now))

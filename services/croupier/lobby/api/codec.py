@@ -150,6 +150,8 @@ def encode_table(table: Table, viewer_id: str) -> tables_pb2.Table:
         access=encode_access(table.access),
         invite_code=table.invite_code if table.seat_of(viewer_id) is not None else "",
         create_time=Timestamp(seconds=created_seconds, nanos=created_milliseconds * MILLISECOND),
+        previous_table_id=table.previous_table_id,
+        next_table_id=table.next_table_id,
     )
 
 
@@ -175,7 +177,12 @@ class EncodedTables:
 def encode_seat(seat: Seat) -> tables_pb2.Seat:
     """Return the message of a seat."""
     return tables_pb2.Seat(
-        player_id=seat.player_id, name=seat.name, bot=seat.bot, is_ready=seat.is_ready, is_away=seat.is_away
+        player_id=seat.player_id,
+        name=seat.name,
+        bot=seat.bot,
+        is_ready=seat.is_ready,
+        is_away=seat.is_away,
+        reserved_player_id=seat.reserved_player_id,
     )
 
 

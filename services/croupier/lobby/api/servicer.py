@@ -20,7 +20,7 @@ from croupier.lobby.tables.forming_table import Table, TimeControl
 from croupier.lobby.tables.games import GameRegistry
 from croupier.lobby.tables.table_service import PAGE_SIZE, TableService, WatchedTable
 from croupier.runtime.admission.budget import Budget
-from croupier.runtime.admission.costs import CREATE_TABLE_COST, TABLES_PAGE_COST
+from croupier.runtime.admission.costs import CREATE_TABLE_COST, REMATCH_COST, TABLES_PAGE_COST
 from croupier.runtime.errors import NotFound, decode_id, invalid_field
 from croupier.runtime.identity.tokens import Caller, Clock, unauthenticated
 from croupier.runtime.paging import read_page
@@ -168,6 +168,13 @@ class LobbyServicer:
         viewer = call.caller.id
         table = await self.tables.clear_seat(viewer, decode_id("table_id", request.table_id), request.seat)
         return pb.ClearSeatResponse(table=codec.encode_table(table, viewer))
+
+    async def Rematch(self, request: pb.RematchRequest, call: Call) -> pb.RematchResponse:
+        player, table_id = _player(call), decode_id("table_id", request.table_id)
+        table, is_new = await self.tables.rematch(player, table_id, call.caller.network)
+        if is_new:
+            call.admission.owe(CREATE_TABLE_COST - REMATCH_COST)
+        return pb.RematchResponse(table=codec.encode_table(table, player.player_id))
 
     async def FindMatch(self, request: pb.FindMatchRequest, call: Call) -> AsyncIterator[pb.FindMatchResponse]:
         player, seed = _player(call), codec.decode_client_seed(request.client_seed)

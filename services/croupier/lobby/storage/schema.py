@@ -56,9 +56,13 @@ TABLES = sa.Table(
     sa.Column("seed_commitment", sa.String(128), nullable=False),
     sa.Column("created_milliseconds", sa.BigInteger, nullable=False),
     sa.Column("updated_milliseconds", sa.BigInteger, nullable=False),
-    # The rates of changes, and when a seat falls free whose player is not ready: see table_changes.py.
+    # The rates of changes, and when a seat falls free whose player is not ready or does not come: see table_changes.py.
     sa.Column("changes", sa.JSON, nullable=False, server_default="{}"),
     sa.Column("frees_milliseconds", sa.BigInteger),
+    # By rematches; empty for none. The next version of the finished table, in the transaction that adds the next table,
+    # sets `next_table_id`: so of two callers at once one adds a table.
+    sa.Column("previous_table_id", sa.String(32), nullable=False, server_default=""),
+    sa.Column("next_table_id", sa.String(32), nullable=False, server_default=""),
     sa.Index("lobby_tables_by_game", "visibility", "game", "state", "created_milliseconds", "table_id"),
     sa.Index("lobby_tables_by_creation", "visibility", "state", "created_milliseconds", "table_id"),
     sa.Index("lobby_tables_by_state", "state", "table_id"),

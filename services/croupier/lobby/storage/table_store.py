@@ -28,6 +28,10 @@ class InviteCodeTaken(Exception):
     """The invite code belongs to another table."""
 
 
+class TableChanged(Exception):
+    """The stored table is not the version that was read."""
+
+
 class TableStore:
     """Tables by id; an update is conditional on the version that it has read, so of two at once one is refused."""
 
@@ -37,15 +41,17 @@ class TableStore:
         self._listed: OrderedDict[str, Table] = OrderedDict()
         """The tables that were listed last: decoding one costs more than the rest of its place in a list."""
 
-    async def add(self, table: Table) -> None:
-        """Store a new table, whose host was seen.
+    async def add(self, table: Table, previous: tuple[Table, Table] | None = None) -> None:
+        """Store a new table, whose host was seen; with the previous table, as it was read, its next version too.
 
-        Raises LimitReached if host or network have as many tables as allowed, and InviteCodeTaken if another table has
-        the code.
+        Raises LimitReached if host or network have as many tables as allowed, InviteCodeTaken if another table has the
+        code, and TableChanged if the stored previous table has another version.
         """
 
         def insert_table(connection: sa.Connection) -> None:
             _acquire_seat_locks(connection, table.host_player_id, table.network)
+            if previous and not _replace(connection, *previous):
+                raise TableChanged
             connection.execute(_INSERT, to_row(table))
             self._take_seat(connection, table, table.host_player_id, table.network)
             record_seen(connection, [(table.table_id, table.host_player_id)], table.created_milliseconds)
@@ -55,6 +61,8 @@ class TableStore:
         except IntegrityError:
             raise InviteCodeTaken from None
         self._store.notify(table.table_id)
+        if previous:
+            self._store.notify(table.previous_table_id)
 
     async def check_limits(self, player_id: str, network: str) -> None:
         """Raise LimitReached unless a player and their network may have one more table."""
@@ -66,13 +74,12 @@ class TableStore:
         A player of a network who made the change at a forming table was seen. Raises LimitReached if they take a seat
         and have as many as allowed, and InviteCodeTaken if another table has the code.
         """
-        row = {"id_before": table.table_id, "version_before": before.version, **to_row(table)}
         takes_seat = bool(player_id) and before.seat_of(player_id) is None and table.seat_of(player_id) is not None
 
         def store(connection: sa.Connection) -> bool:
             if takes_seat:
                 _acquire_seat_locks(connection, player_id, network)
-            if connection.execute(_UPDATE, row).rowcount == 0:
+            if not _replace(connection, before, table):
                 return False
             if takes_seat:
                 self._take_seat(connection, table, player_id, network)
@@ -199,6 +206,12 @@ def _newest_public(
     return sa.select(keys).order_by(keys.c.created_milliseconds.desc(), keys.c.table_id.desc()).limit(limit)
 
 
+def _replace(connection: sa.Connection, before: Table, table: Table) -> bool:
+    """Store the next version of a table in a transaction; returns False if the stored one is not the version before."""
+    row = {"id_before": table.table_id, "version_before": before.version, **to_row(table)}
+    return connection.execute(_UPDATE, row).rowcount > 0
+
+
 def _acquire_seat_locks(connection: sa.Connection, player_id: str, network: str) -> None:
     networks = [("network", network)] if network else []
     acquire_advisory_locks(connection, ("player", player_id), *networks)
@@ -241,6 +254,8 @@ def to_row(table: Table) -> dict[str, Any]:
         "updated_milliseconds": table.updated_milliseconds,
         "changes": dict(table.changes),
         "frees_milliseconds": frees_at(table),
+        "previous_table_id": table.previous_table_id,
+        "next_table_id": table.next_table_id,
     }
 
 

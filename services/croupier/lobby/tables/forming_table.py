@@ -46,7 +46,7 @@ class TimeControl:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A seat: free, taken by a player, or by a bot of kind `bot`.
+    """A seat: free, taken by a player, or by a bot of kind `bot`, or reserved for a player.
 
     A player is not ready since `unready_since` (milliseconds since 1970 UTC), and was not before, for
     `unready_milliseconds`.
@@ -60,11 +60,12 @@ class Seat:
     is_away: bool = False
     unready_since: int = 0
     unready_milliseconds: int = 0
+    reserved_player_id: str = ""
 
     @property
     def is_free(self) -> bool:
-        """Whether the seat has neither player nor bot."""
-        return not (self.player_id or self.bot)
+        """Whether the seat has neither player nor bot, and is not reserved."""
+        return not (self.player_id or self.bot or self.reserved_player_id)
 
 
 FREE_SEAT = Seat()
@@ -95,6 +96,8 @@ class Table:
     network: str = ""
     version: int = 1
     changes: Mapping[str, int] = field(default_factory=dict)
+    previous_table_id: str = ""
+    next_table_id: str = ""
 
     @property
     def is_running(self) -> bool:
@@ -105,11 +108,16 @@ class Table:
         """Return the number of a player's seat, or None."""
         return next((number for number, seat in enumerate(self.seats) if seat.player_id == player_id), None)
 
+    def seat_reserved_for(self, player_id: str) -> int | None:
+        """Return the number of the seat that is reserved for a player, or None."""
+        return next((number for number, seat in enumerate(self.seats) if seat.reserved_player_id == player_id), None)
+
     def is_shown_to(self, player_id: str) -> bool:
         """Return whether a player may see the table by its id."""
         if self.state is TableState.PREPARING or self.access.is_removed(player_id):
             return False
-        return self.access.is_public or self.seat_of(player_id) is not None
+        has_seat = self.seat_of(player_id) is not None or self.seat_reserved_for(player_id) is not None
+        return self.access.is_public or has_seat
 
 
 def players_of(table: Table) -> set[str]:
@@ -123,20 +131,35 @@ def seat_of_player(seats: Sequence[Seat], player: Player) -> Seat:
     return Seat(player.player_id, distinct_name(player.name, others))
 
 
+def bot_seat(number: int, bot: str) -> Seat:
+    """Return a seat with a bot, which is always ready."""
+    return Seat(name=bot_name(number), bot=bot, is_ready=True)
+
+
 def join(table: Table, player: Player) -> Table:
-    """Take the first free seat; has no effect for a player who has a seat. Refuses players whom the host removed."""
+    """Take the seat that is reserved for a player, or else the first free one.
+
+    Has no effect for a player who has a seat. Refuses players whom the host removed.
+    """
     if table.access.is_removed(player.player_id):
         raise unknown_table()
     if table.seat_of(player.player_id) is not None and table.state not in ENDED:
         return table
     _check_forming(table)
-    return _reseated(table, _first_free(table), seat_of_player(table.seats, player), player.player_id)
+    seat, reserved = seat_of_player(table.seats, player), table.seat_reserved_for(player.player_id)
+    if reserved is not None:
+        # The others got ready for a game with this player.
+        return _with_seat(table, reserved, seat)
+    return _reseated(table, _first_free(table), seat, player.player_id)
 
 
 def leave(table: Table, player_id: str) -> Table:
-    """Give up a seat: the next player becomes host, and a table without players closes."""
-    number = table.seat_of(player_id)
-    if number is None or table.state is TableState.CLOSED:
+    """Give up a seat, or one that is reserved: the next player becomes host, and a table without players closes."""
+    if table.state is TableState.CLOSED:
+        return table
+    if (reserved := table.seat_reserved_for(player_id)) is not None:
+        return _with_seat(table, reserved, FREE_SEAT)
+    if (number := table.seat_of(player_id)) is None:
         return table
     _check_forming(table)
     left = _reseated(table, number, FREE_SEAT, player_id)
@@ -174,9 +197,8 @@ def add_bot(table: Table, player_id: str, bot: str, number: int | None = None) -
     _check_forming(table)
     number = _first_free(table) if number is None else number
     if not table.seats[number].is_free:
-        raise IllegalNow(errors_pb2.ERROR_REASON_SEAT_TAKEN, f"seat {number} is taken: choose another seat")
-    seat = Seat(name=bot_name(number), bot=bot, is_ready=True)
-    return _opening_if_complete(_reseated(table, number, seat, player_id))
+        raise IllegalNow(errors_pb2.ERROR_REASON_SEAT_TAKEN, f"seat {number} is taken or reserved: choose another seat")
+    return _opening_if_complete(_reseated(table, number, bot_seat(number, bot), player_id))
 
 
 def clear_seat(table: Table, player_id: str, number: int, invite_code: str) -> Table:
@@ -248,7 +270,7 @@ def _first_free(table: Table) -> int:
     for number, seat in enumerate(table.seats):
         if seat.is_free:
             return number
-    raise IllegalNow(errors_pb2.ERROR_REASON_TABLE_FULL, "every seat is taken: choose another table")
+    raise IllegalNow(errors_pb2.ERROR_REASON_TABLE_FULL, "every seat is taken or reserved: choose another table")
 
 
 def _check_seat(table: Table, number: int) -> None:

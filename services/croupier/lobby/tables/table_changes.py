@@ -2,7 +2,7 @@
 
 A player who has a seat at a forming table keeps it from others. So a seat at a public table falls free if its player
 is not ready for two minutes in all, not counting the time before another player's change made them get ready again.
-The host keeps the seat.
+The host keeps the seat. A reserved seat falls free a minute after the table was created.
 """
 
 from collections.abc import Mapping
@@ -14,6 +14,7 @@ from croupier.runtime.errors import LimitReached
 from croupier_api.v1 import errors_pb2
 
 IDLE_MILLISECONDS = 120_000
+RESERVED_MILLISECONDS = 60_000
 
 
 class ChangeRate(NamedTuple):
@@ -48,25 +49,34 @@ def next_version(table: Table, changed: Table, now: int, player_id: str) -> Tabl
 
 
 def frees_at(table: Table) -> int | None:
-    """Return the time at which a seat falls free, in milliseconds since 1970 UTC; None if all players are ready."""
-    if table.state is not TableState.FORMING or not table.access.is_public:
-        return None
-    times = (_idle_at(seat) for seat in table.seats if seat.player_id != table.host_player_id)
-    return min((time for time in times if time), default=None)
+    """Return the time at which a seat falls free, in milliseconds since 1970 UTC; None if none does."""
+    return min((time for seat in table.seats if (time := _frees_at(table, seat))), default=None)
 
 
 def without_idle_players(table: Table, now: int) -> Table:
-    """Return a table without the players whose seats have fallen free; the others stay ready."""
-    if (frees := frees_at(table)) is None or frees > now:
-        return table
-    is_idle = (0 < _idle_at(seat) <= now and seat.player_id != table.host_player_id for seat in table.seats)
-    seats = (FREE_SEAT if idle else seat for idle, seat in zip(is_idle, table.seats, strict=True))
+    """Return a table without the players and reservations whose seats have fallen free; the others stay ready."""
+    return replace(table, seats=tuple(_freed(table, seat, now) for seat in table.seats))
+
+
+def without_reservations(table: Table, now: int) -> Table:
+    """Return a table without the reservations that have ended; housekeeping may not have removed them yet."""
+    seats = (_freed(table, seat, now) if seat.reserved_player_id else seat for seat in table.seats)
     return replace(table, seats=tuple(seats))
 
 
-def _idle_at(seat: Seat) -> int:
-    """Return the time at which a seat falls free, 0 if its player is ready or it has none."""
-    return seat.unready_since + IDLE_MILLISECONDS - seat.unready_milliseconds if seat.unready_since else 0
+def _freed(table: Table, seat: Seat, now: int) -> Seat:
+    return FREE_SEAT if 0 < _frees_at(table, seat) <= now else seat
+
+
+def _frees_at(table: Table, seat: Seat) -> int:
+    """Return the time at which a seat falls free, 0 if it does not."""
+    if table.state is not TableState.FORMING:
+        return 0
+    if seat.reserved_player_id:
+        return table.created_milliseconds + RESERVED_MILLISECONDS
+    if not table.access.is_public or not seat.unready_since or seat.player_id == table.host_player_id:
+        return 0
+    return seat.unready_since + IDLE_MILLISECONDS - seat.unready_milliseconds
 
 
 def _timed(was: Seat | None, seat: Seat, now: int, player_id: str) -> Seat:

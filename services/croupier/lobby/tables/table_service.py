@@ -3,20 +3,24 @@
 import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 from croupier.lobby.accounts.players import Player, new_id
 from croupier.lobby.feed.subscriptions import TableFeed
 from croupier.lobby.storage.presence_store import Seen
-from croupier.lobby.storage.table_store import InviteCodeTaken, TableStore
+from croupier.lobby.storage.table_store import InviteCodeTaken, TableChanged, TableStore
 from croupier.lobby.tables import forming_table
-from croupier.lobby.tables.engine_port import EnginePort, Preparation
+from croupier.lobby.tables.engine_port import EnginePort
 from croupier.lobby.tables.forming_table import ENDED, FREE_SEAT, OptionValue, Table, TableState, TimeControl
 from croupier.lobby.tables.games import GameRegistry
 from croupier.lobby.tables.presence import Presence
+from croupier.lobby.tables.rematch import check_finished, has_ended, join_next, next_table
+from croupier.lobby.tables.table_changes import next_version, without_reservations
 from croupier.lobby.tables.table_opener import TableOpener
-from croupier.lobby.tables.table_updater import TableUpdater
+from croupier.lobby.tables.table_updater import TableUpdater, table_busy
 from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.table_access import TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
@@ -27,6 +31,7 @@ CODE_LENGTH = 8
 CODE_ATTEMPTS = 5
 FORMING = (TableState.FORMING, TableState.OPENING)
 PAGE_SIZE = 200
+REMATCH_ATTEMPTS = 5
 MAX_PAGE_READS = 4
 """Of all streams at a time, so that calls find free connections however many streams begin at once."""
 
@@ -66,23 +71,10 @@ class TableService:
 
     async def create(self, host: Player, spec: TableSpec, network: str = "") -> Table:
         """Create a table and seat its host, who calls from a network."""
-        await self.store.check_limits(host.player_id, network)
-        table_id = new_id(self.source)
-        preparation = await self.engine.prepare_table(
-            table_id, spec.game, spec.seat_count, spec.options, spec.time_control, network
-        )
-        try:
-            return await self._add(host, spec, table_id, preparation, network)
-        except LimitReached:
-            # After any other failure the table may be stored; the engine then deletes the prepared one by age.
-            self.updater.discard(table_id)
-            raise
-
-    async def _add(self, host: Player, spec: TableSpec, table_id: str, preparation: Preparation, network: str) -> Table:
         now, free = self.clock(), [FREE_SEAT] * spec.seat_count
         requested = Table(
-            table_id=table_id,
-            state=TableState.PREPARING,
+            table_id=new_id(self.source),
+            state=TableState.FORMING,
             game=spec.game,
             options=spec.options,
             time_control=spec.time_control,
@@ -93,15 +85,66 @@ class TableService:
             updated_milliseconds=now,
             network=network,
         )
-        created = preparation.applied_to(requested, TableState.FORMING)
+        return await self._create(requested)
 
+    async def rematch(self, player: Player, table_id: str, network: str = "") -> tuple[Table, bool]:
+        """Take a seat of the table that follows a finished one; returns it, and whether this call created it."""
+        change = partial(join_next, player=player)
+        for _ in range(REMATCH_ATTEMPTS):
+            finished = await self._finished(player.player_id, table_id)
+            following = await self.store.get(finished.next_table_id) if finished.next_table_id else None
+            if following is not None and following.state is not TableState.CLOSED:
+                joined = await self._change(player.player_id, following.table_id, change, network)
+                if joined.state is not TableState.CLOSED:
+                    return joined, False
+            else:
+                with suppress(TableChanged):
+                    return await self._create_next(player, finished, network), True
+        raise table_busy()
+
+    async def _create_next(self, host: Player, finished: Table, network: str) -> Table:
+        now = self.clock()
+        requested = next_table(finished, host, new_id(self.source), now, network)
+        followed = next_version(finished, replace(finished, next_table_id=requested.table_id), now, "")
+        table = await self._create(requested, (finished, followed))
+        self.feed.publish(followed)
+        return table
+
+    async def _finished(self, player_id: str, table_id: str) -> Table:
+        """Return a finished table at which a player had a seat; that its game is over may not be stored yet."""
+        table = await self.get(player_id, table_id)
+        if table.state is TableState.PLAYING and table.seat_of(player_id) is not None:
+            await self.opener.finish([table_id])
+            table = await self.get(player_id, table_id)
+        check_finished(table, player_id)
+        return table
+
+    async def _create(self, requested: Table, previous: tuple[Table, Table] | None = None) -> Table:
+        """Prepare and store a table, with the previous one as TableStore.add has it."""
+        await self.store.check_limits(requested.host_player_id, requested.network)
+        preparation = await self.engine.prepare_table(
+            requested.table_id,
+            requested.game,
+            len(requested.seats),
+            requested.options,
+            requested.time_control,
+            requested.network,
+        )
+        try:
+            return await self._add(preparation.applied_to(requested, TableState.FORMING), previous)
+        except (LimitReached, TableChanged):
+            # After any other failure the table may be stored; the engine then deletes the prepared one by age.
+            self.updater.discard(requested.table_id)
+            raise
+
+    async def _add(self, created: Table, previous: tuple[Table, Table] | None) -> Table:
         async def add() -> Table:
-            table = created if spec.access.is_public else replace(created, invite_code=self._invite_code())
-            await self.store.add(table)
+            table = created if created.access.is_public else replace(created, invite_code=self._invite_code())
+            await self.store.add(table, previous)
             return table
 
         table = await _with_free_invite_code(add)
-        self.presence.store.mark_recorded([(table_id, host.player_id)], now)
+        self.presence.store.mark_recorded([(table.table_id, table.host_player_id)], table.created_milliseconds)
         self.feed.publish(table)
         return table
 
@@ -176,17 +219,20 @@ class TableService:
         return await _with_free_invite_code(clear)
 
     async def watch_table(self, viewer_id: str, table_id: str, network: str = "") -> AsyncGenerator[WatchedTable, None]:
-        """Yield a table and its changes until it ends; raises NotFound once the viewer may not see it any more."""
+        """Yield a table and its changes until it ends; raises NotFound once the viewer may not see it any more.
+
+        A finished table ends for its players when another one follows it.
+        """
         with self.feed.subscribe_table(table_id, viewer_id, network) as subscription:
             table = await self.get(viewer_id, table_id)
             subscription.mark_delivered(table)
             yield WatchedTable(table, False)
             yield WatchedTable(None, True)
-            if table.state in ENDED:
+            if has_ended(table, viewer_id):
                 return
             async for changed in subscription.changes():
                 yield WatchedTable(_shown(changed, viewer_id), True)
-                if changed.state in ENDED:
+                if has_ended(changed, viewer_id):
                     return
 
     async def watch_public(self, viewer_id: str, game: str, network: str = "") -> AsyncGenerator[WatchedTable, None]:
@@ -224,7 +270,7 @@ class TableService:
         def marked_change(table: Table) -> Table:
             nonlocal is_changed
             # Marked again after the change: a player who joins is there too.
-            changed = mark(change(mark(table)))
+            changed = mark(change(mark(without_reservations(table, self.clock()))))
             is_changed = changed != table
             return changed
 

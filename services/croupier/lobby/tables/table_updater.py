@@ -51,11 +51,7 @@ class TableUpdater:
                 if changed.state is TableState.CLOSED:
                     self.discard(table_id)
                 return changed
-        raise Unavailable(
-            errors_pb2.ERROR_REASON_TABLE_BUSY,
-            "too many calls change this table at once: try again",
-            retry_after_seconds=0.5,
-        )
+        raise table_busy()
 
     def discard(self, table_id: str) -> None:
         """Discard a table with the next call to the engine."""
@@ -68,3 +64,12 @@ class TableUpdater:
             await self.engine.discard_tables(batch)
             for table_id in batch:
                 self._discarded.pop(table_id, None)
+
+
+def table_busy() -> Unavailable:
+    """Return the error after too many conflicts between changes of a table."""
+    return Unavailable(
+        errors_pb2.ERROR_REASON_TABLE_BUSY,
+        "too many calls change this table at once: try again",
+        retry_after_seconds=0.5,
+    )

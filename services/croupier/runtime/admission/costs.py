@@ -5,6 +5,8 @@ from types import MappingProxyType
 
 PACKAGE = "croupier_api.v1"
 CREATE_TABLE_COST = 20
+REMATCH_COST = 1
+"""Of a call that creates no table."""
 _BY_SERVICE: Mapping[str, Mapping[str, int]] = {
     "LobbyService": {
         # Signing in has a budget of its own, since a network may bring all its players at once.
@@ -22,6 +24,7 @@ _BY_SERVICE: Mapping[str, Mapping[str, int]] = {
         "SetReady": 4,
         "AddBot": 4,
         "ClearSeat": 4,
+        "Rematch": REMATCH_COST,
         "FindMatch": 5,
     },
     "EngineService": {
