@@ -63,6 +63,7 @@ class Caller:
     PATHS: ClassVar[Mapping[str, str]] = {
         "GetTable": "/v1/tables/{}",
         "JoinTable": "/v1/tables/{}:join",
+        "Rematch": "/v1/tables/{}:rematch",
         "GetView": "/v1/tables/{}/view",
         "WatchTable": "/v1/tables/{}/events",
         "GetReplay": "/v1/tables/{}/replay",
@@ -82,7 +83,7 @@ class Caller:
         """Return the reason of the refusal of a call about one table, or ""."""
         path = self.PATHS[call].format(table_id) + (f"?{urlencode({'link': link})}" if link else "")
         with closing(http.client.HTTPConnection(self._address, timeout=TIMEOUT_SECONDS)) as connection:
-            method, body = ("POST", "{}") if call == "JoinTable" else ("GET", None)
+            method, body = ("POST", "{}") if call in ("JoinTable", "Rematch") else ("GET", None)
             headers = self._headers | {"content-type": "application/json"}
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
@@ -299,6 +300,33 @@ def check_finished(backend: Backend, kind: str) -> None:
 @each_kind
 def test_a_finished_table(backend: Backend, kind: str) -> None:
     check_finished(backend, kind)
+
+
+@each_kind
+def test_a_finished_table_that_its_players_play_again(backend: Backend, kind: str) -> None:
+    played, is_public = backend.finished[kind], kind in PUBLIC
+    stranger, removed, host = map(backend.caller, ("a stranger", played.removed, played.host))
+    assert stranger.reason("Rematch", played.table_id) == ("NOT_SEATED" if is_public else HIDDEN)
+    assert removed.reason("Rematch", played.table_id) == HIDDEN
+    assert backend.caller(backend.running[kind].host).reason("Rematch", backend.running[kind].table_id) == NOT_FINISHED
+    assert host.reason("Rematch", played.table_id) == ""
+    mate_name = played.host.replace("host", "mate")
+    mate = backend.client(mate_name)
+    finished = mate.get_table(table_id=played.table_id).table
+    following = mate.get_table(table_id=finished.next_table_id).table
+    assert [seat.reserved_player_id for seat in following.seats] == [backend.player_id(mate_name), ""]
+    assert (following.options, following.time_control, following.access) == (
+        finished.options,
+        finished.time_control,
+        finished.access,
+    )
+    assert stranger.reason("GetTable", following.table_id) == expected(is_public)
+    assert removed.reason("GetTable", following.table_id) == HIDDEN
+    for client in (backend.client(played.host), mate):
+        table = client.rematch(table_id=played.table_id).table
+        assert table.table_id == following.table_id
+        table = client.set_ready(table_id=table.table_id).table
+    assert table.state == tables_pb2.TABLE_STATE_PLAYING
 
 
 @pytest.mark.slow

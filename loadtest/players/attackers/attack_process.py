@@ -41,6 +41,7 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "bot_tables": Attack(hoarding.bot_tables, frozenset({"tables"}), 1),
         "endless_games": Attack(hoarding.endless_games, frozenset({"table_changes"}), 3),
         "left_seats": Attack(hoarding.left_seats, frozenset({"seat_requests"}), 5),
+        "rematches": Attack(hoarding.rematches, CALLS, 5),
         "private_tables": Attack(reading.private_tables, frozenset({"UNKNOWN_TABLE", "INVALID_LINK"}), 0.5),
     }
 )

@@ -208,17 +208,21 @@ async def _play(attacker: Attacker, client: AttackClient, table_id: str) -> None
     outcomes: Collection[str] = ()
     while "TABLE_FINISHED" not in outcomes:
         await attacker.pause()
-        action = DRAW
-        if "ILLEGAL_ACTION" in outcomes:
-            view = await attacker.call(client, engine_pb2.GetViewRequest(table_id=table_id))
-            legal = view.message.snapshot.legal_actions if view.message is not None else actions_pb2.LegalActions()
-            if legal.actions:
-                action = legal.actions[0]
-            elif legal.choices:
-                choice = legal.choices[0]
-                cards = choice.cards.cards[: choice.cards.min_cards]
-                action = complete_choice(choice, cards=cards, suit=choice.suits[0])
+        action = await _legal_action(attacker, client, table_id) if "ILLEGAL_ACTION" in outcomes else DRAW
         outcomes = await asyncio.gather(*(_act(attacker, client, table_id, action) for _ in range(ACTIONS_AT_ONCE)))
+
+
+async def _legal_action(attacker: Attacker, client: AttackClient, table_id: str) -> actions_pb2.Action:
+    """Return a legal action of the player's view, DRAW if it has none."""
+    view = await attacker.call(client, engine_pb2.GetViewRequest(table_id=table_id))
+    legal = view.message.snapshot.legal_actions if view.message is not None else actions_pb2.LegalActions()
+    if legal.actions:
+        return legal.actions[0]
+    if legal.choices:
+        choice = legal.choices[0]
+        cards = choice.cards.cards[: choice.cards.min_cards]
+        return complete_choice(choice, cards=cards, suit=choice.suits[0])
+    return DRAW
 
 
 async def _act(attacker: Attacker, client: AttackClient, table_id: str, action: actions_pb2.Action) -> str:
@@ -235,6 +239,20 @@ async def _act(attacker: Attacker, client: AttackClient, table_id: str, action: 
         elif outcome not in LIMITS:
             count_refused_action(attacker.measures, outcome)
     return outcome
+
+
+async def rematches(attacker: Attacker) -> None:
+    """Play a game, and then let table after table follow it, and leave each."""
+    clients, table_id, outcome = await attacker.sign_in(1), "", ""
+    async for client in attacker.turns(clients):
+        if not table_id:
+            table_id = await open_table(attacker, [client], ENDLESS_TABLE)
+        elif outcome != "TABLE_FINISHED":
+            outcome = await _act(attacker, client, table_id, await _legal_action(attacker, client, table_id))
+        else:
+            answer = await attacker.call(client, lobby_pb2.RematchRequest(table_id=table_id))
+            if answer.message is not None:
+                await attacker.call(client, lobby_pb2.LeaveTableRequest(table_id=answer.message.table.table_id))
 
 
 async def left_seats(attacker: Attacker) -> None:
