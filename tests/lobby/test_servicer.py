@@ -101,7 +101,10 @@ async def test_from_sign_in_to_the_first_deal(harness: LobbyHarness, engine: Fak
     table = (await ada.call("CreateTable", create)).table
     assert (table.state, table.access, table.rules_version) == (tables_pb2.TABLE_STATE_FORMING, ACCESS, 7)
     assert table.time_control == tables_pb2.TimeControl(
-        action_time=Duration(seconds=7), reserve_time=Duration(seconds=60), bot_delay=Duration(nanos=8_000_000)
+        action_time=Duration(seconds=7),
+        reserve_time=Duration(seconds=60),
+        bot_delay=Duration(nanos=8_000_000),
+        away_time=Duration(seconds=3),
     )
     assert MessageToDict(table.options) == {"rounds": 3}
     assert table.host_player_id == ada.player_id

@@ -50,7 +50,7 @@ class EngineMetrics:
         self.resumes = counter("croupier_resumes", "Streams that resumed after a sequence.")
         self.slow_readers = counter("croupier_slow_readers_closed", "Streams closed because they were read too slowly.")
         self.clock_expiries = counter(
-            "croupier_clock_expiries", "Actions of the engine for seats whose time ran out or whose players left.", ["game"]
+            "croupier_clock_expiries", "Actions for seats whose time ran out or whose players left.", ["game"]
         )
         self.thinking_seconds = histogram(
             "croupier_thinking_seconds",
