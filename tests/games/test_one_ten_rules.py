@@ -39,7 +39,7 @@ def test_110_OPT_1_110_D2_ten_cards_need_enough_cards(seats: int, decks: int) ->
         return
     assert seats > 4
     assert decks == 1
-    with pytest.raises(InvalidOption, match="expected auto, 5, or decks 2") as refused:
+    with pytest.raises(InvalidOption, match="with decks 1: expected decks 2") as refused:
         resolve_options(ONE_TEN, seats, options)
     assert refused.value.option == "hand_size"
 

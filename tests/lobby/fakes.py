@@ -101,9 +101,9 @@ class FakeEngine:
         """What the stream of ended tables yields; None ends it."""
         self.resumed_at: list[int] = []
 
-    async def describe_games(self) -> tuple[GameDescription, ...]:
+    async def describe_games(self, seat_count: int = 0) -> tuple[GameDescription, ...]:
         self._begin("describe_games")
-        return GAMES
+        return tuple(game for game in GAMES if not seat_count or game.has_seats(seat_count))
 
     async def prepare_table(
         self,
@@ -166,7 +166,7 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
         self._engine = engine
 
     async def DescribeGames(self, request: pb.DescribeGamesRequest, context: Any) -> pb.DescribeGamesResponse:
-        games = await self._engine.describe_games()
+        games = await self._engine.describe_games(request.seat_count)
         return pb.DescribeGamesResponse(games=[codec.encode_game(game) for game in games])
 
     async def PrepareTable(self, request: pb.PrepareTableRequest, context: Any) -> pb.PrepareTableResponse:

@@ -97,6 +97,7 @@ TIME_CONTROL = tables_pb2.TimeControl(action_time=Duration(seconds=7), bot_delay
 async def test_from_sign_in_to_the_first_deal(harness: LobbyHarness, engine: FakeEngine) -> None:
     ada, bob = await harness.sign_in(1), await harness.sign_in(2)
     assert (await ada.call("ListGames", pb.ListGamesRequest())).games == [*GAME_MESSAGES]
+    assert (await ada.call("ListGames", pb.ListGamesRequest(seat_count=5))).games == [GAME_MESSAGES[0]]
     create = pb.CreateTableRequest(game="pairs", seat_count=3, access=ACCESS, time_control=TIME_CONTROL)
     table = (await ada.call("CreateTable", create)).table
     assert (table.state, table.access, table.rules_version) == (tables_pb2.TABLE_STATE_FORMING, ACCESS, 7)

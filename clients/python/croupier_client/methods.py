@@ -29,9 +29,9 @@ class ServiceMethods:
     """The RPCs of the three services, by their names; each returns its response message and raises CroupierError."""
 
     @Unary
-    def list_games(self) -> Rpc[lobby_pb2.ListGamesResponse]:
-        """Return the games with their seats and options."""
-        return Rpc(Service.LOBBY, lobby_pb2.ListGamesRequest(), lobby_pb2.ListGamesResponse)
+    def list_games(self, *, seat_count: int = 0) -> Rpc[lobby_pb2.ListGamesResponse]:
+        """Return the games with their seats and options; with `seat_count`, those of so many seats, and exactly."""
+        return Rpc(Service.LOBBY, lobby_pb2.ListGamesRequest(seat_count=seat_count), lobby_pb2.ListGamesResponse)
 
     @Unary
     def create_table(

@@ -72,7 +72,9 @@ class GameDescription(_message.Message):
     """The version of the rules that new tables have."""
     @_builtins.property
     def options(self) -> _containers.RepeatedCompositeFieldContainer[Global___OptionDescription]:
-        """The options. A range or default that depends on the number of seats is that of the greatest number."""
+        """The options, exactly as CreateTable takes them with the seat_count of the request; without one, with max_seats. With
+        fewer seats it may take other values.
+        """
 
     @_builtins.property
     def bots(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -174,7 +176,7 @@ Global___Team: _TypeAlias = Team  # noqa: Y015
 
 @_typing.final
 class OptionDescription(_message.Message):
-    """An option of a game."""
+    """An option of a game. It is independent of other options, except for its requirements."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -183,6 +185,7 @@ class OptionDescription(_message.Message):
     FLAG_FIELD_NUMBER: _builtins.int
     INTEGER_RANGE_FIELD_NUMBER: _builtins.int
     CHOICE_FIELD_NUMBER: _builtins.int
+    REQUIREMENTS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name, in lower case with underscores."""
     meaning: _builtins.str
@@ -199,6 +202,10 @@ class OptionDescription(_message.Message):
     def choice(self) -> Global___ChoiceOption:
         """One value of a list."""
 
+    @_builtins.property
+    def requirements(self) -> _containers.RepeatedCompositeFieldContainer[Global___OptionRequirement]:
+        """The values that are allowed only with a certain value of another option."""
+
     def __init__(
         self,
         *,
@@ -207,16 +214,51 @@ class OptionDescription(_message.Message):
         flag: Global___FlagOption | None = ...,
         integer_range: Global___RangeOption | None = ...,
         choice: Global___ChoiceOption | None = ...,
+        requirements: _abc.Iterable[Global___OptionRequirement] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "flag", b"flag", "integer_range", b"integer_range", "values", b"values"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "flag", b"flag", "integer_range", b"integer_range", "meaning", b"meaning", "name", b"name", "values", b"values"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "flag", b"flag", "integer_range", b"integer_range", "meaning", b"meaning", "name", b"name", "requirements", b"requirements", "values", b"values"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_values: _TypeAlias = _typing.Literal["flag", "integer_range", "choice"]  # noqa: Y015
     _WhichOneofArgType_values: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_values) -> _WhichOneofReturnType_values | None: ...
 
 Global___OptionDescription: _TypeAlias = OptionDescription  # noqa: Y015
+
+@_typing.final
+class OptionRequirement(_message.Message):
+    """A requirement of a value: another option has a certain value, given or by default."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VALUE_FIELD_NUMBER: _builtins.int
+    OPTION_FIELD_NUMBER: _builtins.int
+    OPTION_VALUE_FIELD_NUMBER: _builtins.int
+    option: _builtins.str
+    """The name of the other option."""
+    @_builtins.property
+    def value(self) -> _struct_pb2.Value:
+        """The value that is allowed only then."""
+
+    @_builtins.property
+    def option_value(self) -> _struct_pb2.Value:
+        """The value of the other option."""
+
+    def __init__(
+        self,
+        *,
+        value: _struct_pb2.Value | None = ...,
+        option: _builtins.str = ...,
+        option_value: _struct_pb2.Value | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["option_value", b"option_value", "value", b"value"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["option", b"option", "option_value", b"option_value", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OptionRequirement: _TypeAlias = OptionRequirement  # noqa: Y015
 
 @_typing.final
 class FlagOption(_message.Message):

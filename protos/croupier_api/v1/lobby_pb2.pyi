@@ -197,12 +197,19 @@ class ListGamesRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    SEAT_COUNT_FIELD_NUMBER: _builtins.int
+    seat_count: _builtins.int
+    """The number of seats for which the options are described, exactly as CreateTable then takes them; 0 for the greatest
+    number of each game. A game that cannot be played by so many is left out.
+    """
     def __init__(
         self,
+        *,
+        seat_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seat_count", b"seat_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -249,8 +256,8 @@ class CreateTableRequest(_message.Message):
     """The number of seats, from min_seats to max_seats of the game."""
     @_builtins.property
     def options(self) -> _struct_pb2.Struct:
-        """The options that differ from the defaults, by name: booleans, integers and strings as GameDescription.options says;
-        unset for defaults.
+        """The options that differ from the defaults, by name: booleans, integers and strings as ListGames describes them for
+        this seat_count; unset for defaults.
         """
 
     @_builtins.property

@@ -128,7 +128,7 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListGames(self, request, context):
-        """Lists the games that can be played.
+        """Lists the games that can be played, with a number of seats those that can be played by so many.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

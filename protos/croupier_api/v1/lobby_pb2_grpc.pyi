@@ -40,7 +40,7 @@ class LobbyServiceStub:
     RefreshToken: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.RefreshTokenRequest, _lobby_pb2.RefreshTokenResponse]
     """Exchanges a refresh token for new tokens. A refresh token is valid once."""
     ListGames: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.ListGamesRequest, _lobby_pb2.ListGamesResponse]
-    """Lists the games that can be played."""
+    """Lists the games that can be played, with a number of seats those that can be played by so many."""
     CreateTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.CreateTableRequest, _lobby_pb2.CreateTableResponse]
     """Creates a table. The caller becomes its host and takes seat 0."""
     GetTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.GetTableRequest, _lobby_pb2.GetTableResponse]
@@ -95,7 +95,7 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     RefreshToken: _aio.UnaryUnaryMultiCallable[_lobby_pb2.RefreshTokenRequest, _lobby_pb2.RefreshTokenResponse]  # type: ignore[assignment]
     """Exchanges a refresh token for new tokens. A refresh token is valid once."""
     ListGames: _aio.UnaryUnaryMultiCallable[_lobby_pb2.ListGamesRequest, _lobby_pb2.ListGamesResponse]  # type: ignore[assignment]
-    """Lists the games that can be played."""
+    """Lists the games that can be played, with a number of seats those that can be played by so many."""
     CreateTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.CreateTableRequest, _lobby_pb2.CreateTableResponse]  # type: ignore[assignment]
     """Creates a table. The caller becomes its host and takes seat 0."""
     GetTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.GetTableRequest, _lobby_pb2.GetTableResponse]  # type: ignore[assignment]
@@ -165,7 +165,7 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lobby_pb2.ListGamesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.ListGamesResponse, _abc.Awaitable[_lobby_pb2.ListGamesResponse]]:
-        """Lists the games that can be played."""
+        """Lists the games that can be played, with a number of seats those that can be played by so many."""
 
     @_abc_1.abstractmethod
     def CreateTable(

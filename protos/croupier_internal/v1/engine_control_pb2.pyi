@@ -27,12 +27,17 @@ class DescribeGamesRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    SEAT_COUNT_FIELD_NUMBER: _builtins.int
+    seat_count: _builtins.int
+    """The number of seats for which the options are described; 0 for the greatest number of each game."""
     def __init__(
         self,
+        *,
+        seat_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seat_count", b"seat_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -72,7 +72,7 @@ class EngineControlServiceServicer:
     """
 
     def DescribeGames(self, request, context):
-        """Returns the games with their seats and options.
+        """Returns the games with their seats and options, with a number of seats those that can be played by so many.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -34,7 +34,7 @@ class EngineControlServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> EngineControlServiceAsyncStub: ...
     DescribeGames: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.DescribeGamesRequest, _engine_control_pb2.DescribeGamesResponse]
-    """Returns the games with their seats and options."""
+    """Returns the games with their seats and options, with a number of seats those that can be played by so many."""
     PrepareTable: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.PrepareTableRequest, _engine_control_pb2.PrepareTableResponse]
     """Validates a table, and commits to its secret seed. Idempotent by table."""
     OpenTable: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.OpenTableRequest, _engine_control_pb2.OpenTableResponse]
@@ -54,7 +54,7 @@ class EngineControlServiceAsyncStub(EngineControlServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     DescribeGames: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.DescribeGamesRequest, _engine_control_pb2.DescribeGamesResponse]  # type: ignore[assignment]
-    """Returns the games with their seats and options."""
+    """Returns the games with their seats and options, with a number of seats those that can be played by so many."""
     PrepareTable: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.PrepareTableRequest, _engine_control_pb2.PrepareTableResponse]  # type: ignore[assignment]
     """Validates a table, and commits to its secret seed. Idempotent by table."""
     OpenTable: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.OpenTableRequest, _engine_control_pb2.OpenTableResponse]  # type: ignore[assignment]
@@ -77,7 +77,7 @@ class EngineControlServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _engine_control_pb2.DescribeGamesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_engine_control_pb2.DescribeGamesResponse, _abc.Awaitable[_engine_control_pb2.DescribeGamesResponse]]:
-        """Returns the games with their seats and options."""
+        """Returns the games with their seats and options, with a number of seats those that can be played by so many."""
 
     @_abc_1.abstractmethod
     def PrepareTable(

@@ -109,6 +109,14 @@ OptionValue: TypeAlias = bool | int | str
 OptionValues: TypeAlias = Mapping[str, OptionValue]
 
 
+class Requirement(NamedTuple):
+    """A value of an option that is allowed only with a certain value of another option."""
+
+    value: OptionValue
+    other: str
+    other_value: OptionValue
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """An option of a game as people read it: allowed values are listed, or are the range lowest..highest."""
@@ -117,6 +125,7 @@ class Option:
     default: OptionValue
     allowed: tuple[OptionValue, ...] | range
     meaning: str
+    requirements: tuple[Requirement, ...] = ()
 
     @property
     def type_name(self) -> str:
@@ -127,6 +136,13 @@ class Option:
         """Raise InvalidOption unless the value has the option's type and is allowed."""
         if type(value) is not type(self.default) or value not in self.allowed:
             raise InvalidOption(self.name, f"invalid {self.name} {value!r}: expected {self.allowed_text()}")
+
+    def check_requirements(self, resolved: OptionValues) -> None:
+        """Raise InvalidOption unless the resolved options have what this option's value requires."""
+        for value, other, other_value in self.requirements:
+            if resolved[self.name] == value and resolved[other] != other_value:
+                found, expected = f"{other} {resolved[other]!r}", f"{other} {other_value!r}"
+                raise InvalidOption(self.name, f"invalid {self.name} {value!r} with {found}: expected {expected}")
 
     def allowed_text(self) -> str:
         """Return what is allowed, for example "an integer from 1 to 9"."""
@@ -176,7 +192,7 @@ class Rules(ABC, Generic[S]):
 
     @abstractmethod
     def options(self, seats: int) -> tuple[Option, ...]:
-        """Return every option with what is allowed for this number of seats."""
+        """Return every option with what is allowed for this number of seats; the defaults are allowed together."""
 
     @abstractmethod
     def new(self, seats: int, options: OptionValues) -> S:
@@ -239,9 +255,6 @@ class Rules(ABC, Generic[S]):
     def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:  # noqa: ARG002 - for games with teams
         """Return the teams at this number of seats, each seat in exactly one; empty if each seat plays for itself."""
         return ()
-
-    def check(self, seats: int, options: OptionValues) -> None:
-        """Raise InvalidOption for resolved options that are impossible together."""
 
     def agree(self, state: S, proposal: str, /) -> tuple[S, tuple[Fact, ...]]:
         """Return the next state and what became known, after all agreed on one of the game's proposals.
@@ -326,5 +339,6 @@ def resolve_options(game: Game, seats: int, given: OptionValues) -> dict[str, Op
             raise InvalidOption(name, f"invalid option {name!r}: expected one of {', '.join(options)}")
         options[name].check(value)
     resolved = {name: given.get(name, option.default) for name, option in options.items()}
-    game.check(seats, resolved)
+    for option in options.values():
+        option.check_requirements(resolved)
     return resolved

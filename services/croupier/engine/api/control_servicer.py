@@ -43,8 +43,10 @@ class EngineControlServicer:
         engine_control_pb2_grpc.add_EngineControlServiceServicer_to_server(cast("Any", self), server)
 
     async def DescribeGames(self, request: pb.DescribeGamesRequest, call: Call) -> pb.DescribeGamesResponse:
-        """Return the games with their seats and options."""
-        return pb.DescribeGamesResponse(games=[encode_game(game) for game in GAMES.values()])
+        """Return the games with their seats and options, with a number of seats those that have it."""
+        seats = request.seat_count
+        games = (game for game in GAMES.values() if not seats or seats in game.seats)
+        return pb.DescribeGamesResponse(games=[encode_game(game, seats) for game in games])
 
     async def PrepareTable(self, request: pb.PrepareTableRequest, call: Call) -> pb.PrepareTableResponse:
         """Check a table and commit to its seed."""

@@ -133,8 +133,8 @@ def encode_table(config: TableConfig, is_over: bool) -> tables_pb2.PlayedTable:
 # Games
 
 
-def encode_game(game: Game) -> games_pb2.GameDescription:
-    """Return the description of a game, with its options for the maximum of seats."""
+def encode_game(game: Game, seats: int = 0) -> games_pb2.GameDescription:
+    """Return the description of a game, with its options for a number of seats, by default the greatest."""
     proposals = [games_pb2.ProposalDescription(name=name, meaning=text) for name, text in game.proposals.items()]
     return games_pb2.GameDescription(
         game=game.id,
@@ -143,7 +143,7 @@ def encode_game(game: Game) -> games_pb2.GameDescription:
         min_seats=game.seats.start,
         max_seats=game.seats.stop - 1,
         rules_version=game.rules_version,
-        options=[_encode_option(option) for option in game.options(game.seats.stop - 1)],
+        options=[_encode_option(option) for option in game.options(seats or game.seats.stop - 1)],
         bots=list(bots_of(game)),
         display_names={
             LIMIT_REASON: "the table has reached its limit",
@@ -167,7 +167,13 @@ def _encode_face(face: CardFace) -> cards_pb2.CardFace:
 
 
 def _encode_option(option: Option) -> games_pb2.OptionDescription:
-    message = games_pb2.OptionDescription(name=option.name, meaning=option.meaning)
+    requirements = [
+        games_pb2.OptionRequirement(
+            value=_encode_option_value(value), option=other, option_value=_encode_option_value(other_value)
+        )
+        for value, other, other_value in option.requirements
+    ]
+    message = games_pb2.OptionDescription(name=option.name, meaning=option.meaning, requirements=requirements)
     if isinstance(option.default, bool):
         message.flag.CopyFrom(games_pb2.FlagOption(default_value=option.default))
     elif isinstance(option.allowed, range) and isinstance(option.default, int):

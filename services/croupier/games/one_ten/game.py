@@ -8,7 +8,7 @@ from croupier.games.actions import Action
 from croupier.games.bots import random_legal
 from croupier.games.cards import notation
 from croupier.games.facts import Fact, Ranking, Seat
-from croupier.games.interface import Option
+from croupier.games.interface import Option, Requirement
 from croupier.games.one_ten import bidding, determinization, kitty, scoring, tricks, view
 from croupier.games.one_ten.bots import sensible
 from croupier.games.one_ten.state import OneTenOptions, OneTenState, Progress, before_first_deal, has_enough_cards
@@ -35,10 +35,11 @@ class OneTen(interface.Rules[OneTenState]):
         }
     )
 
-    def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - the same for all
-        """Return every option (110-OPT-1)."""
+    def options(self, seats: int) -> tuple[Option, ...]:
+        """Return every option; ten cards in each hand need enough packs, and two are enough (110-OPT-1)."""
+        packs = () if has_enough_cards(seats, 1) else (Requirement("10", "decks", 2),)
         return (
-            Option("hand_size", "auto", ("auto", "5", "10"), "cards in a hand, which is tricks in a round"),
+            Option("hand_size", "auto", ("auto", "5", "10"), "cards in a hand, which is tricks in a round", packs),
             Option("decks", 1, (1, 2), "packs of 53 cards shuffled together"),
             Option("bid_ladder", "short", ("short", "round_max", "long"), "the amounts that may be bid"),
             Option("dealer_match", "wins", ("wins", "holds"), "whether a match by the dealer ends the bidding"),
@@ -50,14 +51,6 @@ class OneTen(interface.Rules[OneTenState]):
             Option("bonus_forfeit", "bid", ("bid", "score"), "whether a bid or a score from 85 up forfeits the bonus"),
             Option("max_rounds", 0, range(1001), "rounds after which the game ends at the latest, 0 for no limit"),
         )
-
-    def check(self, seats: int, options: interface.OptionValues) -> None:
-        """Raise InvalidOption if the cards do not suffice for ten in each hand; two packs always do (110-OPT-1)."""
-        if options["hand_size"] == "10" and not has_enough_cards(seats, int(options["decks"])):
-            raise interface.InvalidOption(
-                "hand_size",
-                f"invalid hand_size '10' with {seats} seats and one pack: expected auto, 5, or decks 2",
-            )
 
     def new(self, seats: int, options: interface.OptionValues) -> OneTenState:
         """Return the state before the first deal."""

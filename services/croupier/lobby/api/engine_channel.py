@@ -56,8 +56,8 @@ class EngineChannel(EnginePort):
         self._timeout_seconds = timeout_seconds
         self._outages = outages
 
-    async def describe_games(self) -> tuple[GameDescription, ...]:
-        response = await self._call(self._stub.DescribeGames, pb.DescribeGamesRequest())
+    async def describe_games(self, seat_count: int = 0) -> tuple[GameDescription, ...]:
+        response = await self._call(self._stub.DescribeGames, pb.DescribeGamesRequest(seat_count=seat_count))
         return codec.decode_games(response.games)
 
     async def prepare_table(

@@ -76,7 +76,8 @@ class LobbyServicer:
         return pb.RefreshTokenResponse(tokens=codec.encode_tokens(await self.auth.refresh(request.refresh_token)))
 
     async def ListGames(self, request: pb.ListGamesRequest, call: Call) -> pb.ListGamesResponse:
-        return pb.ListGamesResponse(games=[codec.encode_game(game) for game in await self.games.list_games()])
+        games = await self.games.list_games(request.seat_count)
+        return pb.ListGamesResponse(games=map(codec.encode_game, games))
 
     async def CreateTable(self, request: pb.CreateTableRequest, call: Call) -> pb.CreateTableResponse:
         host, spec = _player(call), codec.decode_table_spec(request, self.time_control)

@@ -20,6 +20,10 @@ class GameDescription:
     bots: tuple[str, ...]
     description: bytes
 
+    def has_seats(self, seat_count: int) -> bool:
+        """Return whether the game can be played by so many."""
+        return self.min_seats <= seat_count <= self.max_seats
+
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
@@ -64,8 +68,11 @@ class EnginePort(Protocol):
     Every call raises the ServiceError of a refusal, and Unavailable if the engine does not answer in time.
     """
 
-    async def describe_games(self) -> tuple[GameDescription, ...]:
-        """Return the games in the order to show them."""
+    async def describe_games(self, seat_count: int = 0) -> tuple[GameDescription, ...]:
+        """Return the games in the order to show them, with their options for a number of seats.
+
+        With 0 for the greatest number of each game; otherwise games without this number are left out.
+        """
 
     async def prepare_table(
         self,

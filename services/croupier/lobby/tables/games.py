@@ -1,7 +1,7 @@
 """The games that the engine offers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from croupier.lobby.tables.engine_port import EnginePort, GameDescription
 from croupier.runtime.errors import MalformedRequest, Unavailable, invalid_field
@@ -16,21 +16,28 @@ class GameRegistry:
 
     engine: EnginePort
     clock: Callable[[], int]
-    _games: tuple[GameDescription, ...] = ()
-    _refreshed_milliseconds: int | None = None
+    _described: dict[int, tuple[int, tuple[GameDescription, ...]]] = field(default_factory=dict)
+    """By number of seats the games and the time of their description."""
 
-    async def list_games(self) -> tuple[GameDescription, ...]:
-        """Return the games in the order to show them; raises Unavailable if the engine has never described them."""
+    async def list_games(self, seat_count: int = 0) -> tuple[GameDescription, ...]:
+        """Return the games in the order to show them, with their options for a number of seats.
+
+        With 0 these are the options for the greatest number of each game, otherwise games without this number are left
+        out. Raises Unavailable if the engine has never described them.
+        """
+        if seat_count and not any(game.has_seats(seat_count) for game in await self.list_games()):
+            return ()
         now = self.clock()
+        described, games = self._described.get(seat_count, (None, ()))
         # An age below zero is that of a clock that was set back.
-        if self._refreshed_milliseconds is None or not 0 <= now - self._refreshed_milliseconds < MAX_AGE_MILLISECONDS:
+        if described is None or not 0 <= now - described < MAX_AGE_MILLISECONDS:
             try:
-                self._games = await self.engine.describe_games()
-                self._refreshed_milliseconds = now
+                games = await self.engine.describe_games(seat_count)
+                self._described[seat_count] = now, games
             except Unavailable:
-                if self._refreshed_milliseconds is None:
+                if described is None:
                     raise
-        return self._games
+        return games
 
     async def find(self, game: str) -> GameDescription:
         """Return a game by id; raises MalformedRequest if there is none."""
@@ -46,7 +53,7 @@ class GameRegistry:
     async def check_seat_count(self, game: str, seat_count: int) -> None:
         """Raise MalformedRequest for an unknown game, or a number of seats that it does not have."""
         description = await self.find(game)
-        if not description.min_seats <= seat_count <= description.max_seats:
+        if not description.has_seats(seat_count):
             expected = f"{description.min_seats} to {description.max_seats}"
             raise invalid_field("seat_count", f"invalid seat_count {seat_count}: expected {expected} for {game}")
 
