@@ -86,6 +86,13 @@ def test_every_find_match_has_a_new_request_id_unless_one_is_given() -> None:
     assert third == "mine"
 
 
+def test_a_match_by_preset_and_with_bots_after_a_time_of_zero_too() -> None:
+    match: dict[str, Any] = {"game": "g", "seat_count": 4, "request_id": "mine", "preset": "blitz"}
+    for given, expected in ((None, None), (0, Duration()), (60, Duration(seconds=60))):
+        rpc = build_rpc("find_match", **match, bots_after_seconds=given)
+        assert rpc.request == lobby_pb2.FindMatchRequest(**match, fill_with_bots_after=expected)
+
+
 def test_join_needs_one_of_id_and_invite_code() -> None:
     assert build_rpc("join_table", invite_code="code").request == lobby_pb2.JoinTableRequest(invite_code="code")
     for ways in ({}, {"table_id": "t", "invite_code": "c"}):

@@ -45,6 +45,14 @@ def test_the_page_has_every_option_with_its_default(game: Game) -> None:
 
 
 @every_game
+def test_the_page_has_every_preset_with_its_options(game: Game) -> None:
+    for preset in game.presets:
+        assert f"`{preset.name}`" in page(game)
+        for name, value in preset.options.items():
+            assert f"`{name}` {value}" in page(game)
+
+
+@every_game
 def test_worked_positions_perft_numbers_and_playthroughs_are_there(game: Game) -> None:
     worked = {rule for rule in DEFINITION.findall(page(game)) if "-EX-" in rule}
     assert len(worked & covered()) >= MIN_POSITIONS

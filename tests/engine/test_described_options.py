@@ -11,6 +11,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.struct_pb2 import Struct
 
 from croupier.engine.api.control_servicer import EngineControlServicer
+from croupier.games.interface import Game
 from croupier.games.registry import GAMES
 from croupier.runtime.errors import MalformedRequest
 from croupier_api.v1 import games_pb2, tables_pb2
@@ -35,14 +36,20 @@ async def described(servicer: EngineControlServicer, seat_count: int) -> Sequenc
     return (await servicer.DescribeGames(request, call_of("lobby"))).games
 
 
-async def prepared(servicer: EngineControlServicer, game: str, seat_count: int, options: dict[str, Any]) -> Any:
+async def prepared(
+    servicer: EngineControlServicer,
+    game: str,
+    seat_count: int,
+    options: dict[str, Any],
+    times: tables_pb2.TimeControl = TIMES,
+) -> Any:
     """Return all options of a new table, as JSON has them."""
     request = pb.PrepareTableRequest(
         table_id=f"t{next(table_ids)}",
         game=game,
         seat_count=seat_count,
         options=ParseDict(options, Struct()),
-        time_control=TIMES,
+        time_control=times,
     )
     return MessageToDict((await servicer.PrepareTable(request, call_of("lobby"))).options)
 
@@ -153,6 +160,21 @@ async def test_without_a_number_the_options_are_those_of_the_greatest(servicer: 
     assert [game.game for game in games] == list(GAMES)
     for game in games:
         assert game in await described(servicer, game.max_seats)
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.id)
+async def test_every_preset_is_accepted_with_every_number_of_seats(servicer: EngineControlServicer, game: Game) -> None:
+    (described_game,) = [one for one in await described(servicer, 0) if one.game == game.id]
+    presets = {preset.name: preset for preset in described_game.presets}
+    assert len(presets) == len(described_game.presets)
+    assert {"blitz", "slow"} <= set(presets)
+    for seat_count in game.seats:
+        for preset in presets.values():
+            times = tables_pb2.TimeControl(action_time=preset.action_time, reserve_time=preset.reserve_time)
+            times.bot_delay.CopyFrom(Duration())
+            options = MessageToDict(preset.options)
+            resolved = await prepared(servicer, game.id, seat_count, options, times)
+            assert resolved | options == resolved
 
 
 async def test_three_seats_have_three_dealers_and_ten_cards_from_one_pack(servicer: EngineControlServicer) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.json_format import MessageToDict
 from prometheus_client import CollectorRegistry
 
@@ -18,7 +19,7 @@ from croupier.lobby.accounts.players import Player
 from croupier.lobby.api import codec
 from croupier.lobby.assembly import Lobby, assemble
 from croupier.lobby.settings import LobbySettings
-from croupier.lobby.tables.engine_port import EndedTables, EnginePort, GameDescription, Preparation, TableStatus
+from croupier.lobby.tables.engine_port import EndedTables, EnginePort, GameDescription, Preparation, Preset, TableStatus
 from croupier.lobby.tables.forming_table import FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
 from croupier.lobby.tables.table_service import TableSpec
 from croupier.runtime.admission.budget import MILLISECOND, Budget
@@ -33,6 +34,7 @@ from croupier_internal.v1 import engine_control_pb2_grpc
 from tests.waiting import SettlingLoop
 
 TIME_CONTROL = TimeControl(30, 60, 0)
+USUAL = Preset({}, TIME_CONTROL)
 PAIRS = TableSpec("pairs", 2, {}, TIME_CONTROL, OPEN)
 NEAR, FAR = "192.0.2.0/24", "2001:db8:abcd:ef00::/56"
 ALONE = replace(PAIRS, game="alone", seat_count=1)
@@ -57,6 +59,12 @@ GAME_MESSAGES = (
         rules_version=1,
         options=[ROUNDS],
         bots=["clever", "random"],
+        presets=[
+            games_pb2.PresetDescription(
+                name="blitz", options=codec.encode_options({"rounds": 1}), action_time=Duration(seconds=5)
+            ),
+            games_pb2.PresetDescription(name="slow", action_time=Duration(seconds=7200)),
+        ],
         team_layouts=[games_pb2.TeamLayout(seat_count=4, teams=[games_pb2.Team(seats=team) for team in PAIRED])],
     ),
     games_pb2.GameDescription(game="alone", name="Alone", min_seats=1, max_seats=3, rules_version=4),

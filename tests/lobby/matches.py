@@ -26,10 +26,21 @@ async def next_message(stream: AsyncGenerator[Item, None]) -> Item:
 
 
 async def waiting(
-    lobby: Lobby, *players: Player, criteria: MatchCriteria = TWO, request_id: str = "", network: str = ""
+    lobby: Lobby,
+    *players: Player,
+    criteria: MatchCriteria = TWO,
+    request_id: str = "",
+    network: str = "",
+    bots_after: int | None = None,
 ) -> list[Call]:
     """Open the streams of waiting players in this order; the client seed of each is the player's name."""
-    find = partial(lobby.matchmaker.find_match, criteria=criteria, request_id=request_id, network=network)
+    find = partial(
+        lobby.matchmaker.find_match,
+        criteria=criteria,
+        request_id=request_id,
+        network=network,
+        bots_after_seconds=bots_after,
+    )
     calls = [find(player, client_seed=player.name.encode()) for player in players]
     for call in calls:
         assert (await next_message(call)).table is None

@@ -177,6 +177,8 @@ class ReconnectingPlayers:
     lobbies: Sequence[Lobby]
     random_source: random.Random
 
+    bots_after_seconds: int | None = None
+
     async def seated(self, number: int, criteria: MatchCriteria) -> Table:
         """Return the table of one player, who disconnects a few times."""
         for _ in range(self.random_source.randrange(4)):
@@ -195,7 +197,9 @@ class ReconnectingPlayers:
 
     async def _table(self, lobby: Lobby, number: int, criteria: MatchCriteria) -> Table:
         table = None
-        stream = lobby.matchmaker.find_match(player(number), criteria, b"", f"request of {number}")
+        stream = lobby.matchmaker.find_match(
+            player(number), criteria, b"", f"request of {number}", bots_after_seconds=self.bots_after_seconds
+        )
         async with aclosing(stream):
             async for progress in stream:
                 table = progress.table
@@ -209,6 +213,7 @@ class ReconnectingPlayers:
 PLAYERS_BY_CRITERIA = {
     MatchCriteria("pairs", 2): 16,
     MatchCriteria("pairs", 3): 15,
+    MatchCriteria("pairs", 3, "blitz"): 6,
     MatchCriteria("pairs", 5): 15,
     MatchCriteria("alone", 3): 12,
 }
@@ -242,6 +247,24 @@ async def test_players_who_reconnect_to_three_lobbies_are_seated_once_each(
     assert len(engine.opened) == sum(count // each.seat_count for each, count in PLAYERS_BY_CRITERIA.items())
     together = defaultdict(set)
     for number, table in enumerate(tables):
-        assert MatchCriteria(table.game, len(table.seats)) == wanted[number]
+        assert (table.game, len(table.seats)) == (wanted[number].game, wanted[number].seat_count)
+        assert (table.options.get("rounds") == 1) is bool(wanted[number].preset)
         together[table.table_id].add(player(number).player_id)
     assert together == {table_id: {seat.player_id for seat in seats} for table_id, seats in engine.opened.items()}
+
+
+@on_both_databases
+async def test_players_who_allow_bots_at_three_lobbies_are_seated_once_each(
+    deployment: LobbyDeployment, engine: FakeEngine, seed: int
+) -> None:
+    wanted, random_source = MatchCriteria("pairs", 4), random.Random(seed)
+    async with lobbies(deployment, running=True, housekeeping_seconds=1) as replicas:
+        players = ReconnectingPlayers(replicas, random_source, bots_after_seconds=0)
+        calls = [players.seated(number, wanted) for number in range(18)]
+        tables = await asyncio.wait_for(asyncio.gather(*calls), RECONNECTING_SECONDS)
+    seated_players = Counter(seat.player_id for seats in engine.opened.values() for seat in seats if not seat.bot)
+    assert seated_players == Counter(player(number).player_id for number in range(len(tables)))
+    for number, table in enumerate(tables):
+        seats = engine.opened[table.table_id]
+        assert player(number).player_id in {seat.player_id for seat in seats}
+        assert len(seats) == wanted.seat_count

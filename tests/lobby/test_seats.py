@@ -28,7 +28,7 @@ from tests.lobby.fakes import (
     NEAR,
     PAIRS,
     START,
-    TIME_CONTROL,
+    USUAL,
     FakeClock,
     FakeEngine,
     LobbyDeployment,
@@ -145,12 +145,13 @@ async def test_matches_at_once_keep_the_limit_of_a_network_together(store: Store
             ticket = Ticket(name, name, name, MatchCriteria("pairs", seats), b"", START, network=NEAR)
             await tickets.get_or_create(ticket, name, START)
     matches = (
-        tickets.match(MatchCriteria("pairs", seats), START, partial(matched_table, f"m{seats}", TIME_CONTROL, START))
+        tickets.match(MatchCriteria("pairs", seats), START, partial(matched_table, f"m{seats}", USUAL, "", START))
         for seats in counts
     )
     found = await outcomes(*matches)
     (table,) = [each for each in found if isinstance(each, Table)]
-    assert sum((await tickets.count_waiting(START)).values()) == sum(counts) - len(players_of(table))
+    left = sum(waiting.players for waiting in (await tickets.count_waiting(START)).values())
+    assert left == sum(counts) - len(players_of(table))
 
 
 @on_both_databases

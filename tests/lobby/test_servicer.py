@@ -252,6 +252,7 @@ BAD_TIMES = [
     *(("reserve_time", time) for time in (ENDLESS, Duration(nanos=500_000_000))),
     *(("bot_delay", time) for time in (ENDLESS, Duration(nanos=500_000))),
 ]
+BAD_BOT_TIMES = (ENDLESS, Duration(seconds=601), Duration(seconds=-1), Duration(nanos=500_000_000), Duration(nanos=-1))
 BAD_FIELDS = [
     ("SignIn", pb.SignInRequest(device_secret="short"), "device_secret"),
     ("SignIn", pb.SignInRequest(device_secret="the secret of a device", name="y" * 33), "name"),
@@ -282,6 +283,8 @@ BAD_FIELDS = [
     *(("FindMatch", FIND(seat_count=count), "seat_count") for count in (0, 1, 6)),
     ("FindMatch", FIND(client_seed=b"x" * 65), "client_seed"),
     ("FindMatch", FIND(request_id="x" * 65), "request_id"),
+    *(("FindMatch", FIND(preset=name), "preset") for name in ("bullet", "x" * 65, "é")),
+    *(("FindMatch", FIND(fill_with_bots_after=time), "fill_with_bots_after") for time in BAD_BOT_TIMES),
 ]
 BAD = [
     *((method, request, "INVALID_FIELD", field) for method, request, field in BAD_FIELDS),
@@ -301,6 +304,17 @@ BAD = [
         )
     ),
 ]
+
+
+async def test_a_player_asks_for_a_preset_and_bots(harness: LobbyHarness, engine: FakeEngine) -> None:
+    ada = await harness.sign_in(1)
+    request = FIND(seat_count=3, preset="blitz", fill_with_bots_after=Duration())
+    async for answer in ada.call("FindMatch", request):
+        table = answer.table
+    assert [(seat.player_id, seat.bot) for seat in table.seats] == [(ada.player_id, ""), *[("", "clever")] * 2]
+    assert MessageToDict(table.options) == {"rounds": 1}
+    assert table.time_control.action_time == Duration(seconds=5)
+    assert [*engine.opened] == [table.table_id]
 
 
 async def test_every_bad_request_names_its_field_and_makes_no_table(harness: LobbyHarness) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from croupier.lobby.matchmaking.tickets import MatchCriteria, Ticket, matched_table
+from croupier.lobby.matchmaking.tickets import MatchCriteria, Ticket, Waiting, matched_table
 from croupier.lobby.storage.schema import METADATA
 from croupier.lobby.storage.seat_store import TableLimits
 from croupier.lobby.storage.store import Store
@@ -20,7 +20,7 @@ from croupier.lobby.tables.forming_table import Seat, Table, TableState
 from croupier.runtime.database.database import Database
 from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
 from tests.databases import on_both_databases
-from tests.lobby.fakes import START, forming_table, player
+from tests.lobby.fakes import START, USUAL, forming_table, player
 from tests.query_plans import plan_of, scanned
 
 TWO = MatchCriteria("pairs", 2)
@@ -44,7 +44,7 @@ async def tickets(store: Store) -> TicketStore:
 
 def with_table_id(table_id: str) -> Callable[[Sequence[Ticket]], Table]:
     """Return a function that makes the table of a match."""
-    return partial(matched_table, table_id, forming_table().time_control, START)
+    return partial(matched_table, table_id, USUAL, "", START)
 
 
 @on_both_databases
@@ -85,7 +85,7 @@ async def test_a_match_that_cannot_be_stored_seats_no_player(tables: TableStore,
     await tables.add(taken)
     with pytest.raises(IntegrityError):
         await tickets.match(TWO, START, with_table_id(taken.table_id))
-    assert await tickets.count_waiting(START) == {TWO: 2}
+    assert await tickets.count_waiting(START) == {TWO: Waiting(2)}
     assert await tickets.match(TWO, START, with_table_id("m"))
     assert await tickets.count_waiting(START) == {}
     assert await tickets.match(TWO, START, with_table_id("n")) is None
@@ -101,4 +101,4 @@ async def test_a_match_of_which_another_process_took_a_ticket_seats_no_player(
 
     assert await tickets.match(TWO, START, make_while_another_takes) is None
     assert await tables.get("m") is None
-    assert await tickets.count_waiting(START) == {TWO: 1}
+    assert await tickets.count_waiting(START) == {TWO: Waiting(1)}

@@ -20,7 +20,7 @@ from croupier.lobby.tables.forming_table import (
 )
 from croupier.runtime.errors import IllegalNow, MalformedRequest, NotFound, NotPermitted, ServiceError
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, OPEN, SEATED
-from tests.lobby.fakes import TIME_CONTROL, forming_table, player
+from tests.lobby.fakes import USUAL, forming_table, player
 
 HOST, SECOND, THIRD = (player(number).player_id for number in (1, 2, 3))
 CODE = "NEWC2345"
@@ -220,4 +220,4 @@ def test_names_at_a_table_differ_and_stay() -> None:
 def test_names_of_matched_players_differ() -> None:
     names = enumerate(("Bo", "bo", "Bot 1"))
     tickets = [Ticket(str(number), str(number), name, MatchCriteria("pairs", 3), b"", 0) for number, name in names]
-    assert [seat.name for seat in matched_table("t", TIME_CONTROL, 0, tickets).seats] == ["Bo", "bo 2", "Bot 1 2"]
+    assert [seat.name for seat in matched_table("t", USUAL, "", 0, tickets).seats] == ["Bo", "bo 2", "Bot 1 2"]

@@ -53,7 +53,14 @@ class Client(ClientCore, AsyncCaller):
         return AsyncWatchedTable(self, table_id, link)
 
     async def wait_for_match(
-        self, *, game: str, seat_count: int, client_seed: bytes = b"", request_id: str = ""
+        self,
+        *,
+        game: str,
+        seat_count: int,
+        client_seed: bytes = b"",
+        request_id: str = "",
+        preset: str = "",
+        bots_after_seconds: int | None = None,
     ) -> tables_pb2.Table:
         """Wait until matched with others, and return the table. Cancel it, or use asyncio.timeout, to give up.
 
@@ -62,7 +69,12 @@ class Client(ClientCore, AsyncCaller):
         table = tables_pb2.Table()
         # Read to the end: the lobby counts the table as delivered once the whole stream was received.
         async for answer in self.find_match(
-            game=game, seat_count=seat_count, client_seed=client_seed, request_id=request_id
+            game=game,
+            seat_count=seat_count,
+            client_seed=client_seed,
+            request_id=request_id,
+            preset=preset,
+            bots_after_seconds=bots_after_seconds,
         ):
             table = answer.table
         return table

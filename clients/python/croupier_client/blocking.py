@@ -56,7 +56,14 @@ class BlockingClient(ClientCore, BlockingCaller):
         return BlockingWatchedTable(self, table_id, link)
 
     def wait_for_match(
-        self, *, game: str, seat_count: int, client_seed: bytes = b"", request_id: str = ""
+        self,
+        *,
+        game: str,
+        seat_count: int,
+        client_seed: bytes = b"",
+        request_id: str = "",
+        preset: str = "",
+        bots_after_seconds: int | None = None,
     ) -> tables_pb2.Table:
         """Wait until matched with others, for the `stream_seconds` of the policy, and return the table.
 
@@ -64,7 +71,14 @@ class BlockingClient(ClientCore, BlockingCaller):
         """
         table = tables_pb2.Table()
         # Read to the end: the lobby counts the table as delivered once the whole stream was received.
-        for answer in self.find_match(game=game, seat_count=seat_count, client_seed=client_seed, request_id=request_id):
+        for answer in self.find_match(
+            game=game,
+            seat_count=seat_count,
+            client_seed=client_seed,
+            request_id=request_id,
+            preset=preset,
+            bots_after_seconds=bots_after_seconds,
+        ):
             table = answer.table
         return table
 

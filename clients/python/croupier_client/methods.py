@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.struct_pb2 import Struct
 
 from croupier_api.v1 import actions_pb2, engine_pb2, lobby_pb2, scoring_pb2, tables_pb2
@@ -14,6 +15,10 @@ def encode_options(options: Mapping[str, bool | int | str] | None) -> Struct:
     struct = Struct()
     struct.update(options or {})
     return struct
+
+
+def _duration(seconds: int | None) -> Duration | None:
+    return None if seconds is None else Duration(seconds=seconds)
 
 
 def _has_table(answer: lobby_pb2.FindMatchResponse) -> bool:
@@ -127,15 +132,29 @@ class ServiceMethods:
 
     @Stream
     def find_match(
-        self, *, game: str, seat_count: int, client_seed: bytes = b"", request_id: str = ""
+        self,
+        *,
+        game: str,
+        seat_count: int,
+        client_seed: bytes = b"",
+        request_id: str = "",
+        preset: str = "",
+        bots_after_seconds: int | None = None,
     ) -> Rpc[lobby_pb2.FindMatchResponse]:
         """Wait to be matched with others; the last answer has the table. The same criteria keep their ticket.
 
         A stream that ends without a table is opened again, until the iteration ends. A repeat with the same
-        `request_id` gets the same table, also after a lost answer; by default it is a new one.
+        `request_id` gets the same table, also after a lost answer; by default it is a new one. Options and times are
+        those of a preset of the game, by default the usual ones. After `bots_after_seconds`, 0 to 600, bots take the
+        seats that lack players; by default never.
         """
         request = lobby_pb2.FindMatchRequest(
-            game=game, seat_count=seat_count, client_seed=client_seed, request_id=request_id or new_request_id()
+            game=game,
+            seat_count=seat_count,
+            client_seed=client_seed,
+            request_id=request_id or new_request_id(),
+            preset=preset,
+            fill_with_bots_after=_duration(bots_after_seconds),
         )
         return Rpc(Service.LOBBY, request, lobby_pb2.FindMatchResponse, _has_table)
 

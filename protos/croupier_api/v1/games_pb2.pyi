@@ -6,6 +6,7 @@ Games: descriptions of those that can be played."""
 from collections import abc as _abc
 from croupier_api.v1 import cards_pb2 as _cards_pb2
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf.internal import containers as _containers
@@ -58,6 +59,7 @@ class GameDescription(_message.Message):
     PROPOSALS_FIELD_NUMBER: _builtins.int
     DECK_FIELD_NUMBER: _builtins.int
     TEAM_LAYOUTS_FIELD_NUMBER: _builtins.int
+    PRESETS_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """The id, for example "thulla"."""
     name: _builtins.str
@@ -98,6 +100,10 @@ class GameDescription(_message.Message):
     def team_layouts(self) -> _containers.RepeatedCompositeFieldContainer[Global___TeamLayout]:
         """The teams, by number of seats; a number of seats that is not listed has none."""
 
+    @_builtins.property
+    def presets(self) -> _containers.RepeatedCompositeFieldContainer[Global___PresetDescription]:
+        """The presets, for any number of seats."""
+
     def __init__(
         self,
         *,
@@ -113,14 +119,55 @@ class GameDescription(_message.Message):
         proposals: _abc.Iterable[Global___ProposalDescription] | None = ...,
         deck: _abc.Iterable[_cards_pb2.CardFace] | None = ...,
         team_layouts: _abc.Iterable[Global___TeamLayout] | None = ...,
+        presets: _abc.Iterable[Global___PresetDescription] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "deck", b"deck", "display_names", b"display_names", "game", b"game", "max_seats", b"max_seats", "min_seats", b"min_seats", "name", b"name", "options", b"options", "proposals", b"proposals", "rules_version", b"rules_version", "summary", b"summary", "team_layouts", b"team_layouts"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "deck", b"deck", "display_names", b"display_names", "game", b"game", "max_seats", b"max_seats", "min_seats", b"min_seats", "name", b"name", "options", b"options", "presets", b"presets", "proposals", b"proposals", "rules_version", b"rules_version", "summary", b"summary", "team_layouts", b"team_layouts"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GameDescription: _TypeAlias = GameDescription  # noqa: Y015
+
+@_typing.final
+class PresetDescription(_message.Message):
+    """A preset: options and times under one name. FindMatch takes the name; CreateTable takes the values."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    ACTION_TIME_FIELD_NUMBER: _builtins.int
+    RESERVE_TIME_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The name, in lower case with underscores, for example "blitz"."""
+    @_builtins.property
+    def options(self) -> _struct_pb2.Struct:
+        """The options that differ from the defaults, by name."""
+
+    @_builtins.property
+    def action_time(self) -> _duration_pb2.Duration:
+        """The TimeControl.action_time. Its bot_delay and away_time are the defaults."""
+
+    @_builtins.property
+    def reserve_time(self) -> _duration_pb2.Duration:
+        """The TimeControl.reserve_time."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        options: _struct_pb2.Struct | None = ...,
+        action_time: _duration_pb2.Duration | None = ...,
+        reserve_time: _duration_pb2.Duration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action_time", b"action_time", "options", b"options", "reserve_time", b"reserve_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action_time", b"action_time", "name", b"name", "options", b"options", "reserve_time", b"reserve_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PresetDescription: _TypeAlias = PresetDescription  # noqa: Y015
 
 @_typing.final
 class TeamLayout(_message.Message):

@@ -793,6 +793,8 @@ class FindMatchRequest(_message.Message):
     SEAT_COUNT_FIELD_NUMBER: _builtins.int
     CLIENT_SEED_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
+    PRESET_FIELD_NUMBER: _builtins.int
+    FILL_WITH_BOTS_AFTER_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """The id of the game."""
     seat_count: _builtins.int
@@ -803,6 +805,15 @@ class FindMatchRequest(_message.Message):
     """The id of this request, at most 64 characters that the client chooses. A repeated request returns the same table,
     even if the first answer was lost. If it is empty, a call after the match was found asks for another match.
     """
+    preset: _builtins.str
+    """The name of a preset of the game: its options and times; empty for the default options and times."""
+    @_builtins.property
+    def fill_with_bots_after(self) -> _duration_pb2.Duration:
+        """The time after which the caller is seated with bots if too few players wait, in whole seconds, 0 to 10 min; unset
+        for never. It counts from the first call for this match. Once it is over for one player, all who wait for the same
+        match and have set a time are seated together, and bots of the first kind of the game take the other seats.
+        """
+
     def __init__(
         self,
         *,
@@ -810,10 +821,12 @@ class FindMatchRequest(_message.Message):
         seat_count: _builtins.int = ...,
         client_seed: _builtins.bytes = ...,
         request_id: _builtins.str = ...,
+        preset: _builtins.str = ...,
+        fill_with_bots_after: _duration_pb2.Duration | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["fill_with_bots_after", b"fill_with_bots_after"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_seed", b"client_seed", "game", b"game", "request_id", b"request_id", "seat_count", b"seat_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_seed", b"client_seed", "fill_with_bots_after", b"fill_with_bots_after", "game", b"game", "preset", b"preset", "request_id", b"request_id", "seat_count", b"seat_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -215,11 +215,12 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def FindMatch(self, request, context):
-        """Matches the caller with others for a game and a number of seats, with default options and times. The last message
-        of the stream has the table, whose game has begun. A stream without a match ends after 30 s, without an error and
-        without a table: a call with the same request_id continues, and shows that the caller is still there. So it does if
-        the stream breaks, or ends with UNAUTHENTICATED because the access token of its call has expired: call again with a
-        new one. The caller keeps their place between two calls for 30 s by default, but is not matched until the next one.
+        """Matches the caller with others who ask for the same game, number of seats and preset, in the order of their
+        arrival. The last message of the stream has the table, whose game has begun. A stream without a match ends after
+        30 s, without an error and without a table: a call with the same request_id continues, and shows that the caller is
+        still there. So it does if the stream breaks, or ends with UNAUTHENTICATED because the access token of its call has
+        expired: call again with a new one. The caller keeps their place between two calls for 30 s by default, but is not
+        matched until the next one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -76,11 +76,12 @@ class LobbyServiceStub:
     game, the next caller creates another one.
     """
     FindMatch: _grpc.UnaryStreamMultiCallable[_lobby_pb2.FindMatchRequest, _lobby_pb2.FindMatchResponse]
-    """Matches the caller with others for a game and a number of seats, with default options and times. The last message
-    of the stream has the table, whose game has begun. A stream without a match ends after 30 s, without an error and
-    without a table: a call with the same request_id continues, and shows that the caller is still there. So it does if
-    the stream breaks, or ends with UNAUTHENTICATED because the access token of its call has expired: call again with a
-    new one. The caller keeps their place between two calls for 30 s by default, but is not matched until the next one.
+    """Matches the caller with others who ask for the same game, number of seats and preset, in the order of their
+    arrival. The last message of the stream has the table, whose game has begun. A stream without a match ends after
+    30 s, without an error and without a table: a call with the same request_id continues, and shows that the caller is
+    still there. So it does if the stream breaks, or ends with UNAUTHENTICATED because the access token of its call has
+    expired: call again with a new one. The caller keeps their place between two calls for 30 s by default, but is not
+    matched until the next one.
     """
 
 @_typing.type_check_only
@@ -131,11 +132,12 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     game, the next caller creates another one.
     """
     FindMatch: _aio.UnaryStreamMultiCallable[_lobby_pb2.FindMatchRequest, _lobby_pb2.FindMatchResponse]  # type: ignore[assignment]
-    """Matches the caller with others for a game and a number of seats, with default options and times. The last message
-    of the stream has the table, whose game has begun. A stream without a match ends after 30 s, without an error and
-    without a table: a call with the same request_id continues, and shows that the caller is still there. So it does if
-    the stream breaks, or ends with UNAUTHENTICATED because the access token of its call has expired: call again with a
-    new one. The caller keeps their place between two calls for 30 s by default, but is not matched until the next one.
+    """Matches the caller with others who ask for the same game, number of seats and preset, in the order of their
+    arrival. The last message of the stream has the table, whose game has begun. A stream without a match ends after
+    30 s, without an error and without a table: a call with the same request_id continues, and shows that the caller is
+    still there. So it does if the stream breaks, or ends with UNAUTHENTICATED because the access token of its call has
+    expired: call again with a new one. The caller keeps their place between two calls for 30 s by default, but is not
+    matched until the next one.
     """
 
 class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -267,11 +269,12 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lobby_pb2.FindMatchRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_lobby_pb2.FindMatchResponse], _abc.AsyncIterator[_lobby_pb2.FindMatchResponse]]:
-        """Matches the caller with others for a game and a number of seats, with default options and times. The last message
-        of the stream has the table, whose game has begun. A stream without a match ends after 30 s, without an error and
-        without a table: a call with the same request_id continues, and shows that the caller is still there. So it does if
-        the stream breaks, or ends with UNAUTHENTICATED because the access token of its call has expired: call again with a
-        new one. The caller keeps their place between two calls for 30 s by default, but is not matched until the next one.
+        """Matches the caller with others who ask for the same game, number of seats and preset, in the order of their
+        arrival. The last message of the stream has the table, whose game has begun. A stream without a match ends after
+        30 s, without an error and without a table: a call with the same request_id continues, and shows that the caller is
+        still there. So it does if the stream breaks, or ends with UNAUTHENTICATED because the access token of its call has
+        expired: call again with a new one. The caller keeps their place between two calls for 30 s by default, but is not
+        matched until the next one.
         """
 
 def add_LobbyServiceServicer_to_server(servicer: LobbyServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -152,6 +152,22 @@ class Option:
         return f"{kind} out of {', '.join(map(json.dumps, self.allowed))}"
 
 
+class Preset(NamedTuple):
+    """Options and times under one name, for players who are matched; valid for every number of seats.
+
+    The options are those that differ from the defaults. The times are those of each action, and of the reserve of a
+    seat for the whole game.
+    """
+
+    name: str
+    action_seconds: int
+    reserve_seconds: int
+    options: OptionValues = MappingProxyType({})
+
+
+BLITZ, SLOW = Preset("blitz", 10, 30), Preset("slow", 86_400, 0)
+
+
 class EventRules(NamedTuple):
     """The ids of the rules by which events that no seat makes are refused.
 
@@ -189,6 +205,8 @@ class Rules(ABC, Generic[S]):
     """The cards of the game's own deck; empty for a game with standard cards."""
     proposals: Mapping[str, str] = MappingProxyType({})
     """The proposals that seats can agree on, by name, each with a sentence on its effect."""
+    presets: tuple[Preset, ...] = (BLITZ, SLOW)
+    """The presets, each with another name."""
 
     @abstractmethod
     def options(self, seats: int) -> tuple[Option, ...]:

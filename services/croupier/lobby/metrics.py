@@ -5,7 +5,7 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from croupier.lobby.matchmaking.tickets import MatchCriteria
+from croupier.lobby.matchmaking.tickets import MatchCriteria, Waiting
 from croupier.lobby.tables.forming_table import TableState
 
 
@@ -25,9 +25,13 @@ class LobbyMetrics:
         """Set the number of running tables, by game and state."""
         _show(self.tables, {(game, state.value): count for (game, state), count in counts.items()})
 
-    def show_tickets(self, counts: Mapping[MatchCriteria, int]) -> None:
-        """Set the number of waiting tickets, by criteria."""
-        _show(self.tickets, {(each.game, str(each.seat_count)): count for each, count in counts.items()})
+    def show_tickets(self, tickets: Mapping[MatchCriteria, Waiting]) -> None:
+        """Set the number of waiting tickets, by game and number of seats."""
+        counts = dict[tuple[str, str], int]()
+        for criteria, waiting in tickets.items():
+            labels = (criteria.game, str(criteria.seat_count))
+            counts[labels] = counts.get(labels, 0) + waiting.players
+        _show(self.tickets, counts)
 
 
 def _show(gauge: Gauge, counts: Mapping[tuple[str, str], int]) -> None:

@@ -10,7 +10,7 @@ from croupier.engine.core.fold import ABANDONED, LIMIT_REASON
 from croupier.engine.core.log import AWAY_MILLISECONDS, ClockConfig, SeatConfig, TableConfig
 from croupier.games.cards import CardFace
 from croupier.games.facts import Seat
-from croupier.games.interface import Game, Option, OptionValue
+from croupier.games.interface import Game, Option, OptionValue, Preset
 from croupier.games.registry import bots_of, rules_of
 from croupier.runtime.errors import MalformedRequest, invalid_field
 from croupier.runtime.table_access_codec import encode_access
@@ -157,6 +157,16 @@ def encode_game(game: Game, seats: int = 0) -> games_pb2.GameDescription:
             for count in game.seats
             if (teams := game.teams(count))
         ],
+        presets=map(_encode_preset, game.presets),
+    )
+
+
+def _encode_preset(preset: Preset) -> games_pb2.PresetDescription:
+    return games_pb2.PresetDescription(
+        name=preset.name,
+        options=encode_options(preset.options),
+        action_time=Duration(seconds=preset.action_seconds),
+        reserve_time=Duration(seconds=preset.reserve_seconds),
     )
 
 

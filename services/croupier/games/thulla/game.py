@@ -5,7 +5,7 @@ from types import MappingProxyType
 from croupier.games import interface
 from croupier.games.bots import random_legal
 from croupier.games.facts import Ranking
-from croupier.games.interface import Option
+from croupier.games.interface import BLITZ, SLOW, Option, Preset
 from croupier.games.thulla import determinization, play, scoring, view
 from croupier.games.thulla.bots import sensible
 from croupier.games.thulla.state import Progress, ThullaOptions, ThullaState
@@ -22,6 +22,7 @@ class Thulla(interface.Rules[ThullaState]):
     names = MappingProxyType(
         {"gold": "gold medal", "silver": "silver medal", "bronze": "bronze medal", "waste": "waste pile"}
     )
+    presets = (BLITZ, SLOW, Preset("match", 30, 120, MappingProxyType({"best_of": 3})))
 
     def options(self, seats: int) -> tuple[Option, ...]:
         """Return every option; all are independent (THU-OPT-1)."""

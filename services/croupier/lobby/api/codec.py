@@ -9,7 +9,7 @@ from google.protobuf.struct_pb2 import Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.lobby.accounts.auth import Tokens
-from croupier.lobby.tables.engine_port import GameDescription, Preparation
+from croupier.lobby.tables.engine_port import GameDescription, Preparation, Preset
 from croupier.lobby.tables.forming_table import OptionValue, Seat, Table, TableState, TimeControl
 from croupier.lobby.tables.table_service import TableSpec
 from croupier.runtime.errors import MAX_ID_CHARACTERS, MalformedRequest, decode_id, invalid_field
@@ -20,6 +20,7 @@ from croupier_internal.v1 import engine_control_pb2
 
 MAX_CLIENT_SEED_BYTES = 64
 MAX_OPTIONS = 64
+MAX_BOTS_AFTER_SECONDS = 600
 SLOW_ACTION_SECONDS = 3600
 """From this action time on, a seat whose time ran out keeps it."""
 MAX_MESSAGES = 4000
@@ -63,6 +64,17 @@ def decode_table_spec(request: lobby_pb2.CreateTableRequest, default: TimeContro
         _decode_time_control(request.time_control, default),
         decode_access(request.access, Visibility.PUBLIC),
     )
+
+
+def decode_bots_after(request: lobby_pb2.FindMatchRequest) -> int | None:
+    """Return the seconds after which bots take free seats, None for never; raises MalformedRequest beyond 10 min."""
+    if not request.HasField("fill_with_bots_after"):
+        return None
+    given = request.fill_with_bots_after
+    if given.nanos or not 0 <= given.seconds <= MAX_BOTS_AFTER_SECONDS:
+        expected = f"expected 0 to {MAX_BOTS_AFTER_SECONDS} whole seconds"
+        raise invalid_field("fill_with_bots_after", f"invalid fill_with_bots_after: {expected}")
+    return given.seconds
 
 
 def _decode_options(options: Struct) -> Mapping[str, OptionValue]:
@@ -223,9 +235,21 @@ def decode_preparation(response: engine_control_pb2.PrepareTableResponse) -> Pre
 def decode_games(games: Sequence[games_pb2.GameDescription]) -> tuple[GameDescription, ...]:
     """Return the games as the engine describes them."""
     return tuple(
-        GameDescription(game.game, game.min_seats, game.max_seats, tuple(game.bots), game.SerializeToString())
+        GameDescription(
+            game.game,
+            game.min_seats,
+            game.max_seats,
+            tuple(game.bots),
+            game.SerializeToString(),
+            {preset.name: _decode_preset(preset) for preset in game.presets},
+        )
         for game in games
     )
+
+
+def _decode_preset(preset: games_pb2.PresetDescription) -> Preset:
+    times = tables_pb2.TimeControl(action_time=preset.action_time, reserve_time=preset.reserve_time)
+    return Preset(_decode_options(preset.options), _decode_time_control(times, ZERO_TIME_CONTROL))
 
 
 def encode_game(game: GameDescription) -> games_pb2.GameDescription:

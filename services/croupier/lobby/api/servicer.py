@@ -180,8 +180,10 @@ class LobbyServicer:
     async def FindMatch(self, request: pb.FindMatchRequest, call: Call) -> AsyncIterator[pb.FindMatchResponse]:
         player, seed = _player(call), codec.decode_client_seed(request.client_seed)
         request_id = codec.decode_optional_id("request_id", request.request_id)
-        criteria = MatchCriteria(decode_id("game", request.game), request.seat_count)
-        stream = self.matchmaker.find_match(player, criteria, seed, request_id, call.caller.network)
+        preset = codec.decode_optional_id("preset", request.preset)
+        criteria = MatchCriteria(decode_id("game", request.game), request.seat_count, preset)
+        bots_after = codec.decode_bots_after(request)
+        stream = self.matchmaker.find_match(player, criteria, seed, request_id, call.caller.network, bots_after)
         heard = with_heartbeats(stream, None, lambda progress: progress, _sender(call))
         async with aclosing(self._until_expiry(heard, call.caller)) as until_expiry:
             async for ticket_id, waiting_count, table in until_expiry:

@@ -1,6 +1,7 @@
 """Matchmaking: players with equal criteria are seated together, in the order of their arrival.
 
-Of those who have waited longest, players of different networks are seated together.
+Of those who have waited longest, players of different networks are seated together. If too few wait, bots take the
+other seats once a player has waited as long for others as they wished; only those who allow bots are seated with them.
 
 Each step is stored before the next: ticket, match (tickets and table in one transaction), prepared, open, delivered. A
 stream only waits on its ticket; one loop reads the store and does the rest, so crashes and other replicas do no harm.
@@ -16,9 +17,16 @@ from typing import NamedTuple
 
 from croupier.lobby.accounts.players import Player, new_id
 from croupier.lobby.feed.subscriptions import draining
-from croupier.lobby.matchmaking.tickets import HEARTBEAT_TIMEOUT_SECONDS, MatchCriteria, Ticket, matched_table
+from croupier.lobby.matchmaking.tickets import (
+    HEARTBEAT_TIMEOUT_SECONDS,
+    MatchCriteria,
+    Ticket,
+    Waiting,
+    matched_table,
+)
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.storage.ticket_store import TicketStore
+from croupier.lobby.tables.engine_port import Preset
 from croupier.lobby.tables.forming_table import Table, TableState, TimeControl
 from croupier.lobby.tables.games import GameRegistry
 from croupier.lobby.tables.table_opener import MAX_CONCURRENT_OPENINGS, TableOpener
@@ -32,6 +40,7 @@ CALL_MILLISECONDS = 30_000
 that somebody is there, because the app behind it may be frozen."""
 HEARTBEAT_MILLISECONDS = 5_000
 MAX_MATCHES_PER_TICK = 100
+NO_PLAYERS = Waiting(0)
 
 
 class MatchProgress(NamedTuple):
@@ -97,8 +106,8 @@ class Matchmaker:
     logger: Logger
     _streams: dict[str, WaitingStream] = field(default_factory=dict)
     _disconnected: set[str] = field(default_factory=set)
-    _waiting: Mapping[MatchCriteria, int] = field(default_factory=dict)
-    """The number of tickets by criteria at the last tick."""
+    _waiting: Mapping[MatchCriteria, Waiting] = field(default_factory=dict)
+    """The tickets by criteria at the last tick."""
     _openings: set[asyncio.Task[None]] = field(default_factory=set)
     _opening_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_CONCURRENT_OPENINGS))
     _heartbeat_milliseconds: int = field(init=False)
@@ -115,15 +124,21 @@ class Matchmaker:
         return len(self._streams) + len(self._openings)
 
     async def find_match(
-        self, player: Player, criteria: MatchCriteria, client_seed: bytes, request_id: str = "", network: str = ""
+        self,
+        player: Player,
+        criteria: MatchCriteria,
+        client_seed: bytes,
+        request_id: str = "",
+        network: str = "",
+        bots_after_seconds: int | None = None,
     ) -> AsyncGenerator[MatchProgress, None]:
         """Yield the progress of a player's match until they are seated, or for 30 s; raises ServiceError.
 
         Players whose call has ended keep their position for a while, but are not matched until they call again. Players
         who have received their table get it again only by a call with the same, non-empty request_id: the answer was
-        lost.
+        lost. After so many seconds from their first call they may be seated with bots, by default never.
         """
-        await self.games.check_seat_count(criteria.game, criteria.seat_count)
+        await self._check(criteria, allows_bots=bots_after_seconds is not None)
         now, stream_id = self.clock(), new_id(self.source)
         requested = Ticket(
             new_id(self.source),
@@ -134,6 +149,7 @@ class Matchmaker:
             now,
             request_id=request_id,
             network=network,
+            bots_after_seconds=bots_after_seconds,
         )
         ticket = await self.store.get_or_create(requested, stream_id, now)
         stream = self._register(stream_id, ticket)
@@ -155,11 +171,23 @@ class Matchmaker:
             self._disconnected.add(stream_id)
             self._wakeup.set()
 
+    async def _check(self, criteria: MatchCriteria, *, allows_bots: bool) -> None:
+        """Raise MalformedRequest for a match that cannot be."""
+        await self.games.check_seat_count(criteria.game, criteria.seat_count)
+        await self._preset(criteria)
+        if allows_bots:
+            await self.games.choose_bot(criteria.game, "")
+
+    async def _preset(self, criteria: MatchCriteria) -> Preset:
+        if criteria.preset:
+            return await self.games.find_preset(criteria.game, criteria.preset)
+        return Preset({}, self.time_control)
+
     async def _until_seated(self, stream: WaitingStream) -> AsyncGenerator[int, None]:
         sent_count = 0
         if not stream.ticket.table_id:
             counts = await self.store.count_waiting(self.clock())
-            stream.set_waiting_count(max(1, counts.get(stream.ticket.criteria, 0)))
+            stream.set_waiting_count(max(1, counts.get(stream.ticket.criteria, NO_PLAYERS).players))
         while stream.table is None and not stream.is_over:
             if stream.waiting_count != sent_count:
                 sent_count = stream.waiting_count
@@ -212,7 +240,7 @@ class Matchmaker:
         self._has_missed_heartbeat |= now - self._heartbeat_milliseconds >= HEARTBEAT_TIMEOUT_SECONDS * 1000
         await self._write_heartbeats(now)
         self._waiting = await self.store.count_waiting(now)
-        if any(count >= criteria.seat_count for criteria, count in self._waiting.items()):
+        if any(_tables(criteria, waiting) for criteria, waiting in self._waiting.items()):
             await self._match(self._waiting, now)
             self._waiting = await self.store.count_waiting(now)
         self.metrics.show_tickets(self._waiting)
@@ -240,17 +268,26 @@ class Matchmaker:
                 await self.store.heartbeat(list(self._streams), now)
             self._heartbeat_milliseconds = now
 
-    async def _match(self, waiting: Mapping[MatchCriteria, int], now: int) -> None:
-        for criteria, count in waiting.items():
-            for _ in range(min(count // criteria.seat_count, MAX_MATCHES_PER_TICK)):
-                make_table = partial(matched_table, new_id(self.source), self.time_control, now)
-                table = await self.store.match(criteria, now, make_table)
-                if table is None:
-                    break
-                self.metrics.matches.labels(criteria.game).inc()
-                opening = asyncio.create_task(self._open(table))
-                self._openings.add(opening)
-                opening.add_done_callback(self._openings.discard)
+    async def _match(self, waiting_by_criteria: Mapping[MatchCriteria, Waiting], now: int) -> None:
+        for criteria, waiting in waiting_by_criteria.items():
+            if not (tables := _tables(criteria, waiting)):
+                continue
+            # During a roll-out the engine that described the games last may not know a preset.
+            with failures_logged(self.logger, "players are matched later", game=criteria.game):
+                preset = await self._preset(criteria)
+                bot = await self.games.choose_bot(criteria.game, "") if waiting.is_bot_due else ""
+                await self._match_tables(criteria, tables, preset, bot, now)
+
+    async def _match_tables(self, criteria: MatchCriteria, tables: int, preset: Preset, bot: str, now: int) -> None:
+        for _ in range(tables):
+            make_table = partial(matched_table, new_id(self.source), preset, bot, now)
+            table = await self.store.match(criteria, now, make_table, with_bots=bool(bot))
+            if table is None:
+                break
+            self.metrics.matches.labels(criteria.game).inc()
+            opening = asyncio.create_task(self._open(table))
+            self._openings.add(opening)
+            opening.add_done_callback(self._openings.discard)
 
     async def _open(self, table: Table) -> None:
         async with self._opening_slots:
@@ -258,7 +295,7 @@ class Matchmaker:
                 await self.opener.advance(table)
         self._wakeup.set()
 
-    async def _publish(self, waiting: Mapping[MatchCriteria, int], loss: ServiceError) -> None:
+    async def _publish(self, waiting: Mapping[MatchCriteria, Waiting], loss: ServiceError) -> None:
         if not self._streams:
             return
         # Streams that come during the query are not part of it: their lack of an outcome means nothing.
@@ -269,11 +306,17 @@ class Matchmaker:
                 criteria = stream.ticket.criteria
                 # The players of a match wait for its table together.
                 is_matched = bool(stream.ticket.table_id)
-                stream.set_waiting_count(criteria.seat_count if is_matched else waiting.get(criteria, 0))
+                count = waiting.get(criteria, NO_PLAYERS).players
+                stream.set_waiting_count(criteria.seat_count if is_matched else count)
             elif table := outcomes[stream_id]:
                 stream.set_table(table)
             else:
                 stream.fail(loss)
+
+
+def _tables(criteria: MatchCriteria, waiting: Waiting) -> int:
+    """Return the number of tables that may be formed now, the last one with bots."""
+    return min(waiting.players // criteria.seat_count + waiting.is_bot_due, MAX_MATCHES_PER_TICK)
 
 
 def _superseded() -> ServiceError:

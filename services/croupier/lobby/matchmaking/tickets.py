@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from croupier.lobby.accounts.players import Player
-from croupier.lobby.tables.forming_table import FREE_SEAT, Table, TableState, TimeControl, seat_of_player
+from croupier.lobby.tables.engine_port import Preset
+from croupier.lobby.tables.forming_table import FREE_SEAT, Table, TableState, bot_seat, seat_of_player
 from croupier.runtime.table_access import OPEN
 
 HEARTBEAT_TIMEOUT_SECONDS = 15
@@ -22,18 +24,27 @@ whose answer was lost for a minute."""
 
 @dataclass(frozen=True, slots=True)
 class MatchCriteria:
-    """The game and the number of seats that a player wants."""
+    """The game, the number of seats and the preset that a player wants; without a preset all is as by default."""
 
     game: str
     seat_count: int
+    preset: str = ""
+
+
+class Waiting(NamedTuple):
+    """The number of players who wait with the same criteria, and whether one of them waits for bots by now."""
+
+    players: int
+    is_bot_due: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
     """A player's request to be matched; matched once `table_id` is set. Times are milliseconds since 1970 UTC.
 
-    `request_id` and `network` are of the player's newest call, or empty. A ticket is delivered once a
-    call was answered with the table, whether or not the answer arrived.
+    `request_id`, `network` and `bots_after_seconds` are of the player's newest call, or empty; so many seconds after
+    the first one bots may take the place of players. A ticket is delivered once a call was answered with the table,
+    whether or not the answer arrived.
     """
 
     ticket_id: str
@@ -46,13 +57,17 @@ class Ticket:
     request_id: str = ""
     is_delivered: bool = False
     network: str = ""
+    bots_after_seconds: int | None = None
 
 
-def choose(waiting: Sequence[Ticket], seat_count: int) -> list[Ticket]:
+def choose(waiting: Sequence[Ticket], seat_count: int, is_bot_due: bool = False) -> list[Ticket]:
     """Return the tickets to seat at a table: of those in order of arrival the first one, and those of other networks.
 
-    Players of one network may be one person, so they are seated together only if too few others wait.
+    Players of one network may be one person, so they are seated together only if too few others wait. If too few wait
+    in all, these are the players who allow bots as soon as one of them waits for bots, and none before.
     """
+    if len(waiting) < seat_count:
+        return [ticket for ticket in waiting if is_bot_due and ticket.bots_after_seconds is not None]
     of_network = Counter[str]()
     before: dict[str, int] = {}
     for ticket in waiting:
@@ -62,21 +77,25 @@ def choose(waiting: Sequence[Ticket], seat_count: int) -> list[Ticket]:
     return sorted(chosen, key=waiting.index)
 
 
-def matched_table(table_id: str, time_control: TimeControl, now: int, tickets: Sequence[Ticket]) -> Table:
+def matched_table(table_id: str, preset: Preset, bot: str, now: int, tickets: Sequence[Ticket]) -> Table:
     """Return the table of tickets with equal criteria: PREPARING, all players ready, the first one as host.
 
-    The network of the host pays for the entries of time-outs.
+    Bots of a kind have the seats after those of the players. The network of the host pays for the entries of bots and
+    time-outs.
     """
-    seats = [FREE_SEAT] * len(tickets)
+    criteria = tickets[0].criteria
+    seats = [FREE_SEAT] * criteria.seat_count
     for number, ticket in enumerate(tickets):
         seat = seat_of_player(seats, Player(ticket.player_id, ticket.name))
         seats[number] = replace(seat, is_ready=True, client_seed=ticket.client_seed)
+    for number in range(len(tickets), criteria.seat_count):
+        seats[number] = bot_seat(number, bot)
     return Table(
         table_id=table_id,
         state=TableState.PREPARING,
-        game=tickets[0].criteria.game,
-        options={},
-        time_control=time_control,
+        game=criteria.game,
+        options=preset.options,
+        time_control=preset.time_control,
         seats=tuple(seats),
         host_player_id=tickets[0].player_id,
         access=replace(OPEN, is_matched=True),

@@ -112,6 +112,9 @@ TICKETS = sa.Table(
     sa.Column("is_delivered", sa.Boolean, nullable=False),
     # Of the player's newest call; empty if it is not known.
     sa.Column("network", sa.String(24), nullable=False, server_default=""),
-    sa.Index("lobby_tickets_by_criteria", "game", "seat_count", "created_milliseconds", "ticket_id"),
+    sa.Column("preset", sa.String(64), nullable=False, server_default=""),
+    # Null for a player who is not seated with bots.
+    sa.Column("bots_after_seconds", sa.Integer),
+    sa.Index("lobby_tickets_by_criteria", "game", "seat_count", "preset", "created_milliseconds", "ticket_id"),
     sa.Index("lobby_tickets_by_stream", "stream_id"),
 )

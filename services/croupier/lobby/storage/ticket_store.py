@@ -3,10 +3,10 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, case, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from croupier.lobby.matchmaking.tickets import HEARTBEAT_TIMEOUT_SECONDS, MatchCriteria, Ticket, choose
+from croupier.lobby.matchmaking.tickets import HEARTBEAT_TIMEOUT_SECONDS, MatchCriteria, Ticket, Waiting, choose
 from croupier.lobby.storage.schema import TABLES, TICKETS
 from croupier.lobby.storage.seat_store import TableLimits, add_seats, check_limits, tables_by_network
 from croupier.lobby.storage.store import Store, acquire_advisory_locks, select_unlocked
@@ -19,6 +19,8 @@ from croupier_api.v1 import errors_pb2
 MAX_ATTEMPTS = 8
 CANDIDATES_PER_SEAT = 8
 _UNMATCHED = TICKETS.c.table_id.is_(None)
+_CRITERIA = (TICKETS.c.game, TICKETS.c.seat_count, TICKETS.c.preset)
+"""In the order of MatchCriteria."""
 _ARRIVAL = (TICKETS.c.created_milliseconds, TICKETS.c.ticket_id)
 """The order in which players are matched, and tickets locked."""
 
@@ -69,7 +71,11 @@ class TicketStore:
             "network": requested.network,
         }
         if not stored.table_id:
-            values |= {"name": requested.name, "client_seed": requested.client_seed}
+            values |= {
+                "name": requested.name,
+                "client_seed": requested.client_seed,
+                "bots_after_seconds": requested.bots_after_seconds,
+            }
         return await self._update(_unchanged(stored), **values)
 
     async def heartbeat(self, stream_ids: Collection[str], now: int) -> None:
@@ -89,26 +95,28 @@ class TicketStore:
         discarded = delete(TICKETS).where(TICKETS.c.stream_id == stream_id)
         await self._store.write(lambda connection: connection.execute(discarded))
 
-    async def count_waiting(self, now: int) -> dict[MatchCriteria, int]:
-        """Return the number of tickets that can be matched, by criteria."""
-        query = (
-            select(TICKETS.c.game, TICKETS.c.seat_count, func.count())
-            .where(*_matchable(now))
-            .group_by(TICKETS.c.game, TICKETS.c.seat_count)
-        )
+    async def count_waiting(self, now: int) -> dict[MatchCriteria, Waiting]:
+        """Return the tickets that can be matched, by criteria."""
+        is_bot_due = func.max(case((self._is_bot_due(now), 1), else_=0))
+        query = select(*_CRITERIA, func.count(), is_bot_due).where(*_matchable(now)).group_by(*_CRITERIA)
         rows = await self._store.read(lambda connection: connection.execute(query).all())
-        return {MatchCriteria(game, seats): count for game, seats, count in rows}
+        return {MatchCriteria(*criteria): Waiting(count, bool(is_due)) for *criteria, count, is_due in rows}
 
     async def match(
-        self, criteria: MatchCriteria, now: int, make_table: Callable[[Sequence[Ticket]], Table]
+        self,
+        criteria: MatchCriteria,
+        now: int,
+        make_table: Callable[[Sequence[Ticket]], Table],
+        with_bots: bool = False,
     ) -> Table | None:
         """Seat players who have waited long at a new table, in one transaction; None if there are too few.
 
-        They are chosen from those who have waited longest.
+        They are chosen from those who have waited longest. With bots, too few are seated if one of them waits for bots.
         """
+        wanted = (column == getattr(criteria, column.name) for column in _CRITERIA)
         oldest = (
-            select(TICKETS)
-            .where(*_matchable(now), TICKETS.c.game == criteria.game, TICKETS.c.seat_count == criteria.seat_count)
+            select(TICKETS, self._is_bot_due(now).label("is_bot_due"))
+            .where(*_matchable(now), *wanted)
             .order_by(*_ARRIVAL)
             .limit(criteria.seat_count * CANDIDATES_PER_SEAT)
             # No other transaction may match one of them, or disconnect it, until this one ends.
@@ -116,20 +124,20 @@ class TicketStore:
         )
 
         def seat(connection: Connection) -> Table | None:
-            acquire_advisory_locks(connection, ("match", criteria.game, criteria.seat_count))
-            waiting = [_from_row(row) for row in connection.execute(oldest)]
-            full = self._full_networks(connection, waiting)
-            waiting = [ticket for ticket in waiting if ticket.network not in full]
-            if len(waiting) < criteria.seat_count:
+            acquire_advisory_locks(connection, ("match", criteria.game, criteria.seat_count, criteria.preset))
+            is_due = {_from_row(row): bool(row.is_bot_due) for row in connection.execute(oldest)}
+            full = self._full_networks(connection, list(is_due))
+            waiting = [ticket for ticket in is_due if ticket.network not in full]
+            tickets = choose(waiting, criteria.seat_count, with_bots and any(is_due[ticket] for ticket in waiting))
+            if not tickets:
                 return None
-            tickets = choose(waiting, criteria.seat_count)
             table = make_table(tickets)
             acquire_advisory_locks(connection, *{("network", ticket.network) for ticket in tickets if ticket.network})
             connection.execute(insert(TABLES).values(to_row(table)))
             add_seats(connection, table.table_id, {ticket.player_id: ticket.network for ticket in tickets})
             chosen = TICKETS.c.ticket_id.in_([ticket.ticket_id for ticket in tickets])
             seated = update(TICKETS).where(chosen, *_matchable(now)).values(table_id=table.table_id)
-            is_seated = connection.execute(seated).rowcount == criteria.seat_count
+            is_seated = connection.execute(seated).rowcount == len(tickets)
             # SQLite locks no rows: another process may have changed one of them in between.
             if not is_seated or self._full_networks(connection, tickets, more=0):
                 raise _TicketChanged
@@ -142,6 +150,10 @@ class TicketStore:
         if table is not None:
             self._store.notify(table.table_id)
         return table
+
+    def _is_bot_due(self, now: int) -> ColumnElement[bool]:
+        due = TICKETS.c.created_milliseconds + TICKETS.c.bots_after_seconds * 1000
+        return due <= self._store.arrival_time(now)
 
     def _full_networks(self, connection: Connection, tickets: Sequence[Ticket], more: int = 1) -> set[str]:
         """Return the networks of tickets that have too many tables, or would have with `more`."""
@@ -202,6 +214,8 @@ class TicketStore:
             "name": ticket.name,
             "game": ticket.criteria.game,
             "seat_count": ticket.criteria.seat_count,
+            "preset": ticket.criteria.preset,
+            "bots_after_seconds": ticket.bots_after_seconds,
             "client_seed": ticket.client_seed,
             "created_milliseconds": self._store.arrival_time(ticket.created_milliseconds),
             "heartbeat_milliseconds": now,
@@ -240,11 +254,12 @@ def _from_row(row: Row[Any]) -> Ticket:
         row.ticket_id,
         row.player_id,
         row.name,
-        MatchCriteria(row.game, row.seat_count),
+        MatchCriteria(row.game, row.seat_count, row.preset),
         row.client_seed,
         row.created_milliseconds,
         row.table_id or "",
         row.request_id,
         row.is_delivered,
         row.network,
+        row.bots_after_seconds,
     )

@@ -1,7 +1,7 @@
 """The port to the engine's control service, with plain values."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 from croupier.lobby.tables.forming_table import OptionValue, Seat, Table, TableState, TimeControl
@@ -10,15 +10,26 @@ from croupier.runtime.table_access import TableAccess
 MAX_TABLE_IDS = 500
 
 
+class Preset(NamedTuple):
+    """Options, those that differ from the defaults, and a complete time control."""
+
+    options: Mapping[str, OptionValue]
+    time_control: TimeControl
+
+
 @dataclass(frozen=True, slots=True)
 class GameDescription:
-    """A game: the parts that the lobby checks, bots from the strongest on, and `description`, the encoded message."""
+    """A game: the parts that the lobby checks, bots from the strongest on, and `description`, the encoded message.
+
+    Presets are by name.
+    """
 
     game: str
     min_seats: int
     max_seats: int
     bots: tuple[str, ...]
     description: bytes
+    presets: Mapping[str, Preset] = field(default_factory=dict)
 
     def has_seats(self, seat_count: int) -> bool:
         """Return whether the game can be played by so many."""

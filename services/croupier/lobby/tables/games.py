@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from croupier.lobby.tables.engine_port import EnginePort, GameDescription
+from croupier.lobby.tables.engine_port import EnginePort, GameDescription, Preset
 from croupier.runtime.errors import MalformedRequest, Unavailable, invalid_field
 from croupier_api.v1 import errors_pb2
 
@@ -56,6 +56,14 @@ class GameRegistry:
         if not description.has_seats(seat_count):
             expected = f"{description.min_seats} to {description.max_seats}"
             raise invalid_field("seat_count", f"invalid seat_count {seat_count}: expected {expected} for {game}")
+
+    async def find_preset(self, game: str, preset: str) -> Preset:
+        """Return a preset of a game; raises MalformedRequest if there is none."""
+        presets = (await self.find(game)).presets
+        if preset not in presets:
+            expected = f"expected one of {', '.join(presets)}" if presets else f"{game} has no presets"
+            raise invalid_field("preset", f"invalid preset {preset!r}: {expected}")
+        return presets[preset]
 
     async def choose_bot(self, game: str, bot: str) -> str:
         """Return a kind of bot, by default the strongest; raises MalformedRequest if the game does not have it."""
