@@ -284,7 +284,11 @@ BAD_FIELDS = [
     ("FindMatch", FIND(client_seed=b"x" * 65), "client_seed"),
     ("FindMatch", FIND(request_id="x" * 65), "request_id"),
     *(("FindMatch", FIND(preset=name), "preset") for name in ("bullet", "x" * 65, "é")),
-    *(("FindMatch", FIND(fill_with_bots_after=time), "fill_with_bots_after") for time in BAD_BOT_TIMES),
+    *(
+        (method, request(fill_with_bots_after=time), "fill_with_bots_after")
+        for method, request in (("FindMatch", FIND), ("CreateTable", CREATE))
+        for time in BAD_BOT_TIMES
+    ),
 ]
 BAD = [
     *((method, request, "INVALID_FIELD", field) for method, request, field in BAD_FIELDS),
@@ -315,6 +319,25 @@ async def test_a_player_asks_for_a_preset_and_bots(harness: LobbyHarness, engine
     assert MessageToDict(table.options) == {"rounds": 1}
     assert table.time_control.action_time == Duration(seconds=5)
     assert [*engine.opened] == [table.table_id]
+
+
+async def test_a_table_shows_when_bots_take_its_free_seats_until_they_have(
+    harness: LobbyHarness, clock: FakeClock
+) -> None:
+    ada = await harness.sign_in(1)
+    table = (await ada.call("CreateTable", CREATE(fill_with_bots_after=Duration(seconds=60)))).table
+    assert table.fill_with_bots_time.ToMilliseconds() == START + 60_000
+    await ada.call("SetReady", pb.SetReadyRequest(table_id=table.table_id, is_ready=True))
+    for _ in range(4):
+        clock.advance(15)
+        await ada.call("GetTable", pb.GetTableRequest(table_id=table.table_id))
+        await harness.lobby.presence.tick()
+    await harness.lobby.housekeeper.fill_seats()
+    filled = (await ada.call("GetTable", pb.GetTableRequest(table_id=table.table_id))).table
+    assert filled.state == tables_pb2.TABLE_STATE_PLAYING
+    assert filled.seats[1].bot == "clever"
+    assert not filled.HasField("fill_with_bots_time")
+    assert not (await ada.call("CreateTable", CREATE())).table.HasField("fill_with_bots_time")
 
 
 async def test_every_bad_request_names_its_field_and_makes_no_table(harness: LobbyHarness) -> None:

@@ -47,14 +47,19 @@ class ServiceMethods:
         options: Mapping[str, bool | int | str] | None = None,
         time_control: tables_pb2.TimeControl | None = None,
         access: tables_pb2.TableAccess | None = None,
+        bots_after_seconds: int | None = None,
     ) -> Rpc[lobby_pb2.CreateTableResponse]:
-        """Create a table and take its first seat as host; omitted options, times and access have their defaults."""
+        """Create a table and take its first seat as host; omitted options, times and access have their defaults.
+
+        After `bots_after_seconds`, 0 to 600, bots take the free seats once all players are ready; by default never.
+        """
         request = lobby_pb2.CreateTableRequest(
             game=game,
             seat_count=seat_count,
             options=encode_options(options),
             time_control=time_control,
             access=access,
+            fill_with_bots_after=_duration(bots_after_seconds),
         )
         return Rpc(Service.LOBBY, request, lobby_pb2.CreateTableResponse)
 

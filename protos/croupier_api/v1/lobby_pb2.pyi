@@ -250,6 +250,7 @@ class CreateTableRequest(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     TIME_CONTROL_FIELD_NUMBER: _builtins.int
     ACCESS_FIELD_NUMBER: _builtins.int
+    FILL_WITH_BOTS_AFTER_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """The id of the game."""
     seat_count: _builtins.int
@@ -268,6 +269,12 @@ class CreateTableRequest(_message.Message):
     def access(self) -> _tables_pb2.TableAccess:
         """The access to the table; unset, or a field of it unspecified, for the default."""
 
+    @_builtins.property
+    def fill_with_bots_after(self) -> _duration_pb2.Duration:
+        """The time after which bots of the first kind of the game take the free seats, in whole seconds, 0 to 10 min; unset
+        for never. If a player is not ready by then, the bots wait until all players are. The game begins with them.
+        """
+
     def __init__(
         self,
         *,
@@ -276,10 +283,11 @@ class CreateTableRequest(_message.Message):
         options: _struct_pb2.Struct | None = ...,
         time_control: _tables_pb2.TimeControl | None = ...,
         access: _tables_pb2.TableAccess | None = ...,
+        fill_with_bots_after: _duration_pb2.Duration | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "fill_with_bots_after", b"fill_with_bots_after", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "game", b"game", "options", b"options", "seat_count", b"seat_count", "time_control", b"time_control"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "fill_with_bots_after", b"fill_with_bots_after", "game", b"game", "options", b"options", "seat_count", b"seat_count", "time_control", b"time_control"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -132,6 +132,7 @@ class Table(_message.Message):
     ACCESS_FIELD_NUMBER: _builtins.int
     PREVIOUS_TABLE_ID_FIELD_NUMBER: _builtins.int
     NEXT_TABLE_ID_FIELD_NUMBER: _builtins.int
+    FILL_WITH_BOTS_TIME_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The id."""
     game: _builtins.str
@@ -180,6 +181,10 @@ class Table(_message.Message):
     def access(self) -> Global___TableAccess:
         """The access of players to the table."""
 
+    @_builtins.property
+    def fill_with_bots_time(self) -> _timestamp_pb2.Timestamp:
+        """From when on bots take the free seats, as soon as all players are ready; unset for never, and once the game begins."""
+
     def __init__(
         self,
         *,
@@ -198,10 +203,11 @@ class Table(_message.Message):
         access: Global___TableAccess | None = ...,
         previous_table_id: _builtins.str = ...,
         next_table_id: _builtins.str = ...,
+        fill_with_bots_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "fill_with_bots_time", b"fill_with_bots_time", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "game", b"game", "host_player_id", b"host_player_id", "invite_code", b"invite_code", "next_table_id", b"next_table_id", "options", b"options", "previous_table_id", b"previous_table_id", "rules_version", b"rules_version", "seats", b"seats", "seed_commitment", b"seed_commitment", "state", b"state", "table_id", b"table_id", "teams", b"teams", "time_control", b"time_control"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "fill_with_bots_time", b"fill_with_bots_time", "game", b"game", "host_player_id", b"host_player_id", "invite_code", b"invite_code", "next_table_id", b"next_table_id", "options", b"options", "previous_table_id", b"previous_table_id", "rules_version", b"rules_version", "seats", b"seats", "seed_commitment", b"seed_commitment", "state", b"state", "table_id", b"table_id", "teams", b"teams", "time_control", b"time_control"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -90,7 +90,9 @@ def assemble(
     service = TableService(tables, updater, feed, engine, opener, games, presence, source, clock)
     matchmaker = Matchmaker(tickets, opener, games, time_control, source, clock, metrics, logger)
     catch_up = CatchUp(tables, feed, store.notifications, clock, logger)
-    housekeeper = Housekeeper(tables, tickets, players, updater, opener, metrics, settings, clock, logger)
+    housekeeper = Housekeeper(
+        tables, tickets, players, updater, opener, games, presence, metrics, settings, clock, logger
+    )
     servicer = LobbyServicer(auth, service, matchmaker, games, time_control, sign_ins, metrics, clock)
     pause_seconds = settings.housekeeping_seconds
     tasks: dict[str, TaskFactory] = {

@@ -13,7 +13,9 @@ from croupier.lobby.storage.table_store import TableStore
 from croupier.lobby.storage.ticket_store import TicketStore
 from croupier.lobby.tables.engine_port import MAX_TABLE_IDS
 from croupier.lobby.tables.forming_table import Table, TableState, closed
-from croupier.lobby.tables.table_changes import without_idle_players
+from croupier.lobby.tables.games import GameRegistry
+from croupier.lobby.tables.presence import AWAY_MILLISECONDS, Presence
+from croupier.lobby.tables.table_changes import bots_due_at, with_due_bots, without_idle_players
 from croupier.lobby.tables.table_opener import MAX_CONCURRENT_OPENINGS, TableOpener
 from croupier.lobby.tables.table_updater import TableUpdater
 from croupier.runtime.observation.logs import Logger, failures_logged
@@ -39,6 +41,8 @@ class Housekeeper:
     players: PlayerStore
     updater: TableUpdater
     opener: TableOpener
+    games: GameRegistry
+    presence: Presence
     metrics: LobbyMetrics
     settings: LobbySettings
     clock: Callable[[], int]
@@ -56,6 +60,7 @@ class Housekeeper:
             "finish_tables": self.repair_finished,
             "close_idle_tables": self.close_idle_tables,
             "free_idle_seats": self.free_idle_seats,
+            "fill_seats": self.fill_seats,
             "discard_tables": self.updater.send_discarded,
             "count_tables": self.count_tables,
         }
@@ -114,8 +119,23 @@ class Housekeeper:
     async def free_idle_seats(self) -> None:
         """Free the seats of players who are not ready for too long, and reserved ones."""
         now = self.clock()
-        for table in await self.tables.list_with_idle_players(now, BATCH_SIZE):
+        for table in await self.tables.list_with_due_seats(now, BATCH_SIZE):
             await self.updater.update(table.table_id, partial(without_idle_players, now=now))
+
+    async def fill_seats(self) -> None:
+        """Let bots take the free seats of tables whose players have waited for others long enough.
+
+        They have to be ready, and there. This step waits while it is not known who is there.
+        """
+        if not self.presence.is_known:
+            return
+        now = self.clock()
+        for table in await self.tables.list_with_due_seats(now, BATCH_SIZE):
+            if bots_due_at(table) is not None:
+                bot = await self.games.choose_bot(table.game, "")
+                seen = (await self.presence.store.seen([table.table_id]))[table.table_id]
+                fill = partial(with_due_bots, bot=bot, seen=seen, since=now - AWAY_MILLISECONDS, now=now)
+                await self.opener.advance(await self.updater.update(table.table_id, fill))
 
     async def delete_expired(self) -> None:
         """Delete expired sign-ins, abandoned tickets and ended tables."""

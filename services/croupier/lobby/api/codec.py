@@ -63,10 +63,11 @@ def decode_table_spec(request: lobby_pb2.CreateTableRequest, default: TimeContro
         _decode_options(request.options),
         _decode_time_control(request.time_control, default),
         decode_access(request.access, Visibility.PUBLIC),
+        decode_bots_after(request),
     )
 
 
-def decode_bots_after(request: lobby_pb2.FindMatchRequest) -> int | None:
+def decode_bots_after(request: lobby_pb2.CreateTableRequest | lobby_pb2.FindMatchRequest) -> int | None:
     """Return the seconds after which bots take free seats, None for never; raises MalformedRequest beyond 10 min."""
     if not request.HasField("fill_with_bots_after"):
         return None
@@ -147,7 +148,7 @@ def encode_tokens(tokens: Tokens) -> lobby_pb2.Tokens:
 
 def encode_table(table: Table, viewer_id: str) -> tables_pb2.Table:
     """Return the message of a table for a viewer: only its players get the invite code."""
-    created_seconds, created_milliseconds = divmod(table.created_milliseconds, 1000)
+    bots_at = table.bots_at_milliseconds if table.state is TableState.FORMING else None
     return tables_pb2.Table(
         table_id=table.table_id,
         game=table.game,
@@ -161,10 +162,16 @@ def encode_table(table: Table, viewer_id: str) -> tables_pb2.Table:
         host_player_id=table.host_player_id,
         access=encode_access(table.access),
         invite_code=table.invite_code if table.seat_of(viewer_id) is not None else "",
-        create_time=Timestamp(seconds=created_seconds, nanos=created_milliseconds * MILLISECOND),
+        create_time=_encode_time(table.created_milliseconds),
         previous_table_id=table.previous_table_id,
         next_table_id=table.next_table_id,
+        fill_with_bots_time=None if bots_at is None else _encode_time(bots_at),
     )
+
+
+def _encode_time(milliseconds: int) -> Timestamp:
+    seconds, rest = divmod(milliseconds, 1000)
+    return Timestamp(seconds=seconds, nanos=rest * MILLISECOND)
 
 
 class EncodedTables:

@@ -56,7 +56,10 @@ TABLES = sa.Table(
     sa.Column("seed_commitment", sa.String(128), nullable=False),
     sa.Column("created_milliseconds", sa.BigInteger, nullable=False),
     sa.Column("updated_milliseconds", sa.BigInteger, nullable=False),
-    # The rates of changes, and when a seat falls free whose player is not ready or does not come: see table_changes.py.
+    # From when on bots take free seats; null for never.
+    sa.Column("bots_at_milliseconds", sa.BigInteger),
+    # The rates of changes, and when a seat falls free whose player is not ready or does not come, or bots take free
+    # seats: see table_changes.py.
     sa.Column("changes", sa.JSON, nullable=False, server_default="{}"),
     sa.Column("frees_milliseconds", sa.BigInteger),
     # By rematches; empty for none. The next version of the finished table, in the transaction that adds the next table,

@@ -14,7 +14,7 @@ from croupier.lobby.storage.schema import TABLES
 from croupier.lobby.storage.seat_store import TableLimits, add_seats, check_limits, free_seats
 from croupier.lobby.storage.store import Store, acquire_advisory_locks, select_unlocked
 from croupier.lobby.tables.forming_table import FREE_SEAT, RUNNING, Seat, Table, TableState, TimeControl, players_of
-from croupier.lobby.tables.table_changes import frees_at
+from croupier.lobby.tables.table_changes import seats_due_at
 from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
 
@@ -146,8 +146,8 @@ class TableStore:
             conditions.append(sa.or_(*old))
         return await self._many(sa.select(TABLES).where(*conditions).order_by(TABLES.c.table_id).limit(limit))
 
-    async def list_with_idle_players(self, now: int, limit: int) -> list[Table]:
-        """Return tables with seats that have fallen free, those first that have had them longest."""
+    async def list_with_due_seats(self, now: int, limit: int) -> list[Table]:
+        """Return tables with seats that have fallen free or wait for bots, those first that have had them longest."""
         frees = TABLES.c.frees_milliseconds
         return await self._many(sa.select(TABLES).where(frees <= now).order_by(frees).limit(limit))
 
@@ -253,7 +253,8 @@ def to_row(table: Table) -> dict[str, Any]:
         "created_milliseconds": table.created_milliseconds,
         "updated_milliseconds": table.updated_milliseconds,
         "changes": dict(table.changes),
-        "frees_milliseconds": frees_at(table),
+        "bots_at_milliseconds": table.bots_at_milliseconds,
+        "frees_milliseconds": seats_due_at(table),
         "previous_table_id": table.previous_table_id,
         "next_table_id": table.next_table_id,
     }

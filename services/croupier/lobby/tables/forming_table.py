@@ -76,7 +76,8 @@ class Table:
     """A table; times are milliseconds since 1970 UTC, teams are groups of seats, `version` counts the changes.
 
     `network` is that of the player who created it; empty if it is not known, or after the end. `changes` has the rates
-    of changes: when a player, or all of them, may make as many at once as ever.
+    of changes: when a player, or all of them, may make as many at once as ever. From `bots_at_milliseconds` on bots
+    take free seats.
     """
 
     table_id: str
@@ -95,6 +96,7 @@ class Table:
     teams: tuple[tuple[int, ...], ...] = ()
     network: str = ""
     version: int = 1
+    bots_at_milliseconds: int | None = None
     changes: Mapping[str, int] = field(default_factory=dict)
     previous_table_id: str = ""
     next_table_id: str = ""
@@ -201,6 +203,12 @@ def add_bot(table: Table, player_id: str, bot: str, number: int | None = None) -
     return _opening_if_complete(_reseated(table, number, bot_seat(number, bot), player_id))
 
 
+def with_bots(table: Table, bot: str) -> Table:
+    """Fill all free seats with bots of a kind. Others stay ready: the table was created so."""
+    seats = (bot_seat(number, bot) if seat.is_free else seat for number, seat in enumerate(table.seats))
+    return _opening_if_complete(replace(table, seats=tuple(seats)))
+
+
 def clear_seat(table: Table, player_id: str, number: int, invite_code: str) -> Table:
     """Free a seat other than the host's own; has no effect if it is free.
 
@@ -240,6 +248,12 @@ def with_presence(table: Table, seen: Mapping[str, int], since: int) -> Table:
     is_host_there = table.host_player_id in present
     host = table.host_player_id if is_host_there else max(present, key=lambda player: (present[player], player))
     return replace(table, seats=seats, host_player_id=host)
+
+
+def with_absent_unready(table: Table, seen: Mapping[str, int], since: int) -> Table:
+    """Return a table where players are not ready who were not seen since a time, also if nobody is there."""
+    seats = (_unready(seat) if seat.player_id and seen.get(seat.player_id, 0) < since else seat for seat in table.seats)
+    return replace(table, seats=tuple(seats))
 
 
 def _unready(seat: Seat) -> Seat:

@@ -37,6 +37,12 @@ class Presence:
     def __post_init__(self) -> None:
         self._reliable_from = self.clock() + AWAY_MILLISECONDS
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there are records by now of everybody who is there."""
+        now, ticked = self.clock(), self._ticked_milliseconds
+        return ticked is not None and now - ticked <= MAX_PAUSE_MILLISECONDS and now >= self._reliable_from
+
     def marked(self, table: Table, seen: Seen, caller_id: str = "") -> Table:
         """Return a table with marks of its players who are away, by their records and a call that runs."""
         now = self.clock()

@@ -9,7 +9,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from croupier.lobby.tables.forming_table import FREE_SEAT, Seat, Table, TableState
+from croupier.lobby.tables.forming_table import (
+    FREE_SEAT,
+    Seat,
+    Table,
+    TableState,
+    with_absent_unready,
+    with_bots,
+)
 from croupier.runtime.errors import LimitReached
 from croupier_api.v1 import errors_pb2
 
@@ -62,6 +69,29 @@ def without_reservations(table: Table, now: int) -> Table:
     """Return a table without the reservations that have ended; housekeeping may not have removed them yet."""
     seats = (_freed(table, seat, now) if seat.reserved_player_id else seat for seat in table.seats)
     return replace(table, seats=tuple(seats))
+
+
+def bots_due_at(table: Table) -> int | None:
+    """Return the time at which bots take the free seats; None for never, and while a player is not ready."""
+    is_ready = table.state is TableState.FORMING and all(seat.is_free or seat.is_ready for seat in table.seats)
+    return table.bots_at_milliseconds if is_ready else None
+
+
+def seats_due_at(table: Table) -> int | None:
+    """Return the time at which a seat falls free or gets a bot, None without one."""
+    return min((due for due in (frees_at(table), bots_due_at(table)) if due is not None), default=None)
+
+
+def with_due_bots(table: Table, bot: str, seen: Mapping[str, int], since: int, now: int) -> Table:
+    """Return a table with bots of a kind on its free seats if it is time for them; then it is OPENING.
+
+    Players who were not seen since a time are not ready instead; `seen` has a time for each player who was seen.
+    """
+    due = bots_due_at(table)
+    if due is None or due > now:
+        return table
+    there = with_absent_unready(table, seen, since)
+    return with_bots(table, bot) if there == table else there
 
 
 def _freed(table: Table, seat: Seat, now: int) -> Seat:

@@ -38,13 +38,17 @@ MAX_PAGE_READS = 4
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """A table to create; the time control is complete, the options are those that differ from the defaults."""
+    """A table to create; the time control is complete, the options are those that differ from the defaults.
+
+    After so many seconds bots take the free seats, by default never.
+    """
 
     game: str
     seat_count: int
     options: Mapping[str, OptionValue]
     time_control: TimeControl
     access: TableAccess
+    bots_after_seconds: int | None = None
 
 
 class WatchedTable(NamedTuple):
@@ -71,6 +75,9 @@ class TableService:
 
     async def create(self, host: Player, spec: TableSpec, network: str = "") -> Table:
         """Create a table and seat its host, who calls from a network."""
+        if spec.bots_after_seconds is not None:
+            # It refuses games that have none.
+            await self.games.choose_bot(spec.game, "")
         now, free = self.clock(), [FREE_SEAT] * spec.seat_count
         requested = Table(
             table_id=new_id(self.source),
@@ -84,6 +91,7 @@ class TableService:
             created_milliseconds=now,
             updated_milliseconds=now,
             network=network,
+            bots_at_milliseconds=None if spec.bots_after_seconds is None else now + spec.bots_after_seconds * 1000,
         )
         return await self._create(requested)
 
