@@ -256,7 +256,7 @@ async def test_a_score_sheet_is_paid_by_its_rounds(ledger: Ledger) -> None:
         await ledger.record_round(SHEET, dataclasses.replace(FIRST, number=number))
     budget = Budget("player_calls", 1, 1000, lambda: 0)
     links = LinkVerifier(Ed25519PrivateKey.generate().public_key(), now_milliseconds)
-    servicer = ScoringServicer(ledger, StandingsStore(ledger.database), links, now_milliseconds)
+    servicer = ScoringServicer(ledger, StandingsStore(ledger.database), links, now_milliseconds, ())
     request = scoring_pb2.GetScoreSheetRequest(table_id=SHEET.table_id)
     await servicer.GetScoreSheet(request, call_of("p0", limits(player=budget)))
     assert budget.wait("p0", 1000) == 25 // ROUNDS_PER_UNIT * 10**9 > 0

@@ -65,7 +65,7 @@ async def servicers(database_file: Path) -> AsyncIterator[tuple[ScoringServicer,
     columns = dict(zip(ROUNDS.c.keys(), first, strict=True))
     rows = [columns | {"round": number} for number in range(2, ROUNDS_OF_SHEET + 1)]
     await execute(database, insert(ROUNDS), rows)
-    yield ScoringServicer(ledger, StandingsStore(database), links, now_milliseconds), control
+    yield ScoringServicer(ledger, StandingsStore(database), links, now_milliseconds, ()), control
     await database.close()
 
 

@@ -283,6 +283,16 @@ async def test_equal_players_share_a_position_across_the_pages_of_a_leaderboard(
     assert (entries[-1].name, entries[-1].statistics) == (person("third").name, expected)
 
 
+async def test_the_leaderboard_of_a_game_is_empty_before_its_first_result_and_refused_for_an_unknown_game(
+    harness: ScoringHarness,
+) -> None:
+    assert await harness.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="solo")) == pb.GetLeaderboardResponse()
+    newer = pb.GetLeaderboardRequest(game="of_newer_engines")
+    assert await refusal(harness.ask("GetLeaderboard", newer)) == Refusal("INVALID_ARGUMENT", "UNKNOWN_GAME", "game")
+    await harness.record(result_entry(game=newer.game))
+    assert len((await harness.ask("GetLeaderboard", newer)).entries) == 2
+
+
 REFUSED = Refusal("INVALID_ARGUMENT", "INVALID_PAGE_TOKEN", "page_token")
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from prometheus_client import CollectorRegistry
 
+from croupier.games.registry import GAMES
 from croupier.runtime.admission.limits import limits_of
 from croupier.runtime.database.database import Database
 from croupier.runtime.identity.links import LinkVerifier
@@ -43,7 +44,7 @@ def servicers(
 ) -> tuple[AddServices, AddServices]:
     """Return the services for players and for engines, on one ledger."""
     ledger = Ledger(database, clock)
-    players = ScoringServicer(ledger, StandingsStore(database), LinkVerifier(engine_key, clock), clock)
+    players = ScoringServicer(ledger, StandingsStore(database), LinkVerifier(engine_key, clock), clock, tuple(GAMES))
     control = ScoringControlServicer(ledger, entries_counter(registry))
     return players.add_to, control.add_to
 

@@ -1,6 +1,6 @@
 """Scoring's gRPC services: they decode, call the domain and encode."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, cast
@@ -9,7 +9,7 @@ import grpc
 from prometheus_client import CollectorRegistry, Counter
 
 from croupier.runtime.admission.costs import ROUNDS_PER_UNIT
-from croupier.runtime.errors import MAX_ID_CHARACTERS, AlreadyExists, decode_id
+from croupier.runtime.errors import MAX_ID_CHARACTERS, AlreadyExists, MalformedRequest, decode_id
 from croupier.runtime.identity.links import LinkVerifier
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.paging import (
@@ -26,8 +26,8 @@ from croupier.scoring import codec
 from croupier.scoring.ledger import Ledger, Result, Sheet
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
+from croupier_api.v1 import errors_pb2, scoring_pb2_grpc
 from croupier_api.v1 import scoring_pb2 as pb
-from croupier_api.v1 import scoring_pb2_grpc
 from croupier_internal.v1 import scoring_control_pb2 as control_pb
 from croupier_internal.v1 import scoring_control_pb2_grpc
 
@@ -46,6 +46,8 @@ class ScoringServicer:
     standings: StandingsStore
     links: LinkVerifier
     clock: Clock
+    games: Collection[str]
+    """The ids of the games of this version. Newer engines may report others."""
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods. GetScoreSheet gets a handler without serializer, since it returns encoded messages."""
@@ -80,6 +82,12 @@ class ScoringServicer:
         count, position, after = _decode_leaderboard_cursor(game, cursor)
         # One entry more than the page, to know whether there is another page.
         entries = await self.standings.leaderboard(game, after, size + 1)
+        if not entries and game not in self.games:
+            raise MalformedRequest(
+                errors_pb2.ERROR_REASON_UNKNOWN_GAME,
+                f"invalid game {game!r}: expected {' or '.join(self.games)}",
+                field="game",
+            )
         response = pb.GetLeaderboardResponse()
         for entry in entries[:size]:
             count += 1
