@@ -91,7 +91,7 @@ def test_a_whole_game_by_json(deployment: GatewayDeployment) -> None:
     seats = {"game": "thulla", "seat_count": 2}
     path = f"/v1/tables/{gateway.ask('POST', '/v1/tables', seats, token=token).json['table']['table_id']}"
     assert gateway.ask("POST", path + "/bots", {}, token=token).status == 200
-    assert gateway.ask("POST", path + ":ready", {"is_ready": True}, token=token).status == 200
+    assert gateway.ask("POST", path + ":ready", {}, token=token).status == 200
     asked = 0
     while not (now := gateway.ask("GET", path + "/view", token=token).json["snapshot"])["view"]["ranking"]:
         actions = (now.get("legal_actions") or {}).get("actions")

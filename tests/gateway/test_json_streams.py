@@ -106,7 +106,7 @@ async def test_a_stream_whose_service_stops_has_the_reason(deployment: GatewayDe
 async def test_a_stream_whose_service_is_lost_is_cut(deployment: GatewayDeployment, follow: Follow) -> None:
     gateway = deployment.gateway
     table_id = open_table(gateway)
-    ready = gateway.ask("POST", f"/v1/tables/{table_id}:ready", {"is_ready": True}, token=gateway.token())
+    ready = gateway.ask("POST", f"/v1/tables/{table_id}:ready", {}, token=gateway.token())
     assert ready.status == 200
     await until(lambda: gateway.ask("GET", f"/v1/tables/{table_id}/view", token=gateway.token()).status == 200)
     lines = follow(gateway, f"/v1/tables/{table_id}/events", gateway.token())

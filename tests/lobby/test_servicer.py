@@ -94,6 +94,14 @@ ACCESS = tables_pb2.TableAccess(
 TIME_CONTROL = tables_pb2.TimeControl(action_time=Duration(seconds=7), bot_delay=Duration(nanos=8_000_000))
 
 
+async def test_set_ready_makes_the_caller_ready_unless_it_says_otherwise(harness: LobbyHarness) -> None:
+    ada = await harness.sign_in(1)
+    table_id = (await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seat_count=3))).table.table_id
+    for given, expected in ((None, True), (False, False), (True, True)):
+        answer = await ada.call("SetReady", pb.SetReadyRequest(table_id=table_id, is_ready=given))
+        assert answer.table.seats[0].is_ready is expected
+
+
 async def test_from_sign_in_to_the_first_deal(harness: LobbyHarness, engine: FakeEngine) -> None:
     ada, bob = await harness.sign_in(1), await harness.sign_in(2)
     assert (await ada.call("ListGames", pb.ListGamesRequest())).games == [*GAME_MESSAGES]
@@ -122,7 +130,7 @@ async def test_from_sign_in_to_the_first_deal(harness: LobbyHarness, engine: Fak
     again = pb.AddBotRequest(table_id=table.table_id, bot="clever", seat=2)
     assert (await ada.call("AddBot", again)).table == with_bot
     assert (await watch.read()).table == with_bot
-    await ada.call("SetReady", pb.SetReadyRequest(table_id=table.table_id, is_ready=True, client_seed=b"a"))
+    await ada.call("SetReady", pb.SetReadyRequest(table_id=table.table_id, client_seed=b"a"))
     await watch.read()
     ready = await bob.call("SetReady", pb.SetReadyRequest(table_id=table.table_id, is_ready=True, client_seed=b"b"))
     assert ready.table.state == tables_pb2.TABLE_STATE_PLAYING

@@ -117,7 +117,7 @@ class ServiceMethods:
 
     @Unary
     def add_bot(self, *, table_id: str, bot: str = "", seat: int | None = None) -> Rpc[lobby_pb2.AddBotResponse]:
-        """Put a bot, by default the strongest, on a free seat; only the host may.
+        """Put a bot, by default the first of GameDescription.bots, on a free seat; only the host may.
 
         A call with `seat` may be repeated after a lost answer.
         """

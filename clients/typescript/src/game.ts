@@ -49,7 +49,7 @@ export async function waitForDeal(client: CroupierClient, tableId: string, signa
   for await (const { table } of reopen(watch, () => false, { signal })) {
     if (table?.state === TableState.PLAYING || table?.state === TableState.FINISHED) return;
     if (table?.state === TableState.CLOSED) throw new Error("the table was closed");
-    if (table !== undefined && awaitsHost(table)) await client.lobby.setReady({ tableId, isReady: true }, forTable(tableId));
+    if (table !== undefined && awaitsHost(table)) await client.lobby.setReady({ tableId }, forTable(tableId));
   }
 }
 

@@ -595,21 +595,23 @@ class SetReadyRequest(_message.Message):
     table_id: _builtins.str
     """The table."""
     is_ready: _builtins.bool
-    """True if the caller is ready."""
+    """False if the caller is not ready. Unset means true."""
     client_seed: _builtins.bytes
     """Random bytes that the caller adds to the shuffles, at most 64; may be empty. The replay shows them."""
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
-        is_ready: _builtins.bool = ...,
+        is_ready: _builtins.bool | None = ...,
         client_seed: _builtins.bytes = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_is_ready", b"_is_ready", "is_ready", b"is_ready"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_seed", b"client_seed", "is_ready", b"is_ready", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_is_ready", b"_is_ready", "client_seed", b"client_seed", "is_ready", b"is_ready", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__is_ready: _TypeAlias = _typing.Literal["is_ready"]  # noqa: Y015
+    _WhichOneofArgType__is_ready: _TypeAlias = _typing.Literal["_is_ready", b"_is_ready"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__is_ready) -> _WhichOneofReturnType__is_ready | None: ...
 
 Global___SetReadyRequest: _TypeAlias = SetReadyRequest  # noqa: Y015
 

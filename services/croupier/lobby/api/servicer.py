@@ -156,7 +156,8 @@ class LobbyServicer:
     async def SetReady(self, request: pb.SetReadyRequest, call: Call) -> pb.SetReadyResponse:
         viewer, seed = call.caller.id, codec.decode_client_seed(request.client_seed)
         table_id = decode_id("table_id", request.table_id)
-        table = await self.tables.set_ready(viewer, table_id, request.is_ready, seed)
+        is_ready = request.is_ready if request.HasField("is_ready") else True
+        table = await self.tables.set_ready(viewer, table_id, is_ready, seed)
         return pb.SetReadyResponse(table=codec.encode_table(table, viewer))
 
     async def AddBot(self, request: pb.AddBotRequest, call: Call) -> pb.AddBotResponse:

@@ -19,7 +19,7 @@ class Preset(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GameDescription:
-    """A game: the parts that the lobby checks, bots from the strongest on, and `description`, the encoded message.
+    """A game: the parts that the lobby checks, bots with the default first, and `description`, the encoded message.
 
     Presets are by name.
     """

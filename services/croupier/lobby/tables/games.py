@@ -66,7 +66,7 @@ class GameRegistry:
         return presets[preset]
 
     async def choose_bot(self, game: str, bot: str) -> str:
-        """Return a kind of bot, by default the strongest; raises MalformedRequest if the game does not have it."""
+        """Return a kind of bot, by default the first; raises MalformedRequest if the game does not have it."""
         kinds = (await self.find(game)).bots
         if kinds and bot in ("", *kinds):
             return bot or kinds[0]
