@@ -142,6 +142,12 @@ async def test_a_stranger_who_may_watch_is_told_that_they_have_no_seat(at_table:
     assert await calls.reasons("CreateLink", purpose=WATCH) == ["NOT_SEATED"]
 
 
+async def test_a_spectator_who_reacts_with_their_link_is_told_that_they_have_no_seat(at_table: AtTable) -> None:
+    calls = await at_table(BY_LINK)
+    for link, reason in (("", HIDDEN), (await calls.make_link(WATCH), "NOT_SEATED")):
+        assert await calls.reasons("SendReaction", reaction="wow", link=link) == [reason]
+
+
 async def test_a_removed_player_has_no_access_to_a_public_table_even_with_a_link(at_table: AtTable) -> None:
     calls = await at_table(replace(OPEN, removed_players=(STRANGER.id,)))
     for purpose in (WATCH, REPLAY):

@@ -180,9 +180,9 @@ class ServiceMethods:
         return Rpc(Service.ENGINE, request, engine_pb2.GetViewResponse)
 
     @Unary
-    def send_reaction(self, *, table_id: str, reaction: str) -> Rpc[engine_pb2.SendReactionResponse]:
+    def send_reaction(self, *, table_id: str, reaction: str, link: str = "") -> Rpc[engine_pb2.SendReactionResponse]:
         """Send one of the contract's reactions to all viewers of the table."""
-        request = engine_pb2.SendReactionRequest(table_id=table_id, reaction=reaction)
+        request = engine_pb2.SendReactionRequest(table_id=table_id, reaction=reaction, link=link)
         return Rpc(Service.ENGINE, request, engine_pb2.SendReactionResponse)
 
     @Unary

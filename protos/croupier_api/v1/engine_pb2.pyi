@@ -777,21 +777,27 @@ class SendReactionRequest(_message.Message):
 
     TABLE_ID_FIELD_NUMBER: _builtins.int
     REACTION_FIELD_NUMBER: _builtins.int
+    LINK_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table."""
     reaction: _builtins.str
     """The reaction: thumbs_up, thumbs_down, laugh, cry, wow, angry, clap, heart, think or sleep. An open set: later
     versions may add some, and a client shows one that it does not know as a word.
     """
+    link: _builtins.str
+    """The link by which a player without a seat watches, so that the refusal is NOT_SEATED and not UNKNOWN_TABLE; empty
+    without a link.
+    """
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
         reaction: _builtins.str = ...,
+        link: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["reaction", b"reaction", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["link", b"link", "reaction", b"reaction", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

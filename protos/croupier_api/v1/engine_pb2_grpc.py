@@ -128,8 +128,8 @@ class EngineServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SendReaction(self, request, context):
-        """Sends a reaction to all viewers of the table, at most 5 in 10 s. For players of the table. Reactions are not part
-        of the game and are not stored.
+        """Sends a reaction to all viewers of the table, at most 5 in 10 s. For players of the table: others who have access
+        get NOT_SEATED. Reactions are not part of the game and are not stored.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -47,8 +47,8 @@ class EngineServiceStub:
     PlayTable: _grpc.StreamStreamMultiCallable[_engine_pb2.PlayTableRequest, _engine_pb2.PlayTableResponse]
     """Streams the events of a table, and takes actions in the same stream. For native clients."""
     SendReaction: _grpc.UnaryUnaryMultiCallable[_engine_pb2.SendReactionRequest, _engine_pb2.SendReactionResponse]
-    """Sends a reaction to all viewers of the table, at most 5 in 10 s. For players of the table. Reactions are not part
-    of the game and are not stored.
+    """Sends a reaction to all viewers of the table, at most 5 in 10 s. For players of the table: others who have access
+    get NOT_SEATED. Reactions are not part of the game and are not stored.
     """
     CreateProposal: _grpc.UnaryUnaryMultiCallable[_engine_pb2.CreateProposalRequest, _engine_pb2.CreateProposalResponse]
     """Makes a proposal to all seats, which is pending for 30 s; at most 3 in a minute. It is also the vote of the
@@ -89,8 +89,8 @@ class EngineServiceAsyncStub(EngineServiceStub):
     PlayTable: _aio.StreamStreamMultiCallable[_engine_pb2.PlayTableRequest, _engine_pb2.PlayTableResponse]  # type: ignore[assignment]
     """Streams the events of a table, and takes actions in the same stream. For native clients."""
     SendReaction: _aio.UnaryUnaryMultiCallable[_engine_pb2.SendReactionRequest, _engine_pb2.SendReactionResponse]  # type: ignore[assignment]
-    """Sends a reaction to all viewers of the table, at most 5 in 10 s. For players of the table. Reactions are not part
-    of the game and are not stored.
+    """Sends a reaction to all viewers of the table, at most 5 in 10 s. For players of the table: others who have access
+    get NOT_SEATED. Reactions are not part of the game and are not stored.
     """
     CreateProposal: _aio.UnaryUnaryMultiCallable[_engine_pb2.CreateProposalRequest, _engine_pb2.CreateProposalResponse]  # type: ignore[assignment]
     """Makes a proposal to all seats, which is pending for 30 s; at most 3 in a minute. It is also the vote of the
@@ -158,8 +158,8 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _engine_pb2.SendReactionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_engine_pb2.SendReactionResponse, _abc.Awaitable[_engine_pb2.SendReactionResponse]]:
-        """Sends a reaction to all viewers of the table, at most 5 in 10 s. For players of the table. Reactions are not part
-        of the game and are not stored.
+        """Sends a reaction to all viewers of the table, at most 5 in 10 s. For players of the table: others who have access
+        get NOT_SEATED. Reactions are not part of the game and are not stored.
         """
 
     @_abc_1.abstractmethod

@@ -80,7 +80,8 @@ class EngineServicer:
 
     async def SendReaction(self, request: pb.SendReactionRequest, call: Call) -> pb.SendReactionResponse:
         """Send a reaction to the table."""
-        (await self._visit(call, request.table_id, Need.TABLE)).react(call.caller.id, request.reaction)
+        table = await self._visit(call, request.table_id, Need.TABLE, request.link)
+        table.react(call.caller.id, request.reaction)
         return pb.SendReactionResponse()
 
     async def CreateProposal(self, request: pb.CreateProposalRequest, call: Call) -> pb.CreateProposalResponse:
