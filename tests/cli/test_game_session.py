@@ -7,16 +7,20 @@ import grpc
 import pytest
 from rich.text import Text
 
+from croupier.cli.terminal.console import Picture
 from croupier.cli.terminal.game_session import AWAY_NOTICE, GameSession
 from croupier.cli.terminal.words import Words
 from croupier_api.v1 import actions_pb2, engine_pb2, games_pb2
-from croupier_client import FollowedTable, LimitReached
+from croupier_client import FollowedTable, LimitReached, StaleSequence
 from tests.cli.conftest import FakeScreen
 from tests.client.fake_table import HAND, FakeTable
 from tests.client.messages import event_message, play
 
 WORDS = Words(("Ada", "Ben"), symbols=False)
 DEADLINE_SECONDS = 60.0
+THROW_DOWN = actions_pb2.Action(throw_down=actions_pb2.ThrowDownAction())
+STALE = StaleSequence(grpc.StatusCode.ABORTED, "invalid expected_sequence 0: expected 1, the table has moved on")
+TOO_LATE = "too late, the table has moved on, and nothing was played"
 
 
 class SessionTable(FollowedTable):
@@ -28,6 +32,8 @@ class SessionTable(FollowedTable):
         """Whether they left or returned, and actions."""
         self.refusal: LimitReached | None = None
         """Of the next call to leave or return."""
+        self.missed: list[dict[str, Any]] = []
+        """Entries of the table that come before the next action reaches it."""
         self._events = asyncio.Queue[engine_pb2.TableUpdate]()
         self._is_shown = True
         snapshot = FakeTable().snapshot()
@@ -59,6 +65,10 @@ class SessionTable(FollowedTable):
         return await self.update(seat=0, is_away=is_away, clock={"away_seats": seats, "left_seats": seats})
 
     async def submit_action(self, action: actions_pb2.Action, *, expected_sequence: int | None) -> int:
+        if self.missed:
+            await self.update(**self.missed.pop())
+        if expected_sequence != self.sequence:
+            raise STALE
         self.done.append(action)
         return await self.update(seat=0, clock={})
 
@@ -168,3 +178,42 @@ async def test_actions_of_the_computer_have_their_reason() -> None:
         ),
     )
     assert screen.said == ["Ben takes the trick (time was up)", "Ben takes the trick (away)"]
+
+
+async def test_a_person_whose_action_comes_too_late_reads_it_and_nothing_is_played() -> None:
+    table = SessionTable()
+    table.missed = [{"seat": 1, "acted_by": engine_pb2.ACTED_BY_TIMEOUT}]
+    _, screen = await at_table(table, "1", "1")
+    assert screen.said == [f"1: {TOO_LATE}"]
+    assert table.done == [play(HAND[0])]
+
+
+class AskingScreen(SessionScreen):
+    """A screen at which the table moves on between the question and the answer."""
+
+    def __init__(self, table: SessionTable, *lines: str) -> None:
+        super().__init__(*lines)
+        self._table = table
+        self._has_asked = asyncio.Event()
+
+    def draw(self, picture: Picture, *, is_news: bool) -> None:
+        super().draw(picture, is_news=is_news)
+        if any("write yes to confirm" in message.plain for message in picture.messages):
+            self._has_asked.set()
+
+    async def read(self) -> str | None:
+        line = await super().read()
+        if line == "yes":
+            await self._has_asked.wait()
+            await self._table.update(seat=1, acted_by=engine_pb2.ACTED_BY_TIMEOUT)
+        return line
+
+
+async def test_a_person_confirms_an_action_of_the_turn_in_which_they_wrote_it() -> None:
+    table = SessionTable()
+    table.legal_actions = actions_pb2.LegalActions(actions=[THROW_DOWN])
+    session = session_at(table, screen := AskingScreen(table, "throw down", "yes"))
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        await session.run()
+    assert screen.said == [f"yes: {TOO_LATE}"]
+    assert table.done == []

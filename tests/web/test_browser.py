@@ -111,6 +111,11 @@ def click(page: Page, button_id: str) -> None:
     page.evaluate(f"document.getElementById('{button_id}').click()")
 
 
+def until_buttons_react(page: Page) -> None:
+    """Wait for a timer of the page: its buttons do not react for 300 milliseconds after they changed."""
+    page.evaluate("new Promise((resolve) => setTimeout(resolve, 400))")
+
+
 def until_remark(page: Page, seat: int, remark: str) -> None:
     """Wait until the line of a seat ends with a remark, or has none of absence if that is empty."""
     line = f"document.querySelectorAll('#scores li')[{seat}].textContent"
@@ -149,6 +154,27 @@ def test_a_person_leaves_their_seat_in_a_browser_and_returns_when_they_look_at_t
             said = [line for line in lines(page, "log") if re.fullmatch("(Web|Native) (leaves|returns)", line)]
         events = ["leaves", "returns"]
         assert said[::-1] == [f"{who} {event}" for who in ("Web", "Native", "Web") for event in events]
+
+
+def test_a_late_tap_in_a_browser_is_shown_as_such_and_plays_nothing(deployment: WebDeployment, tmp_path: Path) -> None:
+    endpoints = Endpoints.single(f"localhost:{deployment.port}", Tls(deployment.authority.read_bytes()))
+    with (
+        opened_form(deployment.page_port, tmp_path, trusted=pin(deployment.certificate)) as page,
+        BlockingClient(endpoints, secrets.token_urlsafe(), "Native") as client,
+    ):
+        assert sign_in(page, deployment.address) == ("ready", "choose a game")
+        with client.play_table(begun_table(page, client, autoplay=False)) as table:
+            while 0 not in table.view.seats_to_act:
+                table.submit_action(choose_random_action(table, Random(table.sequence)))
+            page.until("document.querySelector('#actions > button') !== null")
+            until_buttons_react(page)
+            assert page.evaluate("(window.late = document.querySelector('#actions > button')) !== null")
+            # The engine acts before the tap reaches it, as when the time is up.
+            click(page, "leave")
+            assert table.wait_for_turn(timeout_seconds=ANSWER_SECONDS)
+            page.evaluate("window.late.click()")
+            page.until("document.getElementById('status').textContent.startsWith('too late: ')")
+            assert client.get_view(table_id=table.table_id).snapshot.sequence == table.sequence
 
 
 def test_a_browser_and_a_native_client_finish_a_game(deployment: WebDeployment, tmp_path: Path) -> None:
@@ -196,6 +222,7 @@ def play_toy(address: str, page_port: int, folder: Path) -> None:
         assert [line.partition(": ")[2] for line in piles[1:4]] == ["1 card, face down"] * 3
         set_autoplay(page, True)
         page.evaluate("document.querySelector('#actions input').value = 20")
+        until_buttons_react(page)
         page.evaluate("document.querySelector('#actions form').requestSubmit()")
         state, text = outcome(page)
         assert (state, text.partition(":")[0]) == ("over", "the game is over")

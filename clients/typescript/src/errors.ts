@@ -11,6 +11,23 @@ export function reasonOf(error: unknown): ErrorReason | undefined {
   return info && (ErrorReason[info.reason as keyof typeof ErrorReason] ?? ErrorReason.UNSPECIFIED);
 }
 
+/** Refusals because the table has moved on: the stream has the new legal actions, or the end of the game. */
+const OVERTAKEN: ReadonlySet<ErrorReason | undefined> = new Set([
+  ErrorReason.STALE_SEQUENCE,
+  ErrorReason.NOT_YOUR_TURN,
+  ErrorReason.TABLE_FINISHED,
+]);
+
+/** Return whether a refused action came too late: the table has moved on, and the player decides again. */
+export function isOvertaken(error: unknown): boolean {
+  return OVERTAKEN.has(reasonOf(error));
+}
+
+/** Throw the error of an action, unless it came too late: for a program, which decides again at each event. */
+export function throwUnlessOvertaken(error: unknown): void {
+  if (!isOvertaken(error)) throw error;
+}
+
 /** Return whether a limit passes: the service says when, or it is one of the connection, without a reason. */
 export function isPassingLimit(error: ConnectError): boolean {
   const isTimed = error.findDetails(RetryInfoSchema).length > 0;

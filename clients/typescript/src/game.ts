@@ -4,21 +4,14 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { CallOptions } from "@connectrpc/connect";
 
 import type { Action } from "./generated/croupier_api/v1/actions_pb";
-import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
 import { type Table as LobbyTable, TableState } from "./generated/croupier_api/v1/tables_pb";
 import { type CroupierClient, forTable } from "./client";
-import { reasonOf, retryDelay } from "./errors";
+import { retryDelay, throwUnlessOvertaken } from "./errors";
 import { randomId } from "./random_id";
 import { delay, isUnanswered, reopen } from "./retry";
 import type { Table } from "./table";
 
 const DELAY_MILLISECONDS = 300;
-/** Refusals because the table has moved on: the stream has the new legal actions, or the end of the game. */
-const OVERTAKEN: ReadonlySet<ErrorReason | undefined> = new Set([
-  ErrorReason.STALE_SEQUENCE,
-  ErrorReason.NOT_YOUR_TURN,
-  ErrorReason.TABLE_FINISHED,
-]);
 
 /** A table to open: `options` are those that differ from the defaults. */
 export interface TableSpec {
@@ -79,39 +72,42 @@ function awaitsHost({ hostPlayerId, seats }: LobbyTable): boolean {
 }
 
 /**
- * Act once. Without an answer the request is sent again with the same id, so that it counts once, until `signal` is
- * aborted: throws its reason then.
+ * Act once, as it was decided when `Table.expectedSequence` was `expected`: if the table has moved on since, the action
+ * is refused, and `isOvertaken`. Without an answer the request is sent again with the same id, so that it counts once,
+ * until `signal` is aborted: throws its reason then.
  */
-export async function act(client: CroupierClient, table: Table, action: Action, signal?: AbortSignal): Promise<void> {
-  const requestId = randomId();
-  const request = { tableId: table.id, requestId, action, ...expectedSequence(table) };
-  const answer = await repeat(() => client.engine.submitAction(request, forTable(table.id)), signal);
-  if (answer !== undefined) table.acted(answer.sequence);
+export async function act(
+  client: CroupierClient,
+  table: Table,
+  action: Action,
+  expected: bigint | undefined,
+  signal?: AbortSignal,
+): Promise<void> {
+  const expectedSequence = expected === undefined ? {} : { expectedSequence: expected };
+  const request = { tableId: table.id, requestId: randomId(), action, ...expectedSequence };
+  const { sequence } = await repeat(() => client.engine.submitAction(request, forTable(table.id)), signal);
+  table.acted(sequence);
 }
 
 /**
- * Leave the player's seat to the engine, or return to it; the stream shows it as for everybody. Without an answer the
- * request is sent again with the same id until `signal` is aborted: throws its reason then.
+ * Leave the player's seat to the engine, or return to it; the stream shows it as for everybody. After the end of the
+ * game it does nothing. Without an answer the request is sent again with the same id until `signal` is aborted: throws
+ * its reason then.
  */
 export async function setAway(client: CroupierClient, table: Table, isAway: boolean, signal?: AbortSignal): Promise<void> {
   const request = { tableId: table.id, requestId: randomId(), isAway };
-  await repeat(() => client.engine.setAway(request, { ...forTable(table.id), ...untilStopped(signal) }), signal);
+  const call = () => client.engine.setAway(request, { ...forTable(table.id), ...untilStopped(signal) });
+  await repeat(call, signal).catch(throwUnlessOvertaken);
 }
 
-/** Repeat a call about a table until it has an answer, and return it; undefined if the table has moved on. */
-async function repeat<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
+/** Repeat a call about a table until it has an answer, and return it. */
+async function repeat<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await call();
     } catch (error) {
-      if (OVERTAKEN.has(reasonOf(error))) return undefined;
       if (!isUnanswered(error)) throw error;
       await delay(Math.max(DELAY_MILLISECONDS, retryDelay(error)), signal);
     }
   }
-}
-
-/** Where several seats act at once, the action of another moves the table on and leaves this one as legal as it was. */
-function expectedSequence({ sequence, view }: Table): { expectedSequence?: bigint } {
-  return sequence === undefined || view.seatsToAct.length > 1 ? {} : { expectedSequence: sequence };
 }

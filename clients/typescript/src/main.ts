@@ -1,6 +1,7 @@
 // Plays a game against bots from Node: node dist/main.mjs https://localhost:7700 [game] [seats] [seed]
 import { connect } from "./client";
 import { randomLegal } from "./choices";
+import { throwUnlessOvertaken } from "./errors";
 import { act, openTable, waitForDeal } from "./game";
 import { randomId } from "./random_id";
 import { Table } from "./table";
@@ -33,7 +34,7 @@ async function play(): Promise<void> {
     if (eventKind.case === "snapshot") snapshots += 1;
     const action = randomLegal(table.legal, random);
     if (action === undefined) continue;
-    await act(client, table, action, signal);
+    await act(client, table, action, table.expectedSequence, signal).catch(throwUnlessOvertaken);
     actions += 1;
   }
   const ranking = table.ranking.map((group) => group.seats);

@@ -1,9 +1,9 @@
 // The page: a person, or random actions, at a table in a browser.
-import type { Action } from "./generated/croupier_api/v1/actions_pb";
 import type { GameDescription } from "./generated/croupier_api/v1/games_pb";
 import { randomLegal } from "./choices";
 import { type CroupierClient, connect } from "./client";
 import { element, onSubmit, showStatus } from "./dom";
+import { throwUnlessOvertaken } from "./errors";
 import { type TableSpec, act, openTable, waitForDeal } from "./game";
 import { offerGames } from "./game_form";
 import { Presence } from "./presence";
@@ -39,13 +39,12 @@ async function play(client: CroupierClient, game: GameDescription, spec: TableSp
   showStatus("waiting", "waiting for the others: they join the table by its number");
   await waitForDeal(client, id);
   const table = new Table(client, id);
-  const actNow = (action: Action) => act(client, table, action);
   const presence = new Presence(client, table);
   const refused = (error: unknown) => page.showRefusal(error);
   const page: TablePage = new TablePage(table, {
-    act: (action) => {
+    act: (action, expectedSequence) => {
       presence.stay();
-      actNow(action).catch(refused);
+      return act(client, table, action, expectedSequence);
     },
     leave: () => presence.leave().catch(refused),
     return: () => presence.return().catch(refused),
@@ -58,7 +57,7 @@ async function play(client: CroupierClient, game: GameDescription, spec: TableSp
       const words = wordsOf(table, game);
       page.show(words, eventKind.case === "update" ? eventKind.value : undefined);
       const action = autoplay.checked && !table.hasLeft ? randomLegal(table.legal, Math.random) : undefined;
-      if (action !== undefined) await actNow(action);
+      if (action !== undefined) await act(client, table, action, table.expectedSequence).catch(throwUnlessOvertaken);
     }
   } finally {
     clearInterval(ticking);

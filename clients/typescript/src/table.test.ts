@@ -19,6 +19,7 @@ import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
 import { TableState } from "./generated/croupier_api/v1/tables_pb";
 import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb";
 import type { CroupierClient } from "./client";
+import { isOvertaken, throwUnlessOvertaken } from "./errors";
 import { act, findMatch, setAway, waitForDeal } from "./game";
 import { retryNotExecuted } from "./retry";
 import { Table } from "./table";
@@ -140,7 +141,7 @@ test("the caller ends the attempts at once, also those to act", async () => {
   const following = (async () => {
     for await (const _ of table.follow(stop.signal));
   })();
-  const acting = act(client, table, PASS, stop.signal);
+  const acting = act(client, table, PASS, undefined, stop.signal);
   while (table.interruption === undefined || acted.length === 0) await new Promise(setImmediate);
   stop.abort(new Error("the person left"));
   await assert.rejects(following, { message: "the person left" });
@@ -185,8 +186,8 @@ test("a match without a table is called again with the same request", async () =
 test("ids need no secure context", async ({ mock }) => {
   mock.method(crypto, "randomUUID", () => assert.fail("a page over plain HTTP has no randomUUID"));
   const { client, table, acted } = clientOf([]);
-  await act(client, table, PASS);
-  await act(client, table, PASS);
+  await act(client, table, PASS, undefined);
+  await act(client, table, PASS, undefined);
   assert.equal(new Set(acted.map(({ requestId }) => requestId)).size, 2);
 });
 
@@ -200,10 +201,10 @@ test("only an action without an answer is sent again, with its id", async () => 
   const cut = new ConnectError("missing trailer", Code.Internal);
   const wrong = new ConnectError("a fault", Code.Internal, undefined, [{ desc: ErrorInfoSchema, value: { reason: "NEWER" } }]);
   const { client, table, acted } = clientOf([], [LOST, cut, undefined, wrong]);
-  await act(client, table, PASS);
+  await act(client, table, PASS, undefined);
   assert.equal(acted.length, 3);
   assert.equal(new Set(acted.map(({ requestId }) => requestId)).size, 1);
-  await assert.rejects(act(client, table, PASS), { code: Code.Internal });
+  await assert.rejects(act(client, table, PASS, undefined), { code: Code.Internal });
   assert.equal(new Set(acted.map(({ requestId }) => requestId)).size, 2);
 });
 
@@ -287,22 +288,41 @@ test("the host gets ready each time that all seats are taken, and not before", a
   assert.ok((readyAfter[0] ?? 0) >= 2);
 });
 
-test("an action that another player overtook is no error, and a refused one is", async () => {
-  const refused = refusal("ILLEGAL_ACTION", Code.FailedPrecondition);
-  const { client, table, acted } = clientOf([[SNAPSHOT]], [refusal("STALE_SEQUENCE", Code.Aborted), refused]);
-  for await (const _ of table.follow()) break;
-  await act(client, table, PASS);
-  await assert.rejects(act(client, table, PASS), { code: Code.FailedPrecondition });
-  assert.deepEqual(acted.map(({ expectedSequence }) => expectedSequence), [3n, 3n]);
+test("an action expects the sequence at which it was decided, and is refused when the table has moved on", async () => {
+  const illegal = refusal("ILLEGAL_ACTION", Code.FailedPrecondition);
+  const { client, table, acted } = clientOf([[SNAPSHOT, entry(4n)]], [refusal("STALE_SEQUENCE", Code.Aborted), illegal]);
+  const expected: (bigint | undefined)[] = [];
+  for await (const _ of table.follow()) if (expected.push(table.expectedSequence) === 2) break;
+  await assert.rejects(act(client, table, PASS, expected[0]), isOvertaken);
+  await assert.rejects(act(client, table, PASS, expected[1]), (error) => !isOvertaken(error));
+  assert.deepEqual(acted.map(({ expectedSequence }) => expectedSequence), [3n, 4n]);
+  assert.equal(new Set(acted.map(({ requestId }) => requestId)).size, 2);
 });
 
-test("an action names no sequence where several seats act at once", async () => {
+test("a program decides again when its action came too late, and no other error is lost", () => {
+  for (const reason of ["STALE_SEQUENCE", "NOT_YOUR_TURN", "TABLE_FINISHED"] as const) {
+    throwUnlessOvertaken(refusal(reason, Code.Aborted));
+  }
+  const illegal = refusal("ILLEGAL_ACTION", Code.FailedPrecondition);
+  assert.throws(() => throwUnlessOvertaken(illegal), illegal);
+});
+
+test("an action expects no sequence where several seats act at once", async () => {
   const view = { ...VIEW, seatsToAct: [0, 1] };
   const snapshot: Event = { eventKind: { case: "snapshot", value: { sequence: 3n, view } } };
   const { client, table, acted } = clientOf([[snapshot]]);
   for await (const _ of table.follow()) break;
-  await act(client, table, PASS);
+  await act(client, table, PASS, table.expectedSequence);
   assert.deepEqual(acted.map(({ expectedSequence }) => expectedSequence), [undefined]);
+});
+
+test("an entry without facts leaves the view as it was", async () => {
+  const fact = update(5n, [{ fact: { case: "trickTaken", value: { seat: 1 } } }]);
+  const { table } = clientOf([[SNAPSHOT, entry(4n), fact, entry(6n, true)]]);
+  const views: unknown[] = [];
+  for await (const _ of table.follow()) views.push(table.view);
+  assert.equal(views[1], views[0]);
+  assert.notEqual(views[2], views[1]);
 });
 
 test("no action is legal until the stream has reached the last one", async () => {
@@ -364,7 +384,7 @@ test("calls beyond the rate limit wait as long as the service asks", async ({ mo
   const timers = mock.method(globalThis, "setTimeout");
   const tooOften = limitError("TOO_MANY_REQUESTS", 41);
   const { client, table, watched, acted } = clientOf([[tooOften], [SNAPSHOT, entry(4n, true)]], [tooOften, undefined]);
-  await act(client, table, create(ActionSchema));
+  await act(client, table, create(ActionSchema), undefined);
   await sequencesOf(table);
   const pauses = timers.mock.calls.map((call) => call.arguments[1]);
   // The delay of a stream is that and half of its own.

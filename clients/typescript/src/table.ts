@@ -69,6 +69,14 @@ export class Table {
     return this.seat !== undefined && this.leftSeats.includes(this.seat);
   }
 
+  /**
+   * What an action that is decided now expects: the sequence, or undefined where several seats act at once. There the
+   * action of another moves the table on, and leaves this one as legal as it was.
+   */
+  get expectedSequence(): bigint | undefined {
+    return this.view.seatsToAct.length > 1 ? undefined : this.sequence;
+  }
+
   /** The seconds until the deadline by the server's time, at least 0; undefined without a deadline. */
   get secondsLeft(): number | undefined {
     const { deadlineUnixMs = 0n, serverUnixMs = 0n } = this.clock ?? {};
@@ -150,7 +158,8 @@ export class Table {
   private append({ sequence, facts, clock, legalActions }: TableUpdate): void {
     if (sequence !== (this.sequence ?? 0n) + 1n) throw new Error("an entry of the log is missing");
     try {
-      this.view = fold(this.view, facts, this.seat);
+      // Without facts the game is as it was: the same view shows that a decision still fits.
+      if (facts.length > 0) this.view = fold(this.view, facts, this.seat);
     } catch (error) {
       // The next stream begins with a snapshot, so the view is right again.
       this.sequence = undefined;

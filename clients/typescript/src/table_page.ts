@@ -4,20 +4,24 @@ import { equals } from "@bufbuild/protobuf";
 import { type Action, type LegalActions, LegalActionsSchema } from "./generated/croupier_api/v1/actions_pb";
 import type { Card } from "./generated/croupier_api/v1/cards_pb";
 import type { TableUpdate } from "./generated/croupier_api/v1/engine_pb";
-import type { Pile, SeatView } from "./generated/croupier_api/v1/facts_pb";
+import type { Pile, SeatView, TableView } from "./generated/croupier_api/v1/facts_pb";
 import { choiceForm } from "./choice_form";
 import { element, make, showLines, showStatus } from "./dom";
+import { type Act, DrawnActions } from "./drawn_actions";
+import { isOvertaken } from "./errors";
 import { actionText, callText, placeText, updateTexts } from "./sentences";
 import type { Table } from "./table";
 import { type Words, texts } from "./words";
 
 const MAX_LINES = 40;
 const LOST = "the connection is lost: trying to come back to the table";
+const OVERTAKEN = "too late: the table has moved on, and nothing was played";
+const NOTICE_MILLISECONDS = 5_000;
 
 /** What a person at the table can do. */
 export interface Controls {
   /** Carry an action out. */
-  act(action: Action): void;
+  readonly act: Act;
   /** Leave the seat to the engine. */
   leave(): void;
   /** Return to the seat. */
@@ -27,12 +31,18 @@ export interface Controls {
 /** Shows a table, and carries out what the person chooses. */
 export class TablePage {
   private shownLegal: LegalActions | undefined;
+  private shownView: TableView | undefined;
+  private drawn: DrawnActions;
   private notice = "";
+  private noticeEnds = 0;
 
   constructor(
     private readonly table: Table,
     private readonly controls: Controls,
+    /** Returns milliseconds by a clock that always goes on evenly. */
+    private readonly now = () => performance.now(),
   ) {
+    this.drawn = new DrawnActions(controls.act, undefined, now);
     element("leave").onclick = () => controls.leave();
     element("return").onclick = () => controls.return();
     element("actions").replaceChildren();
@@ -53,7 +63,6 @@ export class TablePage {
     this.showActions(words);
     this.showPresence();
     log(update === undefined ? [] : updateTexts(update, words));
-    this.notice = "";
     this.showTurn(words);
   }
 
@@ -62,13 +71,15 @@ export class TablePage {
     const { interruption, secondsLeft } = this.table;
     // Not a part of the status, which is read aloud whenever it changes.
     element("time").textContent = secondsLeft === undefined ? "" : `${Math.floor(secondsLeft)} s left`;
-    const text = this.notice || (interruption === undefined ? this.turnText(words) : LOST);
+    const notice = this.now() < this.noticeEnds && this.notice;
+    const text = texts(notice, interruption === undefined ? this.turnText(words) : LOST);
     if (text !== element("status").textContent) showStatus("playing", text);
   }
 
-  /** Show a refusal until the next event. */
+  /** Show a refusal for a few seconds: the events that made an action late come at the same time. */
   showRefusal(error: unknown): void {
-    this.notice = String(error);
+    this.notice = isOvertaken(error) ? OVERTAKEN : String(error);
+    this.noticeEnds = this.now() + NOTICE_MILLISECONDS;
     showStatus("playing", this.notice);
   }
 
@@ -115,20 +126,29 @@ export class TablePage {
 
   /** Show buttons and forms, unless they are the same: then a person may be choosing. Keep the focus among them. */
   private showActions(words: Words): void {
-    const { legal } = this.table;
-    if (this.shownLegal === legal || (this.shownLegal && legal && equals(LegalActionsSchema, this.shownLegal, legal))) return;
-    this.shownLegal = legal;
-    const buttons = (legal?.actions ?? []).map((action) => this.button(action, words));
-    const forms = (legal?.choices ?? []).map((choice) => choiceForm(choice, words, this.controls.act));
+    const { legal, view, expectedSequence } = this.table;
+    const hasSameGame = view === this.shownView;
+    const hasSameActions =
+      this.shownLegal === legal || (this.shownLegal && legal && equals(LegalActionsSchema, this.shownLegal, legal));
+    // Without an expected sequence several seats act at once, and the action of another changes nothing for this one.
+    if (hasSameActions && (legal === undefined || hasSameGame || this.drawn.expectedSequence === undefined)) {
+      if (hasSameGame) this.drawn.expectedSequence = expectedSequence;
+      return;
+    }
+    const drawn = new DrawnActions(this.controls.act, expectedSequence, this.now);
+    [this.drawn, this.shownLegal, this.shownView] = [drawn, legal, view];
+    const take = (action: Action) => void drawn.take(action).catch((error) => this.showRefusal(error));
+    const buttons = (legal?.actions ?? []).map((action) => this.button(action, words, take));
+    const forms = (legal?.choices ?? []).map((choice) => choiceForm(choice, words, take));
     const actions = element("actions");
     const hasFocus = actions.contains(document.activeElement);
     actions.replaceChildren(...buttons, ...forms);
     if (hasFocus) (actions.querySelector("button, input") as HTMLElement | null ?? actions).focus();
   }
 
-  private button(action: Action, words: Words): HTMLButtonElement {
+  private button(action: Action, words: Words, take: (action: Action) => void): HTMLButtonElement {
     const button = make("button", {}, actionText(action, words));
-    button.addEventListener("click", () => this.controls.act(action));
+    button.addEventListener("click", () => take(action));
     return button;
   }
 }

@@ -17,7 +17,7 @@ from croupier.cli.terminal.words import Words
 from croupier_api.v1 import actions_pb2, engine_pb2, games_pb2
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
-from croupier_client.errors import CroupierError
+from croupier_client.errors import CroupierError, StaleSequence
 
 TICK_SECONDS = 0.25
 SHOWN_ROUNDS = 3
@@ -49,7 +49,7 @@ class GameSession:
         self._rules = rules
         self._proposal = table.proposal
         self._notice = HINT
-        self._unconfirmed: tuple[str, Request] | None = None
+        self._unconfirmed: tuple[str, Request, int | None] | None = None
         self._is_connected = True
         self._is_news = True
         self._shown_actions: actions_pb2.LegalActions | None = None
@@ -162,16 +162,20 @@ class GameSession:
         unconfirmed, self._unconfirmed = self._unconfirmed, None
         try:
             if unconfirmed is not None and line.strip().lower() in ("yes", "y"):
-                await self._carry_out(unconfirmed[1])
+                await self._carry_out(*unconfirmed[1:])
             else:
                 await self._return(line)
                 request = person_input.read_input(line, self._table.legal_actions, self._words)
+                expected = self._table.expected_sequence
                 if question := self._question(request):
-                    self._unconfirmed, self._is_news = (question, request), True
+                    self._unconfirmed, self._is_news = (question, request, expected), True
                 else:
-                    await self._carry_out(request)
+                    await self._carry_out(request, expected)
         except InputFault as fault:
             self._notify(str(fault))
+        except StaleSequence:
+            # No notice: the events that made it late come at the same time, and each ends a notice.
+            self._say(f"{line.strip()}: too late, the table has moved on, and nothing was played")
         except CroupierError as error:
             self._notify(self._refusal(line, error))
         self._draw()
@@ -202,7 +206,7 @@ class GameSession:
         possible = f"; {possible_text(self._words, legal)}" if legal.actions else ""
         return f"{line.strip()}: {self._words.prose(error.message)} ({error.rule}){possible}"
 
-    async def _carry_out(self, request: Request) -> None:
+    async def _carry_out(self, request: Request, expected_sequence: int | None) -> None:
         match request:
             case Command.AWAY | Command.LEAVE:
                 await self._table.set_away(is_away=True)
@@ -226,7 +230,7 @@ class GameSession:
             case Vote(agree):
                 await self._table.cast_vote(agree=agree)
             case actions_pb2.Action():
-                await self._table.submit_action(request, expected_sequence=self._table.expected_sequence)
+                await self._table.submit_action(request, expected_sequence=expected_sequence)
 
     async def _propose(self, name: str) -> None:
         if not self._meanings:

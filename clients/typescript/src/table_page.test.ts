@@ -1,0 +1,168 @@
+// What a person's taps on the page do, with a page and a time in memory.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+
+import { type Action, LegalActionsSchema } from "./generated/croupier_api/v1/actions_pb";
+import { Card } from "./generated/croupier_api/v1/cards_pb";
+import { TableViewSchema } from "./generated/croupier_api/v1/facts_pb";
+import { GameDescriptionSchema } from "./generated/croupier_api/v1/games_pb";
+import { ErrorInfoSchema } from "./generated/google/rpc/error_details_pb";
+import type { CroupierClient } from "./client";
+import { Table } from "./table";
+import { TablePage } from "./table_page";
+import { Words } from "./words";
+
+/** A part of a page, in place of a browser's. */
+class FakeElement extends EventTarget {
+  textContent = "";
+  hidden = false;
+  dataset: Record<string, string> = {};
+  children: FakeElement[] = [];
+
+  append(...children: readonly (FakeElement | string)[]): void {
+    for (const child of children) {
+      if (child instanceof FakeElement) this.children.push(child);
+      else this.textContent += child;
+    }
+  }
+
+  replaceChildren(...children: FakeElement[]): void {
+    this.children = children;
+  }
+
+  prepend(child: FakeElement): void {
+    this.children.unshift(child);
+  }
+
+  contains(): boolean {
+    return false;
+  }
+
+  tap(): void {
+    this.dispatchEvent(new Event("click"));
+  }
+}
+
+const STALE = new ConnectError("moved on", Code.Aborted, undefined, [
+  { desc: ErrorInfoSchema, value: { reason: "STALE_SEQUENCE" } },
+]);
+const LEGAL = { [Card.TWO_OF_CLUBS]: legalOf(Card.TWO_OF_CLUBS), [Card.SIX_OF_HEARTS]: legalOf(Card.SIX_OF_HEARTS) };
+
+function legalOf(card: Card) {
+  return create(LegalActionsSchema, { actions: [{ verb: { case: "play", value: { card } } }] });
+}
+
+/** A page at a table, whose acts are recorded and get these answers, then none. */
+function pageOf(answers: readonly ConnectError[] = []) {
+  const elements = new Map<string, FakeElement>();
+  const find = (id: string) => elements.get(id) ?? elements.set(id, new FakeElement()).get(id);
+  const fakePage = { getElementById: find, createElement: () => new FakeElement(), body: new FakeElement() };
+  Object.assign(globalThis, { document: fakePage });
+  const time = { now: 1_000 };
+  const acted: [action: Action, expected: bigint | undefined][] = [];
+  const act = async (action: Action, expected: bigint | undefined): Promise<void> => {
+    const answer = answers[acted.push([action, expected]) - 1];
+    if (answer !== undefined) throw answer;
+  };
+  const table = new Table({} as CroupierClient, "t");
+  table.seat = 0;
+  const controls = { act, leave: () => assert.fail("nobody leaves"), return: () => assert.fail("nobody returns") };
+  const page = new TablePage(table, controls, () => time.now);
+  const words = new Words(create(GameDescriptionSchema), ["Ada", "Bo"]);
+  /** Show the table at a sequence; with a new view unless the entry has no facts. */
+  const show = (sequence: bigint, card: Card.TWO_OF_CLUBS | Card.SIX_OF_HEARTS, seatsToAct = [0], hasFacts = true) => {
+    if (hasFacts) table.view = create(TableViewSchema, { seats: [{}, {}], seatsToAct });
+    [table.sequence, table.legal] = [sequence, LEGAL[card]];
+    page.show(words, undefined);
+  };
+  const tap = () => find("actions")?.children[0]?.tap();
+  const button = () => find("actions")?.children[0];
+  const status = () => find("status")?.textContent;
+  return { acted, button, page, show, status, tap, time, words };
+}
+
+/** Return the cards that were played, with the sequences that the actions expected. */
+function played(acted: readonly [Action, bigint | undefined][]): unknown[] {
+  return acted.map(([{ verb }, expected]) => [verb.case === "play" && verb.value.card, expected]);
+}
+
+test("a button does not react for 300 ms after it changed", () => {
+  const { acted, show, tap, time } = pageOf();
+  show(3n, Card.TWO_OF_CLUBS);
+  time.now += 5_000;
+  show(9n, Card.SIX_OF_HEARTS);
+  tap();
+  time.now += 299;
+  tap();
+  assert.deepEqual(acted, []);
+  time.now += 1;
+  tap();
+  assert.deepEqual(played(acted), [[Card.SIX_OF_HEARTS, 9n]]);
+});
+
+test("a tap expects the sequence at which its button was drawn", () => {
+  const { acted, button, show, time } = pageOf();
+  show(3n, Card.TWO_OF_CLUBS);
+  const early = button();
+  show(9n, Card.TWO_OF_CLUBS);
+  time.now += 300;
+  early?.tap();
+  button()?.tap();
+  assert.deepEqual(played(acted), [[Card.TWO_OF_CLUBS, 3n], [Card.TWO_OF_CLUBS, 9n]]);
+});
+
+test("buttons stay through entries that leave the game as it was, and expect them", () => {
+  const { acted, button, show, tap, time } = pageOf();
+  show(3n, Card.TWO_OF_CLUBS);
+  const before = button();
+  time.now += 300;
+  show(4n, Card.TWO_OF_CLUBS, [0], false);
+  assert.equal(button(), before);
+  tap();
+  assert.deepEqual(played(acted), [[Card.TWO_OF_CLUBS, 4n]]);
+});
+
+test("buttons stay while others act at the same time", () => {
+  const { acted, button, show, tap, time } = pageOf();
+  show(3n, Card.TWO_OF_CLUBS, [0, 1]);
+  const before = button();
+  time.now += 300;
+  show(4n, Card.TWO_OF_CLUBS, [0]);
+  assert.equal(button(), before);
+  tap();
+  assert.deepEqual(played(acted), [[Card.TWO_OF_CLUBS, undefined]]);
+});
+
+test("a tap that came too late is shown as such for a while, and nothing else is played", async () => {
+  const { acted, page, show, status, tap, time, words } = pageOf([STALE]);
+  show(3n, Card.TWO_OF_CLUBS);
+  time.now += 300;
+  tap();
+  await new Promise(setImmediate);
+  show(9n, Card.SIX_OF_HEARTS);
+  assert.match(status() ?? "", /^too late: .*, your turn$/);
+  assert.deepEqual(played(acted), [[Card.TWO_OF_CLUBS, 3n]]);
+  time.now += 5_000;
+  page.showTurn(words);
+  assert.equal(status(), "your turn");
+  tap();
+  assert.deepEqual(played(acted).slice(1), [[Card.SIX_OF_HEARTS, 9n]]);
+});
+
+test("a second tap waits for the answer to the first, and is possible after a refusal", async () => {
+  const { acted, show, tap, time } = pageOf([new ConnectError("refused", Code.FailedPrecondition)]);
+  show(3n, Card.TWO_OF_CLUBS);
+  time.now += 300;
+  tap();
+  tap();
+  assert.equal(acted.length, 1);
+  await new Promise(setImmediate);
+  tap();
+  assert.equal(acted.length, 2);
+  await new Promise(setImmediate);
+  tap();
+  assert.equal(acted.length, 2);
+});
