@@ -177,6 +177,38 @@ async def test_links_are_created_for_the_purposes_that_the_access_allows(
         assert await calls.reasons("CreateLink", purpose=purpose) == [reason]
 
 
+async def test_the_host_creates_links_before_the_game_which_open_what_the_access_allows_then(
+    engine: EngineHarness,
+) -> None:
+    tables, config = engine.tables(3), make_config()
+    await tables.prepare("t1", "thulla", config.seat_count, {}, config.clock, host_player_id=PLAYER.id)
+    calls = Calls(engine, tables)
+    with pytest.raises(NotFound) as missing:
+        await calls.call("CreateLink", table_id="t2", purpose=WATCH)
+    with pytest.raises(NotFound) as hidden:
+        await calls.call("CreateLink", purpose=WATCH)
+    assert str(hidden.value) == str(missing.value)
+    links = {purpose: await calls.make_link(purpose) for purpose in (WATCH, REPLAY)}
+    for calls.caller in (STRANGER, PLAYER):
+        for calls.link in links.values():
+            assert await calls.reasons(*READS, *ACTS) == [HIDDEN] * (len(READS) + len(ACTS))
+    await tables.open("t1", config.seats, [b""] * config.seat_count, UNWATCHED)
+    calls.caller = STRANGER
+    for calls.link, running in ((links[WATCH], HIDDEN), (links[REPLAY], NOT_FINISHED)):
+        assert await calls.reasons(*READS) == [HIDDEN, HIDDEN, running]
+    await calls.finish()
+    assert await calls.reasons(*READS) == ["", "", ""]
+
+
+async def test_the_host_who_prepared_a_table_has_no_seat_there_that_the_game_does_not_give_them(
+    engine: EngineHarness,
+) -> None:
+    tables, config = engine.tables(3), make_config()
+    await tables.prepare("t1", "thulla", config.seat_count, {}, config.clock, host_player_id=STRANGER.id)
+    await tables.open("t1", config.seats, [b""] * config.seat_count, OPEN)
+    assert await Calls(engine, tables).reasons("CreateLink", purpose=WATCH) == ["NOT_SEATED"]
+
+
 async def test_a_link_is_valid_for_its_table_until_it_expires(at_table: AtTable, engine: EngineHarness) -> None:
     calls = await at_table(BY_LINK)
     calls.caller = PLAYER

@@ -98,6 +98,7 @@ class FakeEngine:
     def __init__(self) -> None:
         self.prepared: dict[str, tuple[str, int]] = {}
         self.networks: dict[str, str] = {}
+        self.hosts: dict[str, str] = {}
         self.opened: dict[str, tuple[Seat, ...]] = {}
         self.accesses: dict[str, TableAccess] = {}
         self.finished: set[str] = set()
@@ -121,10 +122,12 @@ class FakeEngine:
         options: Mapping[str, OptionValue],
         time_control: TimeControl,
         network: str = "",
+        host_player_id: str = "",
     ) -> Preparation:
         self._begin("prepare_table")
         self.prepared[table_id] = (game, seats)
         self.networks[table_id] = network
+        self.hosts[table_id] = host_player_id
         commitment = hashlib.sha256(table_id.encode()).hexdigest()
         teams = PAIRED if seats == 4 else ()
         return Preparation({**DEFAULTS[game], **options}, time_control, commitment, 7, teams)
@@ -186,6 +189,7 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
             MessageToDict(request.options),
             TimeControl(control.action_time.seconds, control.reserve_time.seconds, 0),
             request.network,
+            request.host_player_id,
         )
         return pb.PrepareTableResponse(
             options=codec.encode_options(preparation.options),

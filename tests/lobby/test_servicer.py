@@ -134,6 +134,7 @@ async def test_from_sign_in_to_the_first_deal(harness: LobbyHarness, engine: Fak
     await watch.read()
     ready = await bob.call("SetReady", pb.SetReadyRequest(table_id=table.table_id, is_ready=True, client_seed=b"b"))
     assert ready.table.state == tables_pb2.TABLE_STATE_PLAYING
+    assert engine.hosts == {table.table_id: ada.player_id}
     assert engine.accesses == {table.table_id: TableAccess(Visibility.LINK, WatchPolicy.LINK, 90)}
     seats = [(seat.player_id, seat.client_seed) for seat in engine.opened[table.table_id]]
     assert seats == [(ada.player_id, b"a"), (bob.player_id, b"b"), ("", b"")]

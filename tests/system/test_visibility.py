@@ -27,6 +27,7 @@ from croupier_client import (
     CroupierError,
     Endpoints,
     FailedPrecondition,
+    NotFound,
     choose_random_action,
     play_game_blocking,
 )
@@ -174,9 +175,13 @@ class Backend:
         by_code = {"invite_code": table.invite_code} if table.invite_code else {"table_id": table.table_id}
         self.client(name).join_table(**by_code)
 
+    def watch_link(self, name: str, table_id: str) -> str:
+        return self.client(name).create_link(table_id=table_id, purpose=engine_pb2.LINK_PURPOSE_WATCH).link
+
     def begin(self, kind: str, stage: str) -> Played:
         """Begin a game, and create the links that its access allows."""
         played = self.seat_players(kind, stage)
+        played.links["early"] = self.watch_link(played.host, played.table_id)
         for name in (played.host, played.host.replace("host", "mate")):
             self.client(name).set_ready(table_id=played.table_id)
         for purpose in ("watch", "replay"):
@@ -249,6 +254,11 @@ def test_a_forming_table(backend: Backend, kind: str) -> None:
             backend.client(played.removed).join_table(invite_code=code)
     assert backend.caller("a newcomer").reason("JoinTable", played.table_id) == expected(is_public)
     assert backend.caller(played.host).reason("GetTable", played.table_id) == ""
+    link = backend.watch_link(played.host, played.table_id)
+    assert backend.caller("a stranger").reason("GetView", played.table_id, link) == HIDDEN
+    for name in ("a stranger", played.removed, played.host.replace("host", "mate")):
+        with pytest.raises(NotFound, match="unknown table"):
+            backend.watch_link(name, played.table_id)
 
 
 @each_kind
@@ -263,7 +273,8 @@ def test_a_running_table(backend: Backend, kind: str) -> None:
     for call in ("GetView", "WatchTable"):
         assert host.reason(call, table_id) == ""
         assert stranger.reason(call, table_id) == expected(kind in WATCHED)
-        assert stranger.reason(call, table_id, watch) == expected(kind in WATCHED_BY_LINK)
+        for link in (watch, played.link("early")):
+            assert stranger.reason(call, table_id, link) == expected(kind in WATCHED_BY_LINK)
         assert removed.reason(call, table_id, watch) == HIDDEN
     assert host.reason("GetReplay", table_id) == NOT_FINISHED
     assert stranger.reason("GetReplay", table_id) == (NOT_FINISHED if kind in PUBLIC else HIDDEN)

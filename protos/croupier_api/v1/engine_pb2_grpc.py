@@ -162,7 +162,8 @@ class EngineServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CreateLink(self, request, context):
-        """Returns a link by which players without a seat watch the table, or read its replay. For players of the table.
+        """Returns a link by which players without a seat watch the table, or read its replay. For players of the table. Before
+        the game begins only the player who created the table may call it, and the link opens nothing yet.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

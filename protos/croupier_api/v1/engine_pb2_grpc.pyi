@@ -64,7 +64,9 @@ class EngineServiceStub:
     device may hold it open. Leaving has a limit of 3 times a minute.
     """
     CreateLink: _grpc.UnaryUnaryMultiCallable[_engine_pb2.CreateLinkRequest, _engine_pb2.CreateLinkResponse]
-    """Returns a link by which players without a seat watch the table, or read its replay. For players of the table."""
+    """Returns a link by which players without a seat watch the table, or read its replay. For players of the table. Before
+    the game begins only the player who created the table may call it, and the link opens nothing yet.
+    """
     GetReplay: _grpc.UnaryStreamMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]
     """Streams the replay of a finished table, with all hands, to players who have access to it. The stream ends after the
     last part.
@@ -106,7 +108,9 @@ class EngineServiceAsyncStub(EngineServiceStub):
     device may hold it open. Leaving has a limit of 3 times a minute.
     """
     CreateLink: _aio.UnaryUnaryMultiCallable[_engine_pb2.CreateLinkRequest, _engine_pb2.CreateLinkResponse]  # type: ignore[assignment]
-    """Returns a link by which players without a seat watch the table, or read its replay. For players of the table."""
+    """Returns a link by which players without a seat watch the table, or read its replay. For players of the table. Before
+    the game begins only the player who created the table may call it, and the link opens nothing yet.
+    """
     GetReplay: _aio.UnaryStreamMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]  # type: ignore[assignment]
     """Streams the replay of a finished table, with all hands, to players who have access to it. The stream ends after the
     last part.
@@ -199,7 +203,9 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _engine_pb2.CreateLinkRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_engine_pb2.CreateLinkResponse, _abc.Awaitable[_engine_pb2.CreateLinkResponse]]:
-        """Returns a link by which players without a seat watch the table, or read its replay. For players of the table."""
+        """Returns a link by which players without a seat watch the table, or read its replay. For players of the table. Before
+        the game begins only the player who created the table may call it, and the link opens nothing yet.
+        """
 
     @_abc_1.abstractmethod
     def GetReplay(

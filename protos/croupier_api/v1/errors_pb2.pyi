@@ -112,8 +112,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_UNKNOWN_TABLE: _ErrorReason.ValueType  # 300
     """Missing and existing objects.
 
-    NOT_FOUND: no table has this id or invite code, or the caller has no access to it. Check the id. A
-    retry does not help.
+    NOT_FOUND: no table has this id or invite code, the caller has no access to it, or its game has not begun and the
+    engine was called. Check the id; follow a table before its game by WatchTables. A retry helps once the game has
+    begun.
     """
     ERROR_REASON_NO_SCORE_SHEET: _ErrorReason.ValueType  # 301
     """NOT_FOUND: no round of the table has ended yet, no table has this id, or the caller has no access to it. Wait for
@@ -361,8 +362,9 @@ ERROR_REASON_INVALID_LINK: ErrorReason.ValueType  # 214
 ERROR_REASON_UNKNOWN_TABLE: ErrorReason.ValueType  # 300
 """Missing and existing objects.
 
-NOT_FOUND: no table has this id or invite code, or the caller has no access to it. Check the id. A
-retry does not help.
+NOT_FOUND: no table has this id or invite code, the caller has no access to it, or its game has not begun and the
+engine was called. Check the id; follow a table before its game by WatchTables. A retry helps once the game has
+begun.
 """
 ERROR_REASON_NO_SCORE_SHEET: ErrorReason.ValueType  # 301
 """NOT_FOUND: no round of the table has ended yet, no table has this id, or the caller has no access to it. Wait for

@@ -79,6 +79,7 @@ class PrepareTableRequest(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     TIME_CONTROL_FIELD_NUMBER: _builtins.int
     NETWORK_FIELD_NUMBER: _builtins.int
+    HOST_PLAYER_ID_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The id, which the lobby chooses."""
     game: _builtins.str
@@ -89,6 +90,8 @@ class PrepareTableRequest(_message.Message):
     """The network of the player who created the table, such as "192.0.2.0/24"; empty if it is not known. The entries of
     the table's bots count for it.
     """
+    host_player_id: _builtins.str
+    """The player who creates the table, and who may create links before its game begins; empty for a matched table."""
     @_builtins.property
     def options(self) -> _struct_pb2.Struct:
         """The options that differ from the defaults, by name."""
@@ -106,10 +109,11 @@ class PrepareTableRequest(_message.Message):
         options: _struct_pb2.Struct | None = ...,
         time_control: _tables_pb2.TimeControl | None = ...,
         network: _builtins.str = ...,
+        host_player_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "network", b"network", "options", b"options", "seat_count", b"seat_count", "table_id", b"table_id", "time_control", b"time_control"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "host_player_id", b"host_player_id", "network", b"network", "options", b"options", "seat_count", b"seat_count", "table_id", b"table_id", "time_control", b"time_control"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

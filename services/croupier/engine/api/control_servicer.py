@@ -58,6 +58,7 @@ class EngineControlServicer:
             decode_options(request.options),
             decode_time_control(request.time_control),
             request.network,
+            request.host_player_id,
         )
         return pb.PrepareTableResponse(
             options=encode_options(config.options),

@@ -156,10 +156,12 @@ class EngineServicer:
         if purpose is None:
             raise invalid_field("purpose", f"invalid purpose {request.purpose}: expected a value of LinkPurpose")
         visitor = Visitor(call.caller.id)
-        config = (await self._find(call, request.table_id, visitor, Need.TABLE)).config
-        if not has_seat(config, visitor.player_id):
+        found = await self._find(call, request.table_id, visitor, Need.LINK)
+        if not has_seat(found.config, visitor.player_id):
             raise not_seated()
-        if not config.access.allows_link(purpose):
+        # The host may change the access until the game begins; a link that it does not allow then opens nothing.
+        is_prepared = isinstance(found, StoredTable) and found.is_prepared
+        if not is_prepared and not found.config.access.allows_link(purpose):
             raise IllegalNow(
                 errors_pb2.ERROR_REASON_LINK_NOT_ALLOWED, f"the access of the table allows no link to {purpose}"
             )

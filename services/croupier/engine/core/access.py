@@ -24,6 +24,8 @@ class Need(Enum):
     """Any access: the call is refused later, because the player has no seat."""
     VIEW = auto()
     """To watch the game, and to read the table after its end."""
+    LINK = auto()
+    """As TABLE, also before the game begins."""
     REPLAY = auto()
     """To read the table after its end; until then any access, since the call is refused because the game goes on."""
 
@@ -56,5 +58,5 @@ def _has_access(access: TableAccess, visitor: Visitor, need: Need, is_over: bool
             return reads if is_over else watches
         case Need.REPLAY:
             return reads or (watches and not is_over)
-        case Need.TABLE:
+        case Need.TABLE | Need.LINK:
             return watches or reads

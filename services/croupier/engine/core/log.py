@@ -54,7 +54,7 @@ class ClockConfig:
 
 @dataclass(frozen=True, slots=True)
 class TableConfig:
-    """The configuration of a table. A prepared table has the number of its seats only, and no access for others."""
+    """The configuration of a table. A prepared table has no seats but that of its host, and no access for others."""
 
     table_id: str
     game: str

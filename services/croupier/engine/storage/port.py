@@ -30,6 +30,11 @@ class StoredTable(NamedTuple):
     finished_at: int | None = None
     network: str = ""
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether the game has not begun."""
+        return self.status == "prepared"
+
 
 class TableChange(NamedTuple):
     """The changes of an append to the row of its table: the number of reports due, and whether the game is over."""

@@ -101,17 +101,21 @@ class Tables:
         options: Mapping[str, OptionValue],
         clock: ClockConfig,
         network: str = "",
+        host_player_id: str = "",
     ) -> TableConfig:
         """Check a table's configuration and commit to its seed; repeats return the same.
 
         A bot delay below the operator's minimum is raised to it, and the clock gets the operator's time of abandonment.
-        `network` is that of the player who created the table: the entries of its bots take units of its budget. Raises
-        MalformedRequest with the wrong field, AlreadyExists if another table has the id.
+        `network` is that of the player who created the table: the entries of its bots take units of its budget. This
+        player, the host, may create links before the game begins. Raises MalformedRequest with the wrong field,
+        AlreadyExists if another table has the id.
         """
         self._refuse_if_draining()
         decode_id("table_id", table_id)
         if network:
             decode_id("network", network, MAX_NETWORK_CHARACTERS)
+        if host_player_id:
+            decode_id("host_player_id", host_player_id)
         rules = known_game(game)
         check_clock(clock)
         bot_delay_milliseconds = max(clock.bot_delay_milliseconds, self._min_bot_delay_milliseconds)
@@ -121,7 +125,8 @@ class Tables:
             abandoned_milliseconds=self._abandoned_milliseconds,
         )
         requested = config_by(rules, table_id, seats, options, clock, self._new_seed(SEED_BYTES))
-        stored = await self._store.prepare(requested, self._clock(), network)
+        host = (SeatConfig(host_player_id, ""),) if host_player_id else ()
+        stored = await self._store.prepare(replace(requested, seats=host), self._clock(), network)
         if stored.game == game and stored.rules_version != requested.rules_version:
             # An engine with another version of the rules prepared it: compare the request by those rules.
             requested = config_by(known_rules(stored), table_id, seats, options, clock, requested.seed)
@@ -146,7 +151,7 @@ class Tables:
         known_rules(stored.config)
         config = replace(stored.config, seats=tuple(seats), client_seeds=tuple(client_seeds), access=access)
         check_seats(config)
-        if stored.status == "prepared":
+        if stored.is_prepared:
             with self._slot_for(table_id):
                 first = advance(config, new_table(config), self._clock(), None)
                 if await self._store.open(config, [transition.entry for transition in first]):
@@ -220,14 +225,14 @@ class Tables:
     async def find(self, table_id: str, visitor: Visitor | None, need: Need) -> Table | StoredTable:
         """Return an open or finished table, in memory or stored; concurrent callers share the query.
 
-        Raises NotFound for any other table, and for one that does not exist for the visitor; Unavailable while the
-        engine stops.
+        A prepared table is found for links only. Raises NotFound for any other table, and for one that does not exist
+        for the visitor; Unavailable while the engine stops.
         """
         self._refuse_if_draining()
         found: Table | StoredTable | None = self._memory.get(table_id)
         if found is None:
             found, _ = await self._finding.run(table_id, partial(self._stored, table_id))
-        if isinstance(found, StoredTable) and found.status == "prepared":
+        if isinstance(found, StoredTable) and found.is_prepared and need is not Need.LINK:
             raise unknown_table()
         if visitor is not None:
             # Before the log is read, since that is work, and before any other refusal, which would show that it exists.

@@ -68,6 +68,7 @@ class EngineChannel(EnginePort):
         options: Mapping[str, OptionValue],
         time_control: TimeControl,
         network: str = "",
+        host_player_id: str = "",
     ) -> Preparation:
         request = pb.PrepareTableRequest(
             table_id=table_id,
@@ -76,6 +77,7 @@ class EngineChannel(EnginePort):
             options=codec.encode_options(options),
             time_control=codec.encode_time_control(time_control),
             network=network,
+            host_player_id=host_player_id,
         )
         return codec.decode_preparation(await self._call(self._stub.PrepareTable, request, table_id))
 

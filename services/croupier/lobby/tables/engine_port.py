@@ -93,8 +93,9 @@ class EnginePort(Protocol):
         options: Mapping[str, OptionValue],
         time_control: TimeControl,
         network: str = "",
+        host_player_id: str = "",
     ) -> Preparation:
-        """Check a table, which a player of a network created, and commit to its secret seed; idempotent by table."""
+        """Check a table, which its host created from a network, and commit to its secret seed; idempotent by table."""
 
     async def open_table(self, table_id: str, seats: Sequence[Seat], access: TableAccess) -> None:
         """Open a prepared table and deal; idempotent by table."""

@@ -137,6 +137,7 @@ class TableService:
             requested.options,
             requested.time_control,
             requested.network,
+            requested.host_player_id,
         )
         try:
             return await self._add(preparation.applied_to(requested, TableState.FORMING), previous)
