@@ -106,8 +106,8 @@ def left_seats_become(table: BlockingTable, seats: list[int]) -> None:
 
 
 def click(page: Page, button_id: str) -> None:
-    """Click a button as soon as it is shown."""
-    page.until(f"!document.getElementById('{button_id}').hidden")
+    """Click a button at the table as soon as it is shown."""
+    page.until(f"!document.getElementById('at-table').hidden && !document.getElementById('{button_id}').hidden")
     page.evaluate(f"document.getElementById('{button_id}').click()")
 
 
