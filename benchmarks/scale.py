@@ -17,6 +17,7 @@ from croupier.engine.cluster.notifier import PostgresNotifier
 from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.schema import TABLES
 from croupier.engine.storage.writer import Append
+from croupier.engine.tables.presence import Announcement
 from croupier.games.facts import Seat
 from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.database.schema_versions import migrate_database
@@ -47,8 +48,14 @@ class _Ignoring:
     def notifications_missed(self) -> None:
         """Ignore them."""
 
+    def connected(self) -> None:
+        """Ignore it."""
+
     def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
         """Ignore it."""
+
+    def presence_announced(self, engine_id: str, announcements: Mapping[str, Announcement]) -> None:
+        """Ignore them."""
 
 
 class WriterInstance:

@@ -6,7 +6,8 @@ from collections.abc import Container, Mapping
 from contextlib import suppress
 from random import Random
 
-from croupier.engine.cluster.notifier import NotificationListener
+from croupier.engine.cluster.notifier import NotificationListener, decode_announcements
+from croupier.engine.tables.presence import Announcement
 from croupier.games.facts import Seat
 from croupier.runtime.database.notifications import CHECK_SECONDS
 from loadtest.simulation.calls import Pipe
@@ -73,6 +74,10 @@ class SimulatedNotifier:
         """Publish a reaction."""
         self._hub.publish(self._engine_id, "seat_reacted", table_id, seat, reaction)
 
+    def presence_announced(self, table_id: str, announcement: Announcement) -> None:
+        """Publish the presence at a table."""
+        self._hub.publish(self._engine_id, "presence_announced", {table_id: announcement})
+
     async def run(self, listener: NotificationListener) -> None:
         """Listen; runs until cancelled."""
         while True:
@@ -81,6 +86,7 @@ class SimulatedNotifier:
 
     async def _run_connection(self, listener: NotificationListener, pipe: Pipe) -> None:
         now = asyncio.get_running_loop().time
+        listener.connected()
         while True:
             listener.notifications_missed()
             checked = now()
@@ -91,5 +97,9 @@ class SimulatedNotifier:
                     if payload == LOST:
                         return
                     origin, kind, *values = json.loads(payload)
-                    if origin != self._engine_id:
+                    if origin == self._engine_id:
+                        continue
+                    if kind == "presence_announced":
+                        listener.presence_announced(origin, decode_announcements(*values))
+                    else:
                         getattr(listener, kind)(*values)

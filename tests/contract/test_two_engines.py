@@ -78,6 +78,30 @@ async def test_an_engine_streams_entries_of_the_other_at_once_and_continues_its_
         assert await updates(again, 1) == [11]
 
 
+async def until_present(stream: Stream, seats: list[int], spectators: int) -> None:
+    """Read a stream until its presence has these seats and spectators; raises TimeoutError."""
+    async with asyncio.timeout(NOTIFICATION_SECONDS):
+        while True:
+            event = (await stream.read()).table_event
+            presence = event.snapshot.presence if event.HasField("snapshot") else event.presence
+            if (list(presence.connected_seats), presence.spectator_count) == (seats, spectators):
+                return
+
+
+async def test_engines_show_who_is_connected_to_the_other(pair: tuple[EngineProcess, EngineProcess]) -> None:
+    async with connected(pair[0]) as here, connected(pair[1]) as there:
+        table = await here.new_table()
+        anna, ben = await here.play_table(table, "anna"), await there.play_table(table, "ben", 0)
+        eve = await there.play_table(table, "eve")
+        for stream in (anna, ben, eve):
+            await until_present(stream, [0, 1], 1)
+        eve.cancel()
+        for stream in (anna, ben):
+            await until_present(stream, [0, 1], 0)
+        await asyncio.to_thread(pair[1].kill)
+        await until_present(anna, [0], 0)
+
+
 @pytest.mark.slow
 async def test_an_engine_whose_database_hangs_still_ends(tmp_path: Path) -> None:
     with postgres_server() as server:

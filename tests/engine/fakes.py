@@ -30,6 +30,7 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, TableStore
 from croupier.engine.tables.entry_rate import EntryLimit
 from croupier.engine.tables.loading import LoadQueue
+from croupier.engine.tables.presence import Announce
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.replays import ReplayCache
 from croupier.engine.tables.subscribers import Subscribers
@@ -245,6 +246,11 @@ class MemoryTableStore:
         return len(chosen)
 
 
+def living(engines: int) -> frozenset[str]:
+    """Return the ids of so many living engines."""
+    return frozenset(["e", *(f"e{number}" for number in range(2, engines + 1))][:engines])
+
+
 class FakeLivenessStore:
     def __init__(self) -> None:
         self.outages: list[Outage] = []
@@ -252,6 +258,7 @@ class FakeLivenessStore:
         """The last heartbeat of another engine, which has sent none since."""
         self.down = False
         self.engines = 1
+        """The number of living engines: "e", "e2" and so on."""
         self.asked = 0
 
     async def record_heartbeat(self, engine_id: str, now: int) -> LivenessReport:
@@ -259,7 +266,7 @@ class FakeLivenessStore:
         if self.down:
             raise StoreDown
         certain_until = now if self.certain_until is None else self.certain_until
-        return LivenessReport(certain_until, tuple(self.outages), self.engines)
+        return LivenessReport(certain_until, tuple(self.outages), living(self.engines))
 
     async def leave(self, engine_id: str, now: int) -> None:
         self.outages.append(Outage(now, now + RECONNECT_MILLISECONDS))
@@ -319,6 +326,7 @@ class EngineHarness:
     limits: TableLimits = NO_LIMITS
     entry_limit: EntryLimit = NO_ENTRY_LIMIT
     networks: Budget = FREE
+    announce: Announce = NullNotifier().presence_announced
 
     def __post_init__(self) -> None:
         self.metrics = EngineMetrics(CollectorRegistry())
@@ -350,6 +358,7 @@ class EngineHarness:
                 Subscribers,
                 encoder=self.encoder,
                 sending=self.spectator_sending,
+                announce=self.announce,
                 clock=self.clock,
                 metrics=self.metrics,
                 max_queue_messages=self.max_queue_messages,

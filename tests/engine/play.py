@@ -209,6 +209,11 @@ def whole_log(config: TableConfig, random: Random) -> list[Entry]:
 
 
 async def pending_messages(stream: Subscription) -> list[bytes]:
+    """Return the messages of a stream, but those of presence, that can be taken now, before its end or its error."""
+    return [message for message in await pending_of_all_kinds(stream) if not is_presence(message)]
+
+
+async def pending_of_all_kinds(stream: Subscription) -> list[bytes]:
     """Return the messages of a stream that can be taken now, before its end or its error."""
     messages: list[bytes] = []
     with suppress(ServiceError):
@@ -233,10 +238,16 @@ async def live_stream(table: Table, viewer: Viewer) -> Subscription:
 
 
 async def until_end(stream: Subscription) -> list[bytes]:
+    """Return all messages of a stream, but those of presence."""
     messages = []
     while (message := await within_timeout(stream.next())) is not None:
-        messages.append(message)
+        if not is_presence(message):
+            messages.append(message)
     return messages
+
+
+def is_presence(message: bytes) -> bool:
+    return event_of(message).HasField("presence")
 
 
 def parsed(message: bytes) -> engine_pb2.PlayTableResponse:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from croupier.engine.cluster.notifier import MAX_PAYLOAD_BYTES, PostgresNotifier, encode_heads
+from croupier.engine.cluster.notifier import MAX_PAYLOAD_BYTES, PostgresNotifier, encode_batch
 from croupier.engine.storage.port import SequenceTaken
+from croupier.engine.tables.presence import Announcement
+from croupier.engine.tables.subscription import Presence
 from croupier.games.facts import Seat
 from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.database.notifications import MAX_WAITING, Notifications
@@ -25,6 +27,7 @@ TERMINATE_OTHERS = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activ
 class FakeListener:
     def __init__(self, engines: int = 2) -> None:
         self.engines = engines
+        self.connections = 0
         self.received: asyncio.Queue[object] = asyncio.Queue()
         self.missed: asyncio.Queue[None] = asyncio.Queue()
 
@@ -36,6 +39,12 @@ class FakeListener:
 
     def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
         self.received.put_nowait((table_id, seat, reaction))
+
+    def presence_announced(self, engine_id: str, announcements: Mapping[str, Announcement]) -> None:
+        self.received.put_nowait((engine_id, dict(announcements)))
+
+    def connected(self) -> None:
+        self.connections += 1
 
 
 @pytest.fixture
@@ -110,11 +119,25 @@ async def test_the_heads_of_many_logs_have_several_payloads(database: Database) 
         assert received == heads
 
 
+async def test_presences_are_announced_in_batches_if_there_are_other_engines(database: Database) -> None:
+    nobody, both = Presence((), 0), Presence((0, 3), 2)
+    async with connected(database, "e1") as one, connected(database, "e2") as other:
+        one.listener.engines = 1
+        one.notifier.presence_announced("t0", Announcement(both, asks=True))
+        one.listener.engines = 2
+        one.notifier.presence_announced("t1", Announcement(both, asks=True))
+        one.notifier.presence_announced("t1", Announcement(nobody, asks=False))
+        one.notifier.presence_announced("t2", Announcement(both, asks=False))
+        expected = {"t1": Announcement(nobody, asks=True), "t2": Announcement(both, asks=False)}
+        assert await other.received() == ("e1", expected)
+        assert one.listener.received.empty()
+
+
 @pytest.mark.parametrize("count", [0, 1, 2, 90, 91, 92, 93, 94, 95, 500])
 @pytest.mark.parametrize("name", ["x", "x" * 55, "é" * 9, '"' * 55])
 def test_payloads_use_the_maximum_length(count: int, name: str) -> None:
     heads = {f"{name}{number:05}": 2**31 - 1 for number in range(count)}
-    payloads = list(encode_heads("0123456789abcdef", heads))
+    payloads = list(encode_batch("0123456789abcdef", heads))
     assert all(len(payload.encode()) <= MAX_PAYLOAD_BYTES for payload in payloads)
     payload_parts = [json.loads(payload) for payload in payloads]
     assert {engine for engine, _ in payload_parts} == {"0123456789abcdef"}
@@ -135,6 +158,7 @@ async def test_after_a_lost_connection_an_engine_reconnects_sends_what_waits_and
             await within_timeout(one.listener.missed.get())
             other.notifier.logs_extended({"t1": 3})
             assert await one.received() == {"t1": 3}
+        assert (one.listener.connections, other.listener.connections) == (2, 1)
 
 
 async def test_notifications_may_always_have_been_lost(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,7 @@ from tests.engine.play import (
     open_table,
     parsed,
     pending_messages,
+    pending_of_all_kinds,
     play_on,
     reload_table,
     until_end,
@@ -144,7 +145,7 @@ async def test_a_stream_holds_a_maximum_of_messages_beside_its_missed_entries() 
     stream.preload(iter(missed))
     for message in new:
         stream.push(message)
-    assert await pending_messages(stream) == missed + new
+    assert await pending_of_all_kinds(stream) == missed + new
     for put in (*[stream.answer] * MAX_QUEUE_MESSAGES, stream.push):
         assert not stream.closed
         put(b"x")

@@ -348,6 +348,7 @@ class TableEvent(_message.Message):
     REACTION_FIELD_NUMBER: _builtins.int
     HEARTBEAT_FIELD_NUMBER: _builtins.int
     RESUME_NOTICE_FIELD_NUMBER: _builtins.int
+    PRESENCE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def snapshot(self) -> Global___Snapshot:
         """All that the viewer may know. The first event of a stream without after_sequence, or after more than 256 missed
@@ -374,6 +375,12 @@ class TableEvent(_message.Message):
     def resume_notice(self) -> Global___ResumeNotice:
         """The stream ends, and the client opens it again. The last event."""
 
+    @_builtins.property
+    def presence(self) -> Global___Presence:
+        """The presence at the table has changed since this stream had it last. At most once a second, about a second after
+        the change, and to a resumed stream once.
+        """
+
     def __init__(
         self,
         *,
@@ -383,12 +390,13 @@ class TableEvent(_message.Message):
         reaction: Global___Reaction | None = ...,
         heartbeat: Global___Heartbeat | None = ...,
         resume_notice: Global___ResumeNotice | None = ...,
+        presence: Global___Presence | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["event_kind", b"event_kind", "heartbeat", b"heartbeat", "reaction", b"reaction", "resume_notice", b"resume_notice", "snapshot", b"snapshot", "turn_state", b"turn_state", "update", b"update"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["event_kind", b"event_kind", "heartbeat", b"heartbeat", "presence", b"presence", "reaction", b"reaction", "resume_notice", b"resume_notice", "snapshot", b"snapshot", "turn_state", b"turn_state", "update", b"update"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["event_kind", b"event_kind", "heartbeat", b"heartbeat", "reaction", b"reaction", "resume_notice", b"resume_notice", "snapshot", b"snapshot", "turn_state", b"turn_state", "update", b"update"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event_kind", b"event_kind", "heartbeat", b"heartbeat", "presence", b"presence", "reaction", b"reaction", "resume_notice", b"resume_notice", "snapshot", b"snapshot", "turn_state", b"turn_state", "update", b"update"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event_kind: _TypeAlias = _typing.Literal["snapshot", "update", "turn_state", "reaction", "heartbeat", "resume_notice"]  # noqa: Y015
+    _WhichOneofReturnType_event_kind: _TypeAlias = _typing.Literal["snapshot", "update", "turn_state", "reaction", "heartbeat", "resume_notice", "presence"]  # noqa: Y015
     _WhichOneofArgType_event_kind: _TypeAlias = _typing.Literal["event_kind", b"event_kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event_kind) -> _WhichOneofReturnType_event_kind | None: ...
 
@@ -442,6 +450,7 @@ class Snapshot(_message.Message):
     LEGAL_ACTIONS_FIELD_NUMBER: _builtins.int
     REVEALED_SEED_FIELD_NUMBER: _builtins.int
     PROPOSAL_FIELD_NUMBER: _builtins.int
+    PRESENCE_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """The sequence of the last entry that is included; 0 before the first."""
     viewer_seat: _builtins.int
@@ -468,6 +477,12 @@ class Snapshot(_message.Message):
     def proposal(self) -> Global___Proposal:
         """The pending proposal, if any."""
 
+    @_builtins.property
+    def presence(self) -> Global___Presence:
+        """The presence at the table. Unset if it is not known: in GetView of an engine without a stream of the table, for
+        spectators in the time of a watch delay, and once the game is over.
+        """
+
     def __init__(
         self,
         *,
@@ -479,16 +494,50 @@ class Snapshot(_message.Message):
         legal_actions: _actions_pb2.LegalActions | None = ...,
         revealed_seed: _builtins.str = ...,
         proposal: Global___Proposal | None = ...,
+        presence: Global___Presence | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat", "clock", b"clock", "legal_actions", b"legal_actions", "proposal", b"proposal", "table", b"table", "view", b"view", "viewer_seat", b"viewer_seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat", "clock", b"clock", "legal_actions", b"legal_actions", "presence", b"presence", "proposal", b"proposal", "table", b"table", "view", b"view", "viewer_seat", b"viewer_seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat", "clock", b"clock", "legal_actions", b"legal_actions", "proposal", b"proposal", "revealed_seed", b"revealed_seed", "sequence", b"sequence", "table", b"table", "view", b"view", "viewer_seat", b"viewer_seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat", "clock", b"clock", "legal_actions", b"legal_actions", "presence", b"presence", "proposal", b"proposal", "revealed_seed", b"revealed_seed", "sequence", b"sequence", "table", b"table", "view", b"view", "viewer_seat", b"viewer_seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__viewer_seat: _TypeAlias = _typing.Literal["viewer_seat"]  # noqa: Y015
     _WhichOneofArgType__viewer_seat: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__viewer_seat) -> _WhichOneofReturnType__viewer_seat | None: ...
 
 Global___Snapshot: _TypeAlias = Snapshot  # noqa: Y015
+
+@_typing.final
+class Presence(_message.Message):
+    """Who follows a table by WatchTable or PlayTable, all devices of a player as one. It is about connections only: a player
+    may be connected and away, or neither. A connection that broke counts for up to a minute, until that is known, and one
+    at an engine that died for up to 10 s; one that is opened again within a second was never gone. A spectator with
+    streams at two engines counts twice. For spectators at a table with a watch delay it is earlier by the delay, as
+    everything that they see.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONNECTED_SEATS_FIELD_NUMBER: _builtins.int
+    SPECTATOR_COUNT_FIELD_NUMBER: _builtins.int
+    spectator_count: _builtins.int
+    """The number of spectators."""
+    @_builtins.property
+    def connected_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The seats whose players are connected, ascending. Bots are not."""
+
+    def __init__(
+        self,
+        *,
+        connected_seats: _abc.Iterable[_builtins.int] | None = ...,
+        spectator_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["connected_seats", b"connected_seats", "spectator_count", b"spectator_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Presence: _TypeAlias = Presence  # noqa: Y015
 
 @_typing.final
 class TableUpdate(_message.Message):

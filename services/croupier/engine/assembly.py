@@ -236,6 +236,7 @@ def _new_table(
             Subscribers,
             encoder=StreamEncoder(),
             sending=SendingLoop(SPECTATOR_MESSAGES_PER_TICK),
+            announce=ports.notifier.presence_announced,
             clock=clock,
             metrics=ports.metrics,
             max_queue_messages=ports.max_queue_messages,

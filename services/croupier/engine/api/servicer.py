@@ -76,7 +76,8 @@ class EngineServicer:
         """Return everything that the caller may know."""
         table, viewer = await self._viewed(call, request)
         state, now = await table.subscribers.state_for(viewer), table.subscribers.time_for(viewer)
-        return pb.GetViewResponse(snapshot=encode_snapshot(table.config, state, viewer, now))
+        presence = table.subscribers.presence_for(viewer)
+        return pb.GetViewResponse(snapshot=encode_snapshot(table.config, state, viewer, now, presence))
 
     async def SendReaction(self, request: pb.SendReactionRequest, call: Call) -> pb.SendReactionResponse:
         """Send a reaction to the table."""
@@ -205,7 +206,7 @@ class EngineServicer:
         known = (await table.subscribers.state_for(viewer)).sequence
         # The end that this engine did not know may have ended the access too.
         table.check_access(self._visitor(call, watch.table_id, watch.link), Need.VIEW)
-        stream = table.subscribe(viewer, after, call.caller.network)
+        stream = table.subscribe(viewer, after, call.caller.network, call.caller.id)
         if after is not None and known - after <= MAX_RESUMED_ENTRIES:
             call.admission.owe(resume_cost(known - after))
         stream.writer = asyncio.current_task()

@@ -16,7 +16,7 @@ from croupier.engine.api.table_codec import encode_table
 from croupier.engine.core.clock import Absence
 from croupier.engine.core.fold import OpenProposal, TableState, Transition
 from croupier.engine.core.log import AwaySet, ClockCompensated, ProposalEvent, TableConfig
-from croupier.engine.tables.subscription import Encoder
+from croupier.engine.tables.subscription import Encoder, Presence
 from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR, Fact, Seat, Viewer
 from croupier.games.interface import SeatActed
@@ -80,8 +80,10 @@ class StreamEncoder(Encoder):
     def message_of_update(self, update: bytes) -> bytes:
         return _update_prefix(len(update)) + update
 
-    def snapshot(self, config: TableConfig, table: TableState, viewer: Viewer, now: int) -> bytes:
-        return _message(TableEvent(snapshot=encode_snapshot(config, table, viewer, now)))
+    def snapshot(
+        self, config: TableConfig, table: TableState, viewer: Viewer, now: int, presence: Presence | None = None
+    ) -> bytes:
+        return _message(TableEvent(snapshot=encode_snapshot(config, table, viewer, now, presence)))
 
     def turn_state(self, table: TableState, viewer: Viewer, now: int) -> bytes:
         state = engine_pb2.TurnState(
@@ -94,6 +96,9 @@ class StreamEncoder(Encoder):
 
     def reaction(self, seat: Seat, reaction: str) -> bytes:
         return _message(TableEvent(reaction=engine_pb2.Reaction(seat=seat, reaction=reaction)))
+
+    def presence(self, presence: Presence) -> bytes:
+        return _message(TableEvent(presence=_encode_presence(presence)))
 
     def heartbeat(self, sequence: int) -> bytes:
         return _message(TableEvent(heartbeat=engine_pb2.Heartbeat(sequence=sequence)))
@@ -118,7 +123,9 @@ def encode_refusal(request_id: str, error: ServiceError) -> bytes:
     return PlayTableResponse(answer=answer).SerializeToString()
 
 
-def encode_snapshot(config: TableConfig, table: TableState, viewer: Viewer, now: int) -> engine_pb2.Snapshot:
+def encode_snapshot(
+    config: TableConfig, table: TableState, viewer: Viewer, now: int, presence: Presence | None = None
+) -> engine_pb2.Snapshot:
     """Return everything that a viewer may know, at a time in milliseconds since 1970 UTC."""
     return engine_pb2.Snapshot(
         table=encode_table(config, table.is_over),
@@ -129,7 +136,12 @@ def encode_snapshot(config: TableConfig, table: TableState, viewer: Viewer, now:
         legal_actions=_encode_legal_now(table, viewer),
         revealed_seed=config.seed.hex() if table.is_over else "",
         proposal=_encode_proposal(table.proposal),
+        presence=presence and _encode_presence(presence),
     )
+
+
+def _encode_presence(presence: Presence) -> engine_pb2.Presence:
+    return engine_pb2.Presence(connected_seats=presence.seats, spectator_count=presence.spectators)
 
 
 def _encode_legal_now(table: TableState, viewer: Viewer) -> actions_pb2.LegalActions | None:

@@ -1,25 +1,32 @@
 """Catch-up: tables in memory take over the entries that other engines appended."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from croupier.engine.cluster.liveness import EngineLiveness
 from croupier.engine.cluster.notifier import NotificationListener
 from croupier.engine.core.log import Entry
 from croupier.engine.core.log_codec import UnreadableLog
 from croupier.engine.storage.port import TableStore
+from croupier.engine.tables.presence import Announcement
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table import Table
 from croupier.engine.tasks import Background
 from croupier.games.facts import Seat
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.observation.logs import Logger
+from croupier.runtime.steps import in_steps
 
 RETRY_SECONDS = 0.5
 LOADING_SECONDS = 0.05
 MAX_READ_TABLES = 200
 MAX_READ_ENTRIES = 256
 """More entries in one result would occupy the event loop for too long."""
+GONE_SECONDS = 3.0
+"""An engine that is not alive for so long has no streams. After an outage of the database the first engine to return
+knows no other for a moment, whose streams were open all the time."""
+PRESENCE_STEP = 100
+"""The tables of a step; each takes about 5 microseconds."""
 
 
 class CatchUp(NotificationListener):
@@ -38,6 +45,10 @@ class CatchUp(NotificationListener):
         self._loading: dict[str, None] = {}
         """Tables to check again soon, because they were being loaded."""
         self._wake = asyncio.Event()
+        self._announcing: set[str] = set()
+        """The other engines that have announced a presence."""
+        self._missing_since: dict[str, float] = {}
+        """Those of them that are not alive, with the time since when."""
 
     @property
     def pending(self) -> int:
@@ -58,10 +69,38 @@ class CatchUp(NotificationListener):
         """Any log may have grown, but for those of finished games."""
         playing = [table_id for table_id, table in self._tables.in_memory.items() if not table.state.is_over]
         self._enqueue([*playing, *self._tables.loading])
+        if gone := self._gone_engines():
+            self._background.start(self._forget(gone))
+
+    def connected(self) -> None:
+        self._background.start(self._announce_again())
 
     def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
         if table := self._tables.in_memory.get(table_id):
             table.subscribers.publish_reaction(seat, reaction)
+
+    def presence_announced(self, engine_id: str, announcements: Mapping[str, Announcement]) -> None:
+        self._announcing.add(engine_id)
+        for table_id, announcement in announcements.items():
+            if table := self._tables.in_memory.get(table_id):
+                table.subscribers.presence.announced(engine_id, announcement)
+
+    def _gone_engines(self) -> set[str]:
+        """Return the engines that have died or left since the last call."""
+        now = asyncio.get_running_loop().time()
+        missing = self._announcing - self._liveness.living
+        self._missing_since = {engine_id: self._missing_since.get(engine_id, now) for engine_id in missing}
+        gone = {engine_id for engine_id, since in self._missing_since.items() if now - since >= GONE_SECONDS}
+        self._announcing -= gone
+        return gone
+
+    async def _forget(self, gone: Collection[str]) -> None:
+        async for table in in_steps(list(self._tables.in_memory.values()), PRESENCE_STEP):
+            table.subscribers.presence.forget(gone)
+
+    async def _announce_again(self) -> None:
+        async for table in in_steps(list(self._tables.in_memory.values()), PRESENCE_STEP):
+            table.subscribers.presence.announce(asks=True)
 
     def _enqueue(self, table_ids: Iterable[str]) -> None:
         self._behind.update(dict.fromkeys(table_ids))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, delete, select
 
 from croupier.engine.core.compensation import Outage
 from croupier.engine.storage.schema import DEADLINES, ENGINES, OUTAGES
@@ -35,14 +35,14 @@ _ANY_OPEN = select(DEADLINES.c.table_id).limit(1)
 
 
 class LivenessReport(NamedTuple):
-    """The known outages, and the number of living engines.
+    """The known outages, and the ids of the living engines.
 
     The outages before `certain_until` (milliseconds since 1970 UTC) are complete.
     """
 
     certain_until: int
     outages: tuple[Outage, ...]
-    engines: int
+    living: frozenset[str]
 
 
 class LivenessStore(Protocol):
@@ -69,16 +69,21 @@ class EngineLiveness(Liveness):
         self._lock = asyncio.Lock()
         self._has_left = False
         self._heartbeat_at = -DEAD_AFTER_MILLISECONDS
-        self.report = LivenessReport(0, (), 1)
+        self.report = LivenessReport(0, (), frozenset((engine_id,)))
 
     @property
     def outages(self) -> tuple[Outage, ...]:
         return self.report.outages
 
     @property
+    def living(self) -> frozenset[str]:
+        """The ids of the living engines at the last heartbeat."""
+        return self.report.living
+
+    @property
     def engines(self) -> int:
         """The number of living engines at the last heartbeat."""
-        return self.report.engines
+        return len(self.living)
 
     @property
     def is_cut_off(self) -> bool:
@@ -139,7 +144,7 @@ class SqlLivenessStore(LivenessStore):
         """`is_alone` is whether no other engine may use the database."""
         self._database = database
         self._is_alone = is_alone
-        self._report = LivenessReport(0, (), 0)
+        self._report = LivenessReport(0, (), frozenset())
         self._omitted_at = 0
         """The time of the last heartbeat that was not needed."""
 
@@ -156,7 +161,7 @@ class SqlLivenessStore(LivenessStore):
         If that engine dies, the outage begins at its last recorded heartbeat, but counts for a seat only since its turn
         began. So the heartbeats before a table was opened need no record.
         """
-        if self._is_alone and self._report.engines == 1 and connection.scalar(_ANY_OPEN) is None:
+        if self._is_alone and len(self._report.living) == 1 and connection.scalar(_ANY_OPEN) is None:
             return None
         # Its own row first: engines wait for no other rows, so they never deadlock.
         before = _record_heartbeat(connection, engine_id, now)
@@ -164,9 +169,12 @@ class SqlLivenessStore(LivenessStore):
             before = max(before, self._omitted_at)
         dead = [(engine_id, before)] if before is not None and before < now - DEAD_AFTER_MILLISECONDS else []
         _record_outages(connection, [*dead, *_remove_dead_engines(connection, engine_id, now)], now)
-        earliest, engines = connection.execute(select(func.min(ENGINES.c.heartbeat_at), func.count())).one()
+        heartbeats = connection.execute(select(ENGINES.c.engine_id, ENGINES.c.heartbeat_at))
+        living = {name: heartbeat_at for name, heartbeat_at in heartbeats.all()}  # noqa: C416 - for the types
         known = select(OUTAGES.c.began, OUTAGES.c.ended).where(OUTAGES.c.ended > now - OUTAGE_RETENTION_MILLISECONDS)
-        return LivenessReport(min(now, earliest), tuple(Outage(*row) for row in connection.execute(known)), engines)
+        return LivenessReport(
+            min(now, *living.values()), tuple(Outage(*row) for row in connection.execute(known)), frozenset(living)
+        )
 
     async def leave(self, engine_id: str, now: int) -> None:
         await self._database.write(_leave, engine_id, now)

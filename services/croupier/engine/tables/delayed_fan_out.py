@@ -8,7 +8,7 @@ from typing import TypeAlias
 from croupier.engine.core.fold import Transition, new_table, transition_of
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.log import Entry, TableConfig
-from croupier.engine.tables.subscription import Encoder, Subscription, fan_out
+from croupier.engine.tables.subscription import Encoder, Presence, Subscription, fan_out, show_presence
 from croupier.engine.tables.turn_scheduler import TurnTimer
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.steps import in_steps
@@ -16,21 +16,23 @@ from croupier.runtime.steps import in_steps
 ENTRIES_PER_STEP = 32
 """Folded at once, in about half a millisecond."""
 
-_Pending: TypeAlias = tuple[int, Transition | bytes]
-"""The time at which spectators get a transition, or the message of a reaction."""
+_Pending: TypeAlias = tuple[int, Transition | Presence | bytes]
+"""The time at which spectators get a transition, a presence, or the message of a reaction."""
 
 
 class DelayedFanOut:
     """The streams of spectators, and the table as they know it.
 
     It folds the log itself, because the table in memory has its last state only. It keeps the entries of the last
-    minutes, and is bounded by the delay and by the entries and reactions that a table may have in that time.
+    minutes, and is bounded by the delay and by the entries, reactions and presences that a table may have in that time.
     """
 
     def __init__(self, config: TableConfig, encoder: Encoder, clock: Clock) -> None:
         self.streams: dict[Subscription, None] = {}
         self.state = new_table(config)
         """The table as spectators know it."""
+        self.presence: Presence | None = None
+        """The presence as spectators know it; None if that was not recorded."""
         self._config = config
         self._encoder = encoder
         self._clock = clock
@@ -61,9 +63,16 @@ class DelayedFanOut:
         if self.streams:
             self._pending.append((self._clock() + self._delay_milliseconds, message))
 
+    def publish_presence(self, presence: Presence) -> None:
+        """Add a presence, which spectators get after the delay: it may reveal the end of the game, or who gives up."""
+        self._pending.append((self._clock() + self._delay_milliseconds, presence))
+        self.release()
+
     def admit(self, stream: Subscription) -> None:
         """Add a stream, which has received the state."""
         self.streams[stream] = None
+        if self.presence is not None:
+            show_presence(self._encoder, self.presence, [stream])
         self._set_timer()
 
     def release(self) -> None:
@@ -77,6 +86,9 @@ class DelayedFanOut:
                 fan_out(self._encoder, self._config, released, self.streams, now - self._delay_milliseconds)
                 if released.after.is_over:
                     self.close()
+            elif isinstance(released, Presence):
+                self.presence = released
+                show_presence(self._encoder, released, self.streams)
             else:
                 for stream in self.streams:
                     stream.push(released)

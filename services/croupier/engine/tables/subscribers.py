@@ -8,7 +8,16 @@ from croupier.engine.core.fold import TableState, Transition
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.tables.delayed_fan_out import DelayedFanOut
-from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES, Encoder, Subscription, encode_transition, fan_out
+from croupier.engine.tables.presence import Announce, TablePresence
+from croupier.engine.tables.subscription import (
+    MAX_QUEUE_MESSAGES,
+    Encoder,
+    Presence,
+    Subscription,
+    encode_transition,
+    fan_out,
+    show_presence,
+)
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.runtime.errors import LimitReached, MalformedRequest, ServiceError, StaleSequence, Unavailable
 from croupier.runtime.fair_queue import SendingLoop
@@ -40,9 +49,11 @@ class Subscribers:
         encoder: Encoder,
         metrics: EngineMetrics,
         sending: SendingLoop,
+        announce: Announce,
         clock: Clock,
         max_queue_messages: int = MAX_QUEUE_MESSAGES,
     ) -> None:
+        """Make the subscribers of a table without streams; `announce` sends its presence to the other engines."""
         self._folded = folded
         self._config = folded.config
         self._clock = clock
@@ -57,6 +68,7 @@ class Subscribers:
         self._opening_delayed: SingleFlight[DelayedFanOut] = SingleFlight()
         self._reacted_at: dict[Seat, deque[int]] = {}
         """The times of the last MAX_REACTIONS reactions, by seat."""
+        self.presence = TablePresence(folded.config.table_id, self._all, self._show_presence, announce, clock)
 
     @property
     def is_delayed(self) -> bool:
@@ -84,6 +96,8 @@ class Subscribers:
         while delayed.sequence < self._folded.state.sequence:
             await delayed.add_entries(self._folded.entries.after(delayed.sequence))
         self.delayed = delayed
+        if not self._folded.state.is_over:
+            delayed.publish_presence(self.presence.now)
         return delayed
 
     def time_for(self, viewer: Viewer) -> int:
@@ -94,7 +108,9 @@ class Subscribers:
         delay_seconds = self._config.access.watch_delay_seconds if viewer == SPECTATOR else 0
         return self._clock() - delay_seconds * 1000
 
-    def subscribe(self, viewer: Viewer, after_sequence: int | None, network_id: str = "") -> Subscription:
+    def subscribe(
+        self, viewer: Viewer, after_sequence: int | None, network_id: str = "", player_id: str = ""
+    ) -> Subscription:
         """Open a stream: a snapshot, or all updates after a sequence unless they are too many, and then live updates.
 
         Raises LimitReached with too many spectators, MalformedRequest for a sequence that the table has not reached,
@@ -109,19 +125,24 @@ class Subscribers:
         if after_sequence is not None and after_sequence > known.sequence:
             raise self._ahead(after_sequence, known.sequence)
         missed = None if after_sequence is None else transitions_after(after_sequence)
-        stream = self._new_stream(viewer, network_id)
+        stream = self._new_stream(viewer, network_id, player_id)
+        is_delayed = viewer == SPECTATOR and self.delayed is not None
+        if not (known.is_over or is_delayed):
+            self._streams[stream] = None
         if missed is None:
-            stream.push(self._encoder.snapshot(self._config, known, viewer, self.time_for(viewer)))
+            stream.presence = self.presence_for(viewer)
+            now = self.time_for(viewer)
+            stream.push(self._encoder.snapshot(self._config, known, viewer, now, stream.presence))
         else:
             stream.preload(self._messages_of_missed(viewer, known, missed))
         if after_sequence is not None:
             self._metrics.resumes.inc()
         if known.is_over:
             stream.close()
-        elif viewer == SPECTATOR and self.delayed is not None:
+        elif is_delayed and self.delayed is not None:
             self.delayed.admit(stream)
-        else:
-            self._streams[stream] = None
+        if not self._folded.state.is_over:
+            self.presence.joined()
         return stream
 
     def _ahead(self, after_sequence: int, known: int) -> ServiceError:
@@ -151,7 +172,7 @@ class Subscribers:
         if sequence is None:
             yield self._encoder.turn_state(table, viewer, self.time_for(viewer))
 
-    def _new_stream(self, viewer: Viewer, network_id: str) -> Subscription:
+    def _new_stream(self, viewer: Viewer, network_id: str, player_id: str) -> Subscription:
         # Each seat has its own limit, so that spectators cannot keep players from their table.
         streams = [stream for stream in self._all() if stream.viewer == viewer]
         if viewer != SPECTATOR and len(streams) >= MAX_SEAT_STREAMS:
@@ -161,7 +182,8 @@ class Subscribers:
         elif viewer == SPECTATOR:
             _check_spectators(streams, network_id)
         sending = self._sending if viewer == SPECTATOR else None
-        return Subscription(viewer, self._metrics.slow_readers.inc, network_id, sending, self._max_queue_messages)
+        overflowed, room = self._metrics.slow_readers.inc, self._max_queue_messages
+        return Subscription(viewer, overflowed, network_id, sending, room, player_id)
 
     def _all(self) -> Iterator[Subscription]:
         return chain(self._streams, self.delayed.streams if self.delayed is not None else ())
@@ -175,6 +197,8 @@ class Subscribers:
         self._streams.pop(stream, None)
         if self.delayed is not None:
             self.delayed.streams.pop(stream, None)
+        if not self._folded.state.is_over:
+            self.presence.changed()
 
     def publish(self, transition: Transition, *, is_last: bool) -> None:
         """Push to all streams what their viewers may know of a transition; `is_last` unless others follow at once.
@@ -184,6 +208,7 @@ class Subscribers:
         fan_out(self._encoder, self._config, transition, self._streams, self._clock(), is_last=is_last)
         if transition.after.is_over:
             self.close()
+            self.presence.end()
         if self.delayed is not None:
             self.delayed.publish(transition)
 
@@ -210,6 +235,17 @@ class Subscribers:
             stream.push(message)
         if self.delayed is not None:
             self.delayed.publish_reaction(message)
+
+    def presence_for(self, viewer: Viewer) -> Presence | None:
+        """Return the presence as a viewer may know it; None without a stream here, and at the end of the game."""
+        if viewer == SPECTATOR and self.delayed is not None:
+            return None if self.delayed.state.is_over else self.delayed.presence
+        return self.presence.now if self and not self._folded.state.is_over else None
+
+    def _show_presence(self, presence: Presence) -> None:
+        show_presence(self._encoder, presence, self._streams)
+        if self.delayed is not None:
+            self.delayed.publish_presence(presence)
 
     def send_heartbeats(self, sequence: int) -> None:
         """Send a heartbeat on each stream without message since the last call."""
@@ -244,6 +280,7 @@ class Subscribers:
         self.close()
         if self.delayed is not None:
             self.delayed.close()
+        self.presence.changed()
 
 
 def check_reaction(reaction: str) -> None:

@@ -6,7 +6,7 @@ viewers who are to act get their legal actions in addition. An answer may be app
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from croupier.engine.core.fold import TableState, Transition
 from croupier.engine.core.log import TableConfig
@@ -18,6 +18,13 @@ from croupier_api.v1 import errors_pb2
 MAX_QUEUE_MESSAGES = 256
 MAX_WRITE_SECONDS = 10.0
 """The time after which the writer of an aborted stream is cancelled if its reader still blocks it."""
+
+
+class Presence(NamedTuple):
+    """The seats whose players follow a table, ascending, and the number of spectators."""
+
+    seats: tuple[Seat, ...]
+    spectators: int
 
 
 class Encoder(Protocol):
@@ -32,14 +39,19 @@ class Encoder(Protocol):
     def message_of_update(self, update: bytes) -> bytes:
         """Return the message with an update of these fields."""
 
-    def snapshot(self, config: TableConfig, table: TableState, viewer: Viewer, now: int) -> bytes:
-        """Return the message with everything that a viewer may know."""
+    def snapshot(
+        self, config: TableConfig, table: TableState, viewer: Viewer, now: int, presence: Presence | None = None
+    ) -> bytes:
+        """Return the message with everything that a viewer may know; `presence` is None if it is not known."""
 
     def turn_state(self, table: TableState, viewer: Viewer, now: int) -> bytes:
         """Return the message with the state of the turn, for a viewer who has missed nothing."""
 
     def reaction(self, seat: Seat, reaction: str) -> bytes:
         """Return the message of a reaction."""
+
+    def presence(self, presence: Presence) -> bytes:
+        """Return the message of a changed presence."""
 
     def heartbeat(self, sequence: int) -> bytes:
         """Return the heartbeat of a stream."""
@@ -51,8 +63,8 @@ class Encoder(Protocol):
 class Subscription:
     """One viewer's stream: a bounded queue of messages; `on_overflow` is called when it overflows.
 
-    `network` is that of the viewer, empty if it is not known. With `sending`, each message waits for its turn among
-    those of other streams.
+    `network` is that of the viewer, empty if it is not known, `player_id` their id. With `sending`, each message waits
+    for its turn among those of other streams.
     """
 
     def __init__(
@@ -62,9 +74,13 @@ class Subscription:
         network: str = "",
         sending: SendingLoop | None = None,
         max_messages: int = MAX_QUEUE_MESSAGES,
+        player_id: str = "",
     ) -> None:
         self.viewer = viewer
         self.network = network
+        self.player_id = player_id
+        self.presence: Presence | None = None
+        """The presence that was sent last; None before the first."""
         self.is_quiet = True
         self.closed = False
         """Whether the stream takes no more messages."""
@@ -182,6 +198,15 @@ def fan_out(
         if stream.viewer in to_act:
             message = encoder.message_of_update(update + encoder.legal_actions(transition.after, stream.viewer))
         stream.push(message)
+
+
+def show_presence(encoder: Encoder, presence: Presence, streams: Iterable[Subscription]) -> None:
+    """Push the presence to each stream whose viewer does not have it."""
+    message = encoder.presence(presence)
+    for stream in streams:
+        if stream.presence != presence:
+            stream.presence = presence
+            stream.push(message)
 
 
 def encode_transition(

@@ -356,11 +356,13 @@ class Table:
 
     # Streams, and its end in memory
 
-    def subscribe(self, viewer: Viewer, after_sequence: int | None, network_id: str = "") -> Subscription:
+    def subscribe(
+        self, viewer: Viewer, after_sequence: int | None, network_id: str = "", player_id: str = ""
+    ) -> Subscription:
         """Open a stream, as Subscribers.subscribe() does; raises Unavailable if the table is retired."""
         if self._scheduler is None:
             raise table_moved()
-        return self.subscribers.subscribe(viewer, after_sequence, network_id)
+        return self.subscribers.subscribe(viewer, after_sequence, network_id, player_id)
 
     def hand_over_streams(self) -> None:
         """Hand all streams over to other engines, because this one cannot read the log for now."""

@@ -43,17 +43,22 @@ class Notifications:
         self._waiting.append((channel, payload))
         self._wake.set()
 
-    async def run(self, handlers: NotificationHandlers, on_check: Callable[[], None] = lambda: None) -> None:
+    async def run(
+        self,
+        handlers: NotificationHandlers,
+        on_check: Callable[[], None] = lambda: None,
+        on_connect: Callable[[], None] = lambda: None,
+    ) -> None:
         """Send notifications, and pass those that arrive to the handlers; runs until cancelled.
 
         Calls `on_check` when earlier ones may have been lost: with each connection, then every CHECK_SECONDS, and with
-        each failure.
+        each failure; `on_connect` with each connection, once notifications arrive.
         """
         backoff_seconds = MIN_BACKOFF_SECONDS
         while True:
             started = asyncio.get_running_loop().time()
             try:
-                await self._run_connection(handlers, on_check)
+                await self._run_connection(handlers, on_check, on_connect)
             except Unavailable:
                 # There may be no other connection for long.
                 on_check()
@@ -64,7 +69,9 @@ class Notifications:
             backoff_seconds = MIN_BACKOFF_SECONDS if was_connected else min(2 * backoff_seconds, MAX_BACKOFF_SECONDS)
             await asyncio.sleep(backoff_seconds)
 
-    async def _run_connection(self, handlers: NotificationHandlers, on_check: Callable[[], None]) -> None:
+    async def _run_connection(
+        self, handlers: NotificationHandlers, on_check: Callable[[], None], on_connect: Callable[[], None]
+    ) -> None:
         """Use one connection until it is lost, or its server read-only; raises Unavailable."""
         time = asyncio.get_running_loop().time
         settings = {"application_name": APPLICATION_NAME, "synchronous_commit": "off"}
@@ -75,6 +82,7 @@ class Notifications:
             with self._database.available():
                 for channel in handlers:
                     await connection.add_listener(channel, lambda _connection, _pid, name, body: handlers[name](body))
+            on_connect()
             checked = None
             while True:
                 self._wake.clear()
