@@ -92,6 +92,12 @@ def test_a_seat_that_its_player_left_is_shown_apart_from_one_whose_time_ran_out(
     assert shown[3].split()[-4:] == ["left,", "last", "card:", "said"]
 
 
+def test_players_who_are_not_connected_are_shown() -> None:
+    shown = "\n".join(text.plain for text in table_lines(SYMBOLS, replace(SEEN, offline={0, 1}))).split("\n")
+    assert shown[2].split()[-1] == "offline"
+    assert shown[3].split()[-5:] == ["away,", "offline,", "last", "card:", "said"]
+
+
 def test_no_line_is_wider_than_the_terminal() -> None:
     assert all(cell_len(row) <= 80 for row in rows(SYMBOLS))
     lines = legal_lines(SYMBOLS, plays(*range(1, 54)))[0].plain.split("\n")

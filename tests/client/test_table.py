@@ -196,6 +196,25 @@ def test_a_reaction_is_an_event_but_a_heartbeat_and_an_event_of_a_newer_kind_are
     assert (table.sequence, table.view) == (0, fake.view())
 
 
+def test_the_presence_is_that_of_the_snapshot_and_then_of_the_last_event() -> None:
+    fake, table = FakeTable(), FollowedTable("t1")
+    snapshot = fake.snapshot()
+    del snapshot.table.seats[:]
+    for seat in ({"name": "Ada"}, {"bot": "quick"}, {"name": "Cleo"}):
+        snapshot.table.seats.add(**seat)
+    table.receive(event_message(snapshot=snapshot))
+    assert (table.presence, table.offline_seats) == (None, frozenset())
+    presence = engine_pb2.Presence(connected_seats=[0], spectator_count=3)
+    assert table.receive(event_message(presence=presence)) == presence
+    assert (table.presence, table.offline_seats) == (presence, frozenset({2}))
+    table.watch_request()
+    table.receive(event_message(turn_state=engine_pb2.TurnState()))
+    assert table.presence == presence
+    snapshot.presence.connected_seats.extend([0, 2])
+    table.receive(event_message(snapshot=snapshot))
+    assert (table.presence, table.offline_seats) == (snapshot.presence, frozenset())
+
+
 def test_compensated_time_is_an_event_without_facts() -> None:
     table, fake = opened_table()
     clock, legal = engine_pb2.TurnClock(deadline_unix_ms=99), table.legal_actions

@@ -25,7 +25,7 @@ from croupier_client.retry import Clock, monotonic_clock
 from croupier_client.rpc import Rpc, Service
 from croupier_client.view import fold
 
-Event: TypeAlias = engine_pb2.Snapshot | engine_pb2.TableUpdate | engine_pb2.Reaction
+Event: TypeAlias = engine_pb2.Snapshot | engine_pb2.TableUpdate | engine_pb2.Reaction | engine_pb2.Presence
 """An event at a table that is worth showing. A TableUpdate may have no facts, but a changed proposal, compensated time,
 or a player who left or returned."""
 StreamMessage: TypeAlias = engine_pb2.PlayTableResponse | engine_pb2.WatchTableResponse
@@ -77,6 +77,8 @@ class FollowedTable:
         """The deadline and the reserves; `seconds_left` needs no clock that is right."""
         self.proposal: engine_pb2.Proposal | None = None
         """The pending proposal, if any; it ends without an update after `proposal_seconds_left`."""
+        self.presence: engine_pb2.Presence | None = None
+        """The seats whose players are connected, and the number of spectators; None while that is not known."""
         self.revealed_seed = ""
         """The secret seed in hexadecimal, once the game is over."""
         self.round_scores: list[facts_pb2.RoundScore] = []
@@ -110,6 +112,14 @@ class FollowedTable:
     def is_to_act(self) -> bool:
         """Return whether the viewer may act now."""
         return bool(self.legal_actions.actions or self.legal_actions.choices)
+
+    @property
+    def offline_seats(self) -> frozenset[int]:
+        """Return the seats of players who are not connected; none while the presence is not known."""
+        if self.presence is None:
+            return frozenset()
+        people = {number for number, seat in enumerate(self.table.seats) if not seat.bot}
+        return frozenset(people.difference(self.presence.connected_seats))
 
     @property
     def seconds_left(self) -> float | None:
@@ -243,6 +253,9 @@ class FollowedTable:
                 return event.update
             case "reaction":
                 return event.reaction
+            case "presence":
+                self.presence = event.presence
+                return event.presence
             case "turn_state":
                 if not self.is_open or event.turn_state.sequence != self.sequence:
                     raise SequenceError(self.sequence, event.turn_state.sequence)
@@ -260,6 +273,7 @@ class FollowedTable:
         self.sequence = snapshot.sequence
         self.view = snapshot.view
         self.revealed_seed = snapshot.revealed_seed
+        self.presence = snapshot.presence if snapshot.HasField("presence") else None
         self._set_turn(snapshot)
         self.is_open = True
 

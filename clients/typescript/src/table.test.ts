@@ -76,6 +76,10 @@ function turnState(sequence: bigint): Event {
   return { eventKind: { case: "turnState", value: { sequence, legalActions: LEGAL } } };
 }
 
+function presence(...connectedSeats: number[]): Event {
+  return { eventKind: { case: "presence", value: { connectedSeats, spectatorCount: 2 } } };
+}
+
 async function sequencesOf(table: Table): Promise<(bigint | undefined)[]> {
   const seen: (bigint | undefined)[] = [];
   for await (const _ of table.follow()) seen.push(table.sequence);
@@ -86,6 +90,17 @@ test("a spectator sends the link with every stream", async () => {
   const { client, watched } = clientOf([[SNAPSHOT, LOST], [entry(4n, true)]]);
   assert.deepEqual(await sequencesOf(new Table(client, "t", 1_000, "by a player")), [3n, 4n]);
   assert.deepEqual(watched.map((request) => request.link), ["by a player", "by a player"]);
+});
+
+test("the presence is that of the last event, also over a lost connection", async () => {
+  const seats = [{ name: "Ada" }, { name: "Ben" }, { bot: "quick" }];
+  const snapshot: Event = { eventKind: { case: "snapshot", value: { sequence: 3n, table: { seats }, presence: { connectedSeats: [0, 1] } } } };
+  const { table } = clientOf([[snapshot, presence(1), LOST], [turnState(3n), presence(0), entry(4n, true)]]);
+  const seen: unknown[] = [];
+  for await (const { eventKind } of table.follow()) {
+    seen.push([eventKind.case, table.presence?.spectatorCount, table.offlineSeats]);
+  }
+  assert.deepEqual(seen, [["snapshot", 0, []], ["presence", 2, [0]], ["turnState", 2, [0]], ["presence", 2, [1]], ["update", 2, [1]]]);
 });
 
 test("a broken stream is resumed after the last sequence", async () => {

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 
 import type { LegalActions } from "./generated/croupier_api/v1/actions_pb";
-import type { Snapshot, TableEvent, TableUpdate, TurnClock, TurnState } from "./generated/croupier_api/v1/engine_pb";
+import type { Presence, Snapshot, TableEvent, TableUpdate, TurnClock, TurnState } from "./generated/croupier_api/v1/engine_pb";
 import { type RankGroup, type TableView, TableViewSchema } from "./generated/croupier_api/v1/facts_pb";
 import type { Team } from "./generated/croupier_api/v1/games_pb";
 import type { PlayedSeat } from "./generated/croupier_api/v1/tables_pb";
@@ -13,7 +13,7 @@ import { fold } from "./view";
 
 /** Heartbeats come every 15 seconds: a connection without a message for this long has failed silently. */
 const SILENCE_MILLISECONDS = 40_000;
-const CHANGES: ReadonlySet<string | undefined> = new Set(["snapshot", "update", "turnState"]);
+const CHANGES: ReadonlySet<string | undefined> = new Set(["snapshot", "update", "turnState", "presence"]);
 
 /** The state of a table for a player. */
 export class Table {
@@ -21,6 +21,8 @@ export class Table {
   teams: readonly Team[] = [];
   view: TableView = create(TableViewSchema);
   clock: TurnClock | undefined;
+  /** The seats whose players are connected, and the number of spectators; undefined while that is not known. */
+  presence: Presence | undefined;
   /** The player's seat; undefined for a spectator. */
   seat: number | undefined;
   /** The sequence of the last entry that the view includes; undefined before the first snapshot. */
@@ -59,6 +61,13 @@ export class Table {
     return this.clock?.leftSeats ?? [];
   }
 
+  /** The seats of players who are not connected; none while the presence is not known. */
+  get offlineSeats(): readonly number[] {
+    const { presence, seats } = this;
+    const isOffline = (seat: number) => seats[seat]?.bot === "" && presence?.connectedSeats.includes(seat) === false;
+    return [...seats.keys()].filter(isOffline);
+  }
+
   /** Whether the engine plays for the player's own seat. */
   get isAway(): boolean {
     return this.seat !== undefined && this.awaySeats.includes(this.seat);
@@ -85,7 +94,8 @@ export class Table {
   }
 
   /**
-   * Follow the table to the end of its game, and yield events that change it: snapshots, updates, states of the turn.
+   * Follow the table to the end of its game, and yield events that change it: snapshots, updates, states of the turn,
+   * presences.
    * Lost connections are resumed until the caller stops, or `signal` is aborted.
    */
   async *follow(signal?: AbortSignal): AsyncGenerator<TableEvent> {
@@ -138,14 +148,16 @@ export class Table {
     if (eventKind.case === "snapshot") this.replace(eventKind.value);
     if (eventKind.case === "update") this.append(eventKind.value);
     if (eventKind.case === "turnState") this.setTurn(eventKind.value);
+    if (eventKind.case === "presence") this.presence = eventKind.value;
   }
 
-  private replace({ table, view, viewerSeat, sequence, clock, legalActions }: Snapshot): void {
+  private replace({ table, view, viewerSeat, sequence, clock, legalActions, presence }: Snapshot): void {
     this.seats = table?.seats ?? [];
     this.teams = table?.teams ?? [];
     this.view = view ?? create(TableViewSchema);
     this.seat = viewerSeat;
     this.sequence = sequence;
+    this.presence = presence;
     this.setClock(clock);
     this.setLegal(legalActions);
   }

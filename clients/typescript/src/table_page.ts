@@ -84,7 +84,7 @@ export class TablePage {
   }
 
   private seatText(shown: SeatView, seat: number, words: Words): string {
-    const { view, awaySeats, leftSeats } = this.table;
+    const { view, awaySeats, leftSeats, offlineSeats } = this.table;
     const isOpen = seat !== this.table.seat && shown.cards.length > 0;
     return texts(
       `${words.seat(seat)}: ${shown.score}`,
@@ -94,6 +94,7 @@ export class TablePage {
       shown.isOut && "out",
       placeText(shown.place),
       awaySeats.includes(seat) && (leftSeats.includes(seat) ? "left" : "away"),
+      offlineSeats.includes(seat) && "offline",
     );
   }
 

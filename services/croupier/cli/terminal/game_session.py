@@ -114,7 +114,14 @@ class GameSession:
         table, width = self._table, self._screen.width
         bots = frozenset(number for number, seat in enumerate(table.table.seats) if seat.bot)
         shown = DisplayedTable(
-            self._game.name, table.view, table.clock, table.seconds_left, table.seat, bots, table.table.teams
+            self._game.name,
+            table.view,
+            table.clock,
+            table.seconds_left,
+            table.seat,
+            bots,
+            table.table.teams,
+            offline=table.offline_seats,
         )
         choices = [*self._legal_lines(), *self._proposal_lines()]
         picture = Picture(table_lines(self._words, shown, width), choices, self._messages())

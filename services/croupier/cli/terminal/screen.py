@@ -1,6 +1,6 @@
 """A table as lines of a terminal, as wide as that: all that a viewer may know, for any game."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.cells import set_cell_size
@@ -25,7 +25,8 @@ SEAT_MARKS = frozenset({"starter"})
 class DisplayedTable:
     """A table to show: the view of a seat (None for a spectator), and hands that are known from elsewhere, by seat.
 
-    `seconds_left` is the time until the deadline, None without one.
+    `seconds_left` is the time until the deadline, None without one; `offline` has the seats of players who are not
+    connected.
     """
 
     title: str
@@ -36,6 +37,7 @@ class DisplayedTable:
     bots: frozenset[int] = frozenset()
     teams: Sequence[games_pb2.Team] = ()
     hands: Mapping[int, tuple[CardValue, ...]] = field(default_factory=dict)
+    offline: Collection[int] = ()
 
 
 def table_lines(words: Words, table: DisplayedTable, width: int = USUAL_WIDTH) -> list[Text]:
@@ -81,6 +83,8 @@ def _remarks(words: Words, table: DisplayedTable, seat: int) -> Iterable[str]:
         yield "dealer"
     if seat in table.clock.away_seats:
         yield "left" if seat in table.clock.left_seats else "away"
+    if seat in table.offline:
+        yield "offline"
     for mark in table.view.marks:
         if mark.HasField("seat") and mark.seat == seat:
             yield _mark_text(words, mark)
