@@ -140,7 +140,7 @@ class _HistoryBuilder:
         if kind in ("snapshot", "update", "turn_state"):
             # Messages of the same entry are compared, whenever the server made them.
             getattr(event, kind).clock.ClearField("server_unix_ms")
-        if kind in ("heartbeat", "reaction") and not position.has_begun:
+        if kind in ("heartbeat", "reaction", "presence") and not position.has_begun:
             self._broken(Invariant.SEQUENCE_GAP, 0, "a stream begins with no snapshot, entry or state of the turn")
         match kind:
             case "snapshot":

@@ -12,6 +12,7 @@ from loadtest.judge.deadlines import check_deadlines, check_last_deadline, check
 from loadtest.judge.knowledge import ShownCards
 from loadtest.judge.log import Log, log_of
 from loadtest.judge.notation import Deck
+from loadtest.judge.presence import check_presence
 from loadtest.judge.results import (
     Conduct,
     compare_ledger,
@@ -123,6 +124,7 @@ def _check_viewers(
     for history in histories:
         yield from check_secrecy(history, shown)
         yield from check_views(history)
+        yield from check_presence(history)
         yield from delivery.check_legal_actions(history, log)
         yield from check_positions(record.game, history, stored_game.positions)
         if is_offset_known:

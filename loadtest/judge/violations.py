@@ -14,6 +14,7 @@ class Invariant(StrEnum):
     VIEW_DIFFERS = "view_differs"
     HIDDEN_CARD_SEEN = "hidden_card_seen"
     SEED_SHOWN_EARLY = "seed_shown_early"
+    PRESENCE_WRONG = "presence_wrong"
     PUBLIC_FACTS_DIFFER = "public_facts_differ"
     ILLEGAL_ACCEPTED = "illegal_accepted"
     LEGAL_REFUSED = "legal_refused"

@@ -194,7 +194,32 @@ def _later(message: Event, _: PlayedTable) -> None:
     message.update.clock.deadline_unix_ms += 5
 
 
+def show_presences(*presences: engine_pb2.Presence, viewer: int = SEAT) -> Falsify:
+    """Let a viewer receive presences in the middle of the log."""
+
+    def falsify(record: TableRecord, table: PlayedTable) -> None:
+        if viewer == SPECTATOR:
+            record.viewers[SEAT] = seat_record(table, SPECTATOR)
+        received = record.viewers[SEAT].received
+        for presence in presences:
+            body = engine_pb2.PlayTableResponse(table_event=Event(presence=presence)).SerializeToString()
+            received.insert(MIDDLE, received[MIDDLE - 1]._replace(body=body))
+
+    return falsify
+
+
+def present(*seats: int, spectators: int = 0) -> engine_pb2.Presence:
+    return engine_pb2.Presence(connected_seats=seats, spectator_count=spectators)
+
+
 STREAMS: Cases = {
+    Invariant.PRESENCE_WRONG: {
+        "leave_the_viewer_out": show_presences(present(0, 1)),
+        "leave_the_spectator_out": show_presences(present(0, 1), viewer=SPECTATOR),
+        "connect_a_seat_that_is_not_there": show_presences(present(SEAT, 99)),
+        "connect_a_seat_twice": show_presences(present(SEAT, SEAT)),
+        "send_the_same_presence_again": show_presences(present(SEAT), present(SEAT)),
+    },
     Invariant.SHOWN_TOO_EARLY: {
         "show_before_the_watch_delay": show_before_the_watch_delay,
         "show_a_snapshot_before_the_watch_delay": partial(show_before_the_watch_delay, index=0),
