@@ -9,7 +9,6 @@ import grpc
 from croupier_api.v1.errors_pb2 import ERROR_REASON_SLOW_READER
 from croupier_client import CroupierError, Internal, TimedOut, Unavailable
 from croupier_client.endpoints import STREAM_SECONDS
-from croupier_client.retry import is_lost_connection
 from loadtest.measures import CALLS_BROKEN, Measures
 from loadtest.monitor.counters import UNCOUNTED_REASONS, rpc_key
 
@@ -19,7 +18,6 @@ ENDED_SECONDS = 5.0
 """The longest time from the break of a connection until its calls have ended, also those of slow readers."""
 OPENING_SECONDS = 5.0
 """The longest time from the opening of a stream to its first message."""
-LOST = "connection lost"
 
 
 class BrokenOnPurpose(Unavailable):
@@ -98,7 +96,7 @@ def broken_on_purpose(
     """
     is_unavailable = error.code is grpc.StatusCode.UNAVAILABLE and not error.reason_name
     is_in_time = began < measures.broken_at + NOTICED_SECONDS and ended < measures.broken_at + ENDED_SECONDS
-    if not ((is_unavailable or is_lost_connection(error)) and is_in_time):
+    if not (is_unavailable and is_in_time):
         return None
     count_broken(measures, path)
     return BrokenOnPurpose(grpc.StatusCode.UNAVAILABLE, f"the load test broke the connection: {error}")
@@ -136,16 +134,13 @@ def count_error(measures: Measures, error: CroupierError) -> None:
     """Count an error by its code if it is a failure, or by its reason if it is a refusal."""
     if error.reason_name and not is_failure(error):
         measures.count(f"refused {error.reason_name}")
-    elif is_lost_connection(error):
-        # gRPC reports some lost connections as INTERNAL; a service that fails sends a reason.
-        measures.record_failure(f"{LOST} ({error.code.name})", str(error))
     else:
         measures.record_failure(f"{error.code.name} {error.reason_name}".strip(), str(error))
 
 
 def is_retried(failure: str) -> bool:
     """Return whether a failure, by its name in `count_error`, is of one attempt, which the client retries."""
-    return failure.startswith(LOST) or failure.split()[0] in grpc.StatusCode.__members__
+    return failure.split()[0] in grpc.StatusCode.__members__
 
 
 def is_failure(error: CroupierError) -> bool:

@@ -38,8 +38,8 @@ def rpc_error(code: grpc.StatusCode, details: bytes = b"") -> grpc.aio.AioRpcErr
         ("RESOURCE_EXHAUSTED", "", errors.LimitReached),
         ("UNAVAILABLE", "", errors.Unavailable),
         ("DEADLINE_EXCEEDED", "", errors.TimedOut),
-        ("INTERNAL", "", errors.Internal),
-        ("UNKNOWN", "", errors.Internal),
+        ("INTERNAL", "INTERNAL_FAULT", errors.Internal),
+        ("DATA_LOSS", "", errors.Internal),
         ("UNIMPLEMENTED", "", CroupierError),
     ],
 )
@@ -79,8 +79,15 @@ def test_malformed_details_lose_nothing_else() -> None:
     assert (type(error), error.message, error.reason_name) == (errors.NotFound, "the message", "")
 
 
+@pytest.mark.parametrize("code", ["INTERNAL", "UNKNOWN", "CANCELLED"])
+def test_a_call_that_ends_so_without_a_reason_has_lost_its_connection(code: str) -> None:
+    error = from_rpc_error(rpc_error(grpc.StatusCode[code]))
+    assert (type(error), error.code) == (errors.Unavailable, grpc.StatusCode.UNAVAILABLE)
+    assert error.message == f"the connection broke: the message ({code})"
+
+
 def test_error_with_an_unknown_status() -> None:
-    assert type(from_rpc_error(grpc.RpcError())) is errors.Internal
+    assert type(from_rpc_error(grpc.RpcError())) is errors.Unavailable
     assert from_status(status_pb2.Status(code=99, message="no")).code is grpc.StatusCode.UNKNOWN
 
 

@@ -1,7 +1,6 @@
 """The retry policy: retried errors, delays and the end of retries."""
 
 import random
-from dataclasses import replace
 from math import inf
 
 import grpc
@@ -11,7 +10,7 @@ from google.rpc import error_details_pb2
 
 from croupier_api.v1 import errors_pb2
 from croupier_api.v1.errors_pb2 import ERROR_REASON_UNSPECIFIED, ErrorReason
-from croupier_client import LimitReached, RetryPolicy, Unavailable
+from croupier_client import LimitReached, RetryPolicy
 from croupier_client.errors import CroupierError, from_status
 from croupier_client.retry import Attempts, Clock, Retries
 from tests.client.messages import refused
@@ -58,9 +57,6 @@ def retries(attempts: Attempts, clock: Clock = lambda: 0, policy: RetryPolicy = 
         ("RESOURCE_EXHAUSTED", "", STREAM),
         ("RESOURCE_EXHAUSTED", "REQUEST_TOO_LARGE", NONE),
         ("RESOURCE_EXHAUSTED", "TOO_MANY_REQUESTS", ALL),
-        ("INTERNAL", "", REPEATABLE),
-        ("UNKNOWN", "", REPEATABLE),
-        ("CANCELLED", "", REPEATABLE),
         ("INTERNAL", "INTERNAL_FAULT", NONE),
         ("DATA_LOSS", "", NONE),
         ("NOT_FOUND", "", NONE),
@@ -170,12 +166,3 @@ def test_a_success_restarts_the_total_time() -> None:
     now = 9_999
     tried.succeeded()
     assert tried.delay_seconds(UNAVAILABLE) == 1
-
-
-@pytest.mark.parametrize(
-    ("attempts", "expected"),
-    [(Attempts.STREAM, "the stream ended"), (Attempts.IDEMPOTENT, "the connection broke repeatedly")],
-)
-def test_connections_that_break_repeatedly_are_reported_as_such(attempts: Attempts, expected: str) -> None:
-    with pytest.raises(Unavailable, match=expected):
-        retries(attempts, policy=replace(POLICY, total_seconds=0, stream_seconds=0)).delay_seconds(failed("INTERNAL"))

@@ -32,8 +32,6 @@ def failure(code: grpc.StatusCode, reason: str = "", **metadata: str) -> Croupie
     ("code", "reason", "failures"),
     [
         (grpc.StatusCode.INTERNAL, "INTERNAL_FAULT", ["INTERNAL INTERNAL_FAULT"]),
-        (grpc.StatusCode.INTERNAL, "", ["connection lost (INTERNAL)"]),
-        (grpc.StatusCode.UNKNOWN, "", ["connection lost (UNKNOWN)"]),
         (grpc.StatusCode.UNAVAILABLE, "", ["UNAVAILABLE"]),
         (grpc.StatusCode.DEADLINE_EXCEEDED, "", ["DEADLINE_EXCEEDED"]),
         (grpc.StatusCode.NOT_FOUND, "", ["NOT_FOUND"]),
@@ -84,7 +82,7 @@ BROKEN_AT = 100.0
     ("code", "reason", "began", "ended", "is_broken"),
     [
         (grpc.StatusCode.UNAVAILABLE, "", 90, 100.1, True),
-        (grpc.StatusCode.INTERNAL, "", 99, 101, True),
+        (grpc.StatusCode.UNAVAILABLE, "", 99, 101, True),
         (grpc.StatusCode.UNAVAILABLE, "", 100.2, 100.3, True),
         (grpc.StatusCode.UNAVAILABLE, "", 100.2, 130, False),
         (grpc.StatusCode.UNAVAILABLE, "", 103, 104, False),

@@ -47,7 +47,7 @@ class AsyncWatchedTable(FollowedTable):
             interruption = self.interruption
             await self.close()
             if isinstance(error, TimedOut) and interruption is not None:
-                raise self._retries.final_error(interruption) from None
+                raise interruption from None
             raise
         return self
 

@@ -54,7 +54,7 @@ class BlockingWatchedTable(FollowedTable):
             interruption = self.interruption
             self.close()
             if isinstance(error, TimedOut) and interruption is not None:
-                raise self._retries.final_error(interruption) from None
+                raise interruption from None
             raise
         return self
 

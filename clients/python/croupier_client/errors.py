@@ -162,6 +162,14 @@ _BY_CODE: Mapping[grpc.StatusCode, type[CroupierError]] = MappingProxyType(
         grpc.StatusCode.DATA_LOSS: Internal,
     }
 )
+_BROKEN_CODES = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.CANCELLED})
+"""Codes without a reason by which a broken connection or stream shows itself beside UNAVAILABLE.
+
+Every error of a service or the gateway has a reason. Without one they come from HTTP/2, where the gateway resets the
+stream of an engine that is gone, and an engine that stops a call that has just arrived; and from gRPC's library for
+asyncio: if a server ends a stream while the client writes to it, as an engine does that stops while a player acts, the
+status that it sent is replaced by INTERNAL, "Internal error from Core".
+"""
 _BY_REASON: Mapping[ErrorReason.ValueType, type[CroupierError]] = MappingProxyType(
     {
         ERROR_REASON_ILLEGAL_ACTION: IllegalAction,
@@ -200,9 +208,16 @@ def _reason(name: str) -> ErrorReason.ValueType:
 
 
 def from_rpc_error(error: grpc.RpcError) -> CroupierError:
-    """Return the error for a failed call, asyncio or blocking, with UNKNOWN if it has no status code."""
+    """Return the error for a failed call, asyncio or blocking; Unavailable if its connection or stream broke."""
     if not isinstance(error, grpc.Call | grpc.aio.AioRpcError):
-        return Internal(grpc.StatusCode.UNKNOWN, "the call failed without a status")
+        return Unavailable(grpc.StatusCode.UNAVAILABLE, "the call failed without a status")
+    refusal = _refusal_of(error)
+    if refusal.code in _BROKEN_CODES and not refusal.reason_name:
+        return Unavailable(grpc.StatusCode.UNAVAILABLE, f"the connection broke: {refusal}")
+    return refusal
+
+
+def _refusal_of(error: grpc.Call | grpc.aio.AioRpcError) -> CroupierError:
     number: int = error.code().value[0]
     message = error.details() or "the call failed without a message"
     sent = dict(error.trailing_metadata() or ()).get(_DETAILS_KEY, b"")

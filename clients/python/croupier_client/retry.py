@@ -11,7 +11,7 @@ from typing import TypeAlias
 import grpc
 
 from croupier_api.v1.errors_pb2 import ERROR_REASON_SERVER_STOPPING, ERROR_REASON_TOO_MANY_REQUESTS
-from croupier_client.errors import CroupierError, LimitReached, Unauthenticated, Unavailable
+from croupier_client.errors import CroupierError, LimitReached, Unauthenticated
 
 Clock: TypeAlias = Callable[[], int]
 """Returns milliseconds since any moment: it measures durations."""
@@ -40,13 +40,6 @@ _RETRIED_CODES = {
 }
 _NOT_EXECUTED = frozenset({ERROR_REASON_SERVER_STOPPING, ERROR_REASON_TOO_MANY_REQUESTS})
 """Reasons of refusals before the execution: even an RPC that is not idempotent may be called again."""
-_LOST_CONNECTION_CODES = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.CANCELLED})
-"""Codes of calls whose connection broke; errors of the services have a reason, these do not."""
-
-
-def is_lost_connection(error: CroupierError) -> bool:
-    """Return whether a call ended because its connection broke: with such a code and without a reason."""
-    return error.code in _LOST_CONNECTION_CODES and not error.reason_name
 
 
 @dataclass(frozen=True)
@@ -110,7 +103,7 @@ class Retries:
             # After other errors another replica can be called at once.
             delay += error.retry_after_seconds or 0.0
         if not self._may_retry(error) or delay > self.seconds_left():
-            raise self.final_error(error) from error
+            raise error
         self._attempt_milliseconds = self.clock() + round(delay * 1000)
         return delay
 
@@ -124,15 +117,4 @@ class Retries:
         # A limit passes if the service says when, or if it is one of the connection, without a reason.
         is_limit = isinstance(error, LimitReached)
         is_passing = is_limit and (error.retry_after_seconds is not None or not error.reason_name)
-        return (self._attempts is Attempts.STREAM and is_passing) or self._is_lost_connection(error)
-
-    def _is_lost_connection(self, error: CroupierError) -> bool:
-        return self._attempts is not Attempts.ONCE and is_lost_connection(error)
-
-    def final_error(self, error: CroupierError) -> CroupierError:
-        """Return the error for the caller, which is Unavailable for connections that broke repeatedly."""
-        if not self._is_lost_connection(error):
-            return error
-        is_stream = self._attempts is Attempts.STREAM
-        cause = "the stream ended before the game was over" if is_stream else "the connection broke repeatedly"
-        return Unavailable(grpc.StatusCode.UNAVAILABLE, f"{cause}: {error}")
+        return self._attempts is Attempts.STREAM and is_passing

@@ -6,7 +6,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 
 import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
 import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb";
-import { reasonOf, retryDelay } from "./errors";
+import { faultOf, reasonOf, retryDelay } from "./errors";
 
 test("a refusal has a reason and a delay", () => {
   const error = new ConnectError("busy", Code.Unavailable, undefined, [
@@ -20,4 +20,13 @@ test("a reason that is newer than this client is a refusal all the same", () => 
   const error = new ConnectError("no", Code.Internal, undefined, [{ desc: ErrorInfoSchema, value: { reason: "NEWER" } }]);
   assert.equal(reasonOf(error), ErrorReason.UNSPECIFIED);
   assert.equal(reasonOf(new Error("the connection is lost")), undefined);
+  assert.equal(faultOf(error), error);
+});
+
+test("a call that ends as internal, unknown or canceled without a reason has lost its connection", () => {
+  for (const code of [Code.Internal, Code.Unknown, Code.Canceled]) {
+    assert.equal(faultOf(new ConnectError("missing trailer", code)).code, Code.Unavailable);
+  }
+  const refusal = new ConnectError("no", Code.NotFound);
+  assert.equal(faultOf(refusal), refusal);
 });

@@ -28,6 +28,20 @@ export function throwUnlessOvertaken(error: unknown): void {
   if (!isOvertaken(error)) throw error;
 }
 
+/**
+ * Codes without a reason by which a broken connection or stream shows itself beside UNAVAILABLE. Every error of a service
+ * or the gateway has a reason. Without one they come from HTTP/2, where the gateway resets the stream of an engine that is
+ * gone, or from the browser.
+ */
+const BROKEN = new Set([Code.Internal, Code.Unknown, Code.Canceled]);
+
+/** Return the error of a call, UNAVAILABLE if its connection or stream broke. */
+export function faultOf(error: unknown): ConnectError {
+  const fault = ConnectError.from(error);
+  const isBroken = BROKEN.has(fault.code) && reasonOf(fault) === undefined;
+  return isBroken ? new ConnectError(`the connection broke: ${fault.message}`, Code.Unavailable, undefined, undefined, fault) : fault;
+}
+
 /** Return whether a limit passes: the service says when, or it is one of the connection, without a reason. */
 export function isPassingLimit(error: ConnectError): boolean {
   const isTimed = error.findDetails(RetryInfoSchema).length > 0;

@@ -2,13 +2,12 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 
 import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
-import { isPassingLimit, reasonOf, retryDelay } from "./errors";
+import { faultOf, isPassingLimit, reasonOf, retryDelay } from "./errors";
 
 const MAX_ATTEMPTS = 5;
 const FIRST_DELAY_MILLISECONDS = 100;
 const MAX_DELAY_MILLISECONDS = 3_000;
 const NO_ANSWER = new Set([Code.Unavailable, Code.DeadlineExceeded]);
-const LOST_CONNECTION = new Set([Code.Internal, Code.Unknown, Code.Canceled]);
 
 /** Reasons of refusals before the execution. */
 const NOT_EXECUTED = new Set<ErrorReason | undefined>([ErrorReason.SERVER_STOPPING, ErrorReason.TOO_MANY_REQUESTS]);
@@ -25,10 +24,9 @@ export const retryNotExecuted: Interceptor = (next) => async (request) => {
   }
 };
 
-/** Return whether there was no answer: the service is unavailable, or the connection was lost, which has no reason. */
+/** Return whether there was no answer: the service is unavailable, or the connection broke. */
 export function isUnanswered(error: unknown): boolean {
-  const { code } = ConnectError.from(error);
-  return NO_ANSWER.has(code) || (LOST_CONNECTION.has(code) && reasonOf(error) === undefined);
+  return NO_ANSWER.has(faultOf(error).code);
 }
 
 /** How a stream is followed. */
@@ -62,7 +60,7 @@ export async function* reopen<T>(
       }
     } catch (error) {
       signal?.throwIfAborted();
-      const fault = ConnectError.from(error);
+      const fault = faultOf(error);
       const isRetried = isUnanswered(fault) || isPassingLimit(fault) || NOT_EXECUTED.has(reasonOf(fault));
       // A stream with a message was not refused: it broke, and its error may come from a cut message.
       const isRefused = failures >= 0 && !isRetried;

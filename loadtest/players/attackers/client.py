@@ -102,11 +102,11 @@ class AttackClient:
             async for part in call:
                 message = part
             code = OK
-        except grpc.RpcError as error:
+        except grpc.aio.AioRpcError as error:
             refusal = from_rpc_error(error)
             code = service_code(refusal)
             count_limit(self._measures, refusal)
-            return Answer(_outcome(refusal))
+            return Answer(_outcome(refusal, error))
         finally:
             self._measures.count(rpc_key(path, code))
         return Answer(OK, message)
@@ -131,9 +131,9 @@ class AttackClient:
                     first.set_result(Answer(OK, message))
                 has_received = True
             code, answer = OK, Answer(OK)
-        except grpc.RpcError as error:
+        except grpc.aio.AioRpcError as error:
             refusal = from_rpc_error(error)
-            code, answer = service_code(refusal), Answer(_outcome(refusal))
+            code, answer = service_code(refusal), Answer(_outcome(refusal, error))
             count_limit(self._measures, refusal)
             self._measures.count("slow readers", int(refusal.reason == ERROR_REASON_SLOW_READER))
         finally:
@@ -186,5 +186,5 @@ def _answer_class(path: str) -> Any:
     return GetMessageClass(METHODS[path].output_type).FromString
 
 
-def _outcome(refusal: CroupierError) -> str:
-    return refusal.metadata.get("limit") or refusal.reason_name or refusal.code.name
+def _outcome(refusal: CroupierError, error: grpc.aio.AioRpcError) -> str:
+    return refusal.metadata.get("limit") or refusal.reason_name or error.code().name
