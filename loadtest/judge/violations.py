@@ -37,6 +37,7 @@ class Invariant(StrEnum):
     TABLE_PAUSED = "table_paused"
     CLIENT_ERROR = "client_error"
     SEATED_WRONGLY = "seated_wrongly"
+    REMATCH_WRONG = "rematch_wrong"
     RESOURCE_LEAKED = "resource_leaked"
     DEAL_UNFAIR = "deal_unfair"
     REPLAY_DIFFERS = "replay_differs"

@@ -23,7 +23,7 @@ CLIENT_KEEPALIVE_SECONDS = 8.0
 """The longest time until a client's keepalive detects a half-open connection."""
 SERVER_KEEPALIVE_SECONDS = 20.0
 """The longest time until a server's keepalive detects one, which takes a minute in production."""
-IDEMPOTENT = frozenset(("SubmitAction", "CreateProposal", "CastVote", "SetAway", "SetReady")).union(
+IDEMPOTENT = frozenset(("SubmitAction", "CreateProposal", "CastVote", "SetAway", "SetReady", "Rematch")).union(
     ("PrepareTable", "OpenTable", "RecordRound", "RecordResult")
 )
 """Methods whose requests may be duplicated."""

@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
 
-from croupier_api.v1 import engine_pb2, lobby_pb2
+from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
 from croupier_client import CroupierError, from_rpc_error, from_status
 from loadtest import record as records
+from loadtest.judge.rematches import ShownTable, check_rematch
 from loadtest.judge.rows import archived_body, archived_entries
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.simulation.calls import SimulatedCall, Status
@@ -59,6 +61,14 @@ class Findings:
         self._stop()
 
 
+@dataclass(frozen=True, slots=True)
+class Rematch:
+    """A finished table that is played again, and the answers of calls that took seats of the next one."""
+
+    finished: tables_pb2.Table
+    answers: list[ShownTable] = field(default_factory=list)
+
+
 class Observer:
     """Observes all messages when they are sent, and all commits; `tables` are the records so far.
 
@@ -73,6 +83,10 @@ class Observer:
         self.archived: set[str] = set()
         self.players: dict[str, str] = {}
         """Players' ids by the name of their client's process."""
+        self.rematches: dict[str, Rematch] = {}
+        """By finished table."""
+        self._given_up: set[str] = set()
+        """The players who left a table."""
         self.resumes = 0
         self._is_open = True
         self.now = now
@@ -150,6 +164,8 @@ class Observer:
                 self._request_sent(call, _UNARY_CALLS[kind][0].FromString(raw))
             case "SetReady":
                 self._seeds[call.client.name] = lobby_pb2.SetReadyRequest.FromString(raw).client_seed
+            case "LeaveTable":
+                self._given_up.add(self.players[call.client.name])
             case "FindMatch":
                 self._seeds[call.client.name] = lobby_pb2.FindMatchRequest.FromString(raw).client_seed
 
@@ -192,6 +208,25 @@ class Observer:
             case "CreateTable":
                 table = lobby_pb2.CreateTableResponse.FromString(raw).table
                 self._commitments[table.table_id] = table.seed_commitment
+            case "Rematch" | "JoinTable":
+                # A RematchResponse parses as a JoinTableResponse.
+                table = lobby_pb2.JoinTableResponse.FromString(raw).table
+                self._commitments.setdefault(table.table_id, table.seed_commitment)
+                self._joined(call, table)
+
+    def _joined(self, call: SimulatedCall, table: tables_pb2.Table) -> None:
+        """Check the answer to a player who took a seat of a table that follows another one, also a lost answer."""
+        finished_id = table.previous_table_id
+        if call.name == "Rematch":
+            finished_id = lobby_pb2.RematchRequest.FromString(call.request).table_id
+        if (rematch := self.rematches.get(finished_id)) is not None:
+            rematch.answers.append(ShownTable(self.now(), self.players[call.client.name], table))
+            self.check_rematch(rematch, rematch.answers[0].table.table_id)
+
+    def check_rematch(self, rematch: Rematch, next_table_id: str) -> None:
+        """Add a finding for each answer so far that does not show the next table of a finished one."""
+        for found in check_rematch(rematch.finished, next_table_id, rematch.answers, self._given_up):
+            self._findings.add(found.invariant, found.detail, found.table_id)
 
     def _stream_message(self, call: SimulatedCall, raw: bytes) -> None:
         viewer, stream = self._streams[call.number]

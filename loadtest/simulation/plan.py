@@ -64,6 +64,8 @@ class TablePlan:
     reserve_seconds: int
     bot_delay_milliseconds: int
     action_seconds: int = 5
+    returning: int = 0
+    """The number of players who play the finished table again; the others decline. 0 if nobody plays again."""
 
     @property
     def seats(self) -> int:
@@ -114,7 +116,7 @@ def plan_of(random: Random, scenario: str) -> SimulationPlan:
     plan = _random_plan(random)
     if not scenario and random.random() < 0.2:
         scenario = random.choice(list(SCENARIOS))
-    plan = SCENARIOS[scenario](plan, random) if scenario else plan
+    plan = SCENARIOS[scenario](plan, random) if scenario else _with_rematch(plan, random)
     # Drawn last, so that the rest of a seed's plan does not depend on it.
     max_table_entries = random.choice((MAX_ENTRIES, MAX_ENTRIES, MAX_ENTRIES, 20, 60))
     return replace(plan, max_table_entries=max_table_entries, abandoned_seconds=random.choice((1, 10, 30)))
@@ -152,6 +154,19 @@ def _table(game: ShortGame, random: Random) -> TablePlan:
         reserve_seconds=0 if is_unattended else random.choice((0, 3)),
         bot_delay_milliseconds=random.choice((0, 100)),
     )
+
+
+def _with_rematch(plan: SimulationPlan, random: Random) -> SimulationPlan:
+    """Let players sometimes play their table again in place of another table, so that a seed costs the same."""
+    again, *others = plan.tables
+    if not others or again.is_unattended or random.random() < 0.6:
+        return plan
+    return replace(plan, tables=(_played_again(again, random), *others[1:]))
+
+
+def _played_again(table: TablePlan, random: Random) -> TablePlan:
+    players = len(table.players)
+    return replace(table, returning=random.choice((players, players, max(1, players - 1))))
 
 
 def _behaviour(random: Random) -> BehaviourRates:
@@ -215,6 +230,22 @@ def _leaving(plan: SimulationPlan, random: Random) -> SimulationPlan:
     return replace(plan, tables=tables, engines=3, rates=rates)
 
 
+def _rematch(plan: SimulationPlan, random: Random) -> SimulationPlan:
+    """Let quick players play again at several lobbies at once, by requests that are lost, late and duplicated."""
+    quick = replace(_behaviour(random), think_seconds=0.01, absent=0.0, random_cards=0.0, away=0.0)
+    drawn = [_table(game, random) for game in random.sample(SHORT_GAMES[:3], k=2)]
+    tables = (_with_players(table, *(quick,) * table.seats, matched=table.matched) for table in drawn)
+    rates = replace(plan.rates, duplicated_request=0.3, lost_answer=0.05, slow_network=0.1)
+    return replace(
+        plan,
+        tables=tuple(_played_again(table, random) for table in tables),
+        lobbies=3,
+        faulty_seconds=random.uniform(10, 30),
+        scheduled_faults=tuple(random.choices(("kill lobby", "stop lobby"), k=random.choice((0, 1, 2)))),
+        rates=rates,
+    )
+
+
 def _deployed(plan: SimulationPlan, random: Random) -> SimulationPlan:
     """Stop engines one after another while players play quickly and reports are lost."""
     quick = replace(_behaviour(random), think_seconds=0.01, absent=0.0)
@@ -263,5 +294,8 @@ def _with_players(
 
 
 SCENARIOS: Mapping[str, Callable[[SimulationPlan, Random], SimulationPlan]] = MappingProxyType(
-    {change.__name__[1:]: change for change in (_absent, _matched, _contended, _leaving, _deployed, _bots, _steady)}
+    {
+        change.__name__[1:]: change
+        for change in (_absent, _matched, _contended, _leaving, _rematch, _deployed, _bots, _steady)
+    }
 )

@@ -1,9 +1,8 @@
-"""The players of the simulation: the reference client over the simulated network, and their behaviour."""
+"""The players of the simulation, and their behaviour."""
 
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
-from random import Random
 from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
@@ -15,45 +14,23 @@ from croupier_api.v1.errors_pb2 import ErrorReason
 from croupier_client.rpc import Rpc, Service
 from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
+from loadtest.simulation.client import SimulatedClient
 from loadtest.simulation.environment import Environment
 from loadtest.simulation.loop import Process
-from loadtest.simulation.network import SimulatedChannel
 from loadtest.simulation.plan import BehaviourRates, TablePlan
-from loadtest.simulation.replica import ENGINE, LOBBY, SCORING
 
 RETRY_SECONDS = 0.5
 ABSENT_SECONDS = (5.5, 10.0)
 AWAY_SECONDS = (0.1, 8.0)
+WAITING_SHARE = 0.5
+"""The share of players who play again once the stream of the finished table has shown that another one follows."""
+GIVING_UP_SHARE = 0.5
+"""The share of players who give up their seat at the next table; other players who decline do nothing."""
+JOINING_SECONDS = (0.01, 3.0)
 RETURN_SHARE = 0.7
 """The share of returns by a call; other players return by their next action, if they are quicker than the engine."""
 _ALLOWED = frozenset({ErrorReason.ERROR_REASON_MATCH_FAILED, ErrorReason.ERROR_REASON_TABLE_FINISHED})
 """Reasons of refusals that are no fault of the player."""
-
-
-class SimulatedClient(client.Client):
-    """The reference client, with simulated channels and a seeded random source."""
-
-    def __init__(self, process: Process, random: Random, environment: Environment) -> None:
-        name, clock = process.name, environment.loop.now_milliseconds
-        super().__init__(
-            client.Endpoints(LOBBY, ENGINE, SCORING), f"the secret of {name}", name, clock=clock, random=random
-        )
-        self._network = environment.network
-        self._process = process
-        self._id_random = random
-
-    def _connect(self, address: str) -> Any:
-        return SimulatedChannel(self._network, self._process, address)
-
-    def play_table(self, table_id: str) -> client.AsyncTable:
-        """Play at a table; request ids come from the seed."""
-        table = super().play_table(table_id)
-        table._new_id = self.new_request_id
-        return table
-
-    def new_request_id(self) -> str:
-        """Return a new request id."""
-        return f"{self._id_random.getrandbits(64):016x}"
 
 
 class Player:
@@ -69,6 +46,11 @@ class Player:
         self._random = environment.random(name)
         self._findings = environment.findings
         self._client = SimulatedClient(self.process, self._random, environment)
+
+    @property
+    def player_id(self) -> str:
+        """The player's id; empty before the sign-in."""
+        return self._client.player.player_id if self._client.player is not None else ""
 
     def _is_drawn(self, share: float) -> bool:
         return self._random.random() < share and not self.only_plays
@@ -114,21 +96,55 @@ class Player:
         await self._client.join_table(table_id=table_id)
 
     async def get_ready(self, table_id: str) -> None:
-        """Get ready, and wait until the table is open."""
+        """Get ready, again after each player who takes a free seat, and wait until the table is open."""
         seed = self._random.randbytes(4)
 
-        async def ready() -> None:
-            table = (await self._client.get_table(table_id=table_id)).table
-            if table.state == tables_pb2.TABLE_STATE_FORMING:
-                await self._client.set_ready(table_id=table_id, client_seed=seed)
-
-        async def wait_until_open() -> None:
+        async def be_ready_until_open() -> None:
             async for update in self._client.watch_tables(table_id=table_id):
-                if update.HasField("table") and update.table.state != tables_pb2.TABLE_STATE_FORMING:
+                if not update.HasField("table"):
+                    continue
+                if update.table.state != tables_pb2.TABLE_STATE_FORMING:
                     return
+                if not any(seat.is_ready and seat.player_id == self.player_id for seat in update.table.seats):
+                    await self._client.set_ready(table_id=table_id, client_seed=seed)
 
-        await self.retry(ready)
-        await self.retry(wait_until_open)
+        await self.retry(be_ready_until_open)
+
+    # Playing again
+
+    async def play_again(self, table_id: str, *, is_first: bool) -> str:
+        """Take a seat of the table that follows a finished one, sometimes once it is there; returns its id."""
+        await asyncio.sleep(self._random.expovariate(1 / self._behaviour.think_seconds))
+        if not is_first and self._random.random() < WAITING_SHARE:
+            await self._wait_for_next(table_id)
+        return str((await self._client.rematch(table_id=table_id)).table.table_id)
+
+    async def decline(self, table_id: str) -> None:
+        """Give up the seat of the table that follows a finished one, or let it fall free after a minute."""
+        if self._random.random() < GIVING_UP_SHARE:
+            await self._client.leave_table(table_id=await self._wait_for_next(table_id))
+
+    async def _wait_for_next(self, table_id: str) -> str:
+        """Follow a finished table until another one follows it; returns the other one's id."""
+        async for update in self._client.watch_tables(table_id=table_id):
+            if update.table.next_table_id:
+                return str(update.table.next_table_id)
+        self._findings.add(Invariant.REMATCH_WRONG, f"{self.name}: the stream ended without a next table", table_id)
+        return ""
+
+    async def take_free_seat(self, table_id: str) -> str:
+        """Try to join the table that follows a finished one, until its game begins; returns its id, or "" in vain."""
+        while True:
+            await asyncio.sleep(self._random.uniform(*JOINING_SECONDS))
+            try:
+                if following := (await self.get_table(table_id)).next_table_id:
+                    await self._client.join_table(table_id=following)
+                    return following
+            except client.FailedPrecondition as refusal:
+                if refusal.reason != ErrorReason.ERROR_REASON_TABLE_FULL:
+                    return ""
+            except client.CroupierError:
+                continue
 
     # Playing
 
@@ -256,6 +272,11 @@ class Player:
         answer = await self._client.get_replay(table_id=table_id)
         record.sheet = (await self._client.get_score_sheet(table_id=table_id)).SerializeToString()
         record.replays.append(answer.replay)
+
+    async def get_table(self, table_id: str) -> tables_pb2.Table:
+        """Return a table of the lobby."""
+        table: tables_pb2.Table = (await self._client.get_table(table_id=table_id)).table
+        return table
 
     async def board(self, game: str) -> list[bytes]:
         """Return the leaderboard of a game: LeaderboardEntry messages."""

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from loadtest.faults.rows import ledger_of
@@ -14,6 +15,7 @@ from loadtest.simulation.database import Schema
 from loadtest.simulation.engine_replica import EngineReplica
 from loadtest.simulation.environment import Environment
 from loadtest.simulation.loop import START_MILLISECONDS, Process, VirtualLoop
+from loadtest.simulation.observer import Rematch
 from loadtest.simulation.plan import BehaviourRates, TablePlan
 from loadtest.simulation.players import Player
 from loadtest.simulation.replica import LobbyReplica, Replica, ScoringReplica
@@ -70,7 +72,7 @@ class Simulation(Environment):
             player.only_plays = True
         _, late = await asyncio.wait(playing, timeout=PLAYING_SECONDS)
         if late:
-            progress = f"{len(self.observer.finished)} of {len(self.plan.tables)} games are over"
+            progress = f"{len(self.observer.finished)} of {len(self.observer.opened)} games are over"
             self.findings.add(Invariant.TABLE_STUCK, f"{progress} long after the last fault")
             return
         await self._end()
@@ -100,6 +102,30 @@ class Simulation(Environment):
             *(self._run_as(player, player.watch, tables[0]) for player in watching),
         )
         self._spectators += [(player, tables[0]) for player in watching]
+        # Several tables of matched players have players of other plans, who may not play again.
+        if plan.returning and len({*tables}) == 1:
+            await self._play_again(number, players, plan.returning, tables[0])
+
+    async def _play_again(self, number: int, players: Sequence[Player], returning: int, table_id: str) -> None:
+        """Let players play a finished table again, while a stranger wants the seat of each one who declines."""
+        finished = await self._run_as(players[0], players[0].get_table, table_id)
+        self.observer.rematches[table_id] = Rematch(finished)
+        stranger = self._player(f"stranger-{number}", SPECTATOR)
+
+        async def take_seat_and_play(player: Player, take: Callable[[str], Coroutine[Any, Any, str]]) -> None:
+            if next_table_id := await self._run_as(player, take, table_id):
+                self._seated.append((player, next_table_id))
+                await self._run_as(player, player.get_ready, next_table_id)
+                await self._run_as(player, player.play, next_table_id)
+
+        await asyncio.gather(
+            *(
+                take_seat_and_play(player, partial(player.play_again, is_first=player is players[0]))
+                for player in players[:returning]
+            ),
+            *(self._run_as(player, player.decline, table_id) for player in players[returning:]),
+            take_seat_and_play(stranger, stranger.take_free_seat),
+        )
 
     async def _matched(self, players: Sequence[Player], plan: TablePlan) -> list[str]:
         """Wait for quick match; returns the table of each player."""
@@ -139,6 +165,9 @@ class Simulation(Environment):
             self.boards[record.game] = await self._run_as(reader, reader.board, record.game)
         for player_id in self.observer.players.values():
             self.statistics[player_id] = await self._run_as(reader, reader.statistics, player_id)
+        for table_id, rematch in self.observer.rematches.items():
+            finished = await self._run_as(reader, reader.get_table, table_id)
+            self.observer.check_rematch(rematch, finished.next_table_id)
         await self._within(RELEASE_SECONDS, Invariant.RESOURCE_LEAKED, leaked_resources)
         requested = Counter(self.observer.players[player.name] for player, _ in self._seated)
         for detail in wrongly_seated(self.observer.opened, requested):

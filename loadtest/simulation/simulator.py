@@ -112,6 +112,7 @@ def _numbers(simulation: Simulation, records: Sequence[TableRecord]) -> Counter[
         compensations=sum(body["t"] == "compensate" for body in bodies),
         leaves=away.count(True),
         returns=away.count(False),
+        rematches=len(simulation.observer.rematches),
         abandoned=sum(body.get("limit") == ABANDONED for body in bodies),
     )
 

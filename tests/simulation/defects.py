@@ -25,6 +25,8 @@ from croupier.engine.tables.table import Table
 from croupier.games import facts
 from croupier.games.facts import EVERYONE, SPECTATOR, Fact, Viewer
 from croupier.games.interface import SeatActed
+from croupier.lobby.storage.table_store import TableStore
+from croupier.lobby.tables import forming_table
 from loadtest.judge.violations import Invariant
 
 UNANSWERED_STEP = 50
@@ -169,6 +171,29 @@ def keep_streams_while_cut_off() -> AbstractContextManager[Any]:
     return patch.object(EngineLiveness, "is_cut_off", False)
 
 
+def follow_a_table_twice() -> AbstractContextManager[Any]:
+    """Two players who play again at once create a table each."""
+    original = TableStore.add
+
+    async def add(store: TableStore, table: forming_table.Table, previous: Any = None) -> None:
+        await original(store, table)
+        if previous is not None:
+            await store.update(*previous)
+
+    return patch.object(TableStore, "add", add)
+
+
+def give_reserved_seats_away() -> AbstractContextManager[Any]:
+    """The first free seat may be one that is reserved for another player."""
+    original = forming_table._first_free
+
+    def first_free(table: forming_table.Table) -> int:
+        reserved = [number for number, seat in enumerate(table.seats) if seat.reserved_player_id]
+        return reserved[0] if reserved else original(table)
+
+    return patch.object(forming_table, "_first_free", first_free)
+
+
 DEFECTS: Mapping[str, Defect] = {
     defect.change.__name__: defect
     for defect in (
@@ -186,6 +211,8 @@ DEFECTS: Mapping[str, Defect] = {
         Defect(wait_for_those_who_left, "leaving", (Invariant.LOG_BROKEN,)),
         Defect(ignore_the_limit, "", (Invariant.LOG_BROKEN,)),
         Defect(play_on_without_people, "absent", (Invariant.LOG_BROKEN,)),
+        Defect(follow_a_table_twice, "rematch", (Invariant.REMATCH_WRONG,)),
+        Defect(give_reserved_seats_away, "rematch", (Invariant.REMATCH_WRONG,)),
         Defect(never_answer_some_actions, "steady", (Invariant.TABLE_PAUSED,)),
         Defect(keep_streams_while_cut_off, "steady", (Invariant.TABLE_PAUSED,)),
     )
