@@ -12,8 +12,10 @@ from google.protobuf.duration_pb2 import Duration
 
 from croupier_api.v1 import games_pb2, tables_pb2
 from croupier_client import CroupierError, InvalidArgument, TimedOut
+from loadtest.judge.rematches import ShownTable, check_rematch
 from loadtest.mix import MixEntry, OptionValue, draw_entry, matchable
 from loadtest.players.client import PlayerClient
+from loadtest.players.recorder import wall_milliseconds
 from loadtest.players.seat_player import SeatPlayer
 from loadtest.players.user_context import UserContext, count_failure
 from loadtest.record import TableRecord
@@ -25,6 +27,8 @@ DELAYED_SHARE = 0.1
 """The share of tables whose spectators see the game later."""
 BOT_SHARE = 0.1
 """The share of tables at which a bot has the last seat."""
+REMATCH_SHARE = 0.2
+"""The share of finished tables that their group plays again."""
 DELAYED = tables_pb2.TableAccess(watch_delay=Duration(seconds=3))
 SEED_BYTES = 16
 PAUSE_SECONDS = 0.5
@@ -89,22 +93,40 @@ async def _play_one(context: UserContext, guests: Sequence[PlayerClient], random
         time_control = QUICK_TIMES
     table_id = (await _create_table(people[0].client, entry, seats, time_control, random)).table_id
     table = await open_table(table_id, [(one.client, one.client_seed) for one in people], seats - len(people))
-    if table is None:
-        context.measures.record_failure("opening a table: it was not opened", f"table of {entry.game} for {seats}")
-        return
-    async with asyncio.TaskGroup() as tasks:
-        for one in people:
-            tasks.create_task(play_seat(context, one, table, random))
+    while table is not None:
+        async with asyncio.TaskGroup() as tasks:
+            playing = [tasks.create_task(play_seat(context, one, table, random)) for one in people]
+        is_over = any(task.result() for task in playing)
+        if not is_over or context.is_stopping or random.random() >= REMATCH_SHARE:
+            return
+        table = await _play_again(context, people, table.table_id)
+    context.measures.record_failure("opening a table: it was not opened", f"table of {entry.game} for {seats}")
+
+
+async def _play_again(context: UserContext, people: Sequence[GroupMember], table_id: str) -> tables_pb2.Table | None:
+    """Let all players ask at once for the table that follows a finished one, and begin its game, as open_table does."""
+    answers = await asyncio.gather(*(_rematch(one.client, table_id) for one in people))
+    finished = (await people[0].client.get_table(table_id=table_id)).table
+    context.measures.record_violations(check_rematch(finished, finished.next_table_id, answers))
+    context.measures.count("checked rematches")
+    return await _begin(finished.next_table_id, [(one.client, one.client_seed) for one in people])
+
+
+async def _rematch(client: PlayerClient, table_id: str) -> ShownTable:
+    table = (await client.rematch(table_id=table_id)).table
+    assert client.player is not None
+    return ShownTable(wall_milliseconds(), client.player.player_id, table)
 
 
 def play_seat(
     context: UserContext, member: GroupMember, table: tables_pb2.Table, random: Random
-) -> Coroutine[None, None, None]:
-    """Return the coroutine by which a player plays at an open table."""
+) -> Coroutine[None, None, bool]:
+    """Return the coroutine by which a player plays at an open table, and which returns what SeatPlayer.play does."""
     assert member.client.player is not None
     record = TableRecord(table.table_id, table.game, len(table.seats), table.seed_commitment)
     player_id = member.client.player.player_id
-    is_counter = table.seats[0].player_id == player_id
+    # At a table that is played again a bot may have seat 0.
+    is_counter = next(seat.player_id for seat in table.seats if seat.player_id) == player_id
     viewer = context.tables.add_viewer(record, player_id, member.behaviour, member.client_seed, is_counter=is_counter)
     own_random, action_seconds = Random(random.random()), table.time_control.action_time.ToTimedelta().total_seconds()
     return SeatPlayer(context, member.client, table.table_id, viewer, own_random, action_seconds).play()
@@ -128,6 +150,12 @@ async def open_table(
         await client.join_table(table_id=table_id)
     for _ in range(bots):
         await host.add_bot(table_id=table_id, bot="random")
+    return await _begin(table_id, people)
+
+
+async def _begin(table_id: str, people: Sequence[tuple[PlayerClient, bytes]]) -> tables_pb2.Table | None:
+    """Make all players ready, and wait until the game begins."""
+    host, _ = people[0]
     for client, client_seed in people:
         await client.set_ready(table_id=table_id, client_seed=client_seed)
     deadline = time.monotonic() + OPENING_SECONDS

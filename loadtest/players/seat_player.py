@@ -70,12 +70,13 @@ class SeatPlayer:
         self._will_be_away = self._behaviour is Behaviour.AWAY
         self._will_be_late = self._behaviour is Behaviour.LATE and self._action_seconds <= MAX_LATE_ACTION_SECONDS
 
-    async def play(self) -> None:
+    async def play(self) -> bool:
         """Play until the game is over, left or abandoned; the last player at a table submits its record.
 
-        When the run drains, a leaver returns, so that the others need not wait for a time-out in each turn.
+        Returns whether the player received the end of the game. When the run drains, a leaver returns, so that the
+        others need not wait for a time-out in each turn.
         """
-        tables = self._context.tables
+        tables, is_over = self._context.tables, False
         try:
             is_over = await self._follow()
             if self._behaviour is Behaviour.LEAVER and not is_over:
@@ -105,6 +106,7 @@ class SeatPlayer:
                 raise
             finally:
                 await tables.submit(record)
+        return is_over
 
     async def _read_again(self) -> None:
         """Read the log of a finished table again; a failure ends the player, for whom no other one waits."""
