@@ -241,10 +241,13 @@ def _acknowledged(
 
 
 def check_stored_requests(histories: Sequence[ViewerHistory], rows: Rows) -> Iterator[Found]:
-    """Yield entries of players who did not send their requests so."""
+    """Yield entries of players who did not send their requests so.
+
+    Records without a stream have only the acknowledged requests of a player.
+    """
     sent: dict[int, set[tuple[str | None, object]]] = defaultdict(set)
     for history in histories:
-        if history.seat is not None:
+        if history.seat is not None and history.record.opened:
             named = _bodies_sent(history).items()
             sent[history.seat].update((request_hash(name), body) for name, bodies in named for body in bodies)
     for row in rows.entries:
