@@ -299,8 +299,14 @@ async def test_an_engine_that_is_unknown_for_a_moment_is_not_forgotten(engine: E
     assert await shown(stream) == []
 
 
-async def test_a_new_connection_makes_up_for_lost_announcements(engine: EngineHarness, cluster: Cluster) -> None:
+@pytest.mark.parametrize("is_engine_new", [False, True])
+async def test_a_new_connection_or_engine_makes_up_for_lost_announcements(
+    engine: EngineHarness, cluster: Cluster, is_engine_new: bool
+) -> None:
     one, other = cluster.replicas
+    engine.liveness_store.engines = 1
+    await engine.liveness.send_heartbeat()
+    one.worker.notifications_missed()
     here, there = await one.subscribe(0), await other.subscribe(1)
     await pass_time(engine)
     cluster.loses = True
@@ -309,7 +315,9 @@ async def test_a_new_connection_makes_up_for_lost_announcements(engine: EngineHa
         await pass_time(engine)
     assert [(await shown(stream))[-1] for stream in (here, there)] == [([0, 1, 2], 0), ([0, 1, 3], 0)]
     cluster.loses = False
-    one.worker.connected()
+    engine.liveness_store.engines = 2
+    await engine.liveness.send_heartbeat()
+    (one.worker.notifications_missed if is_engine_new else one.worker.connected)()
     await settled()
     await pass_time(engine)
     assert [await shown(stream) for stream in (here, there)] == [[([0, 1, 2, 3], 0)]] * 2

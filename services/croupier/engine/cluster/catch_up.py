@@ -49,6 +49,8 @@ class CatchUp(NotificationListener):
         """The other engines that have announced a presence."""
         self._missing_since: dict[str, float] = {}
         """Those of them that are not alive, with the time since when."""
+        self._known = liveness.living
+        """The living engines at the last check."""
 
     @property
     def pending(self) -> int:
@@ -71,6 +73,10 @@ class CatchUp(NotificationListener):
         self._enqueue([*playing, *self._tables.loading])
         if gone := self._gone_engines():
             self._background.start(self._forget(gone))
+        known, self._known = self._known, self._liveness.living
+        if self._known - known:
+            # Nothing is announced to engines that are not known yet.
+            self.connected()
 
     def connected(self) -> None:
         self._background.start(self._announce_again())
