@@ -24,6 +24,13 @@ async def test_bots_that_the_game_does_not_have_are_refused(lobby: Lobby, game: 
     assert (refusal.value.reason_name, refusal.value.field) == ("UNKNOWN_BOT", "bot")
 
 
+@pytest.mark.parametrize("seat_count", [0, 1, 6, 2**32 - 1])
+async def test_a_number_of_seats_that_the_game_does_not_have_is_refused(lobby: Lobby, seat_count: int) -> None:
+    with pytest.raises(MalformedRequest, match="expected 2 to 5") as refusal:
+        await lobby.tables.create(ADA, replace(PAIRS, seat_count=seat_count))
+    assert refusal.value.field == "seat_count"
+
+
 async def test_set_ready_opens_a_table_that_an_unavailable_engine_did_not_open(
     lobby: Lobby, engine: FakeEngine
 ) -> None:

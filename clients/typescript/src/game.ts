@@ -1,7 +1,6 @@
 // Opens tables and plays games, without rules: every update contains the legal actions.
 import type { JsonObject } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import type { CallOptions } from "@connectrpc/connect";
 
 import type { Action } from "./generated/croupier_api/v1/actions_pb";
 import { type Table as LobbyTable, TableState } from "./generated/croupier_api/v1/tables_pb";
@@ -37,7 +36,7 @@ export async function openTable(client: CroupierClient, spec: TableSpec, botDela
  * closed, and the reason of `signal`.
  */
 export async function waitForDeal(client: CroupierClient, tableId: string, signal?: AbortSignal): Promise<void> {
-  const watch = () => client.lobby.watchTables({ tableId }, { ...forTable(tableId), ...untilStopped(signal), timeoutMs: 0 });
+  const watch = (signal: AbortSignal) => client.lobby.watchTables({ tableId }, { ...forTable(tableId), signal, timeoutMs: 0 });
   // A message without a table only shows that the stream is alive.
   for await (const { table } of reopen(watch, () => false, { signal })) {
     if (table?.state === TableState.PLAYING || table?.state === TableState.FINISHED) return;
@@ -55,14 +54,9 @@ export async function findMatch(
   const request = { ...criteria, requestId: randomId() };
   let tableId = "";
   // A stream that ends without a table is called again; one with a table is read to its end, which says it was received.
-  const find = () => client.lobby.findMatch(request, { ...untilStopped(signal), timeoutMs: 0 });
+  const find = (signal: AbortSignal) => client.lobby.findMatch(request, { signal, timeoutMs: 0 });
   for await (const { table } of reopen(find, () => tableId !== "", { signal })) tableId = table?.tableId ?? tableId;
   return tableId;
-}
-
-/** Return the options of a call that ends when the signal is aborted. */
-function untilStopped(signal?: AbortSignal): CallOptions {
-  return signal === undefined ? {} : { signal };
 }
 
 /** Return whether all seats are taken and the host is not ready: each change of the seats resets their readiness. */
@@ -96,7 +90,8 @@ export async function act(
  */
 export async function setAway(client: CroupierClient, table: Table, isAway: boolean, signal?: AbortSignal): Promise<void> {
   const request = { tableId: table.id, requestId: randomId(), isAway };
-  const call = () => client.engine.setAway(request, { ...forTable(table.id), ...untilStopped(signal) });
+  const options = signal === undefined ? {} : { signal };
+  const call = () => client.engine.setAway(request, { ...forTable(table.id), ...options });
   await repeat(call, signal).catch(throwUnlessOvertaken);
 }
 

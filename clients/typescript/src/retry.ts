@@ -38,11 +38,11 @@ export interface Following {
 }
 
 /**
- * Yield the messages of a stream until `isOver`. A stream that ended or was lost is opened again, until the caller stops:
+ * Yield the messages of a stream until `isOver`; `open` returns a stream that ends with its signal. A stream that ended or was lost is opened again, until the caller stops:
  * an outage may be of any length. Throws a final refusal, and the reason of `signal`.
  */
 export async function* reopen<T>(
-  open: () => AsyncIterable<T>,
+  open: (signal: AbortSignal) => AsyncIterable<T>,
   isOver: () => boolean,
   { signal, interrupted }: Following = {},
 ): AsyncGenerator<T> {
@@ -52,7 +52,7 @@ export async function* reopen<T>(
     signal?.throwIfAborted();
     retryAfter = 0;
     try {
-      for await (const message of open()) {
+      for await (const message of whileRead(open, signal)) {
         if (isLost) interrupted?.();
         isLost = false;
         failures = -1;
@@ -71,6 +71,19 @@ export async function* reopen<T>(
       interrupted?.(fault);
       retryAfter = retryDelay(fault);
     }
+  }
+}
+
+/** Yield the messages of a stream. It ends with the iteration: a stream that nobody reads would hold its connection. */
+async function* whileRead<T>(open: (signal: AbortSignal) => AsyncIterable<T>, signal?: AbortSignal): AsyncIterable<T> {
+  const reading = new AbortController();
+  const stop = () => reading.abort();
+  signal?.addEventListener("abort", stop);
+  try {
+    for await (const message of open(reading.signal)) yield message;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    reading.abort();
   }
 }
 

@@ -179,6 +179,23 @@ test("the time left is that of the server, counted from the arrival of the clock
   assert.equal(table.secondsLeft, 0);
 });
 
+test("a stream ends when its reader stops", async () => {
+  const over = new Promise<void>((resolve) => {
+    const transport = createRouterTransport(({ service }) =>
+      service(LobbyService, {
+        async *watchTables(_, { signal }) {
+          signal.addEventListener("abort", () => resolve());
+          yield { table: { tableId: "t", state: TableState.PLAYING } };
+          await new Promise(() => undefined);
+        },
+      }),
+    );
+    const client = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
+    void waitForDeal(client, "t");
+  });
+  await over;
+});
+
 test("a match without a table is called again with the same request", async () => {
   const requests: string[] = [];
   const transport = createRouterTransport(({ service }) =>

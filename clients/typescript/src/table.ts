@@ -100,7 +100,7 @@ export class Table {
    */
   async *follow(signal?: AbortSignal): AsyncGenerator<TableEvent> {
     const interrupted = (error?: ConnectError) => void (this.interruption = error);
-    const events = reopen(() => this.stream(signal), () => this.ranking.length > 0, { signal, interrupted });
+    const events = reopen((signal) => this.stream(signal), () => this.ranking.length > 0, { signal, interrupted });
     for await (const event of events) {
       if (CHANGES.has(event.eventKind.case)) yield event;
     }
@@ -117,10 +117,9 @@ export class Table {
   }
 
   /** Open one stream after the last sequence; it fails when it has been silent for too long. */
-  private async *stream(signal?: AbortSignal): AsyncGenerator<TableEvent> {
+  private async *stream(signal: AbortSignal): AsyncGenerator<TableEvent> {
     const silence = new AbortController();
-    const stop = () => silence.abort();
-    signal?.addEventListener("abort", stop);
+    signal.addEventListener("abort", () => silence.abort());
     const restart = () => setTimeout(() => silence.abort(), this.silenceMilliseconds);
     let timer = restart();
     const seen = this.sequence === undefined ? {} : { afterSequence: this.sequence };
@@ -138,8 +137,6 @@ export class Table {
       }
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", stop);
-      silence.abort();
     }
   }
 

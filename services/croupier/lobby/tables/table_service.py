@@ -75,6 +75,7 @@ class TableService:
 
     async def create(self, host: Player, spec: TableSpec, network: str = "") -> Table:
         """Create a table and seat its host, who calls from a network."""
+        await self.games.check_seat_count(spec.game, spec.seat_count)
         if spec.bots_after_seconds is not None:
             # It refuses games that have none.
             await self.games.choose_bot(spec.game, "")
