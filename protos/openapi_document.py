@@ -13,7 +13,7 @@ from json_schemas import field_schema, is_map, schemas_of
 
 Document: TypeAlias = dict[str, Any]
 
-OPEN_CALLS = frozenset({"SignIn", "RefreshToken"})
+OPEN_CALLS = frozenset({"SignIn", "RefreshToken", "SignOut"})
 """The calls without a token."""
 REFUSAL: Document = {
     "type": "object",

@@ -181,7 +181,7 @@ class EngineReplica(Replica):
         committing = asyncio.create_task(engine.store.commits.run())
         links = links_by(ENGINE_KEY, LINK_DAYS, engine.clock)
         players = EngineServicer(engine.tables, links, engine.clock, engine.metrics)
-        lobbies = EngineControlServicer(engine.tables, engine.store)
+        lobbies = EngineControlServicer(engine.tables, engine.store, engine.outbox.scoring)
         servers = [
             self.listen(ENGINE, players.add_to, LOBBY_KEY, tokens.PLAYER_AUDIENCE, engine.clock, limits=self._limits),
             self.listen(ENGINE_CONTROL, lobbies.add_to, LOBBY_KEY, tokens.ENGINE_CONTROL_AUDIENCE, engine.clock),

@@ -142,7 +142,10 @@ class FakeCroupier:
                     invalid = errors_pb2.ERROR_REASON_INVALID_REFRESH_TOKEN
                     abort(context, refused(grpc.StatusCode.UNAUTHENTICATED, "used up", invalid))
                 self.refresh_tokens.remove(request.refresh_token)
-                return lobby_pb2.RefreshTokenResponse(tokens=self._tokens())
+                return lobby_pb2.RefreshTokenResponse(tokens=self._tokens(), player=lobby_pb2.Player(name=self.name))
+            case "UpdatePlayer":
+                self.name = request.name
+                return lobby_pb2.UpdatePlayerResponse(player=lobby_pb2.Player(name=self.name))
             case "SubmitAction":
                 return engine_pb2.SubmitActionResponse(sequence=self.table.submit(request).sequence)
             case "CreateProposal" | "CastVote" | "SetAway":
@@ -257,13 +260,13 @@ class FakeCroupier:
         return self.scripts.popleft() if self.scripts else StreamScript()
 
     def _enter(self, name: str, context: grpc.ServicerContext, request: Message | None = None) -> None:
-        """Record the call; abort it without a valid token, except sign-in and refresh."""
+        """Record the call; abort it without a valid token, except sign-in, refresh and sign-out."""
         self.calls.append(name)
         self._requests += [request] if request else []
         metadata = dict(context.invocation_metadata())
         self.metadata.append(metadata)
         token = str(metadata.get("authorization")).removeprefix("Bearer ")
-        if name not in ("SignIn", "RefreshToken") and token not in self.access_tokens:
+        if name not in ("SignIn", "RefreshToken", "SignOut") and token not in self.access_tokens:
             invalid = errors_pb2.ERROR_REASON_INVALID_ACCESS_TOKEN
             abort(context, refused(grpc.StatusCode.UNAUTHENTICATED, "the access token has expired", invalid))
         if self.unary_failures:

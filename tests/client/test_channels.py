@@ -98,6 +98,53 @@ async def test_a_sign_in_that_the_client_makes_by_itself_keeps_the_name_of_anoth
             assert (await client.sign_in("Kari")).name == fake.name == "Kari"
 
 
+async def test_a_rename_here_and_on_another_device_is_known(client_of: Connect) -> None:
+    with FakeCroupier() as fake:
+        async with client_of(fake) as client:
+            await client.update_player(name="Karin")
+            assert client.player.name == "Karin"
+            fake.name = "Kaja"
+            fake.access_tokens.clear()
+            await client.list_games()
+            assert client.player.name == "Kaja"
+
+
+@pytest.mark.parametrize("all_devices", [False, True])
+async def test_a_client_that_signs_out_forgets_its_tokens(client_of: Connect, all_devices: bool) -> None:
+    with FakeCroupier() as fake:
+        async with client_of(fake) as client:
+            await client.sign_in()
+            refresh_token = client.session.tokens.refresh_token
+            fake.unary_failures.append(UNAVAILABLE)
+            await client.sign_out(all_devices=all_devices)
+            assert (client.player, client.session.tokens) == (None, None)
+            assert fake.calls == ["SignIn", "SignOut", "SignOut"]
+            request = lobby_pb2.SignOutRequest(refresh_token=refresh_token, all_devices=all_devices)
+            assert fake.requests_of(lobby_pb2.SignOutRequest) == [request] * 2
+            # Only a token names the player whose devices are signed out.
+            await client.sign_out(all_devices=all_devices)
+            assert fake.calls[3:] == (["SignIn", "SignOut"] if all_devices else [])
+            await client.list_games()
+            assert fake.calls[-2:] == ["SignIn", "ListGames"]
+
+
+async def test_a_client_that_deletes_its_player_signs_in_as_a_new_one(client_of: Connect) -> None:
+    with FakeCroupier() as fake:
+        async with client_of(fake) as client:
+            await client.delete_player()
+            assert (client.player, client.session.tokens) == (None, None)
+            await client.list_games()
+    assert fake.calls == ["SignIn", "DeletePlayer", "SignIn", "ListGames"]
+
+
+async def test_a_device_code_is_for_one_sign_in(client_of: Connect) -> None:
+    with FakeCroupier() as fake:
+        async with client_of(fake) as client:
+            await client.sign_in(device_code="ABCD")
+            await client.sign_in()
+    assert [request.device_code for request in fake.requests_of(lobby_pb2.SignInRequest)] == ["ABCD", ""]
+
+
 async def test_only_idempotent_calls_are_retried_and_a_token_is_refused_once(client_of: Connect) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client:

@@ -14,7 +14,7 @@ from croupier_client.retry import Attempts
 from croupier_client.rpc import R, Rpc, Stream, Unary
 from tests.client.fake_croupier import SERVICES
 
-OTHER_RPCS = {"SignIn", "RefreshToken", "WatchTable", "PlayTable"}
+OTHER_RPCS = {"SignIn", "RefreshToken", "SignOut", "WatchTable", "PlayTable"}
 NAMES = [name for name, member in vars(ServiceMethods).items() if isinstance(member, Unary | Stream)]
 VALUES: dict[object, Any] = {
     str: "x",

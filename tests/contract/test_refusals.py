@@ -17,7 +17,7 @@ from tests.refusals import refusal
 
 INVALID_FIELD = ("INVALID_ARGUMENT", "INVALID_FIELD")
 UNKNOWN_CARD = cards_pb2.Card.ValueType(54)
-CONTROL_CALLS = ("DescribeGames", "PrepareTable", "OpenTable", "DiscardTables", "GetTableStatuses")
+CONTROL_CALLS = ("DescribeGames", "PrepareTable", "OpenTable", "DiscardTables", "ForgetPlayer", "GetTableStatuses")
 UNAUTHENTICATED = ("UNAUTHENTICATED", "INVALID_ACCESS_TOKEN")
 
 

@@ -284,6 +284,7 @@ class FakeScoring:
         self.rejected_tables: set[str] = set()
         self.broken_tables: set[str] = set()
         self.received: list[tuple[str, int | str]] = []
+        self.removed_names: list[tuple[str, tuple[str, ...], str]] = []
         self.tried = asyncio.Event()
 
     async def send(self, report: Report) -> None:
@@ -294,6 +295,12 @@ class FakeScoring:
         if table_id in self.rejected_tables:
             raise ReportRejected("no such game")
         self.received.append((table_id, "result" if isinstance(report, ResultReport) else report.score.round_number))
+
+    async def remove_player_name(self, player_id: str, playing: Sequence[str], after: str) -> Sequence[str]:
+        self.removed_names.append((player_id, tuple(playing), after))
+        if self.down:
+            raise Unavailable(errors_pb2.ERROR_REASON_SERVICE_UNAVAILABLE, "scoring is down")
+        return () if after else ("t1",)
 
 
 class RecordingLogger:

@@ -28,7 +28,7 @@ table_ids = count()
 
 @pytest.fixture
 def servicer(engine: EngineHarness) -> EngineControlServicer:
-    return EngineControlServicer(engine.tables(), engine.store)
+    return EngineControlServicer(engine.tables(), engine.store, engine.scoring)
 
 
 async def described(servicer: EngineControlServicer, seat_count: int) -> Sequence[games_pb2.GameDescription]:

@@ -122,7 +122,7 @@ class Calls:
         self._numbers = count()
         self.tables = engine.tables(store=store)
         self._players = engine.servicer(self.tables)
-        self._control = EngineControlServicer(self.tables, store)
+        self._control = EngineControlServicer(self.tables, store, engine.scoring)
 
     async def watch_by_many(self) -> None:
         """Open all streams that a table may have, without readers."""
@@ -255,6 +255,7 @@ def calls_of(calls: Calls) -> dict[str, Call]:
         "OpenTable": calls.open,
         "DiscardTables": asked(control_pb.DiscardTablesRequest(table_ids=ids), "lobby"),
         "WatchEndedTables": calls.watch_ends,
+        "ForgetPlayer": asked(control_pb.ForgetPlayerRequest(player_id="p0", playing_table_ids=ids), "lobby"),
         "GetTableStatuses": asked(control_pb.GetTableStatusesRequest(table_ids=ids), "lobby"),
     }
 

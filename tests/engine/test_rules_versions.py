@@ -55,7 +55,8 @@ async def test_old_tables_keep_their_rules_and_new_tables_have_the_new_version(
     with rules_known(SecondThulla()):
         tables = engine.another_engine().tables()
         request = engine_control_pb2.DescribeGamesRequest()
-        described = await EngineControlServicer(tables, engine.store).DescribeGames(request, call_of("lobby"))
+        control = EngineControlServicer(tables, engine.store, engine.scoring)
+        described = await control.DescribeGames(request, call_of("lobby"))
         assert {game.game: game.rules_version for game in described.games}["thulla"] == 2
         assert await tables.prepare("prepared", "thulla", 3, {"scoring": "none"}, CLOCK) == config
         with pytest.raises(AlreadyExists):
@@ -116,7 +117,8 @@ async def test_a_game_with_a_custom_deck_is_played_to_its_end(engine: EngineHarn
         request = engine_control_pb2.PrepareTableRequest(
             table_id="t2", game="toy", seat_count=SEATS, time_control=encode_time_control(CLOCK)
         )
-        prepared = await EngineControlServicer(tables, engine.store).PrepareTable(request, call_of("lobby"))
+        control = EngineControlServicer(tables, engine.store, engine.scoring)
+        prepared = await control.PrepareTable(request, call_of("lobby"))
         assert [list(team.seats) for team in prepared.teams] == [[0, 2], [1, 3]]
         await tables.open("t2", people(SEATS), [b""] * SEATS)
         servicer = engine.servicer(tables)

@@ -1,7 +1,7 @@
 """All services behind one gateway with TLS everywhere, for all tests of this folder."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import grpc
 import pytest
@@ -41,9 +41,9 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatewayDepl
     path = tmp_path_factory.mktemp("deployment")
     with started_services(path, gateway=["--tls"], mutual_tls=True, extra_flags={"gateway": FLAGS}) as services:
         authority = services.folder.path / "keys" / "gateway.authority.pem"
-        yield GatewayDeployment(
-            services, Gateway(services.addresses["gateway"]["listen"], authority, services.folder.signing_key("lobby"))
-        )
+        gateway = Gateway(services.addresses["gateway"]["listen"], authority, services.folder.signing_key("lobby"))
+        signed_in = gateway.ask("POST", "/v1/sign-in", {"device_secret": "a secret of these tests"}).json
+        yield GatewayDeployment(services, replace(gateway, player_id=signed_in["player"]["player_id"]))
 
 
 @pytest.fixture

@@ -83,13 +83,14 @@ def reveals_no_gateway(answer: Answer) -> None:
 class Gateway:
     """A gateway's address, the authority of its certificate (None without TLS), and the key that signs players' tokens.
 
-    `caller` is the address from which requests come.
+    `caller` is the address from which requests come, `player_id` the player of tokens.
     """
 
     address: str
     authority: Path | None
     lobby_key: Path
     caller: str = "127.0.0.1"
+    player_id: str = "p1"
 
     @property
     def port(self) -> int:
@@ -98,7 +99,7 @@ class Gateway:
     def token(self, *, age_seconds: int = 0, key: Path | None = None, audience: str = PLAYER_AUDIENCE) -> str:
         """Return a player's token, which is valid for a minute from its issue."""
         now = time.time_ns() // 1_000_000 - age_seconds * 1000
-        return TokenIssuer(load_private_key(key or self.lobby_key), audience, 60, lambda: now).issue("p1", "Ada")[0]
+        return TokenIssuer(load_private_key(key or self.lobby_key), audience, 60, lambda: now).issue(self.player_id)[0]
 
     def connection(self) -> http.client.HTTPConnection:
         """Return a connection for HTTP/1.1."""

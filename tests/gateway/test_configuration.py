@@ -215,7 +215,7 @@ def test_calls_that_only_read_have_the_method_get() -> None:
 
 def test_calls_without_a_token_are_the_open_methods_of_the_lobby(settings: GatewaySettings) -> None:
     json_paths = {one.path for one in BINDINGS if call_path(one.method) in OPEN_METHODS}
-    assert json_paths == {"/v1/sign-in", "/v1/tokens:refresh"}
+    assert json_paths == {"/v1/sign-in", "/v1/tokens:refresh", "/v1/sign-out"}
     rules = http_filter(settings, "jwt_authn")["rules"]
     assert {rule["match"].get("path") for rule in rules if "requires" not in rule} == OPEN_METHODS | json_paths
 

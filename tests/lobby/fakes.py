@@ -104,6 +104,9 @@ class FakeEngine:
         self.finished: set[str] = set()
         self.idle: set[str] = set()
         """The players who have not acted."""
+        self.results: set[str] = set()
+        """The tables in the ledger, of all players."""
+        self.forgotten: list[tuple[str, tuple[str, ...], str]] = []
         self.failure: ServiceError | None = None
         self.calls: list[str] = []
         self.ended: asyncio.Queue[EndedTables | None] = asyncio.Queue()
@@ -144,6 +147,12 @@ class FakeEngine:
         for table_id in table_ids:
             if table_id not in self.opened:
                 self.prepared.pop(table_id, None)
+
+    async def forget_player(self, player_id: str, playing: Sequence[str], after: str) -> Sequence[str]:
+        self._begin("forget_player")
+        self.forgotten.append((player_id, tuple(playing), after))
+        # Pages of one table.
+        return [table_id for table_id in sorted(self.results) if table_id > after][:1]
 
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, TableStatus]:
         self._begin("table_statuses")
@@ -215,6 +224,11 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
         await self._engine.discard_tables(request.table_ids)
         return pb.DiscardTablesResponse()
 
+    async def ForgetPlayer(self, request: pb.ForgetPlayerRequest, context: Any) -> pb.ForgetPlayerResponse:
+        playing = list(request.playing_table_ids)
+        table_ids = await self._engine.forget_player(request.player_id, playing, request.after_table_id)
+        return pb.ForgetPlayerResponse(table_ids=table_ids)
+
     async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, context: Any) -> pb.GetTableStatusesResponse:
         statuses = await self._engine.table_statuses(request.table_ids)
         return pb.GetTableStatusesResponse(
@@ -233,6 +247,12 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
 
 def player(number: int) -> Player:
     return Player(f"{number:032x}", f"Player {number}")
+
+
+async def add_players(lobby: Lobby, *players: Player) -> None:
+    """Store players, without whom a lobby refuses their calls."""
+    for one in players:
+        await lobby.auth.store.add(one, f"device of {one.player_id}", START)
 
 
 def forming_table(seats: int = 2, number: int = 1, **changes: Any) -> Table:

@@ -24,7 +24,17 @@ from croupier.runtime.server.call import Call
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of, limits
 from tests.databases import execute, on_both_databases
-from tests.lobby.fakes import FAR, HIDDEN_PAIRS, NEAR, PAIRS, FakeClock, FakeEngine, LobbyDeployment, player
+from tests.lobby.fakes import (
+    FAR,
+    HIDDEN_PAIRS,
+    NEAR,
+    PAIRS,
+    FakeClock,
+    FakeEngine,
+    LobbyDeployment,
+    add_players,
+    player,
+)
 from tests.waiting import TIMEOUT_SECONDS
 
 Start: TypeAlias = Callable[[], Any]
@@ -78,6 +88,7 @@ async def test_running_tables_of_a_network_are_limited(
     deployment: LobbyDeployment, engine: FakeEngine, database: Database
 ) -> None:
     async with deployment.lobby(max_network_tables=2) as lobby:
+        await add_players(lobby, player(1), player(2))
         first = (await lobby.servicer.CreateTable(CREATE, call_as(1))).table
         await lobby.servicer.CreateTable(CREATE, call_as(2))
         engine.calls.clear()
@@ -96,6 +107,7 @@ async def test_running_tables_of_a_network_are_limited(
 async def test_a_stream_pays_for_each_further_page_of_tables(lobby: Lobby, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (table_service, lobby_servicer):
         monkeypatch.setattr(module, "PAGE_SIZE", 2)
+    await add_players(lobby, *map(player, range(5)))
     for number in range(5):
         await lobby.servicer.CreateTable(CREATE, call_as(number))
     budget = Budget("player_calls", 1, 1000, lambda: SECOND)
@@ -107,6 +119,7 @@ async def test_a_stream_pays_for_each_further_page_of_tables(lobby: Lobby, monke
 
 
 async def test_the_first_player_who_plays_again_pays_for_the_table(lobby: Lobby, engine: FakeEngine) -> None:
+    await add_players(lobby, player(1), player(2))
     table = await lobby.tables.create(player(1), PAIRS)
     await lobby.tables.join(player(2), table.table_id)
     for number in (1, 2):
@@ -140,6 +153,7 @@ MAX_WRONG_CODES = 100
 
 @pytest.mark.parametrize("network", [NEAR, ""])
 async def test_wrong_invite_codes_count_as_sign_ins(lobby: Lobby, clock: FakeClock, network: str) -> None:
+    await add_players(lobby, player(1), player(2))
     guesser = call_as(1, network)
     await wrong_codes(lobby, guesser, MAX_WRONG_CODES)
     assert await limit_of(join(lobby, guesser)) == "sign_ins"
@@ -150,6 +164,7 @@ async def test_wrong_invite_codes_count_as_sign_ins(lobby: Lobby, clock: FakeClo
 
 
 async def test_wrong_invite_codes_at_once_are_limited_too(lobby: Lobby) -> None:
+    await add_players(lobby, player(1))
     calls = [asyncio.ensure_future(join(lobby, call_as(1))) for _ in range(200)]
     answers = await asyncio.gather(*calls, return_exceptions=True)
     assert Counter(map(type, answers)) == {NotFound: MAX_WRONG_CODES, TooManyCalls: 200 - MAX_WRONG_CODES}
@@ -157,6 +172,7 @@ async def test_wrong_invite_codes_at_once_are_limited_too(lobby: Lobby) -> None:
 
 async def test_wrong_invite_codes_of_a_network_are_limited_for_all_of_its_guests(lobby: Lobby) -> None:
     code = await private_table(lobby)
+    await add_players(lobby, *map(player, (*range(MAX_WRONG_CODES), 200)))
     for number in range(MAX_WRONG_CODES):
         await wrong_codes(lobby, call_as(number), 1)
     # Also a right one: a guess must not tell them apart.
@@ -166,12 +182,14 @@ async def test_wrong_invite_codes_of_a_network_are_limited_for_all_of_its_guests
 
 async def test_right_invite_codes_are_not_limited(lobby: Lobby) -> None:
     code = await private_table(lobby)
+    await add_players(lobby, *map(player, range(4)))
     for number in range(2 * MAX_WRONG_CODES):
         await join(lobby, call_as(number % 4), code)
     await wrong_codes(lobby, call_as(1), MAX_WRONG_CODES)
 
 
 async def test_codes_of_ended_tables_and_of_removed_players_are_wrong(lobby: Lobby) -> None:
+    await add_players(lobby, player(2), player(3))
     table = await lobby.tables.create(player(1), HIDDEN_PAIRS)
     await lobby.tables.join_by_invite_code(player(2), table.invite_code)
     new_code = (await lobby.tables.clear_seat(player(1).player_id, table.table_id, 1)).invite_code

@@ -9,6 +9,7 @@ import pytest
 from google.protobuf.message import Message
 from sqlalchemy import insert
 
+from croupier.lobby.accounts.players import Player
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.feed.subscriptions import TableFeed
 from croupier.lobby.storage.schema import TABLES
@@ -19,7 +20,7 @@ from croupier.runtime.server.tasks import end_tasks
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of
 from tests.databases import execute
-from tests.lobby.fakes import START, forming_table
+from tests.lobby.fakes import START, add_players, forming_table
 from tests.loop_steps import MAX_STEP_SECONDS, TRIES, longest_step, read_all, serialized
 
 FORMING_TABLES = 1_000
@@ -62,6 +63,7 @@ def finished(number: int) -> Table:
 async def full_lobby(lobby: Lobby, database: Database) -> Lobby:
     await execute(database, insert(TABLES), [to_row(forming(number)) for number in range(FORMING_TABLES)])
     await execute(database, insert(TABLES), [to_row(finished(number)) for number in range(FINISHED_TABLES)])
+    await add_players(lobby, *(Player(f"host{number}", "Host") for number in range(TRIES)))
     return lobby
 
 
@@ -71,6 +73,11 @@ def request_of(method: str, number: int, refresh_token: str) -> Message:
     requests: dict[str, Message] = {
         "SignIn": pb.SignInRequest(device_secret=f"the secret of device {number}"),
         "RefreshToken": pb.RefreshTokenRequest(refresh_token=refresh_token),
+        "SignOut": pb.SignOutRequest(refresh_token=refresh_token, all_devices=True),
+        "GetPlayer": pb.GetPlayerRequest(player_id="me"),
+        "UpdatePlayer": pb.UpdatePlayerRequest(name="Ada"),
+        "DeletePlayer": pb.DeletePlayerRequest(),
+        "CreateDeviceCode": pb.CreateDeviceCodeRequest(),
         "ListGames": pb.ListGamesRequest(),
         "CreateTable": pb.CreateTableRequest(game="pairs", seat_count=5),
         "GetTable": pb.GetTableRequest(table_id=table_id),

@@ -21,7 +21,7 @@ from croupier_api.v1 import errors_pb2
 from croupier_api.v1 import lobby_pb2 as pb
 from tests.calls import call_of, limits
 from tests.databases import on_both_databases
-from tests.lobby.fakes import ENGINE_UNAVAILABLE, FAR, NEAR, FakeClock, FakeEngine, LobbyDeployment, player
+from tests.lobby.fakes import ENGINE_UNAVAILABLE, FAR, NEAR, FakeClock, FakeEngine, LobbyDeployment, add_players, player
 from tests.lobby.matches import ADA, BOB, EVE, TWO, match_all, next_message, running, seated, waiting
 from tests.waiting import SettlingLoop, settled
 
@@ -315,6 +315,7 @@ async def test_the_network_is_that_of_the_newest_call(lobby: Lobby, clock: FakeC
 async def test_a_ticket_has_the_network_of_the_call_and_the_host_of_a_match_pays(
     lobby: Lobby, clock: FakeClock, engine: FakeEngine
 ) -> None:
+    await add_players(lobby, *map(player, range(1, 4)))
     wanted = pb.FindMatchRequest(game="pairs", seat_count=2)
     find_match: Callable[..., Any] = lobby.servicer.FindMatch
     budget = Budget("player_calls", 1, 1000, lambda: SECOND)

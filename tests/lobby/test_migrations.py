@@ -2,8 +2,10 @@
 
 import json
 
+import pytest
 import structlog
 from sqlalchemy import select, text
+from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.accounts.players import Player
 from croupier.lobby.migrations import METADATA, VERSION_TABLE
@@ -12,9 +14,10 @@ from croupier.lobby.storage.schema import SEATS
 from croupier.lobby.storage.seat_store import TableLimits
 from croupier.lobby.storage.store import Store
 from croupier.lobby.storage.table_store import TableStore
+from croupier.runtime.database.database import open_database
 from croupier.runtime.table_access import OPEN, SEATED
 from tests.databases import execute
-from tests.migrations import differences, migrated_from, up_to_date
+from tests.migrations import differences, migrate_to, migrated_from, up_to_date
 
 TABLES_OF_0001 = text(
     "INSERT INTO lobby_tables (table_id, version, state, game, rules_version, options, time_control, seats, teams,"
@@ -34,6 +37,34 @@ async def test_stored_players_count_as_such_who_have_played(empty_url: str) -> N
         players = PlayerStore(Store(database, structlog.get_logger()))
         assert await players.delete_unplayed(seen_before=1 << 60) == 0
         assert await players.get_by_device("a") == Player("a", "Ada")
+
+
+async def test_the_device_and_the_sign_ins_of_each_player_are_kept(empty_url: str) -> None:
+    """Also of those with several sign-ins: in SQLite the tables are replaced."""
+    players = text(
+        "INSERT INTO lobby_players (player_id, device_hash, name, created_milliseconds, seen_milliseconds,"
+        " played_milliseconds) VALUES (:player_id, :device_hash, :name, 1, 2, 3)"
+    )
+    rows = [{"player_id": name[0], "device_hash": f"{name} device", "name": name} for name in ("Ada", "Bob")]
+    sign_ins = text("INSERT INTO lobby_sign_ins VALUES (:family, :player_id, 'hash', 1000)")
+    old = open_database(empty_url)
+    await migrate_to(old, "croupier.lobby", "0010")
+    await execute(old, players, rows)
+    await execute(
+        old, sign_ins, [{"family": f"{name} {number}", "player_id": name} for name in "AB" for number in "12"]
+    )
+    await old.close()
+    async with up_to_date(empty_url, "croupier.lobby") as database:
+        store = PlayerStore(Store(database, structlog.get_logger()))
+        assert await store.get_by_device("Ada device") == await store.get("A") == Player("A", "Ada")
+        devices = await execute(database, "SELECT family, player_id, device_hash FROM lobby_sign_ins ORDER BY family")
+        assert [tuple(row) for row in devices] == [
+            (f"{name[0]} {number}", name[0], f"{name} device") for name in ("Ada", "Bob") for number in "12"
+        ]
+        assert await store.rotate_token("B 2", "hash", "new", 2000, now=10) == "B"
+        assert await store.delete_unplayed(1 << 60) == 0
+        with pytest.raises(IntegrityError):
+            await execute(database, "DELETE FROM lobby_players")
 
 
 async def test_private_tables_become_those_of_their_players_and_others_stay_public(empty_url: str) -> None:

@@ -248,8 +248,41 @@ async def test_a_cancelled_stream_releases_its_slot(harness: LobbyHarness) -> No
 async def test_refresh_returns_a_token_that_works(harness: LobbyHarness) -> None:
     first = await harness.stub.SignIn(pb.SignInRequest(device_secret="a secret of one device", name="Ada"))
     renewed = await harness.stub.RefreshToken(pb.RefreshTokenRequest(refresh_token=first.tokens.refresh_token))
+    assert renewed.player == first.player
     metadata = (("authorization", f"Bearer {renewed.tokens.access_token}"),)
     await harness.stub.ListGames(pb.ListGamesRequest(), metadata=metadata)
+
+
+async def test_a_player_sees_all_of_themselves_and_the_name_of_others(harness: LobbyHarness) -> None:
+    ada, bob = await harness.sign_in(1), await harness.sign_in(2)
+    code = await ada.call("CreateDeviceCode", pb.CreateDeviceCodeRequest())
+    assert code.lifetime == Duration(seconds=600)
+    tablet = pb.SignInRequest(device_secret="a secret of the tablet", device_code=code.device_code.lower())
+    assert (await harness.stub.SignIn(tablet)).player == pb.Player(player_id=ada.player_id, name="Player 1")
+    for player_id in (ada.player_id, "me"):
+        own = (await ada.call("GetPlayer", pb.GetPlayerRequest(player_id=player_id))).player
+        assert own == pb.Player(player_id=ada.player_id, name="Player 1", device_count=2)
+    shown = (await bob.call("GetPlayer", pb.GetPlayerRequest(player_id=ada.player_id))).player
+    assert shown == pb.Player(player_id=ada.player_id, name="Player 1")
+    assert await refused(bob.call("GetPlayer", pb.GetPlayerRequest(player_id=ID))) == (
+        "NOT_FOUND",
+        "UNKNOWN_PLAYER",
+        "",
+    )
+
+
+async def test_a_sign_out_leaves_the_access_token_valid_until_it_expires(harness: LobbyHarness) -> None:
+    signed_in = await harness.stub.SignIn(pb.SignInRequest(device_secret="a secret of one device"))
+    metadata = (("authorization", f"Bearer {signed_in.tokens.access_token}"),)
+    refresh_token = signed_in.tokens.refresh_token
+    for _ in range(2):
+        await harness.stub.SignOut(pb.SignOutRequest(refresh_token=refresh_token))
+    await harness.stub.GetPlayer(pb.GetPlayerRequest(player_id="me"), metadata=metadata)
+    for call in (
+        harness.stub.RefreshToken(pb.RefreshTokenRequest(refresh_token=refresh_token)),
+        harness.stub.SignOut(pb.SignOutRequest(refresh_token=refresh_token, all_devices=True)),
+    ):
+        assert await refused(call) == ("UNAUTHENTICATED", "INVALID_REFRESH_TOKEN", "")
 
 
 ID = "0" * 32
@@ -265,6 +298,11 @@ BAD_BOT_TIMES = (ENDLESS, Duration(seconds=601), Duration(seconds=-1), Duration(
 BAD_FIELDS = [
     ("SignIn", pb.SignInRequest(device_secret="short"), "device_secret"),
     ("SignIn", pb.SignInRequest(device_secret="the secret of a device", name="y" * 33), "name"),
+    ("SignIn", pb.SignInRequest(device_secret="the secret of a device", device_code="x" * 65), "device_code"),
+    ("GetPlayer", pb.GetPlayerRequest(), "player_id"),
+    ("GetPlayer", pb.GetPlayerRequest(player_id="x" * 65), "player_id"),
+    ("UpdatePlayer", pb.UpdatePlayerRequest(), "name"),
+    ("UpdatePlayer", pb.UpdatePlayerRequest(name="two\nlines"), "name"),
     ("CreateTable", CREATE(game=""), "game"),
     *(
         ("CreateTable", CREATE(time_control=tables_pb2.TimeControl(**{name: time})), f"time_control.{name}")
@@ -358,12 +396,12 @@ async def test_every_bad_request_names_its_field_and_makes_no_table(harness: Lob
 
 
 @pytest.mark.parametrize("method", sorted(pb.DESCRIPTOR.services_by_name["LobbyService"].methods_by_name))
-async def test_every_method_that_names_a_table_refuses_an_unknown_one_and_all_but_two_need_a_token(
+async def test_every_method_that_names_a_table_refuses_an_unknown_one_and_all_but_three_need_a_token(
     harness: LobbyHarness, method: str
 ) -> None:
     kind = pb.DESCRIPTOR.services_by_name["LobbyService"].methods_by_name[method].input_type
     request = getattr(pb, kind.name)()
-    if method not in ("SignIn", "RefreshToken"):
+    if method not in ("SignIn", "RefreshToken", "SignOut"):
         answer = await refused(getattr(harness.stub, method)(request))
         assert answer == ("UNAUTHENTICATED", "INVALID_ACCESS_TOKEN", "")
     if "table_id" in kind.fields_by_name:

@@ -6,10 +6,11 @@ from functools import partial
 
 import pytest
 
+from croupier.lobby.accounts.players import CODE_LETTERS
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.tables.engine_port import Preparation
 from croupier.lobby.tables.forming_table import TableState, TimeControl, join
-from croupier.lobby.tables.table_service import CODE_LETTERS, FORMING
+from croupier.lobby.tables.table_service import FORMING
 from croupier.runtime.errors import IllegalNow, MalformedRequest, NotFound
 from tests.databases import on_both_databases
 from tests.lobby.fakes import ALONE, ENGINE_UNAVAILABLE, HIDDEN_PAIRS, PAIRS, FakeClock, FakeEngine, player

@@ -39,7 +39,7 @@ async def test_a_guest_is_deleted_a_day_after_the_last_sign_in_or_refresh(
 ) -> None:
     guest, tokens, _ = await lobby.auth.sign_in(SECRET, "Ada")
     clock.advance(DAY)
-    tokens = await lobby.auth.refresh(tokens.refresh_token)
+    _, tokens = await lobby.auth.refresh(tokens.refresh_token)
     clock.advance(DAY)
     await lobby.auth.sign_in(SECRET, "Ada")
     assert await guests_after(lobby, clock, DAY, database) == [1, 2]
@@ -97,18 +97,6 @@ async def test_a_guest_with_a_seat_at_a_table_that_is_not_open_is_kept(
     (seen,) = await lobby.housekeeper.tables.list_by_ids([table.table_id])
     assert seen.state is (TableState.PLAYING if is_ready else TableState.CLOSED)
     assert await guests_after(lobby, clock, 0, database) == ([1, 1] if is_ready else [0, 0])
-
-
-async def test_a_guest_of_a_lobby_of_the_version_before_is_kept_as_long(
-    lobby: Lobby, clock: FakeClock, database: Database
-) -> None:
-    """It still runs while the others are replaced, and does not record that it saw a guest."""
-    statement = (
-        "INSERT INTO lobby_players (player_id, device_hash, name, created_milliseconds) VALUES ('a', 'a', 'Ada', :now)"
-    )
-    await execute(database, statement, {"now": clock()})
-    assert await guests_after(lobby, clock, DAY, database) == [1, 0]
-    assert await guests_after(lobby, clock, 1, database) == [0, 0]
 
 
 KEEPING = [({"access_token_seconds": 3 * DAY}, 3, 0), ({"unplayed_guest_hours": 0}, 100, 1)]

@@ -78,6 +78,7 @@ def request_of(method: str, number: int) -> Message:
         "ListResults": pb.ListResultsRequest(page_size=100),
         "RecordRound": long_round(f"new{number}", 1),
         "RecordResult": long_result(f"new{number}"),
+        "RemovePlayerName": control_pb.RemovePlayerNameRequest(player_id="player0"),
         "CheckAccess": control_pb.CheckAccessRequest(),
     }
     return requests[method]

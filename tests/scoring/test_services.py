@@ -52,6 +52,11 @@ async def test_statistics_of_the_caller_and_of_others(harness: ScoringHarness) -
     jossing = pb.GameStatistics(game="jossing", games_finished=2, games_won=1, win_rate=0.5, average_place=1.5)
     one_ten = pb.GameStatistics(game="110", games_finished=1, games_won=1, win_rate=1.0, average_place=1.0)
     assert own == pb.GetPlayerStatisticsResponse(player_id="anna", games=[one_ten, jossing])
+    me = pb.GetPlayerStatisticsRequest(player_id="me")
+    assert await harness.ask("GetPlayerStatistics", me, "anna") == own
+    by_me = await harness.ask("ListResults", pb.ListResultsRequest(player_id="me"), "anna")
+    assert [result.table_id for result in by_me.results] == ["t3", "t2", "t1"]
+    assert not (await harness.ask("ListResults", pb.ListResultsRequest(player_id="me"), "carl")).results
     named = pb.GetPlayerStatisticsRequest(player_id="anna")
     assert await harness.ask("GetPlayerStatistics", named, "ben") == own
     without_games = pb.GetPlayerStatisticsRequest(player_id="carl")

@@ -38,11 +38,26 @@ class Client(ClientCore, AsyncCaller):
         for channel in self._channels.values():
             await channel.close()
 
-    async def sign_in(self, name: str = "") -> lobby_pb2.Player:
-        """Sign in now, as any call does when it must, and return the player; a name renames them."""
+    async def sign_in(self, name: str = "", device_code: str = "") -> lobby_pb2.Player:
+        """Sign in now, as any call does when it must, and return the player; a name renames them.
+
+        A code of CreateDeviceCode, made on another device, adds this one to its player; the device secret is new then.
+        """
         async with self._signing_in:
             self._session = self._session.renamed(name)
-            return await self._sign_in()
+            return await self._sign_in(device_code)
+
+    async def sign_out(self, *, all_devices: bool = False) -> None:
+        """End the sign-in and forget its tokens; the next call signs in again by the device secret.
+
+        With `all_devices` the player's other devices are signed out too, and their secrets removed.
+        """
+        async with self._signing_in:
+            if all_devices and self._session.needs_sign_in:
+                await self._sign_in()
+            session, self._session = self._session, self._session.signed_out()
+            if session.tokens is not None:
+                await self._send_alone(session.sign_out_rpc(all_devices=all_devices))
 
     def play_table(self, table_id: str) -> AsyncTable:
         """Play at a table: `async with client.play_table(table_id) as table`."""
@@ -84,7 +99,9 @@ class Client(ClientCore, AsyncCaller):
         with self._seat_changes.making(rpc):
             while True:
                 try:
-                    return await self._send(rpc, await self._access_token())
+                    answer = await self._send(rpc, await self._access_token())
+                    self._answered(answer)
+                    return answer
                 except CroupierError as error:
                     await asyncio.sleep(retries.delay_seconds(error))
                     if self._seat_changes.is_overtaken(rpc):
@@ -166,17 +183,19 @@ class Client(ClientCore, AsyncCaller):
             return
         self._session = session.refreshed(answer)
 
-    async def _sign_in(self) -> lobby_pb2.Player:
-        rpc = self._session.sign_in_rpc()
+    async def _sign_in(self, device_code: str = "") -> lobby_pb2.Player:
+        answer = await self._send_alone(self._session.sign_in_rpc(device_code))
+        self._session = self._session.signed_in(answer)
+        return answer.player
+
+    async def _send_alone(self, rpc: Rpc[R]) -> R:
+        """Make an RPC without access token, with retries."""
         retries = self.retries(rpc.attempts)
         while True:
             try:
-                answer = await self._send(rpc, "")
+                return await self._send(rpc, "")
             except CroupierError as error:
                 await asyncio.sleep(retries.delay_seconds(error))
-            else:
-                self._session = self._session.signed_in(answer)
-                return answer.player
 
     def _channel(self, service: Service) -> grpc.aio.Channel:
         address = self._addresses[service]

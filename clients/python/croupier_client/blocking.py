@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Generic, Protocol, Self
 
 import grpc
+from google.protobuf.message import Message
 
 from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
@@ -41,11 +42,26 @@ class BlockingClient(ClientCore, BlockingCaller):
         for channel in self._channels.values():
             channel.close()
 
-    def sign_in(self, name: str = "") -> lobby_pb2.Player:
-        """Sign in now, as any call does when it must, and return the player; a name renames them."""
+    def sign_in(self, name: str = "", device_code: str = "") -> lobby_pb2.Player:
+        """Sign in now, as any call does when it must, and return the player; a name renames them.
+
+        A code of CreateDeviceCode, made on another device, adds this one to its player; the device secret is new then.
+        """
         with self._lock:
             self._session = self._session.renamed(name)
-            return self._sign_in()
+            return self._sign_in(device_code)
+
+    def sign_out(self, *, all_devices: bool = False) -> None:
+        """End the sign-in and forget its tokens; the next call signs in again by the device secret.
+
+        With `all_devices` the player's other devices are signed out too, and their secrets removed.
+        """
+        with self._lock:
+            if all_devices and self._session.needs_sign_in:
+                self._sign_in()
+            session, self._session = self._session, self._session.signed_out()
+            if session.tokens is not None:
+                self._send_alone(session.sign_out_rpc(all_devices=all_devices))
 
     def play_table(self, table_id: str) -> BlockingTable:
         """Play at a table: `with client.play_table(table_id) as table`."""
@@ -87,7 +103,9 @@ class BlockingClient(ClientCore, BlockingCaller):
         with self._seat_changes.making(rpc):
             while True:
                 try:
-                    return self._send(rpc, self._access_token())
+                    answer = self._send(rpc, self._access_token())
+                    self._answered(answer)
+                    return answer
                 except CroupierError as error:
                     time.sleep(retries.delay_seconds(error))
                     if self._seat_changes.is_overtaken(rpc):
@@ -163,17 +181,23 @@ class BlockingClient(ClientCore, BlockingCaller):
             return
         self._session = session.refreshed(answer)
 
-    def _sign_in(self) -> lobby_pb2.Player:
-        rpc = self._session.sign_in_rpc()
+    def _sign_in(self, device_code: str = "") -> lobby_pb2.Player:
+        answer = self._send_alone(self._session.sign_in_rpc(device_code))
+        self._session = self._session.signed_in(answer)
+        return answer.player
+
+    def _send_alone(self, rpc: Rpc[R]) -> R:
+        """Make an RPC without access token, with retries."""
         retries = self.retries(rpc.attempts)
         while True:
             try:
-                answer = self._send(rpc, "")
+                return self._send(rpc, "")
             except CroupierError as error:
                 time.sleep(retries.delay_seconds(error))
-            else:
-                self._session = self._session.signed_in(answer)
-                return answer.player
+
+    def _answered(self, answer: Message) -> None:
+        with self._lock:
+            super()._answered(answer)
 
     def _reject(self, access_token: str) -> None:
         with self._lock:

@@ -7,6 +7,7 @@ from random import Random, SystemRandom
 from typing import Any
 
 import grpc
+from google.protobuf.message import Message
 
 from croupier_api.v1 import lobby_pb2
 from croupier_client.endpoints import Endpoints
@@ -108,6 +109,9 @@ class ClientCore(ServiceMethods):
         if isinstance(failure, Unavailable) and self._proxy and not failure.reason_name:
             return type(failure)(failure.code, f"{failure.message}; the environment names the proxy {self._proxy}")
         return failure
+
+    def _answered(self, answer: Message) -> None:
+        self._session = self._session.answered(answer)
 
     def _reject(self, access_token: str) -> None:
         self._session = self._session.rejected(access_token)

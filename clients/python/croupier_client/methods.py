@@ -34,6 +34,26 @@ class ServiceMethods:
     """The RPCs of the three services, by their names; each returns its response message and raises CroupierError."""
 
     @Unary
+    def get_player(self, *, player_id: str = "me") -> Rpc[lobby_pb2.GetPlayerResponse]:
+        """Return a player, by default the caller."""
+        return Rpc(Service.LOBBY, lobby_pb2.GetPlayerRequest(player_id=player_id), lobby_pb2.GetPlayerResponse)
+
+    @Unary
+    def update_player(self, *, name: str) -> Rpc[lobby_pb2.UpdatePlayerResponse]:
+        """Rename the caller, on all devices and at forming tables."""
+        return Rpc(Service.LOBBY, lobby_pb2.UpdatePlayerRequest(name=name), lobby_pb2.UpdatePlayerResponse)
+
+    @Unary
+    def delete_player(self) -> Rpc[lobby_pb2.DeletePlayerResponse]:
+        """Delete the caller for good; the next call signs in as a new player."""
+        return Rpc(Service.LOBBY, lobby_pb2.DeletePlayerRequest(), lobby_pb2.DeletePlayerResponse)
+
+    @Unary
+    def create_device_code(self) -> Rpc[lobby_pb2.CreateDeviceCodeResponse]:
+        """Return a code by which another device signs in as the caller, within 10 minutes."""
+        return Rpc(Service.LOBBY, lobby_pb2.CreateDeviceCodeRequest(), lobby_pb2.CreateDeviceCodeResponse)
+
+    @Unary
     def list_games(self, *, seat_count: int = 0) -> Rpc[lobby_pb2.ListGamesResponse]:
         """Return the games with their seats and options; with `seat_count`, those of so many seats, and exactly."""
         return Rpc(Service.LOBBY, lobby_pb2.ListGamesRequest(seat_count=seat_count), lobby_pb2.ListGamesResponse)
@@ -231,7 +251,7 @@ class ServiceMethods:
 
     @Unary
     def get_player_statistics(self, *, player_id: str = "") -> Rpc[scoring_pb2.GetPlayerStatisticsResponse]:
-        """Return the statistics of a player, by default the caller, by game."""
+        """Return the statistics of a player, by default or as "me" the caller, by game."""
         request = scoring_pb2.GetPlayerStatisticsRequest(player_id=player_id)
         return Rpc(Service.SCORING, request, scoring_pb2.GetPlayerStatisticsResponse)
 

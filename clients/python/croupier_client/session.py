@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from google.protobuf.message import Message
+
 from croupier_api.v1 import lobby_pb2
 from croupier_client.rpc import Rpc, Service
 
@@ -31,15 +33,21 @@ class Session:
         """Return whether the access token was refused, and is to be refreshed."""
         return self.tokens is not None and not self.access_token
 
-    def sign_in_rpc(self) -> Rpc[lobby_pb2.SignInResponse]:
-        """Return the call for a sign-in."""
-        request = lobby_pb2.SignInRequest(device_secret=self.device_secret, name=self.name)
+    def sign_in_rpc(self, device_code: str = "") -> Rpc[lobby_pb2.SignInResponse]:
+        """Return the call for a sign-in, with a code if it adds this device to a player."""
+        request = lobby_pb2.SignInRequest(device_secret=self.device_secret, name=self.name, device_code=device_code)
         return Rpc(Service.LOBBY, request, lobby_pb2.SignInResponse)
 
     def refresh_rpc(self) -> Rpc[lobby_pb2.RefreshTokenResponse]:
         """Return the call for a refresh, which is made once, because it uses the token up."""
         request = lobby_pb2.RefreshTokenRequest(refresh_token=self.tokens.refresh_token if self.tokens else "")
         return Rpc(Service.LOBBY, request, lobby_pb2.RefreshTokenResponse)
+
+    def sign_out_rpc(self, *, all_devices: bool) -> Rpc[lobby_pb2.SignOutResponse]:
+        """Return the call that ends the sign-in, or those of all devices."""
+        refresh_token = self.tokens.refresh_token if self.tokens else ""
+        request = lobby_pb2.SignOutRequest(refresh_token=refresh_token, all_devices=all_devices)
+        return Rpc(Service.LOBBY, request, lobby_pb2.SignOutResponse)
 
     def renamed(self, name: str) -> Self:
         """Return the session whose next sign-in sets the player's name; empty to keep it."""
@@ -50,8 +58,21 @@ class Session:
         return replace(self, name="", player=answer.player, tokens=answer.tokens)
 
     def refreshed(self, answer: lobby_pb2.RefreshTokenResponse) -> Self:
-        """Return the session after a refresh."""
-        return replace(self, tokens=answer.tokens)
+        """Return the session after a refresh, with the player as other devices may have renamed them."""
+        return replace(self, player=answer.player if answer.HasField("player") else self.player, tokens=answer.tokens)
+
+    def signed_out(self) -> Self:
+        """Return the session without player and tokens; the next call signs in again."""
+        return replace(self, player=None, tokens=None)
+
+    def answered(self, answer: Message) -> Self:
+        """Return the session after the answer to a call with its token, which may have changed the player."""
+        match answer:
+            case lobby_pb2.UpdatePlayerResponse():
+                return replace(self, player=answer.player)
+            case lobby_pb2.DeletePlayerResponse():
+                return self.signed_out()
+        return self
 
     def refresh_failed(self) -> Self:
         """Return the session after a refresh of unknown outcome: the token may be used up, so a sign-in is next."""

@@ -34,8 +34,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_INVALID_ACCESS_TOKEN: _ErrorReason.ValueType  # 100
     """Identity and access.
 
-    UNAUTHENTICATED: the call carries no access token, or one that is expired, malformed or for another service. Call
-    RefreshToken or SignIn, then repeat the call with the new token. A retry with the same token does not help.
+    UNAUTHENTICATED: the call carries no access token, or one that is expired, malformed, for another service or of a
+    deleted player. Call RefreshToken or SignIn, then repeat the call with the new token. A retry with the same token
+    does not help.
     """
     ERROR_REASON_INVALID_REFRESH_TOKEN: _ErrorReason.ValueType  # 101
     """UNAUTHENTICATED: the refresh token is expired, was used before, or was never issued. Sign in again. A retry does
@@ -53,6 +54,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_ORIGIN_NOT_ALLOWED: _ErrorReason.ValueType  # 105
     """PERMISSION_DENIED, from the gateway: web pages of this origin may not call. Ask the operator to allow the origin. A
+    retry does not help.
+    """
+    ERROR_REASON_TOO_MANY_DEVICES: _ErrorReason.ValueType  # 106
+    """FAILED_PRECONDITION: the player has as many devices as allowed. Call SignOut with all_devices to remove the others. A
     retry does not help.
     """
     ERROR_REASON_MALFORMED_REQUEST: _ErrorReason.ValueType  # 200
@@ -109,6 +114,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_INVALID_LINK: _ErrorReason.ValueType  # 214
     """INVALID_ARGUMENT: the link is malformed or expired. Ask a player of the table for a new one. A retry does not help."""
+    ERROR_REASON_INVALID_DEVICE_CODE: _ErrorReason.ValueType  # 215
+    """INVALID_ARGUMENT: the device_code is expired, was used on another device, was replaced by a newer one, or was never
+    issued. Create a new one with CreateDeviceCode. A retry does not help.
+    """
     ERROR_REASON_UNKNOWN_TABLE: _ErrorReason.ValueType  # 300
     """Missing and existing objects.
 
@@ -135,6 +144,12 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_LEDGER_CONFLICT: _ErrorReason.ValueType  # 305
     """ALREADY_EXISTS: an engine reported a round or a result that differs from the ledger; clients never receive this.
     Look for two engines with different rules. A retry does not help.
+    """
+    ERROR_REASON_UNKNOWN_PLAYER: _ErrorReason.ValueType  # 306
+    """NOT_FOUND: no player has this id, or the player was deleted. Check the id. A retry does not help."""
+    ERROR_REASON_DEVICE_TAKEN: _ErrorReason.ValueType  # 307
+    """ALREADY_EXISTS: the device_secret belongs to another player than the device_code. Make a new device_secret for the
+    code. A retry does not help.
     """
     ERROR_REASON_ILLEGAL_ACTION: _ErrorReason.ValueType  # 400
     """Actions at a table.
@@ -284,8 +299,9 @@ ERROR_REASON_UNSPECIFIED: ErrorReason.ValueType  # 0
 ERROR_REASON_INVALID_ACCESS_TOKEN: ErrorReason.ValueType  # 100
 """Identity and access.
 
-UNAUTHENTICATED: the call carries no access token, or one that is expired, malformed or for another service. Call
-RefreshToken or SignIn, then repeat the call with the new token. A retry with the same token does not help.
+UNAUTHENTICATED: the call carries no access token, or one that is expired, malformed, for another service or of a
+deleted player. Call RefreshToken or SignIn, then repeat the call with the new token. A retry with the same token
+does not help.
 """
 ERROR_REASON_INVALID_REFRESH_TOKEN: ErrorReason.ValueType  # 101
 """UNAUTHENTICATED: the refresh token is expired, was used before, or was never issued. Sign in again. A retry does
@@ -303,6 +319,10 @@ the keys of the services. A retry does not help.
 """
 ERROR_REASON_ORIGIN_NOT_ALLOWED: ErrorReason.ValueType  # 105
 """PERMISSION_DENIED, from the gateway: web pages of this origin may not call. Ask the operator to allow the origin. A
+retry does not help.
+"""
+ERROR_REASON_TOO_MANY_DEVICES: ErrorReason.ValueType  # 106
+"""FAILED_PRECONDITION: the player has as many devices as allowed. Call SignOut with all_devices to remove the others. A
 retry does not help.
 """
 ERROR_REASON_MALFORMED_REQUEST: ErrorReason.ValueType  # 200
@@ -359,6 +379,10 @@ not help.
 """
 ERROR_REASON_INVALID_LINK: ErrorReason.ValueType  # 214
 """INVALID_ARGUMENT: the link is malformed or expired. Ask a player of the table for a new one. A retry does not help."""
+ERROR_REASON_INVALID_DEVICE_CODE: ErrorReason.ValueType  # 215
+"""INVALID_ARGUMENT: the device_code is expired, was used on another device, was replaced by a newer one, or was never
+issued. Create a new one with CreateDeviceCode. A retry does not help.
+"""
 ERROR_REASON_UNKNOWN_TABLE: ErrorReason.ValueType  # 300
 """Missing and existing objects.
 
@@ -385,6 +409,12 @@ state. A retry does not help.
 ERROR_REASON_LEDGER_CONFLICT: ErrorReason.ValueType  # 305
 """ALREADY_EXISTS: an engine reported a round or a result that differs from the ledger; clients never receive this.
 Look for two engines with different rules. A retry does not help.
+"""
+ERROR_REASON_UNKNOWN_PLAYER: ErrorReason.ValueType  # 306
+"""NOT_FOUND: no player has this id, or the player was deleted. Check the id. A retry does not help."""
+ERROR_REASON_DEVICE_TAKEN: ErrorReason.ValueType  # 307
+"""ALREADY_EXISTS: the device_secret belongs to another player than the device_code. Make a new device_secret for the
+code. A retry does not help.
 """
 ERROR_REASON_ILLEGAL_ACTION: ErrorReason.ValueType  # 400
 """Actions at a table.

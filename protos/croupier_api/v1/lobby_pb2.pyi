@@ -31,21 +31,27 @@ class SignInRequest(_message.Message):
 
     DEVICE_SECRET_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
+    DEVICE_CODE_FIELD_NUMBER: _builtins.int
     device_secret: _builtins.str
     """A random secret that the device makes once and keeps, 16 to 256 characters, at least 8 of them different."""
     name: _builtins.str
     """The name to show: one line of 1 to 32 characters as a person sees them, at least one of which is visible, in at most
     128 code points; empty to keep the name. A new player without a name gets one.
     """
+    device_code: _builtins.str
+    """A code of CreateDeviceCode, in upper or lower case, that adds this device to its player; empty without a code. The
+    device_secret is a new one, which belongs to no player yet. A repeated call with both has the same effect.
+    """
     def __init__(
         self,
         *,
         device_secret: _builtins.str = ...,
         name: _builtins.str = ...,
+        device_code: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_secret", b"device_secret", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_code", b"device_code", "device_secret", b"device_secret", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -83,25 +89,31 @@ Global___SignInResponse: _TypeAlias = SignInResponse  # noqa: Y015
 
 @_typing.final
 class Player(_message.Message):
-    """A player, as returned to themselves."""
+    """A player."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     PLAYER_ID_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
+    DEVICE_COUNT_FIELD_NUMBER: _builtins.int
     player_id: _builtins.str
     """The id. It never changes."""
     name: _builtins.str
     """The name to show."""
+    device_count: _builtins.int
+    """The number of devices whose secrets sign the player in, at most 10. Only GetPlayer and UpdatePlayer return it, to the
+    player themselves.
+    """
     def __init__(
         self,
         *,
         player_id: _builtins.str = ...,
         name: _builtins.str = ...,
+        device_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "player_id", b"player_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_count", b"device_count", "name", b"name", "player_id", b"player_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -174,22 +186,246 @@ class RefreshTokenResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TOKENS_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def tokens(self) -> Global___Tokens:
         """The tokens."""
+
+    @_builtins.property
+    def player(self) -> Global___Player:
+        """The player, whose name may have changed on another device."""
 
     def __init__(
         self,
         *,
         tokens: Global___Tokens | None = ...,
+        player: Global___Player | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["tokens", b"tokens"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["player", b"player", "tokens", b"tokens"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["tokens", b"tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player", "tokens", b"tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RefreshTokenResponse: _TypeAlias = RefreshTokenResponse  # noqa: Y015
+
+@_typing.final
+class SignOutRequest(_message.Message):
+    """A sign-in to end."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REFRESH_TOKEN_FIELD_NUMBER: _builtins.int
+    ALL_DEVICES_FIELD_NUMBER: _builtins.int
+    refresh_token: _builtins.str
+    """The refresh token of the last answer. One that is not valid any more ends its sign-in too."""
+    all_devices: _builtins.bool
+    """True to end the sign-ins of all the player's devices, and to remove the secrets of the others: they no longer sign
+    in, which protects a player who has lost a device. The refresh token has to be valid then.
+    """
+    def __init__(
+        self,
+        *,
+        refresh_token: _builtins.str = ...,
+        all_devices: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_devices", b"all_devices", "refresh_token", b"refresh_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SignOutRequest: _TypeAlias = SignOutRequest  # noqa: Y015
+
+@_typing.final
+class SignOutResponse(_message.Message):
+    """The sign-in has ended."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SignOutResponse: _TypeAlias = SignOutResponse  # noqa: Y015
+
+@_typing.final
+class GetPlayerRequest(_message.Message):
+    """A request for a player."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_ID_FIELD_NUMBER: _builtins.int
+    player_id: _builtins.str
+    """The player; "me" for the caller."""
+    def __init__(
+        self,
+        *,
+        player_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["player_id", b"player_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetPlayerRequest: _TypeAlias = GetPlayerRequest  # noqa: Y015
+
+@_typing.final
+class GetPlayerResponse(_message.Message):
+    """A player."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def player(self) -> Global___Player:
+        """The player."""
+
+    def __init__(
+        self,
+        *,
+        player: Global___Player | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["player", b"player"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetPlayerResponse: _TypeAlias = GetPlayerResponse  # noqa: Y015
+
+@_typing.final
+class UpdatePlayerRequest(_message.Message):
+    """A change of the caller."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The new name, as in SignInRequest, but not empty."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UpdatePlayerRequest: _TypeAlias = UpdatePlayerRequest  # noqa: Y015
+
+@_typing.final
+class UpdatePlayerResponse(_message.Message):
+    """The player is changed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def player(self) -> Global___Player:
+        """The player."""
+
+    def __init__(
+        self,
+        *,
+        player: Global___Player | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["player", b"player"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UpdatePlayerResponse: _TypeAlias = UpdatePlayerResponse  # noqa: Y015
+
+@_typing.final
+class DeletePlayerRequest(_message.Message):
+    """A request to delete the caller."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeletePlayerRequest: _TypeAlias = DeletePlayerRequest  # noqa: Y015
+
+@_typing.final
+class DeletePlayerResponse(_message.Message):
+    """The player is deleted. The names at tables that have begun, and in results, disappear within seconds, once all
+    services run.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeletePlayerResponse: _TypeAlias = DeletePlayerResponse  # noqa: Y015
+
+@_typing.final
+class CreateDeviceCodeRequest(_message.Message):
+    """A request for a code."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateDeviceCodeRequest: _TypeAlias = CreateDeviceCodeRequest  # noqa: Y015
+
+@_typing.final
+class CreateDeviceCodeResponse(_message.Message):
+    """A code for another device."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DEVICE_CODE_FIELD_NUMBER: _builtins.int
+    LIFETIME_FIELD_NUMBER: _builtins.int
+    device_code: _builtins.str
+    """The code: 12 letters and digits. It is a secret."""
+    @_builtins.property
+    def lifetime(self) -> _duration_pb2.Duration:
+        """How long it is valid, counted from the answer: 10 minutes."""
+
+    def __init__(
+        self,
+        *,
+        device_code: _builtins.str = ...,
+        lifetime: _duration_pb2.Duration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["lifetime", b"lifetime"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_code", b"device_code", "lifetime", b"lifetime"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateDeviceCodeResponse: _TypeAlias = CreateDeviceCodeResponse  # noqa: Y015
 
 @_typing.final
 class ListGamesRequest(_message.Message):

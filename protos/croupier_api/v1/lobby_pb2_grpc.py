@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class LobbyServiceStub:
-    """Players and forming tables. All calls but SignIn and RefreshToken need an access token in the metadata:
+    """Players and forming tables. All calls but SignIn, RefreshToken and SignOut need an access token in the metadata:
     "authorization: Bearer TOKEN". Refusals have google.rpc.ErrorInfo with an ErrorReason.
     """
 
@@ -45,6 +45,31 @@ class LobbyServiceStub:
                 '/croupier_api.v1.LobbyService/RefreshToken',
                 request_serializer=croupier__api_dot_v1_dot_lobby__pb2.RefreshTokenRequest.SerializeToString,
                 response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.RefreshTokenResponse.FromString,
+                _registered_method=True)
+        self.SignOut = channel.unary_unary(
+                '/croupier_api.v1.LobbyService/SignOut',
+                request_serializer=croupier__api_dot_v1_dot_lobby__pb2.SignOutRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.SignOutResponse.FromString,
+                _registered_method=True)
+        self.GetPlayer = channel.unary_unary(
+                '/croupier_api.v1.LobbyService/GetPlayer',
+                request_serializer=croupier__api_dot_v1_dot_lobby__pb2.GetPlayerRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.GetPlayerResponse.FromString,
+                _registered_method=True)
+        self.UpdatePlayer = channel.unary_unary(
+                '/croupier_api.v1.LobbyService/UpdatePlayer',
+                request_serializer=croupier__api_dot_v1_dot_lobby__pb2.UpdatePlayerRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.UpdatePlayerResponse.FromString,
+                _registered_method=True)
+        self.DeletePlayer = channel.unary_unary(
+                '/croupier_api.v1.LobbyService/DeletePlayer',
+                request_serializer=croupier__api_dot_v1_dot_lobby__pb2.DeletePlayerRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.DeletePlayerResponse.FromString,
+                _registered_method=True)
+        self.CreateDeviceCode = channel.unary_unary(
+                '/croupier_api.v1.LobbyService/CreateDeviceCode',
+                request_serializer=croupier__api_dot_v1_dot_lobby__pb2.CreateDeviceCodeRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.CreateDeviceCodeResponse.FromString,
                 _registered_method=True)
         self.ListGames = channel.unary_unary(
                 '/croupier_api.v1.LobbyService/ListGames',
@@ -109,12 +134,13 @@ class LobbyServiceStub:
 
 
 class LobbyServiceServicer:
-    """Players and forming tables. All calls but SignIn and RefreshToken need an access token in the metadata:
+    """Players and forming tables. All calls but SignIn, RefreshToken and SignOut need an access token in the metadata:
     "authorization: Bearer TOKEN". Refusals have google.rpc.ErrorInfo with an ErrorReason.
     """
 
     def SignIn(self, request, context):
-        """Signs a guest in by a secret of their device. The same secret is the same player.
+        """Signs a guest in by a secret of their device. The same secret is the same player. With a code of CreateDeviceCode
+        the secret of a new device becomes one more of the player who made the code.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -122,6 +148,45 @@ class LobbyServiceServicer:
 
     def RefreshToken(self, request, context):
         """Exchanges a refresh token for new tokens. A refresh token is valid once.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SignOut(self, request, context):
+        """Ends the sign-in of this device, or those of all devices. Access tokens stay valid until they expire.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetPlayer(self, request, context):
+        """Returns a player: all of the caller, the name of others.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UpdatePlayer(self, request, context):
+        """Renames the caller, at once on all devices: seats at forming tables get the name, seats of games that have begun
+        keep the one before.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeletePlayer(self, request, context):
+        """Deletes the caller for good: the name, the secrets and sign-ins of all devices, the ticket, and the seats at forming
+        tables. The engine plays on for their seats in games that have begun. Results stay, without the name. Access tokens
+        stay valid until they expire, for seats in games that have begun and for reading; they take no seat any more.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateDeviceCode(self, request, context):
+        """Returns a code, valid for 10 minutes and once, by which SignIn adds another device to the caller. It replaces the
+        caller's code before.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -239,6 +304,31 @@ def add_LobbyServiceServicer_to_server(servicer, server):
                     request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.RefreshTokenRequest.FromString,
                     response_serializer=croupier__api_dot_v1_dot_lobby__pb2.RefreshTokenResponse.SerializeToString,
             ),
+            'SignOut': grpc.unary_unary_rpc_method_handler(
+                    servicer.SignOut,
+                    request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.SignOutRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_lobby__pb2.SignOutResponse.SerializeToString,
+            ),
+            'GetPlayer': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetPlayer,
+                    request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.GetPlayerRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_lobby__pb2.GetPlayerResponse.SerializeToString,
+            ),
+            'UpdatePlayer': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdatePlayer,
+                    request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.UpdatePlayerRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_lobby__pb2.UpdatePlayerResponse.SerializeToString,
+            ),
+            'DeletePlayer': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeletePlayer,
+                    request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.DeletePlayerRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_lobby__pb2.DeletePlayerResponse.SerializeToString,
+            ),
+            'CreateDeviceCode': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateDeviceCode,
+                    request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.CreateDeviceCodeRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_lobby__pb2.CreateDeviceCodeResponse.SerializeToString,
+            ),
             'ListGames': grpc.unary_unary_rpc_method_handler(
                     servicer.ListGames,
                     request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.ListGamesRequest.FromString,
@@ -308,7 +398,7 @@ def add_LobbyServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class LobbyService:
-    """Players and forming tables. All calls but SignIn and RefreshToken need an access token in the metadata:
+    """Players and forming tables. All calls but SignIn, RefreshToken and SignOut need an access token in the metadata:
     "authorization: Bearer TOKEN". Refusals have google.rpc.ErrorInfo with an ErrorReason.
     """
 
@@ -356,6 +446,141 @@ class LobbyService:
             '/croupier_api.v1.LobbyService/RefreshToken',
             croupier__api_dot_v1_dot_lobby__pb2.RefreshTokenRequest.SerializeToString,
             croupier__api_dot_v1_dot_lobby__pb2.RefreshTokenResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SignOut(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_api.v1.LobbyService/SignOut',
+            croupier__api_dot_v1_dot_lobby__pb2.SignOutRequest.SerializeToString,
+            croupier__api_dot_v1_dot_lobby__pb2.SignOutResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetPlayer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_api.v1.LobbyService/GetPlayer',
+            croupier__api_dot_v1_dot_lobby__pb2.GetPlayerRequest.SerializeToString,
+            croupier__api_dot_v1_dot_lobby__pb2.GetPlayerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UpdatePlayer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_api.v1.LobbyService/UpdatePlayer',
+            croupier__api_dot_v1_dot_lobby__pb2.UpdatePlayerRequest.SerializeToString,
+            croupier__api_dot_v1_dot_lobby__pb2.UpdatePlayerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeletePlayer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_api.v1.LobbyService/DeletePlayer',
+            croupier__api_dot_v1_dot_lobby__pb2.DeletePlayerRequest.SerializeToString,
+            croupier__api_dot_v1_dot_lobby__pb2.DeletePlayerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateDeviceCode(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_api.v1.LobbyService/CreateDeviceCode',
+            croupier__api_dot_v1_dot_lobby__pb2.CreateDeviceCodeRequest.SerializeToString,
+            croupier__api_dot_v1_dot_lobby__pb2.CreateDeviceCodeResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class LobbyServiceStub:
-    """Players and forming tables. All calls but SignIn and RefreshToken need an access token in the metadata:
+    """Players and forming tables. All calls but SignIn, RefreshToken and SignOut need an access token in the metadata:
     "authorization: Bearer TOKEN". Refusals have google.rpc.ErrorInfo with an ErrorReason.
     """
 
@@ -36,9 +36,28 @@ class LobbyServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> LobbyServiceAsyncStub: ...
     SignIn: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.SignInRequest, _lobby_pb2.SignInResponse]
-    """Signs a guest in by a secret of their device. The same secret is the same player."""
+    """Signs a guest in by a secret of their device. The same secret is the same player. With a code of CreateDeviceCode
+    the secret of a new device becomes one more of the player who made the code.
+    """
     RefreshToken: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.RefreshTokenRequest, _lobby_pb2.RefreshTokenResponse]
     """Exchanges a refresh token for new tokens. A refresh token is valid once."""
+    SignOut: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.SignOutRequest, _lobby_pb2.SignOutResponse]
+    """Ends the sign-in of this device, or those of all devices. Access tokens stay valid until they expire."""
+    GetPlayer: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.GetPlayerRequest, _lobby_pb2.GetPlayerResponse]
+    """Returns a player: all of the caller, the name of others."""
+    UpdatePlayer: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.UpdatePlayerRequest, _lobby_pb2.UpdatePlayerResponse]
+    """Renames the caller, at once on all devices: seats at forming tables get the name, seats of games that have begun
+    keep the one before.
+    """
+    DeletePlayer: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.DeletePlayerRequest, _lobby_pb2.DeletePlayerResponse]
+    """Deletes the caller for good: the name, the secrets and sign-ins of all devices, the ticket, and the seats at forming
+    tables. The engine plays on for their seats in games that have begun. Results stay, without the name. Access tokens
+    stay valid until they expire, for seats in games that have begun and for reading; they take no seat any more.
+    """
+    CreateDeviceCode: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.CreateDeviceCodeRequest, _lobby_pb2.CreateDeviceCodeResponse]
+    """Returns a code, valid for 10 minutes and once, by which SignIn adds another device to the caller. It replaces the
+    caller's code before.
+    """
     ListGames: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.ListGamesRequest, _lobby_pb2.ListGamesResponse]
     """Lists the games that can be played, with a number of seats those that can be played by so many."""
     CreateTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.CreateTableRequest, _lobby_pb2.CreateTableResponse]
@@ -86,15 +105,34 @@ class LobbyServiceStub:
 
 @_typing.type_check_only
 class LobbyServiceAsyncStub(LobbyServiceStub):
-    """Players and forming tables. All calls but SignIn and RefreshToken need an access token in the metadata:
+    """Players and forming tables. All calls but SignIn, RefreshToken and SignOut need an access token in the metadata:
     "authorization: Bearer TOKEN". Refusals have google.rpc.ErrorInfo with an ErrorReason.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     SignIn: _aio.UnaryUnaryMultiCallable[_lobby_pb2.SignInRequest, _lobby_pb2.SignInResponse]  # type: ignore[assignment]
-    """Signs a guest in by a secret of their device. The same secret is the same player."""
+    """Signs a guest in by a secret of their device. The same secret is the same player. With a code of CreateDeviceCode
+    the secret of a new device becomes one more of the player who made the code.
+    """
     RefreshToken: _aio.UnaryUnaryMultiCallable[_lobby_pb2.RefreshTokenRequest, _lobby_pb2.RefreshTokenResponse]  # type: ignore[assignment]
     """Exchanges a refresh token for new tokens. A refresh token is valid once."""
+    SignOut: _aio.UnaryUnaryMultiCallable[_lobby_pb2.SignOutRequest, _lobby_pb2.SignOutResponse]  # type: ignore[assignment]
+    """Ends the sign-in of this device, or those of all devices. Access tokens stay valid until they expire."""
+    GetPlayer: _aio.UnaryUnaryMultiCallable[_lobby_pb2.GetPlayerRequest, _lobby_pb2.GetPlayerResponse]  # type: ignore[assignment]
+    """Returns a player: all of the caller, the name of others."""
+    UpdatePlayer: _aio.UnaryUnaryMultiCallable[_lobby_pb2.UpdatePlayerRequest, _lobby_pb2.UpdatePlayerResponse]  # type: ignore[assignment]
+    """Renames the caller, at once on all devices: seats at forming tables get the name, seats of games that have begun
+    keep the one before.
+    """
+    DeletePlayer: _aio.UnaryUnaryMultiCallable[_lobby_pb2.DeletePlayerRequest, _lobby_pb2.DeletePlayerResponse]  # type: ignore[assignment]
+    """Deletes the caller for good: the name, the secrets and sign-ins of all devices, the ticket, and the seats at forming
+    tables. The engine plays on for their seats in games that have begun. Results stay, without the name. Access tokens
+    stay valid until they expire, for seats in games that have begun and for reading; they take no seat any more.
+    """
+    CreateDeviceCode: _aio.UnaryUnaryMultiCallable[_lobby_pb2.CreateDeviceCodeRequest, _lobby_pb2.CreateDeviceCodeResponse]  # type: ignore[assignment]
+    """Returns a code, valid for 10 minutes and once, by which SignIn adds another device to the caller. It replaces the
+    caller's code before.
+    """
     ListGames: _aio.UnaryUnaryMultiCallable[_lobby_pb2.ListGamesRequest, _lobby_pb2.ListGamesResponse]  # type: ignore[assignment]
     """Lists the games that can be played, with a number of seats those that can be played by so many."""
     CreateTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.CreateTableRequest, _lobby_pb2.CreateTableResponse]  # type: ignore[assignment]
@@ -141,7 +179,7 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     """
 
 class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Players and forming tables. All calls but SignIn and RefreshToken need an access token in the metadata:
+    """Players and forming tables. All calls but SignIn, RefreshToken and SignOut need an access token in the metadata:
     "authorization: Bearer TOKEN". Refusals have google.rpc.ErrorInfo with an ErrorReason.
     """
 
@@ -151,7 +189,9 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lobby_pb2.SignInRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.SignInResponse, _abc.Awaitable[_lobby_pb2.SignInResponse]]:
-        """Signs a guest in by a secret of their device. The same secret is the same player."""
+        """Signs a guest in by a secret of their device. The same secret is the same player. With a code of CreateDeviceCode
+        the secret of a new device becomes one more of the player who made the code.
+        """
 
     @_abc_1.abstractmethod
     def RefreshToken(
@@ -160,6 +200,53 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.RefreshTokenResponse, _abc.Awaitable[_lobby_pb2.RefreshTokenResponse]]:
         """Exchanges a refresh token for new tokens. A refresh token is valid once."""
+
+    @_abc_1.abstractmethod
+    def SignOut(
+        self,
+        request: _lobby_pb2.SignOutRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_lobby_pb2.SignOutResponse, _abc.Awaitable[_lobby_pb2.SignOutResponse]]:
+        """Ends the sign-in of this device, or those of all devices. Access tokens stay valid until they expire."""
+
+    @_abc_1.abstractmethod
+    def GetPlayer(
+        self,
+        request: _lobby_pb2.GetPlayerRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_lobby_pb2.GetPlayerResponse, _abc.Awaitable[_lobby_pb2.GetPlayerResponse]]:
+        """Returns a player: all of the caller, the name of others."""
+
+    @_abc_1.abstractmethod
+    def UpdatePlayer(
+        self,
+        request: _lobby_pb2.UpdatePlayerRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_lobby_pb2.UpdatePlayerResponse, _abc.Awaitable[_lobby_pb2.UpdatePlayerResponse]]:
+        """Renames the caller, at once on all devices: seats at forming tables get the name, seats of games that have begun
+        keep the one before.
+        """
+
+    @_abc_1.abstractmethod
+    def DeletePlayer(
+        self,
+        request: _lobby_pb2.DeletePlayerRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_lobby_pb2.DeletePlayerResponse, _abc.Awaitable[_lobby_pb2.DeletePlayerResponse]]:
+        """Deletes the caller for good: the name, the secrets and sign-ins of all devices, the ticket, and the seats at forming
+        tables. The engine plays on for their seats in games that have begun. Results stay, without the name. Access tokens
+        stay valid until they expire, for seats in games that have begun and for reading; they take no seat any more.
+        """
+
+    @_abc_1.abstractmethod
+    def CreateDeviceCode(
+        self,
+        request: _lobby_pb2.CreateDeviceCodeRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_lobby_pb2.CreateDeviceCodeResponse, _abc.Awaitable[_lobby_pb2.CreateDeviceCodeResponse]]:
+        """Returns a code, valid for 10 minutes and once, by which SignIn adds another device to the caller. It replaces the
+        caller's code before.
+        """
 
     @_abc_1.abstractmethod
     def ListGames(

@@ -202,7 +202,7 @@ class GetPlayerStatisticsRequest(_message.Message):
 
     PLAYER_ID_FIELD_NUMBER: _builtins.int
     player_id: _builtins.str
-    """The player; empty for the caller."""
+    """The player; "me" or empty for the caller."""
     def __init__(
         self,
         *,
@@ -394,7 +394,7 @@ class LeaderboardEntry(_message.Message):
     player_id: _builtins.str
     """The player."""
     name: _builtins.str
-    """The name to show, as of the player's last table."""
+    """The name to show, as of the player's last table; empty for a deleted player."""
     @_builtins.property
     def statistics(self) -> Global___GameStatistics:
         """The player's statistics in this game, of results that count on the leaderboard."""
@@ -428,7 +428,9 @@ class ListResultsRequest(_message.Message):
     game: _builtins.str
     """The id of the game; empty for all games."""
     player_id: _builtins.str
-    """A player who took part; empty for all players. Tables that are not public are listed for the caller only."""
+    """A player who took part, "me" for the caller; empty for all players. Tables that are not public are listed for the
+    caller only.
+    """
     page_size: _builtins.int
     """The greatest number of results to return, 1 to 100; 0 for the default, 50."""
     page_token: _builtins.str

@@ -334,8 +334,8 @@ class Seat(_message.Message):
     player_id: _builtins.str
     """The player; empty for a bot and for a free seat."""
     name: _builtins.str
-    """The name to show, unlike all others of the table; empty for a free seat. A player whose name another one of the
-    table has, or one that looks the same, has a number after it here.
+    """The name to show, unlike all others of the table; empty for a free seat and for a deleted player. A player whose name
+    another one of the table has, or one that looks the same, has a number after it here.
     """
     bot: _builtins.str
     """The kind of bot, for example "random"; empty for a player and for a free seat."""
@@ -377,7 +377,7 @@ class PlayedSeat(_message.Message):
     player_id: _builtins.str
     """The player; empty for a bot."""
     name: _builtins.str
-    """The name to show, unlike all others of the table."""
+    """The name to show, unlike all others of the table; empty for a deleted player in score sheets and results."""
     bot: _builtins.str
     """The kind of bot, for example "random"; empty for a player."""
     def __init__(

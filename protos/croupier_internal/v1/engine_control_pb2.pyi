@@ -402,3 +402,61 @@ class TableStatus(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TableStatus: _TypeAlias = TableStatus  # noqa: Y015
+
+@_typing.final
+class ForgetPlayerRequest(_message.Message):
+    """A deleted player."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_ID_FIELD_NUMBER: _builtins.int
+    PLAYING_TABLE_IDS_FIELD_NUMBER: _builtins.int
+    AFTER_TABLE_ID_FIELD_NUMBER: _builtins.int
+    player_id: _builtins.str
+    """The player."""
+    after_table_id: _builtins.str
+    """The last table of the answer before; empty at first."""
+    @_builtins.property
+    def playing_table_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The tables whose games have begun and not ended, at which the player has a seat; at most 500. Their later reports
+        are recorded without the name.
+        """
+
+    def __init__(
+        self,
+        *,
+        player_id: _builtins.str = ...,
+        playing_table_ids: _abc.Iterable[_builtins.str] | None = ...,
+        after_table_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_table_id", b"after_table_id", "player_id", b"player_id", "playing_table_ids", b"playing_table_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ForgetPlayerRequest: _TypeAlias = ForgetPlayerRequest  # noqa: Y015
+
+@_typing.final
+class ForgetPlayerResponse(_message.Message):
+    """Scoring has removed the name from these tables."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_IDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def table_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The next tables with a result of the player, ordered by id; empty after the last."""
+
+    def __init__(
+        self,
+        *,
+        table_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["table_ids", b"table_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ForgetPlayerResponse: _TypeAlias = ForgetPlayerResponse  # noqa: Y015

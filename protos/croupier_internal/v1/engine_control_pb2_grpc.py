@@ -60,6 +60,11 @@ class EngineControlServiceStub:
                 request_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.WatchEndedTablesRequest.SerializeToString,
                 response_deserializer=croupier__internal_dot_v1_dot_engine__control__pb2.WatchEndedTablesResponse.FromString,
                 _registered_method=True)
+        self.ForgetPlayer = channel.unary_unary(
+                '/croupier_internal.v1.EngineControlService/ForgetPlayer',
+                request_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.ForgetPlayerRequest.SerializeToString,
+                response_deserializer=croupier__internal_dot_v1_dot_engine__control__pb2.ForgetPlayerResponse.FromString,
+                _registered_method=True)
         self.GetTableStatuses = channel.unary_unary(
                 '/croupier_internal.v1.EngineControlService/GetTableStatuses',
                 request_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.GetTableStatusesRequest.SerializeToString,
@@ -107,6 +112,13 @@ class EngineControlServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ForgetPlayer(self, request, context):
+        """Lets scoring remove the name of a deleted player, as RemovePlayerName of ScoringControlService says.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetTableStatuses(self, request, context):
         """Returns whether tables are finished, and who has acted there.
         """
@@ -141,6 +153,11 @@ def add_EngineControlServiceServicer_to_server(servicer, server):
                     servicer.WatchEndedTables,
                     request_deserializer=croupier__internal_dot_v1_dot_engine__control__pb2.WatchEndedTablesRequest.FromString,
                     response_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.WatchEndedTablesResponse.SerializeToString,
+            ),
+            'ForgetPlayer': grpc.unary_unary_rpc_method_handler(
+                    servicer.ForgetPlayer,
+                    request_deserializer=croupier__internal_dot_v1_dot_engine__control__pb2.ForgetPlayerRequest.FromString,
+                    response_serializer=croupier__internal_dot_v1_dot_engine__control__pb2.ForgetPlayerResponse.SerializeToString,
             ),
             'GetTableStatuses': grpc.unary_unary_rpc_method_handler(
                     servicer.GetTableStatuses,
@@ -284,6 +301,33 @@ class EngineControlService:
             '/croupier_internal.v1.EngineControlService/WatchEndedTables',
             croupier__internal_dot_v1_dot_engine__control__pb2.WatchEndedTablesRequest.SerializeToString,
             croupier__internal_dot_v1_dot_engine__control__pb2.WatchEndedTablesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ForgetPlayer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_internal.v1.EngineControlService/ForgetPlayer',
+            croupier__internal_dot_v1_dot_engine__control__pb2.ForgetPlayerRequest.SerializeToString,
+            croupier__internal_dot_v1_dot_engine__control__pb2.ForgetPlayerResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -45,6 +45,8 @@ class EngineControlServiceStub:
     """Streams the tables whose games end, at any engine, each within a second. Tables may be repeated. A message without
     tables comes every 10 s, and the stream ends when the engine stops: then the lobby resumes it at another.
     """
+    ForgetPlayer: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.ForgetPlayerRequest, _engine_control_pb2.ForgetPlayerResponse]
+    """Lets scoring remove the name of a deleted player, as RemovePlayerName of ScoringControlService says."""
     GetTableStatuses: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.GetTableStatusesRequest, _engine_control_pb2.GetTableStatusesResponse]
     """Returns whether tables are finished, and who has acted there."""
 
@@ -65,6 +67,8 @@ class EngineControlServiceAsyncStub(EngineControlServiceStub):
     """Streams the tables whose games end, at any engine, each within a second. Tables may be repeated. A message without
     tables comes every 10 s, and the stream ends when the engine stops: then the lobby resumes it at another.
     """
+    ForgetPlayer: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.ForgetPlayerRequest, _engine_control_pb2.ForgetPlayerResponse]  # type: ignore[assignment]
+    """Lets scoring remove the name of a deleted player, as RemovePlayerName of ScoringControlService says."""
     GetTableStatuses: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.GetTableStatusesRequest, _engine_control_pb2.GetTableStatusesResponse]  # type: ignore[assignment]
     """Returns whether tables are finished, and who has acted there."""
 
@@ -112,6 +116,14 @@ class EngineControlServiceServicer(metaclass=_abc_1.ABCMeta):
         """Streams the tables whose games end, at any engine, each within a second. Tables may be repeated. A message without
         tables comes every 10 s, and the stream ends when the engine stops: then the lobby resumes it at another.
         """
+
+    @_abc_1.abstractmethod
+    def ForgetPlayer(
+        self,
+        request: _engine_control_pb2.ForgetPlayerRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_engine_control_pb2.ForgetPlayerResponse, _abc.Awaitable[_engine_control_pb2.ForgetPlayerResponse]]:
+        """Lets scoring remove the name of a deleted player, as RemovePlayerName of ScoringControlService says."""
 
     @_abc_1.abstractmethod
     def GetTableStatuses(

@@ -45,6 +45,11 @@ class ScoringControlServiceStub:
                 request_serializer=croupier__internal_dot_v1_dot_scoring__control__pb2.RecordResultRequest.SerializeToString,
                 response_deserializer=croupier__internal_dot_v1_dot_scoring__control__pb2.RecordResultResponse.FromString,
                 _registered_method=True)
+        self.RemovePlayerName = channel.unary_unary(
+                '/croupier_internal.v1.ScoringControlService/RemovePlayerName',
+                request_serializer=croupier__internal_dot_v1_dot_scoring__control__pb2.RemovePlayerNameRequest.SerializeToString,
+                response_deserializer=croupier__internal_dot_v1_dot_scoring__control__pb2.RemovePlayerNameResponse.FromString,
+                _registered_method=True)
         self.CheckAccess = channel.unary_unary(
                 '/croupier_internal.v1.ScoringControlService/CheckAccess',
                 request_serializer=croupier__internal_dot_v1_dot_scoring__control__pb2.CheckAccessRequest.SerializeToString,
@@ -70,6 +75,14 @@ class ScoringControlServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RemovePlayerName(self, request, context):
+        """Removes the name of a deleted player from the ledger, table by table: the caller repeats it with the last table of
+        the answer, until the answer is empty. Idempotent.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def CheckAccess(self, request, context):
         """Succeeds if the caller's key is accepted, so that an engine with a wrong key fails at its start.
         """
@@ -89,6 +102,11 @@ def add_ScoringControlServiceServicer_to_server(servicer, server):
                     servicer.RecordResult,
                     request_deserializer=croupier__internal_dot_v1_dot_scoring__control__pb2.RecordResultRequest.FromString,
                     response_serializer=croupier__internal_dot_v1_dot_scoring__control__pb2.RecordResultResponse.SerializeToString,
+            ),
+            'RemovePlayerName': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemovePlayerName,
+                    request_deserializer=croupier__internal_dot_v1_dot_scoring__control__pb2.RemovePlayerNameRequest.FromString,
+                    response_serializer=croupier__internal_dot_v1_dot_scoring__control__pb2.RemovePlayerNameResponse.SerializeToString,
             ),
             'CheckAccess': grpc.unary_unary_rpc_method_handler(
                     servicer.CheckAccess,
@@ -151,6 +169,33 @@ class ScoringControlService:
             '/croupier_internal.v1.ScoringControlService/RecordResult',
             croupier__internal_dot_v1_dot_scoring__control__pb2.RecordResultRequest.SerializeToString,
             croupier__internal_dot_v1_dot_scoring__control__pb2.RecordResultResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemovePlayerName(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_internal.v1.ScoringControlService/RemovePlayerName',
+            croupier__internal_dot_v1_dot_scoring__control__pb2.RemovePlayerNameRequest.SerializeToString,
+            croupier__internal_dot_v1_dot_scoring__control__pb2.RemovePlayerNameResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -37,6 +37,10 @@ class ScoringControlServiceStub:
     """Records a round in the ledger. Idempotent by table and round."""
     RecordResult: _grpc.UnaryUnaryMultiCallable[_scoring_control_pb2.RecordResultRequest, _scoring_control_pb2.RecordResultResponse]
     """Records the result of a table in the ledger. Idempotent by table."""
+    RemovePlayerName: _grpc.UnaryUnaryMultiCallable[_scoring_control_pb2.RemovePlayerNameRequest, _scoring_control_pb2.RemovePlayerNameResponse]
+    """Removes the name of a deleted player from the ledger, table by table: the caller repeats it with the last table of
+    the answer, until the answer is empty. Idempotent.
+    """
     CheckAccess: _grpc.UnaryUnaryMultiCallable[_scoring_control_pb2.CheckAccessRequest, _scoring_control_pb2.CheckAccessResponse]
     """Succeeds if the caller's key is accepted, so that an engine with a wrong key fails at its start."""
 
@@ -49,6 +53,10 @@ class ScoringControlServiceAsyncStub(ScoringControlServiceStub):
     """Records a round in the ledger. Idempotent by table and round."""
     RecordResult: _aio.UnaryUnaryMultiCallable[_scoring_control_pb2.RecordResultRequest, _scoring_control_pb2.RecordResultResponse]  # type: ignore[assignment]
     """Records the result of a table in the ledger. Idempotent by table."""
+    RemovePlayerName: _aio.UnaryUnaryMultiCallable[_scoring_control_pb2.RemovePlayerNameRequest, _scoring_control_pb2.RemovePlayerNameResponse]  # type: ignore[assignment]
+    """Removes the name of a deleted player from the ledger, table by table: the caller repeats it with the last table of
+    the answer, until the answer is empty. Idempotent.
+    """
     CheckAccess: _aio.UnaryUnaryMultiCallable[_scoring_control_pb2.CheckAccessRequest, _scoring_control_pb2.CheckAccessResponse]  # type: ignore[assignment]
     """Succeeds if the caller's key is accepted, so that an engine with a wrong key fails at its start."""
 
@@ -70,6 +78,16 @@ class ScoringControlServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_scoring_control_pb2.RecordResultResponse, _abc.Awaitable[_scoring_control_pb2.RecordResultResponse]]:
         """Records the result of a table in the ledger. Idempotent by table."""
+
+    @_abc_1.abstractmethod
+    def RemovePlayerName(
+        self,
+        request: _scoring_control_pb2.RemovePlayerNameRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_scoring_control_pb2.RemovePlayerNameResponse, _abc.Awaitable[_scoring_control_pb2.RemovePlayerNameResponse]]:
+        """Removes the name of a deleted player from the ledger, table by table: the caller repeats it with the last table of
+        the answer, until the answer is empty. Idempotent.
+        """
 
     @_abc_1.abstractmethod
     def CheckAccess(

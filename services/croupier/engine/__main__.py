@@ -51,7 +51,7 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
     metrics.streams.set_function(lambda: len(limits.streams))
     links = links_by(signing_key, settings.link_days, engine.clock)
     players = EngineServicer(engine.tables, links, engine.clock, metrics)
-    control = EngineControlServicer(engine.tables, engine.store)
+    control = EngineControlServicer(engine.tables, engine.store, engine.outbox.scoring)
     verifier, control_verifier = (
         TokenVerifier(lobby_key, audience, engine.clock) for audience in (PLAYER_AUDIENCE, ENGINE_CONTROL_AUDIENCE)
     )

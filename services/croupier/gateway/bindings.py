@@ -15,7 +15,7 @@ SERVICES: tuple[ServiceDescriptor, ...] = (
     scoring_pb2.DESCRIPTOR.services_by_name["ScoringService"],
 )
 """The services for players. Without those of croupier_internal, so a gateway has no route to them."""
-OPEN_CALLS = frozenset({"SignIn", "RefreshToken"})
+OPEN_CALLS = frozenset({"SignIn", "RefreshToken", "SignOut"})
 """The calls without a token."""
 _PATH_FIELD = re.compile(r"(\w+)/{(\w+)}")
 """A field of a path, after the collection of what it names."""

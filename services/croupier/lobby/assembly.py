@@ -16,7 +16,10 @@ from croupier.lobby.feed.subscriptions import TableFeed
 from croupier.lobby.housekeeping import Housekeeper
 from croupier.lobby.matchmaking.matchmaker import Matchmaker
 from croupier.lobby.metrics import LobbyMetrics
+from croupier.lobby.player_deletions import PlayerDeletions
 from croupier.lobby.settings import LobbySettings
+from croupier.lobby.storage.deletion_store import DeletionStore
+from croupier.lobby.storage.device_store import DeviceStore
 from croupier.lobby.storage.player_store import PlayerStore
 from croupier.lobby.storage.presence_store import PresenceStore
 from croupier.lobby.storage.seat_store import TableLimits
@@ -27,6 +30,7 @@ from croupier.lobby.tables.engine_port import EnginePort
 from croupier.lobby.tables.forming_table import TimeControl
 from croupier.lobby.tables.games import GameRegistry
 from croupier.lobby.tables.presence import Presence
+from croupier.lobby.tables.seated_players import SeatedPlayers
 from croupier.lobby.tables.table_opener import TableOpener
 from croupier.lobby.tables.table_service import TableService
 from croupier.lobby.tables.table_updater import TableUpdater
@@ -85,19 +89,27 @@ def assemble(
     opener = TableOpener(updater, players, engine, logger)
     time_control = TimeControl(settings.action_seconds, settings.reserve_seconds, 0)
     issuer = TokenIssuer(key, PLAYER_AUDIENCE, settings.access_token_seconds, clock)
-    auth = AuthService(players, issuer, settings.refresh_token_seconds, source, clock)
+    auth = AuthService(players, DeviceStore(store), issuer, settings.refresh_token_seconds, source, clock)
     presence = Presence(PresenceStore(store), tables, updater, feed, clock)
     service = TableService(tables, updater, feed, engine, opener, games, presence, source, clock)
     matchmaker = Matchmaker(tickets, opener, games, time_control, source, clock, metrics, logger)
     catch_up = CatchUp(tables, feed, store.notifications, clock, logger)
+    seated = SeatedPlayers(tables, updater)
+    deletions = PlayerDeletions(
+        DeletionStore(store), tables, seated, engine, settings.access_token_seconds, clock, logger
+    )
     housekeeper = Housekeeper(
         tables, tickets, players, updater, opener, games, presence, metrics, settings, clock, logger
     )
-    servicer = LobbyServicer(auth, service, matchmaker, games, time_control, sign_ins, metrics, clock)
+    servicer = LobbyServicer(
+        auth, seated, deletions, service, matchmaker, games, time_control, sign_ins, metrics, clock
+    )
     pause_seconds = settings.housekeeping_seconds
     tasks: dict[str, TaskFactory] = {
         "matchmaking": matchmaker.run,
         "housekeeping": partial(repeat, housekeeper.run_steps, pause_seconds, logger, "housekeeping failed"),
+        # Not a step of housekeeping, which would wait for scoring.
+        "deletions": partial(repeat, deletions.finish_due, pause_seconds, logger, "deletions are finished later"),
         "ended tables": opener.follow_ends,
         "presence": partial(repeat, presence.tick, PRESENCE_SECONDS, logger, "presence is recorded later"),
         "catch-up": catch_up.run,

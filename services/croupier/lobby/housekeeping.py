@@ -138,7 +138,7 @@ class Housekeeper:
                 await self.opener.advance(await self.updater.update(table.table_id, fill))
 
     async def delete_expired(self) -> None:
-        """Delete expired sign-ins, abandoned tickets and ended tables."""
+        """Delete expired sign-ins and device codes, abandoned tickets and ended tables."""
         now = self.clock()
         await self.players.delete_expired(now)
         unmatched_before = now - self.settings.ticket_grace_seconds * 1000

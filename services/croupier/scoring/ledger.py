@@ -7,7 +7,7 @@ same transaction.
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from croupier.runtime.errors import AlreadyExists, NotFound
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.scoring import standings_writer
+from croupier.scoring.deleted_players import deleted_of
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
 from croupier.scoring.standings import MIN_RANKED_PLAYERS, places
 from croupier_api.v1 import errors_pb2
@@ -149,7 +150,7 @@ def _find_sheet(connection: Connection, table_id: str, is_shown: Callable[[Sheet
 
 def _record_round(connection: Connection, sheet: Sheet, entry: Round, clock: Clock) -> bool:
     key = {"table_id": sheet.table_id, "round": entry.number}
-    _record_sheet(connection, sheet, clock())
+    _record_sheet(connection, _without_deleted(connection, sheet), clock())
     columns = {"headline": entry.headline} | {name: json.dumps(getattr(entry, name)) for name in _ROUND_JSON}
     is_new = _insert_once(connection, ROUNDS, key, columns, f"round {entry.number}")
     if is_new and entry.counts:
@@ -167,7 +168,7 @@ def _record_round(connection: Connection, sheet: Sheet, entry: Round, clock: Clo
 
 
 def _record_result(connection: Connection, sheet: Sheet, result: Result, clock: Clock) -> bool:
-    now = clock()
+    now, sheet = clock(), _without_deleted(connection, sheet)
     _record_sheet(connection, sheet, now)
     is_published = sheet.access.is_over_for_spectators(result.end_milliseconds, now)
     is_public = sheet.access.is_public and is_published
@@ -194,7 +195,7 @@ def _record_result(connection: Connection, sheet: Sheet, result: Result, clock: 
 def _record_sheet(connection: Connection, sheet: Sheet, now: int) -> None:
     """Record the sheet of a table, or compare it, and the time; the transaction then has its lock."""
     access = sheet.access
-    columns = {
+    columns: dict[str, Any] = {
         "game": sheet.game,
         "seats": json.dumps([[seat.player_id, seat.name, seat.bot] for seat in sheet.seats]),
         "visibility": access.visibility.value,
@@ -204,8 +205,28 @@ def _record_sheet(connection: Connection, sheet: Sheet, now: int) -> None:
         "is_matched": access.is_matched,
     }
     row = {"table_id": sheet.table_id, "reported_milliseconds": now, **columns}
-    recorded = connection.execute(_upsert_sheet(connection.dialect.name), row)
-    _check_same(recorded.mappings().one(), columns, "game, seats or access")
+    recorded = connection.execute(_upsert_sheet(connection.dialect.name), row).mappings().one()
+    if _are_seats_alike(recorded["seats"], columns["seats"]):
+        del columns["seats"]
+    _check_same(recorded, columns, "game, seats or access")
+
+
+def _without_deleted(connection: Connection, sheet: Sheet) -> Sheet:
+    """Return a reported sheet without the names of deleted players."""
+    deleted = deleted_of(connection, [seat.player_id for seat in sheet.seats if not seat.bot])
+    if not deleted:
+        return sheet
+    seats = (replace(seat, name="") if seat.player_id in deleted else seat for seat in sheet.seats)
+    return replace(sheet, seats=tuple(seats))
+
+
+def _are_seats_alike(stored: str, reported: str) -> bool:
+    """Return whether the seats of two sheets differ at most in names of deleted players, which one of them lacks."""
+    seats, others = json.loads(stored), json.loads(reported)
+    return len(seats) == len(others) and all(
+        seat == other or (seat[::2] == other[::2] and "" in (seat[1], other[1]))
+        for seat, other in zip(seats, others, strict=True)
+    )
 
 
 def _insert_once(

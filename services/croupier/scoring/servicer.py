@@ -9,7 +9,7 @@ import grpc
 from prometheus_client import CollectorRegistry, Counter
 
 from croupier.runtime.admission.costs import ROUNDS_PER_UNIT
-from croupier.runtime.errors import MAX_ID_CHARACTERS, AlreadyExists, MalformedRequest, decode_id
+from croupier.runtime.errors import AlreadyExists, MalformedRequest, decode_id, decode_player_id, invalid_field
 from croupier.runtime.identity.links import LinkVerifier
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.paging import (
@@ -23,6 +23,7 @@ from croupier.runtime.server.call import Call
 from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import LinkPurpose
 from croupier.scoring import codec
+from croupier.scoring.deleted_players import remove_name
 from croupier.scoring.ledger import Ledger, Result, Sheet
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
@@ -32,6 +33,7 @@ from croupier_internal.v1 import scoring_control_pb2 as control_pb
 from croupier_internal.v1 import scoring_control_pb2_grpc
 
 COUNTS = range(2**31)
+MAX_TABLE_IDS = 500
 RESULTS_STEP = 25
 """Results that are encoded in one step of the event loop."""
 SERVICE_NAME = pb.DESCRIPTOR.services_by_name["ScoringService"].full_name
@@ -68,7 +70,7 @@ class ScoringServicer:
         self, request: pb.GetPlayerStatisticsRequest, call: Call
     ) -> pb.GetPlayerStatisticsResponse:
         """Return the statistics of a player, by default the caller; those of others count public tables only."""
-        player_id = decode_id("player_id", request.player_id) if request.player_id else call.caller.id
+        player_id = decode_player_id("player_id", request.player_id or "me", call.caller.id)
         scope = Scope.ALL if player_id == call.caller.id else Scope.PUBLIC
         games = await self.standings.statistics(player_id, scope)
         return pb.GetPlayerStatisticsResponse(player_id=player_id, games=map(codec.encode_statistics, games))
@@ -103,8 +105,8 @@ class ScoringServicer:
     async def ListResults(self, request: pb.ListResultsRequest, call: Call) -> pb.ListResultsResponse:
         """Return a page of the results of public tables, or of all tables of the caller, newest first."""
         game = codec.decode_text("game", request.game, codec.MAX_GAME_ID_CHARACTERS)
-        player_id = codec.decode_text("player_id", request.player_id, MAX_ID_CHARACTERS)
         caller_id, now = call.caller.id, self.clock()
+        player_id = decode_player_id("player_id", request.player_id, caller_id) if request.player_id else ""
         shown, token = await read_page(
             ("results", game, player_id),
             request,
@@ -172,6 +174,17 @@ class ScoringControlServicer:
     ) -> control_pb.RecordResultResponse:
         await self._count("result", self.ledger.record_result(*codec.decode_result(request)))
         return control_pb.RecordResultResponse()
+
+    async def RemovePlayerName(
+        self, request: control_pb.RemovePlayerNameRequest, call: Call
+    ) -> control_pb.RemovePlayerNameResponse:
+        """Remove the name of a deleted player from the next tables."""
+        playing = request.playing_table_ids
+        if len(playing) > MAX_TABLE_IDS:
+            raise invalid_field("playing_table_ids", f"too many playing_table_ids: expected at most {MAX_TABLE_IDS}")
+        player_id = decode_id("player_id", request.player_id)
+        table_ids = await remove_name(self.ledger.database, player_id, playing, request.after_table_id)
+        return control_pb.RemovePlayerNameResponse(table_ids=table_ids)
 
     async def CheckAccess(self, request: control_pb.CheckAccessRequest, call: Call) -> control_pb.CheckAccessResponse:
         """Succeed: the interceptor has verified the caller's token."""

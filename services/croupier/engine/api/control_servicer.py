@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import grpc
 
+from croupier.engine.api.outbox import ScoringPort
 from croupier.engine.api.table_codec import (
     decode_options,
     decode_seat,
@@ -37,6 +38,7 @@ class EngineControlServicer:
 
     tables: Tables
     store: TableStore
+    scoring: ScoringPort
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods."""
@@ -95,6 +97,13 @@ class EngineControlServicer:
         _only_the_lobby(call)
         async for ended in ended_tables(self.store, request.resume_unix_ms, lambda: self.tables.is_draining):
             yield pb.WatchEndedTablesResponse(table_ids=ended.table_ids, resume_unix_ms=ended.resume_at)
+
+    async def ForgetPlayer(self, request: pb.ForgetPlayerRequest, call: Call) -> pb.ForgetPlayerResponse:
+        """Let scoring remove the name of a deleted player."""
+        _only_the_lobby(call)
+        playing = list(request.playing_table_ids)
+        table_ids = await self.scoring.remove_player_name(request.player_id, playing, request.after_table_id)
+        return pb.ForgetPlayerResponse(table_ids=table_ids)
 
     async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, call: Call) -> pb.GetTableStatusesResponse:
         """Return whether tables are finished, and the players who have acted there."""

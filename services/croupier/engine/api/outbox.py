@@ -33,6 +33,13 @@ class ScoringPort(Protocol):
     async def send(self, report: Report) -> None:
         """Deliver a report; raises ReportRejected if scoring rejects it, Unavailable for a retry."""
 
+    async def remove_player_name(self, player_id: str, playing: Sequence[str], after: str) -> Sequence[str]:
+        """Remove the name of a deleted player from the ledger; raises Unavailable for a retry.
+
+        `playing` are the tables whose games have not ended. Returns the next tables after one with a result of the
+        player; none after the last.
+        """
+
 
 class Outbox:
     """Delivers reports, table by table; while scoring is down they wait, and tables continue."""
@@ -41,7 +48,7 @@ class Outbox:
         self, store: TableStore, scoring: ScoringPort, clock: Clock, metrics: EngineMetrics, logger: Logger
     ) -> None:
         self._store = store
-        self._scoring = scoring
+        self.scoring = scoring
         self._clock = clock
         self._metrics = metrics
         self._logger = logger
@@ -129,7 +136,7 @@ class Outbox:
 
     async def _send(self, table_id: str, report: Report) -> None:
         try:
-            await self._scoring.send(report)
+            await self.scoring.send(report)
         except ReportRejected as error:
             # A retry would fail again and block all others; an operator has to find the cause.
             self._logger.error("scoring rejected a report", table_id=table_id, error=str(error))

@@ -1,8 +1,8 @@
 """Reports to the scoring service over gRPC."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
 
 import grpc
 
@@ -21,6 +21,7 @@ from croupier.runtime.table_access_codec import encode_access
 from croupier_api.v1 import errors_pb2, scoring_pb2
 from croupier_internal.v1 import scoring_control_pb2, scoring_control_pb2_grpc
 
+Response = TypeVar("Response")
 DEADLINE_SECONDS = 5.0
 CHECK_SECONDS = 2.0
 PAUSE_SECONDS = 1.0
@@ -50,6 +51,16 @@ class ScoringChannel(ScoringPort):
                 raise ReportRejected(error.details()) from None
             raise self._failure(error) from None
 
+    async def remove_player_name(self, player_id: str, playing: Sequence[str], after: str) -> Sequence[str]:
+        request = scoring_control_pb2.RemovePlayerNameRequest(
+            player_id=player_id, playing_table_ids=playing, after_table_id=after
+        )
+        try:
+            answer = await self._call(self._stub.RemovePlayerName, request, DEADLINE_SECONDS)
+        except grpc.aio.AioRpcError as error:
+            raise self._failure(error) from None
+        return list(answer.table_ids)
+
     async def check_access(self) -> None:
         """Check that scoring accepts this engine's key; raises WrongKey, or Unavailable without an answer."""
         try:
@@ -57,10 +68,11 @@ class ScoringChannel(ScoringPort):
         except grpc.aio.AioRpcError as error:
             raise self._failure(error) from None
 
-    async def _call(self, method: Callable[..., Awaitable[object]], request: object, seconds: float) -> None:
+    async def _call(self, method: Callable[..., Awaitable[Response]], request: object, seconds: float) -> Response:
         token, _ = self._issuer.issue("engine")
-        await method(request, timeout=seconds, metadata=(("authorization", f"Bearer {token}"),))
+        response = await method(request, timeout=seconds, metadata=(("authorization", f"Bearer {token}"),))
         self._outages.succeeded()
+        return response
 
     def _failure(self, error: grpc.aio.AioRpcError) -> Unavailable:
         self._outages.failed(f"{error.code().name}: {error.details()}")

@@ -1,7 +1,8 @@
 """Authentication: access tokens, which are verified by signature, and refresh tokens, which are valid once.
 
-A refresh token is "<family>.<secret>". A family is one signed-in device; the hash of its current secret is stored. A
-token of a family with another secret was used before and may be stolen, so it ends the family.
+A refresh token is "<family>.<secret>". A family is one sign-in; the hash of its current secret is stored. A token of a
+family with another secret was used before and may be stolen, so it ends the family. Access tokens have no name: it may
+change, and a deleted player has none.
 """
 
 import random
@@ -10,14 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from croupier.lobby.accounts.names import guest_name, normalize_name
-from croupier.lobby.accounts.players import Player, hash_device_secret, hash_secret, new_id
+from croupier.lobby.accounts.players import Player, hash_device_secret, hash_secret, new_code, new_id
+from croupier.lobby.storage.device_store import DeviceStore
 from croupier.lobby.storage.player_store import PlayerStore
-from croupier.runtime.errors import Unauthenticated
-from croupier.runtime.identity.tokens import TokenIssuer
+from croupier.runtime.errors import MalformedRequest, NotFound, Unauthenticated, invalid_field
+from croupier.runtime.identity.tokens import TokenIssuer, unauthenticated
 from croupier_api.v1 import errors_pb2
 
 SECRET_BYTES = 32
 MAX_REFRESH_TOKEN_CHARACTERS = 128
+DEVICE_CODE_LENGTH = 12
+"""Of 2^60 codes: nobody finds the one of a hash while it is valid."""
+DEVICE_CODE_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,41 +37,105 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class AuthService:
-    """Signs players in and refreshes their tokens."""
+    """Signs players in and out, refreshes their tokens, and keeps their names and devices."""
 
     store: PlayerStore
+    devices: DeviceStore
     issuer: TokenIssuer
     refresh_token_seconds: int
     source: random.Random
     clock: Callable[[], int]
 
-    async def sign_in(self, device_secret: str, name: str) -> tuple[Player, Tokens, bool]:
-        """Return the player of a device, new tokens, and whether the player is new; raises MalformedRequest."""
+    async def sign_in(self, device_secret: str, name: str, device_code: str = "") -> tuple[Player, Tokens, bool]:
+        """Return the player of a device, new tokens, and whether the player is new.
+
+        A code adds the device to its player first. Raises MalformedRequest, and the errors of
+        `DeviceStore.add_by_code`.
+        """
         device_hash, wanted = hash_device_secret(device_secret), normalize_name(name)
-        player, is_new = await self._get_or_create(device_hash, wanted)
+        if device_code:
+            player, is_new = await self._add_device(device_hash, device_code), False
+        else:
+            player, is_new = await self._get_or_create(device_hash, wanted)
         if wanted and player.name != wanted:
             player = Player(player.player_id, wanted)
             await self.store.rename(player)
         family = new_id(self.source)
         token, token_hash, expires = self._new_refresh_token(family)
-        if not await self.store.add_sign_in(family, player.player_id, token_hash, expires, self.clock()):
-            # Housekeeping has just deleted them: they sign in as a new player.
-            return await self.sign_in(device_secret, name)
+        now = self.clock()
+        if not await self.store.add_sign_in(family, player.player_id, token_hash, expires, device_hash, now):
+            # They have just been deleted, or the device was removed: they sign in as a new player.
+            return await self.sign_in(device_secret, name, device_code)
         return player, self._tokens(player, token), is_new
 
-    async def refresh(self, refresh_token: str) -> Tokens:
-        """Return new tokens for a refresh token, which becomes invalid; raises Unauthenticated if it is already."""
-        family, _, secret = refresh_token.partition(".")
-        is_plain = refresh_token.isascii() and refresh_token.isprintable()
-        if not (secret and is_plain) or len(refresh_token) > MAX_REFRESH_TOKEN_CHARACTERS:
-            raise _invalid_refresh_token()
+    async def refresh(self, refresh_token: str) -> tuple[Player, Tokens]:
+        """Return the player of a refresh token, which becomes invalid, and new tokens.
+
+        Raises Unauthenticated if it is invalid already.
+        """
+        family, used_hash = _split(refresh_token)
         token, new_hash, expires = self._new_refresh_token(family)
-        used_hash = hash_secret("refresh", secret)
         player_id = await self.store.rotate_token(family, used_hash, new_hash, expires, self.clock())
         player = await self.store.see(player_id, self.clock()) if player_id else None
         if player is None:
             raise _invalid_refresh_token()
-        return self._tokens(player, token)
+        return player, self._tokens(player, token)
+
+    async def sign_out(self, refresh_token: str, *, all_devices: bool) -> None:
+        """End the sign-in of a refresh token, valid or not, or those of all devices of the player.
+
+        Raises Unauthenticated for a text that is no refresh token, and for an invalid one if it is to end all sign-ins.
+        """
+        family, used_hash = _split(refresh_token)
+        if not all_devices:
+            await self.store.sign_out(family)
+        elif not await self.store.sign_out_all(family, used_hash, self.clock()):
+            raise _invalid_refresh_token()
+
+    async def player(self, player_id: str) -> Player:
+        """Return the player of an access token; raises Unauthenticated if they were deleted."""
+        player = await self.store.get(player_id)
+        if player is None:
+            raise _deleted()
+        return player
+
+    async def find(self, player_id: str) -> Player:
+        """Return any player; raises NotFound."""
+        player = await self.store.get(player_id)
+        if player is None:
+            raise NotFound(errors_pb2.ERROR_REASON_UNKNOWN_PLAYER, "unknown player: no player has this id")
+        return player
+
+    async def rename(self, player_id: str, name: str) -> Player:
+        """Rename a player; raises MalformedRequest, also for an empty name, Unauthenticated for a deleted player."""
+        player = Player(player_id, normalize_name(name))
+        if not player.name:
+            raise invalid_field("name", "invalid name: expected at least one visible character")
+        if not await self.store.rename(player):
+            raise _deleted()
+        return player
+
+    async def create_device_code(self, player_id: str) -> str:
+        """Return a code that adds a device to a player once, for 10 minutes; the one before is not valid any more.
+
+        Raises IllegalNow if they have as many devices as allowed, Unauthenticated if they were deleted.
+        """
+        code = new_code(self.source, DEVICE_CODE_LENGTH)
+        expires = self.clock() + DEVICE_CODE_SECONDS * 1000
+        if not await self.devices.replace_code(player_id, hash_secret("device code", code), expires):
+            raise _deleted()
+        return code
+
+    async def _add_device(self, device_hash: str, device_code: str) -> Player:
+        code_hash = hash_secret("device code", device_code.strip().upper())
+        player = await self.devices.add_by_code(code_hash, device_hash, self.clock())
+        if player is None:
+            raise MalformedRequest(
+                errors_pb2.ERROR_REASON_INVALID_DEVICE_CODE,
+                "invalid device_code: it is expired, was used on another device or was never issued; create a new one",
+                field="device_code",
+            )
+        return player
 
     async def _get_or_create(self, device_hash: str, name: str) -> tuple[Player, bool]:
         known = await self.store.get_by_device(device_hash)
@@ -86,8 +155,21 @@ class AuthService:
         return f"{family}.{secret}", hash_secret("refresh", secret), expires
 
     def _tokens(self, player: Player, refresh_token: str) -> Tokens:
-        access_token, _ = self.issuer.issue(player.player_id, player.name)
+        access_token, _ = self.issuer.issue(player.player_id)
         return Tokens(access_token, self.issuer.lifetime_seconds, refresh_token, self.refresh_token_seconds)
+
+
+def _split(refresh_token: str) -> tuple[str, str]:
+    """Return the family of a refresh token and the hash of its secret; raises Unauthenticated for any other text."""
+    family, _, secret = refresh_token.partition(".")
+    is_plain = refresh_token.isascii() and refresh_token.isprintable()
+    if not (secret and is_plain) or len(refresh_token) > MAX_REFRESH_TOKEN_CHARACTERS:
+        raise _invalid_refresh_token()
+    return family, hash_secret("refresh", secret)
+
+
+def _deleted() -> Unauthenticated:
+    return unauthenticated("the player of this token was deleted: sign in as a new one")
 
 
 def _invalid_refresh_token() -> Unauthenticated:

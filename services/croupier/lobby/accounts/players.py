@@ -1,4 +1,4 @@
-"""Players: guests who are identified by a secret of their device."""
+"""Players: guests who are identified by secrets of their devices."""
 
 import hashlib
 import random
@@ -11,6 +11,8 @@ MIN_SECRET_CHARACTERS = 16
 MAX_SECRET_CHARACTERS = 256
 MIN_DIFFERENT_CHARACTERS = 8
 """Sixteen random hexadecimal digits have fewer once in ten thousand times, random letters never."""
+CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+"""Without 0, O, 1 and I, which people mistake for each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,11 @@ class Player:
 def new_id(source: random.Random) -> str:
     """Return a UUID of version 4 as 32 hexadecimal digits."""
     return uuid.UUID(int=source.getrandbits(128), version=4).hex
+
+
+def new_code(source: random.Random, length: int) -> str:
+    """Return a random code for people to read, of 32 different letters and digits."""
+    return "".join(source.choice(CODE_LETTERS) for _ in range(length))
 
 
 def hash_secret(kind: str, secret: str) -> str:

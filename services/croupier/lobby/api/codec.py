@@ -9,6 +9,7 @@ from google.protobuf.struct_pb2 import Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.lobby.accounts.auth import Tokens
+from croupier.lobby.accounts.players import Player
 from croupier.lobby.tables.engine_port import GameDescription, Preparation, Preset
 from croupier.lobby.tables.forming_table import OptionValue, Seat, Table, TableState, TimeControl
 from croupier.lobby.tables.table_service import TableSpec
@@ -134,6 +135,11 @@ def decode_states(state: int) -> tuple[TableState, ...]:
     if not states:
         raise invalid_field("state", f"invalid state {state}: expected a value of TableState")
     return states
+
+
+def encode_player(player: Player, device_count: int = 0) -> lobby_pb2.Player:
+    """Return the message of a player, for themselves with the number of their devices."""
+    return lobby_pb2.Player(player_id=player.player_id, name=player.name, device_count=device_count)
 
 
 def encode_tokens(tokens: Tokens) -> lobby_pb2.Tokens:

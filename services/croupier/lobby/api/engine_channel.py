@@ -95,6 +95,10 @@ class EngineChannel(EnginePort):
     async def discard_tables(self, table_ids: Sequence[str]) -> None:
         await self._call(self._stub.DiscardTables, pb.DiscardTablesRequest(table_ids=table_ids))
 
+    async def forget_player(self, player_id: str, playing: Sequence[str], after: str) -> Sequence[str]:
+        request = pb.ForgetPlayerRequest(player_id=player_id, playing_table_ids=playing, after_table_id=after)
+        return list((await self._call(self._stub.ForgetPlayer, request)).table_ids)
+
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, TableStatus]:
         request = pb.GetTableStatusesRequest(table_ids=table_ids)
         response = await self._call(self._stub.GetTableStatuses, request)

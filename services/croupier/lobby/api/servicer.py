@@ -1,33 +1,36 @@
 """The contract's LobbyService: decodes, calls the domain, encodes."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar, cast
 
 import grpc
+from google.protobuf.duration_pb2 import Duration
 
-from croupier.lobby.accounts.auth import AuthService
+from croupier.lobby.accounts.auth import DEVICE_CODE_SECONDS, AuthService
 from croupier.lobby.accounts.players import Player
 from croupier.lobby.api import codec
 from croupier.lobby.feed.heartbeats import with_heartbeats
 from croupier.lobby.matchmaking.matchmaker import Matchmaker
 from croupier.lobby.matchmaking.tickets import MatchCriteria
 from croupier.lobby.metrics import LobbyMetrics
-from croupier.lobby.tables.forming_table import Table, TimeControl
+from croupier.lobby.player_deletions import PlayerDeletions
+from croupier.lobby.tables.forming_table import TimeControl
 from croupier.lobby.tables.games import GameRegistry
+from croupier.lobby.tables.seated_players import SeatedPlayers
 from croupier.lobby.tables.table_service import PAGE_SIZE, TableService, WatchedTable
 from croupier.runtime.admission.budget import Budget
-from croupier.runtime.admission.costs import CREATE_TABLE_COST, REMATCH_COST, TABLES_PAGE_COST
-from croupier.runtime.errors import NotFound, decode_id, invalid_field
+from croupier.runtime.admission.costs import CREATE_TABLE_COST, REMATCH_COST, RENAMED_SEAT_COST, TABLES_PAGE_COST
+from croupier.runtime.errors import ServiceError, decode_id, decode_player_id, invalid_field
 from croupier.runtime.identity.tokens import Caller, Clock, unauthenticated
 from croupier.runtime.paging import read_page
 from croupier.runtime.server.call import Call
 from croupier.runtime.steps import in_steps
+from croupier_api.v1 import errors_pb2, lobby_pb2_grpc
 from croupier_api.v1 import lobby_pb2 as pb
-from croupier_api.v1 import lobby_pb2_grpc
 
 Item = TypeVar("Item")
 SERVICE_NAME = pb.DESCRIPTOR.services_by_name["LobbyService"].full_name
@@ -36,7 +39,7 @@ WRONG_CODE_COST = 10
 """Of sign-ins: of 2^40 codes a hundred guesses at once, and six a minute, find hardly one."""
 LIST_COMPLETE = pb.WatchTablesResponse(is_list_complete=True).SerializeToString()
 """The last field of messages, or all of one: encoded fields that follow each other are one message."""
-OPEN_METHODS = frozenset({f"/{SERVICE_NAME}/SignIn", f"/{SERVICE_NAME}/RefreshToken"})
+OPEN_METHODS = frozenset(f"/{SERVICE_NAME}/{name}" for name in ("SignIn", "RefreshToken", "SignOut"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class LobbyServicer:
     """LobbyService over the parts of a lobby. WatchTables writes bytes that are encoded once for all viewers."""
 
     auth: AuthService
+    seated: SeatedPlayers
+    deletions: PlayerDeletions
     tables: TableService
     matchmaker: Matchmaker
     games: GameRegistry
@@ -67,20 +72,53 @@ class LobbyServicer:
     async def SignIn(self, request: pb.SignInRequest, call: Call) -> pb.SignInResponse:
         if call.caller.network:
             self.sign_ins.pay(call.caller.network)
-        player, tokens, is_new = await self.auth.sign_in(request.device_secret, request.name)
+        code = codec.decode_optional_id("device_code", request.device_code)
+        wrong = errors_pb2.ERROR_REASON_INVALID_DEVICE_CODE
+        with self._guessing(call.caller.network, wrong) if code else nullcontext():
+            player, tokens, is_new = await self.auth.sign_in(request.device_secret, request.name, code)
+        if request.name and not is_new:
+            await self.seated.rename(player)
         self.metrics.sign_ins.labels("true" if is_new else "false").inc()
-        shown = pb.Player(player_id=player.player_id, name=player.name)
-        return pb.SignInResponse(player=shown, tokens=codec.encode_tokens(tokens))
+        return pb.SignInResponse(player=codec.encode_player(player), tokens=codec.encode_tokens(tokens))
 
     async def RefreshToken(self, request: pb.RefreshTokenRequest, call: Call) -> pb.RefreshTokenResponse:
-        return pb.RefreshTokenResponse(tokens=codec.encode_tokens(await self.auth.refresh(request.refresh_token)))
+        player, tokens = await self.auth.refresh(request.refresh_token)
+        return pb.RefreshTokenResponse(player=codec.encode_player(player), tokens=codec.encode_tokens(tokens))
+
+    async def SignOut(self, request: pb.SignOutRequest, call: Call) -> pb.SignOutResponse:
+        await self.auth.sign_out(request.refresh_token, all_devices=request.all_devices)
+        return pb.SignOutResponse()
+
+    async def GetPlayer(self, request: pb.GetPlayerRequest, call: Call) -> pb.GetPlayerResponse:
+        player_id = decode_player_id("player_id", request.player_id, call.caller.id)
+        if player_id == call.caller.id:
+            return pb.GetPlayerResponse(player=await self._own(await self.auth.player(player_id)))
+        return pb.GetPlayerResponse(player=codec.encode_player(await self.auth.find(player_id)))
+
+    async def UpdatePlayer(self, request: pb.UpdatePlayerRequest, call: Call) -> pb.UpdatePlayerResponse:
+        player = await self.auth.rename(call.caller.id, request.name)
+        call.admission.owe(await self.seated.rename(player) * RENAMED_SEAT_COST)
+        return pb.UpdatePlayerResponse(player=await self._own(player))
+
+    async def DeletePlayer(self, request: pb.DeletePlayerRequest, call: Call) -> pb.DeletePlayerResponse:
+        await self.deletions.delete(call.caller.id)
+        return pb.DeletePlayerResponse()
+
+    async def CreateDeviceCode(self, request: pb.CreateDeviceCodeRequest, call: Call) -> pb.CreateDeviceCodeResponse:
+        code = await self.auth.create_device_code(call.caller.id)
+        return pb.CreateDeviceCodeResponse(device_code=code, lifetime=Duration(seconds=DEVICE_CODE_SECONDS))
+
+    async def _own(self, player: Player) -> pb.Player:
+        """Return the message of a player for themselves."""
+        return codec.encode_player(player, await self.auth.devices.count(player.player_id))
 
     async def ListGames(self, request: pb.ListGamesRequest, call: Call) -> pb.ListGamesResponse:
         games = await self.games.list_games(request.seat_count)
         return pb.ListGamesResponse(games=map(codec.encode_game, games))
 
     async def CreateTable(self, request: pb.CreateTableRequest, call: Call) -> pb.CreateTableResponse:
-        host, spec = _player(call), codec.decode_table_spec(request, self.time_control)
+        spec = codec.decode_table_spec(request, self.time_control)
+        host = await self.auth.player(call.caller.id)
         table = await self.tables.create(host, spec, call.caller.network)
         return pb.CreateTableResponse(table=codec.encode_table(table, host.player_id))
 
@@ -124,26 +162,31 @@ class LobbyServicer:
                     call.admission.owe(TABLES_PAGE_COST)
 
     async def JoinTable(self, request: pb.JoinTableRequest, call: Call) -> pb.JoinTableResponse:
-        player = _player(call)
+        player = await self.auth.player(call.caller.id)
         match request.WhichOneof("target"):
             case "table_id":
                 table_id = decode_id("table_id", request.table_id)
                 table = await self.tables.join(player, table_id, call.caller.network)
             case "invite_code":
-                table = await self._join_by_invite_code(call, decode_id("invite_code", request.invite_code))
+                code = decode_id("invite_code", request.invite_code)
+                with self._guessing(call.caller.network or call.caller.id, errors_pb2.ERROR_REASON_UNKNOWN_TABLE):
+                    table = await self.tables.join_by_invite_code(player, code, call.caller.network)
             case _:
                 raise invalid_field("target", "invalid target: expected table_id or invite_code")
         return pb.JoinTableResponse(table=codec.encode_table(table, player.player_id))
 
-    async def _join_by_invite_code(self, call: Call, invite_code: str) -> Table:
-        """Join by invite code, of which a wrong one takes units, and a right one needs them too: codes are guessed."""
-        key = call.caller.network or call.caller.id
+    @contextmanager
+    def _guessing(self, key: str, wrong: errors_pb2.ErrorReason.ValueType) -> Iterator[None]:
+        """Let a call with a code, which may be guessed, take units if it is wrong; a right code needs them too.
+
+        `wrong` is the reason of the refusal then. Devices of unknown networks have one bucket together.
+        """
         self.sign_ins.pay(key, WRONG_CODE_COST)
         is_wrong = False
         try:
-            return await self.tables.join_by_invite_code(_player(call), invite_code, call.caller.network)
-        except NotFound:
-            is_wrong = True
+            yield
+        except ServiceError as error:
+            is_wrong = error.reason == wrong
             raise
         finally:
             if not is_wrong:
@@ -172,18 +215,20 @@ class LobbyServicer:
         return pb.ClearSeatResponse(table=codec.encode_table(table, viewer))
 
     async def Rematch(self, request: pb.RematchRequest, call: Call) -> pb.RematchResponse:
-        player, table_id = _player(call), decode_id("table_id", request.table_id)
+        table_id = decode_id("table_id", request.table_id)
+        player = await self.auth.player(call.caller.id)
         table, is_new = await self.tables.rematch(player, table_id, call.caller.network)
         if is_new:
             call.admission.owe(CREATE_TABLE_COST - REMATCH_COST)
         return pb.RematchResponse(table=codec.encode_table(table, player.player_id))
 
     async def FindMatch(self, request: pb.FindMatchRequest, call: Call) -> AsyncIterator[pb.FindMatchResponse]:
-        player, seed = _player(call), codec.decode_client_seed(request.client_seed)
+        seed = codec.decode_client_seed(request.client_seed)
         request_id = codec.decode_optional_id("request_id", request.request_id)
         preset = codec.decode_optional_id("preset", request.preset)
         criteria = MatchCriteria(decode_id("game", request.game), request.seat_count, preset)
         bots_after = codec.decode_bots_after(request)
+        player = await self.auth.player(call.caller.id)
         stream = self.matchmaker.find_match(player, criteria, seed, request_id, call.caller.network, bots_after)
         heard = with_heartbeats(stream, None, lambda progress: progress, _sender(call))
         async with aclosing(self._until_expiry(heard, call.caller)) as until_expiry:
@@ -212,7 +257,3 @@ class LobbyServicer:
 def _sender(call: Call) -> Callable[[], Awaitable[None]]:
     """Return what sends the headers of a call's response."""
     return lambda: call.context.send_initial_metadata(())
-
-
-def _player(call: Call) -> Player:
-    return Player(call.caller.id, call.caller.name)

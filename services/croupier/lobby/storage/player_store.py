@@ -1,12 +1,12 @@
 """The store of players and their sign-ins."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import Connection, bindparam, delete, exists, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.accounts.players import Player
-from croupier.lobby.storage.schema import PLAYERS, SEATS, SIGN_INS, TICKETS
+from croupier.lobby.storage.schema import DEVICE_CODES, DEVICES, PLAYERS, SEATS, SIGN_INS, TICKETS
 from croupier.lobby.storage.store import Store, acquire_advisory_locks, select_unlocked
 
 MAX_DELETED = 500
@@ -15,7 +15,10 @@ MAX_SIGN_INS = 10
 
 
 class PlayerStore:
-    """Players by the hash of their device's secret, and the hashes of valid refresh tokens."""
+    """Players by the hashes of their devices' secrets, and the hashes of valid refresh tokens.
+
+    A transaction that changes what belongs to a player locks their row first.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -24,6 +27,12 @@ class PlayerStore:
         """Record that a player was seen, and return them, or None."""
         seen = {"seen_player": player_id, "seen_milliseconds": now}
         row = await self._store.write(lambda connection: connection.execute(_SEEN_PLAYER, seen).one_or_none())
+        return Player(row.player_id, row.name) if row else None
+
+    async def get(self, player_id: str) -> Player | None:
+        """Return a player, or None."""
+        wanted = {"player_id": player_id}
+        row = await self._store.read(lambda connection: connection.execute(_BY_ID, wanted).one_or_none())
         return Player(row.player_id, row.name) if row else None
 
     async def get_by_device(self, device_hash: str) -> Player | None:
@@ -37,33 +46,51 @@ class PlayerStore:
         row = {
             "player_id": player.player_id,
             "name": player.name,
-            "device_hash": device_hash,
             "created_milliseconds": now,
             "seen_milliseconds": now,
         }
+
+        def insert_player(connection: Connection) -> None:
+            connection.execute(insert(PLAYERS), row)
+            connection.execute(insert(DEVICES), {"device_hash": device_hash, "player_id": player.player_id})
+
         try:
-            await self._store.write(lambda connection: connection.execute(insert(PLAYERS), row))
+            await self._store.write(insert_player)
         except IntegrityError:
             return False
         return True
 
-    async def rename(self, player: Player) -> None:
-        """Store a player's name."""
-        statement = update(PLAYERS).where(PLAYERS.c.player_id == player.player_id).values(name=player.name)
-        await self._store.write(lambda connection: connection.execute(statement))
+    async def rename(self, player: Player) -> bool:
+        """Store a player's name, also for a ticket that waits; returns False if the player is gone."""
+        renamed = update(PLAYERS).where(PLAYERS.c.player_id == player.player_id)
+        ticket = update(TICKETS).where(TICKETS.c.player_id == player.player_id, TICKETS.c.table_id.is_(None))
 
-    async def add_sign_in(self, family: str, player_id: str, token_hash: str, expires: int, now: int) -> bool:
-        """Store a new sign-in; the player's oldest ends if there are too many. Returns False if the player is gone."""
+        def rename(connection: Connection) -> bool:
+            is_known = connection.execute(renamed.values(name=player.name)).rowcount > 0
+            connection.execute(ticket.values(name=player.name))
+            return is_known
+
+        return await self._store.write(rename)
+
+    async def add_sign_in(
+        self, family: str, player_id: str, token_hash: str, expires: int, device_hash: str, now: int
+    ) -> bool:
+        """Store a new sign-in by a device; the player's oldest ends if there are too many.
+
+        Returns False if the player is gone, or the device is not theirs any more.
+        """
         row = {
             "family": family,
             "player_id": player_id,
             "token_hash": token_hash,
             "expires_milliseconds": expires,
+            "device_hash": device_hash,
         }
+        seen = {"seen_player": player_id, "of_device": device_hash, "seen_milliseconds": now}
 
         def add(connection: Connection) -> bool:
             acquire_advisory_locks(connection, ("sign in", player_id))
-            if connection.execute(_SEEN, {"seen_player": player_id, "seen_milliseconds": now}).rowcount == 0:
+            if connection.execute(_SEEN_BY_DEVICE, seen).rowcount == 0:
                 return False
             connection.execute(_DELETE_OLDEST_SIGN_INS, {"of_player": player_id})
             connection.execute(insert(SIGN_INS), row)
@@ -90,10 +117,38 @@ class PlayerStore:
         def rotate(connection: Connection) -> str | None:
             player_id = connection.execute(rotated).scalar_one_or_none()
             if player_id is None:
-                connection.execute(delete(SIGN_INS).where(SIGN_INS.c.family == family))
+                _end_sign_in(connection, family)
             return player_id
 
         return await self._store.write(rotate)
+
+    async def sign_out(self, family: str) -> None:
+        """End a sign-in, if there is one."""
+        await self._store.write(_end_sign_in, family)
+
+    async def sign_out_all(self, family: str, used_hash: str, now: int) -> bool:
+        """End all sign-ins of the player of one, whose valid refresh token is given, and remove their other devices.
+
+        Returns False if the sign-in has expired or has another token, and then ends it alone, as `rotate_token` does.
+        """
+        valid = select(SIGN_INS.c.player_id, SIGN_INS.c.device_hash).where(
+            SIGN_INS.c.family == family, SIGN_INS.c.token_hash == used_hash, SIGN_INS.c.expires_milliseconds > now
+        )
+        found = await self._store.read(lambda connection: connection.execute(valid).one_or_none())
+
+        def sign_out(connection: Connection) -> bool:
+            lock_player(connection, found.player_id if found else "")
+            row = connection.execute(valid).one_or_none()
+            if row is None:
+                _end_sign_in(connection, family)
+                return False
+            others = DEVICES.c.device_hash.is_distinct_from(row.device_hash)
+            connection.execute(delete(DEVICE_CODES).where(DEVICE_CODES.c.player_id == row.player_id))
+            connection.execute(delete(DEVICES).where(DEVICES.c.player_id == row.player_id, others))
+            connection.execute(delete(SIGN_INS).where(SIGN_INS.c.player_id == row.player_id))
+            return True
+
+        return await self._store.write(sign_out)
 
     async def mark_played(self, player_ids: Collection[str], now: int) -> None:
         """Record that players have acted in a game; they are kept."""
@@ -109,30 +164,54 @@ class PlayerStore:
         Their sign-ins are deleted too. Returns the number of guests, at most MAX_DELETED.
         """
         is_unplayed = PLAYERS.c.played_milliseconds.is_(None) & (PLAYERS.c.seen_milliseconds < seen_before)
-        # A lobby of an earlier version that still runs records no times but this one.
-        is_old = PLAYERS.c.created_milliseconds < seen_before
         waits = or_(*(exists().where(of.c.player_id == PLAYERS.c.player_id) for of in (TICKETS, SEATS)))
-        unlocked = select_unlocked(PLAYERS.c.player_id, is_unplayed, is_old, ~waits).limit(MAX_DELETED)
+        unlocked = select_unlocked(PLAYERS.c.player_id, is_unplayed, ~waits).limit(MAX_DELETED)
 
         def delete_them(connection: Connection) -> int:
             player_ids = connection.scalars(unlocked).all()
-            connection.execute(delete(SIGN_INS).where(SIGN_INS.c.player_id.in_(player_ids)))
-            connection.execute(delete(PLAYERS).where(PLAYERS.c.player_id.in_(player_ids)))
+            delete_players(connection, player_ids)
             return len(player_ids)
 
         return await self._store.write(delete_them)
 
     async def delete_expired(self, now: int) -> None:
-        """Delete expired sign-ins."""
-        keys = select_unlocked(SIGN_INS.c.family, SIGN_INS.c.expires_milliseconds <= now)
-        expired = delete(SIGN_INS).where(SIGN_INS.c.family.in_(keys))
-        await self._store.write(lambda connection: connection.execute(expired))
+        """Delete expired sign-ins and device codes."""
+
+        def delete_them(connection: Connection) -> None:
+            for table, key in ((SIGN_INS, SIGN_INS.c.family), (DEVICE_CODES, DEVICE_CODES.c.player_id)):
+                keys = select_unlocked(key, table.c.expires_milliseconds <= now)
+                connection.execute(delete(table).where(key.in_(keys)))
+
+        await self._store.write(delete_them)
+
+
+def lock_player(connection: Connection, player_id: str) -> bool:
+    """Lock a player's sign-ins, devices and code in a transaction that has no other lock; returns False if they are
+    gone."""
+    acquire_advisory_locks(connection, ("sign in", player_id))
+    locked = select(PLAYERS.c.player_id).where(PLAYERS.c.player_id == player_id).with_for_update()
+    return connection.execute(locked).one_or_none() is not None
+
+
+def delete_players(connection: Connection, player_ids: Sequence[str]) -> None:
+    """Delete players whose rows the transaction has locked, with their codes, devices and sign-ins."""
+    for table in (DEVICE_CODES, DEVICES, SIGN_INS, PLAYERS):
+        connection.execute(delete(table).where(table.c.player_id.in_(player_ids)))
+
+
+def _end_sign_in(connection: Connection, family: str) -> None:
+    connection.execute(delete(SIGN_INS).where(SIGN_INS.c.family == family))
 
 
 # The statements have their values as parameters: building one takes longer than its execution.
-_BY_DEVICE = select(PLAYERS.c.player_id, PLAYERS.c.name).where(PLAYERS.c.device_hash == bindparam("device_hash"))
+_PLAYER = select(PLAYERS.c.player_id, PLAYERS.c.name)
+_BY_ID = _PLAYER.where(PLAYERS.c.player_id == bindparam("player_id"))
+_BY_DEVICE = _PLAYER.join_from(PLAYERS, DEVICES).where(DEVICES.c.device_hash == bindparam("device_hash"))
 _SEEN = update(PLAYERS).where(PLAYERS.c.player_id == bindparam("seen_player"))
 _SEEN_PLAYER = _SEEN.returning(PLAYERS.c.player_id, PLAYERS.c.name)
+_SEEN_BY_DEVICE = _SEEN.where(
+    exists().where(DEVICES.c.player_id == PLAYERS.c.player_id, DEVICES.c.device_hash == bindparam("of_device"))
+)
 _OF_PLAYER = SIGN_INS.c.player_id == bindparam("of_player")
 _NEWEST_SIGN_INS = (
     select(SIGN_INS.c.family)

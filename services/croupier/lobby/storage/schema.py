@@ -10,7 +10,6 @@ PLAYERS = sa.Table(
     "lobby_players",
     METADATA,
     sa.Column("player_id", sa.String(32), primary_key=True),
-    sa.Column("device_hash", sa.String(64), nullable=False, unique=True),
     sa.Column("name", sa.String(128), nullable=False),
     sa.Column("created_milliseconds", sa.BigInteger, nullable=False),
     sa.Column("seen_milliseconds", sa.BigInteger, nullable=False, server_default="0"),
@@ -18,7 +17,38 @@ PLAYERS = sa.Table(
     sa.Index("lobby_players_unplayed", "seen_milliseconds", sqlite_where=_UNPLAYED, postgresql_where=_UNPLAYED),
 )
 
-# One row for each signed-in device, with the hash of its current refresh token.
+# The devices whose secrets sign a player in, by the hashes of the secrets.
+DEVICES = sa.Table(
+    "lobby_devices",
+    METADATA,
+    sa.Column("device_hash", sa.String(64), primary_key=True),
+    sa.Column("player_id", sa.String(32), sa.ForeignKey("lobby_players.player_id"), nullable=False),
+    sa.Index("lobby_devices_by_player", "player_id"),
+)
+
+# The newest code of each player for another device. A used one is kept, since the answer may be lost.
+DEVICE_CODES = sa.Table(
+    "lobby_device_codes",
+    METADATA,
+    sa.Column("player_id", sa.String(32), sa.ForeignKey("lobby_players.player_id"), primary_key=True),
+    sa.Column("code_hash", sa.String(64), nullable=False, unique=True),
+    sa.Column("expires_milliseconds", sa.BigInteger, nullable=False),
+    sa.Column("is_used", sa.Boolean, nullable=False),
+    sa.Index("lobby_device_codes_by_expiry", "expires_milliseconds"),
+)
+
+# Deleted players, until their names and seats are gone everywhere and their access tokens have expired.
+DELETIONS = sa.Table(
+    "lobby_deletions",
+    METADATA,
+    sa.Column("player_id", sa.String(32), primary_key=True),
+    sa.Column("deleted_milliseconds", sa.BigInteger, nullable=False),
+    # When the names and seats are to be removed, for the first time or again.
+    sa.Column("due_milliseconds", sa.BigInteger, nullable=False),
+    sa.Index("lobby_deletions_by_time", "due_milliseconds"),
+)
+
+# One row for each sign-in, with the hash of its current refresh token, and the device whose secret it was made by.
 SIGN_INS = sa.Table(
     "lobby_sign_ins",
     METADATA,
@@ -26,6 +56,7 @@ SIGN_INS = sa.Table(
     sa.Column("player_id", sa.String(32), sa.ForeignKey("lobby_players.player_id"), nullable=False),
     sa.Column("token_hash", sa.String(64), nullable=False),
     sa.Column("expires_milliseconds", sa.BigInteger, nullable=False),
+    sa.Column("device_hash", sa.String(64)),
     sa.Index("lobby_sign_ins_by_player", "player_id", "expires_milliseconds"),
     sa.Index("lobby_sign_ins_by_expiry", "expires_milliseconds"),
 )

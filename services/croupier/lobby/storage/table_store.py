@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
 
@@ -10,10 +10,20 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.storage.presence_store import record_seen
-from croupier.lobby.storage.schema import TABLES
+from croupier.lobby.storage.schema import SEATS, TABLES
 from croupier.lobby.storage.seat_store import TableLimits, add_seats, check_limits, free_seats
 from croupier.lobby.storage.store import Store, acquire_advisory_locks, select_unlocked
-from croupier.lobby.tables.forming_table import FREE_SEAT, RUNNING, Seat, Table, TableState, TimeControl, players_of
+from croupier.lobby.tables.forming_table import (
+    ENDED,
+    FREE_SEAT,
+    RUNNING,
+    Seat,
+    Table,
+    TableState,
+    TimeControl,
+    players_of,
+    without_player,
+)
 from croupier.lobby.tables.table_changes import seats_due_at
 from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
@@ -154,6 +164,24 @@ class TableStore:
     async def list_by_ids(self, table_ids: Collection[str]) -> list[Table]:
         """Return those of some tables that exist."""
         return await self._many(sa.select(TABLES).where(TABLES.c.table_id.in_(table_ids)))
+
+    async def list_of_player(self, player_id: str) -> list[Table]:
+        """Return the tables that have not ended at which a player has a seat."""
+        seated = sa.select(SEATS.c.table_id).where(SEATS.c.player_id == player_id)
+        return await self._many(sa.select(TABLES).where(TABLES.c.table_id.in_(seated)))
+
+    async def remove_name(self, table_ids: Collection[str], player_id: str) -> None:
+        """Remove the name of a deleted player from tables that have ended, which nobody follows."""
+        query = sa.select(TABLES).where(TABLES.c.table_id.in_(table_ids), TABLES.c.state.in_(ENDED))
+        query = query.order_by(TABLES.c.table_id).with_for_update()
+
+        def remove(connection: sa.Connection) -> None:
+            for before in map(from_row, connection.execute(query).all()):
+                table = replace(without_player(before, player_id), version=before.version + 1)
+                row = {"id_before": table.table_id, "version_before": before.version, **to_row(table)}
+                connection.execute(_UPDATE, row)
+
+        await self._store.write(remove)
 
     async def list_updated_since(self, milliseconds: int, limit: int) -> list[Table]:
         """Return tables that were updated at or after a time, in the order of their updates."""

@@ -103,6 +103,12 @@ class EnginePort(Protocol):
     async def discard_tables(self, table_ids: Sequence[str]) -> None:
         """Delete those of at most 500 tables that are prepared and not open; idempotent."""
 
+    async def forget_player(self, player_id: str, playing: Sequence[str], after: str) -> Sequence[str]:
+        """Remove the name of a deleted player from the ledger, also at tables whose games have not ended; idempotent.
+
+        Returns the next tables after one with a result of the player, in the order of their ids; none after the last.
+        """
+
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, TableStatus]:
         """Return the status of each of at most 500 tables that the engine knows."""
 

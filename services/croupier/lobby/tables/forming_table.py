@@ -228,6 +228,28 @@ def clear_seat(table: Table, player_id: str, number: int, invite_code: str) -> T
     return replace(freed, access=access, invite_code=invite_code if table.invite_code else "")
 
 
+def renamed(table: Table, player: Player) -> Table:
+    """Give a player's seat at a forming table their name, with a number after it if another seat's looks the same."""
+    number = table.seat_of(player.player_id)
+    if number is None or table.state is not TableState.FORMING:
+        return table
+    others = (*table.seats[:number], FREE_SEAT, *table.seats[number + 1 :])
+    return _with_seat(table, number, replace(table.seats[number], name=seat_of_player(others, player).name))
+
+
+def without_player(table: Table, player_id: str) -> Table:
+    """Remove a deleted player: their seat at a forming table, their name at any other.
+
+    A table that is being opened stays as it is, because the engine may have it already, with these seats.
+    """
+    number = table.seat_of(player_id)
+    if number is None or table.state is TableState.OPENING:
+        return table
+    if table.state is TableState.FORMING:
+        return leave(table, player_id)
+    return _with_seat(table, number, replace(table.seats[number], name=""))
+
+
 def with_presence(table: Table, seen: Mapping[str, int], since: int) -> Table:
     """Mark the players of a forming table who were not seen since a time; `seen` has a time for each player.
 

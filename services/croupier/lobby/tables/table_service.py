@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
-from croupier.lobby.accounts.players import Player, new_id
+from croupier.lobby.accounts.players import Player, new_code, new_id
 from croupier.lobby.feed.subscriptions import TableFeed
 from croupier.lobby.storage.presence_store import Seen
 from croupier.lobby.storage.table_store import InviteCodeTaken, TableChanged, TableStore
@@ -25,8 +25,6 @@ from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.table_access import TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
 
-CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
-"""Without 0, O, 1 and I, which people mistake for each other."""
 CODE_LENGTH = 8
 CODE_ATTEMPTS = 5
 FORMING = (TableState.FORMING, TableState.OPENING)
@@ -300,7 +298,7 @@ class TableService:
             return await self.store.list_public(game, FORMING, before, PAGE_SIZE)
 
     def _invite_code(self) -> str:
-        return "".join(self.source.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
+        return new_code(self.source, CODE_LENGTH)
 
 
 def _shown(table: Table, viewer_id: str) -> Table:

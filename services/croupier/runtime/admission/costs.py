@@ -11,8 +11,15 @@ _BY_SERVICE: Mapping[str, Mapping[str, int]] = {
     "LobbyService": {
         # Signing in has a budget of its own, since a network may bring all its players at once.
         "SignIn": 0,
-        # It writes, and has no budget of a player.
+        # They write, and have no budget of a player.
         "RefreshToken": 3,
+        "SignOut": 3,
+        "GetPlayer": 1,
+        # It changes tables too: see RENAMED_SEAT_COST.
+        "UpdatePlayer": 4,
+        # Several services remove the name.
+        "DeletePlayer": 20,
+        "CreateDeviceCode": 4,
         "ListGames": 1,
         # It leaves rows in lobby and engine.
         "CreateTable": CREATE_TABLE_COST,
@@ -54,6 +61,8 @@ MESSAGE_COST = 1
 UNKNOWN_METHOD_COST = 1
 LOOKUP_COST = 2
 """The surcharge of a table that is not in memory: its row has to be read."""
+RENAMED_SEAT_COST = 4
+"""The surcharge of each forming table at which a new name of the player has to be shown."""
 TABLES_PAGE_COST = 10
 """The surcharge of each page but the first of the tables with which a stream of a lobby begins."""
 HIDDEN_PAGE_COST = 5

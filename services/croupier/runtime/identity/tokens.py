@@ -40,10 +40,10 @@ Clock = Callable[[], int]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A caller: a player's id and name, or a service's name as id with an empty `name`; an anonymous one has no id.
+    """A caller: a player's id, or a service's name as id; an anonymous one has no id.
 
-    `network` is empty if the gateway did not report it. `expires_at` is the end of the token in milliseconds since 1970
-    UTC, None without token.
+    `name` is the purpose of a link, and empty otherwise. `network` is empty if the gateway did not report it.
+    `expires_at` is the end of the token in milliseconds since 1970 UTC, None without token.
     """
 
     id: str
