@@ -14,6 +14,7 @@ from sqlalchemy import insert
 
 from benchmarks.measurement import Row
 from croupier.engine.cluster.notifier import PostgresNotifier
+from croupier.engine.core.fold import Turn
 from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.schema import TABLES
 from croupier.engine.storage.writer import Append
@@ -77,7 +78,7 @@ class WriterInstance:
             while now < until:
                 sequence += 1
                 rows = [(table_id, sequence, sequence, sequence, BODY) for table_id in self.tables]
-                await self._writer.write([Append(row[0], [row], sequence, sequence, None) for row in rows])
+                await self._writer.write([Append(row[0], [row], sequence, sequence, Turn(), None) for row in rows])
                 self._notifier.logs_extended(dict.fromkeys(self.tables, sequence))
                 began, now = now, time.perf_counter()
                 self.seconds.append(now - began)

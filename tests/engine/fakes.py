@@ -21,13 +21,14 @@ from croupier.engine.cluster.liveness import RECONNECT_MILLISECONDS, EngineLiven
 from croupier.engine.cluster.notifier import NullNotifier
 from croupier.engine.core.compensation import Outage
 from croupier.engine.core.decide import TableLimits
+from croupier.engine.core.fold import Turn
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.history import PackedLog
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, UnreadableLog, decode_entry, encode_body, row_of
 from croupier.engine.core.reports import Report, ResultReport
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, TableStore
+from croupier.engine.storage.port import NO_TURN, SequenceTaken, StoredTable, TableChange, TableStatus, TableStore
 from croupier.engine.tables.entry_rate import EntryLimit
 from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.presence import Announce
@@ -91,6 +92,7 @@ class MemoryTable:
     network: str = ""
     entries: list[Entry] = field(default_factory=list)
     due_at: int = 0
+    turn: Turn = NO_TURN
     finished_at: int = 0
     archive_at: int = 0
     reports_due: int = 0
@@ -117,13 +119,15 @@ class MemoryTableStore:
 
     version = None
 
-    async def append(self, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
+    async def append(
+        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn = NO_TURN
+    ) -> None:
         outcome = self.outcomes.popleft() if self.outcomes else AppendOutcome.STORES
-        committing = asyncio.ensure_future(self._commit(table_id, entries, change, outcome))
+        committing = asyncio.ensure_future(self._commit(table_id, entries, change, turn, outcome))
         await asyncio.shield(committing)
 
     async def _commit(
-        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, outcome: AppendOutcome
+        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn, outcome: AppendOutcome
     ) -> None:
         async with self._order:
             if not self.gate.is_set():
@@ -135,7 +139,7 @@ class MemoryTableStore:
             if entries[0].sequence != len(kept.entries) + 1:
                 raise SequenceTaken
             kept.entries += [_through_json(table_id, entry) for entry in entries]
-            kept.due_at = entries[-1].deadline
+            kept.due_at, kept.turn = entries[-1].deadline, turn
             if change:
                 kept.reports_due, kept.status = change.reports_due, "finished" if change.finished else "open"
                 kept.finished_at = entries[-1].at
@@ -145,12 +149,12 @@ class MemoryTableStore:
     async def prepare(self, config: TableConfig, at: int, network: str = "") -> TableConfig:
         return self.tables.setdefault(config.table_id, MemoryTable(config, network=network)).config
 
-    async def open(self, config: TableConfig, entries: Sequence[Entry]) -> bool:
+    async def open(self, config: TableConfig, entries: Sequence[Entry], turn: Turn = NO_TURN) -> bool:
         kept = self.tables.setdefault(config.table_id, MemoryTable(config))
         if kept.status != "prepared":
             return False
         kept.config, kept.status, kept.entries = config, "open", list(entries)
-        kept.due_at = entries[-1].deadline
+        kept.due_at, kept.turn = entries[-1].deadline, turn
         return True
 
     async def find(self, table_id: str) -> StoredTable | None:
@@ -209,8 +213,12 @@ class MemoryTableStore:
         over = [table_id for table_id in table_ids if self.tables[table_id].status == "finished"]
         return {table_id: [one.player_id for one in self.tables[table_id].config.seats] for table_id in over}
 
-    async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
-        return {table_id: self.tables[table_id].status for table_id in table_ids if table_id in self.tables}
+    async def statuses(self, table_ids: Sequence[str]) -> dict[str, TableStatus]:
+        found = {table_id: self.tables[table_id] for table_id in table_ids if table_id in self.tables}
+        return {
+            table_id: TableStatus(kept.status, kept.due_at, kept.turn if kept.status == "open" else None)
+            for table_id, kept in found.items()
+        }
 
     async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
         self._read()

@@ -112,7 +112,7 @@ def dealt(config: TableConfig) -> TableState:
 async def open_table(engine: EngineHarness, config: TableConfig) -> Table:
     """Return an open table on an engine's store."""
     first = advance(config, new_table(config), engine.clock(), None)
-    await engine.store.open(config, [transition.entry for transition in first])
+    await engine.store.open(config, [transition.entry for transition in first], first[-1].after.turn)
     table = await reload_table(engine, config.table_id)
     table.is_last_writer = True
     table.schedule_turn()

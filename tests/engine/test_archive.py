@@ -9,7 +9,7 @@ from sqlalchemy import func, select, update
 from croupier.engine.cluster.housekeeping import ARCHIVE_RETRY_MILLISECONDS, RetentionPolicy, packed_log
 from croupier.engine.core.log import ActedBy
 from croupier.engine.core.log_codec import decode_entry
-from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, log_rows
+from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, TableStatus, log_rows
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.runtime.database.database import Database
@@ -84,7 +84,7 @@ async def test_only_old_tables_without_due_reports_are_archived(store: SqlTableS
         assert await store.reports_done("unreported") == 2
     assert await archive_finished(store, ENDED + 1) == 1
     statuses = {"t0": "finished", "unreported": "finished", "open": "open", "prepared": "prepared"}
-    assert await store.statuses(list(statuses)) == statuses
+    assert {name: found.status for name, found in (await store.statuses(list(statuses))).items()} == statuses
     assert await store.delete_archived(ENDED, 10) == 0
     assert [await store.delete_archived(ENDED + 1, 4) for _ in range(3)] == [4, 2, 0]
     assert await rows(database) == [2, 1, 1, 0]
@@ -104,7 +104,8 @@ async def test_tables_that_were_never_opened_are_deleted_by_age_or_by_id(
     assert await store.delete_prepared(START, 2) == 0
     assert await rows(database) == [5, 3, 1, 0]
     assert [await store.delete_prepared(START + 1, 2) for _ in range(3)] == [2, 1, 0]
-    assert await store.statuses([*prepared, *named]) == {"open": "open", "over": "finished"}
+    found = await store.statuses([*prepared, *named])
+    assert {name: one.status for name, one in found.items()} == {"open": "open", "over": "finished"}
     assert await rows(database) == [2, 3, 1, 0]
 
 
@@ -184,7 +185,7 @@ async def test_a_table_that_cannot_be_archived_keeps_no_other_one_from_it(
     def counts() -> list[float]:
         return [engine.count(f"croupier_{name}_total") for name in ("tables_archived", "archive_failures")]
 
-    assert await store.statuses(["t0", "bad", "t2"]) == dict.fromkeys(("t0", "bad", "t2"), "finished")
+    assert await store.statuses(["t0", "bad", "t2"]) == dict.fromkeys(("t0", "bad", "t2"), TableStatus("finished"))
     assert await rows(database) == [1, 2, 0, 2]
     assert counts() == [2, 1]
     assert [fields["table_id"] for level, _, fields in engine.logger.lines if level == "error"] == ["bad"]

@@ -5,7 +5,9 @@ from random import Random
 import pytest
 
 from croupier.engine.core.decide import MAX_ASKED
+from croupier.engine.core.fold import Turn
 from croupier.engine.core.log import AwaySet
+from croupier.engine.storage.port import TableStatus
 from croupier.games.interface import SeatActed
 from croupier.runtime.errors import LimitReached
 from croupier_api.v1 import engine_pb2
@@ -40,6 +42,22 @@ async def left_before_turn(recorded: RecordedTable) -> int:
         await recorded.act()
     await recorded.updates()
     return seat
+
+
+async def test_the_turn_of_the_streams_is_stored_with_each_entry(engine: EngineHarness, three: RecordedTable) -> None:
+    table_id, deadline = three.table.config.table_id, three.table.state.deadline
+    stored = (await engine.store.statuses([table_id]))[table_id]
+    assert stored == TableStatus("open", deadline, Turn(1 << three.seat))
+    left = (three.seat + 1) % 3
+    for is_away in (True, False):
+        entry = await set_away(three, left, f"{is_away}", is_away=is_away)
+        stored = (await engine.store.statuses([table_id]))[table_id]
+        assert stored.turn == Turn(1 << three.seat, is_away << left)
+        await three.act()
+        (*_, entry) = await three.updates()
+        stored = (await engine.store.statuses([table_id]))[table_id]
+        away = sum(1 << seat for seat in entry.clock.away_seats)
+        assert stored == TableStatus("open", entry.clock.deadline_unix_ms, Turn(1 << three.seat, away))
 
 
 async def test_the_engine_acts_at_once_for_a_seat_that_left_in_its_turn_and_later_with_the_bot_delay(

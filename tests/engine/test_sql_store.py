@@ -10,10 +10,11 @@ import pytest
 from sqlalchemy import insert
 from sqlalchemy.exc import SQLAlchemyError
 
+from croupier.engine.core.fold import Turn
 from croupier.engine.core.log import Entry
 from croupier.engine.core.log_codec import UnreadableLog
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import SequenceTaken, TableChange
+from croupier.engine.storage.port import SequenceTaken, TableChange, TableStatus
 from croupier.engine.storage.schema import ENTRIES, METADATA
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.runtime.database.database import Database, open_database
@@ -49,6 +50,34 @@ async def test_a_table_is_opened_once(store: SqlTableStore) -> None:
     outcomes = await asyncio.gather(*(store.open(config, [entry(1)]) for _ in range(4)))
     assert sorted(outcomes) == [False, False, False, True]
     assert (await loaded(store)).entries == (entry(1),)
+
+
+async def test_the_turn_after_the_last_entry_is_stored_with_it_while_a_table_is_open(
+    store: SqlTableStore, database: Database
+) -> None:
+    turns = Turn(0b01, 0b10), Turn(0b10), Turn(0b11, 0b11)
+    for number, turn in enumerate(turns):
+        config = make_config(table_id=f"t{number}")
+        await store.prepare(config, START)
+        assert await store.statuses([config.table_id]) == {config.table_id: TableStatus("prepared")}
+        await store.open(config, [entry(1, deadline=START + 1)], turn)
+    assert await store.statuses(["t0", "t2"]) == {
+        "t0": TableStatus("open", START + 1, turns[0]),
+        "t2": TableStatus("open", START + 1, turns[2]),
+    }
+    appends = [
+        store.append("t0", [entry(2), entry(3, deadline=START + 3)], None, Turn(0b100)),
+        store.append("t1", [entry(2, deadline=START + 2)], TableChange(1, finished=False), Turn(0b1000, 0b100)),
+        store.append("t2", [entry(2)], TableChange(1, finished=True), Turn()),
+    ]
+    await asyncio.gather(*appends)
+    # As an engine of a version without turns has stored it.
+    await execute(database, "UPDATE deadlines SET to_act = NULL, away = NULL WHERE table_id = 't1'")
+    assert await store.statuses(["t0", "t1", "t2"]) == {
+        "t0": TableStatus("open", START + 3, Turn(0b100)),
+        "t1": TableStatus("open", START + 2),
+        "t2": TableStatus("finished"),
+    }
 
 
 async def outcomes_of(
@@ -91,7 +120,8 @@ async def test_a_lost_race_does_not_affect_others_of_its_commit(idle: SqlTableSt
     won, lost = type(None), SequenceTaken
     assert [type(outcome) for outcome in outcomes] == [won, lost, won, won, lost, lost]
     assert [len((await loaded(idle, f"t{number}")).entries) for number in range(4)] == [2, 1, 2, 3]
-    assert await idle.statuses(["t0", "t1", "t2", "nowhere"]) == {"t0": "open", "t1": "open", "t2": "finished"}
+    names = {name: found.status for name, found in (await idle.statuses(["t0", "t1", "t2", "nowhere"])).items()}
+    assert names == {"t0": "open", "t1": "open", "t2": "finished"}
     assert (await loaded(idle, "t3")).entries[1].request_id == "first"
     assert await idle.claim_unreported(LATER, LATER, 10) == ["t2"]
     assert await idle.open_counts() == {"thulla": 3}

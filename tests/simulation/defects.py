@@ -46,8 +46,8 @@ def acknowledge_before_commit() -> AbstractContextManager[Any]:
     """An append returns before it is stored."""
     original = SqlTableStore.append
 
-    async def append(store: SqlTableStore, table_id: str, entries: Sequence[Entry], change: Any) -> None:
-        asyncio.ensure_future(original(store, table_id, entries, change)).add_done_callback(
+    async def append(store: SqlTableStore, table_id: str, entries: Sequence[Entry], change: Any, turn: Any) -> None:
+        asyncio.ensure_future(original(store, table_id, entries, change, turn)).add_done_callback(
             lambda done: done.cancelled() or done.exception()
         )
 

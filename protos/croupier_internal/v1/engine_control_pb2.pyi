@@ -380,6 +380,7 @@ class TableStatus(_message.Message):
     TABLE_ID_FIELD_NUMBER: _builtins.int
     IS_FINISHED_FIELD_NUMBER: _builtins.int
     ACTED_PLAYER_IDS_FIELD_NUMBER: _builtins.int
+    TURN_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table."""
     is_finished: _builtins.bool
@@ -388,20 +389,57 @@ class TableStatus(_message.Message):
     def acted_player_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The players who have acted, once the game is over; all of its players once the table is archived."""
 
+    @_builtins.property
+    def turn(self) -> Global___Turn:
+        """Whose turn it is; unset before the game, when it is over, and if an engine of an earlier version stored all entries."""
+
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
         is_finished: _builtins.bool = ...,
         acted_player_ids: _abc.Iterable[_builtins.str] | None = ...,
+        turn: Global___Turn | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["turn", b"turn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["acted_player_ids", b"acted_player_ids", "is_finished", b"is_finished", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acted_player_ids", b"acted_player_ids", "is_finished", b"is_finished", "table_id", b"table_id", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TableStatus: _TypeAlias = TableStatus  # noqa: Y015
+
+@_typing.final
+class Turn(_message.Message):
+    """The turn of a table that is played."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TO_ACT_FIELD_NUMBER: _builtins.int
+    AWAY_FIELD_NUMBER: _builtins.int
+    DEADLINE_UNIX_MS_FIELD_NUMBER: _builtins.int
+    to_act: _builtins.int
+    """The seats that are to act: a bit of each, 1 for seat 0."""
+    away: _builtins.int
+    """The seats that are away, in the same way."""
+    deadline_unix_ms: _builtins.int
+    """The next time at which the engine acts for a seat, in milliseconds since 1970-01-01 UTC; 0 if no seat is to act. Of
+    a table that an engine takes over because that time has passed, up to some seconds later.
+    """
+    def __init__(
+        self,
+        *,
+        to_act: _builtins.int = ...,
+        away: _builtins.int = ...,
+        deadline_unix_ms: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["away", b"away", "deadline_unix_ms", b"deadline_unix_ms", "to_act", b"to_act"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Turn: _TypeAlias = Turn  # noqa: Y015
 
 @_typing.final
 class ForgetPlayerRequest(_message.Message):

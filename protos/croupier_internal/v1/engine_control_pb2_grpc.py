@@ -120,7 +120,7 @@ class EngineControlServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetTableStatuses(self, request, context):
-        """Returns whether tables are finished, and who has acted there.
+        """Returns whether tables are finished, who has acted there, and whose turn it is.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -48,7 +48,7 @@ class EngineControlServiceStub:
     ForgetPlayer: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.ForgetPlayerRequest, _engine_control_pb2.ForgetPlayerResponse]
     """Lets scoring remove the name of a deleted player, as RemovePlayerName of ScoringControlService says."""
     GetTableStatuses: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.GetTableStatusesRequest, _engine_control_pb2.GetTableStatusesResponse]
-    """Returns whether tables are finished, and who has acted there."""
+    """Returns whether tables are finished, who has acted there, and whose turn it is."""
 
 @_typing.type_check_only
 class EngineControlServiceAsyncStub(EngineControlServiceStub):
@@ -70,7 +70,7 @@ class EngineControlServiceAsyncStub(EngineControlServiceStub):
     ForgetPlayer: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.ForgetPlayerRequest, _engine_control_pb2.ForgetPlayerResponse]  # type: ignore[assignment]
     """Lets scoring remove the name of a deleted player, as RemovePlayerName of ScoringControlService says."""
     GetTableStatuses: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.GetTableStatusesRequest, _engine_control_pb2.GetTableStatusesResponse]  # type: ignore[assignment]
-    """Returns whether tables are finished, and who has acted there."""
+    """Returns whether tables are finished, who has acted there, and whose turn it is."""
 
 class EngineControlServiceServicer(metaclass=_abc_1.ABCMeta):
     """The engine, for the lobby only, on a port of its own. Every call needs the lobby's token."""
@@ -131,6 +131,6 @@ class EngineControlServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _engine_control_pb2.GetTableStatusesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_engine_control_pb2.GetTableStatusesResponse, _abc.Awaitable[_engine_control_pb2.GetTableStatusesResponse]]:
-        """Returns whether tables are finished, and who has acted there."""
+        """Returns whether tables are finished, who has acted there, and whose turn it is."""
 
 def add_EngineControlServiceServicer_to_server(servicer: EngineControlServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -16,7 +16,7 @@ from croupier.engine.api.table_codec import (
     encode_teams,
     encode_time_control,
 )
-from croupier.engine.storage.port import TableStore
+from croupier.engine.storage.port import TableStatus, TableStore
 from croupier.engine.tables.ended_tables import ended_tables
 from croupier.engine.tables.registry import Tables
 from croupier.games.registry import GAMES, rules_of
@@ -106,15 +106,20 @@ class EngineControlServicer:
         return pb.ForgetPlayerResponse(table_ids=table_ids)
 
     async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, call: Call) -> pb.GetTableStatusesResponse:
-        """Return whether tables are finished, and the players who have acted there."""
+        """Return whether tables are finished, the players who have acted there, and whose turn it is."""
         _only_the_lobby(call)
         statuses = await self.store.statuses(_decode_table_ids(request))
-        finished = [table_id for table_id, status in statuses.items() if status == "finished"]
+        finished = [table_id for table_id, status in statuses.items() if status.status == "finished"]
         acted = await self.store.acted_players(finished)
         return pb.GetTableStatusesResponse(
             statuses=[
-                pb.TableStatus(table_id=table_id, is_finished=table_id in acted, acted_player_ids=acted.get(table_id))
-                for table_id in statuses
+                pb.TableStatus(
+                    table_id=table_id,
+                    is_finished=table_id in acted,
+                    acted_player_ids=acted.get(table_id),
+                    turn=_encode_turn(status),
+                )
+                for table_id, status in statuses.items()
             ]
         )
 
@@ -123,6 +128,13 @@ def _decode_table_ids(request: pb.DiscardTablesRequest | pb.GetTableStatusesRequ
     if len(request.table_ids) > MAX_TABLE_IDS:
         raise invalid_field("table_ids", f"invalid number of table_ids: expected at most {MAX_TABLE_IDS}")
     return list(request.table_ids)
+
+
+def _encode_turn(status: TableStatus) -> pb.Turn | None:
+    if status.turn is None:
+        return None
+    to_act, away = status.turn
+    return pb.Turn(to_act=to_act, away=away, deadline_unix_ms=status.deadline)
 
 
 def _only_the_lobby(call: Call) -> None:

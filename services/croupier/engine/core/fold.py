@@ -59,6 +59,13 @@ class OpenProposal(NamedTuple):
     expires_at: int
 
 
+class Turn(NamedTuple):
+    """The seats that are to act, and those that are away: a bit of each, 1 for seat 0."""
+
+    to_act: int = 0
+    away: int = 0
+
+
 class TableState(NamedTuple):
     """A table after `sequence` entries, the last of them stored at `at` (milliseconds since 1970 UTC).
 
@@ -99,6 +106,12 @@ class TableState(NamedTuple):
     def deadline(self) -> int:
         """The time at which the engine acts for a seat, in milliseconds since 1970 UTC; 0 if no seat is to act."""
         return self.due.at if self.due else 0
+
+    @property
+    def turn(self) -> Turn:
+        """The seats that are to act, and those that are away."""
+        away = (1 << seat for seat, absence in enumerate(self.clock.absences) if absence)
+        return Turn(sum(1 << seat for seat in self.seats_to_act), sum(away))
 
 
 class Transition(NamedTuple):

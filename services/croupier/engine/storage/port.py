@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from croupier.engine.core.fold import Turn
 from croupier.engine.core.history import PackedLog
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, Row, rows_of
@@ -12,6 +13,7 @@ PAGE_ROWS = 500
 """A larger result would occupy the event loop for too long."""
 STEP_ROWS = 16
 """To fold so many rows takes about a millisecond."""
+NO_TURN = Turn()
 
 
 class SequenceTaken(Exception):
@@ -43,6 +45,14 @@ class TableChange(NamedTuple):
     finished: bool
 
 
+class TableStatus(NamedTuple):
+    """The status of a table as in StoredTable; while it is open its next deadline, and its turn if that is known."""
+
+    status: str
+    deadline: int = 0
+    turn: Turn | None = None
+
+
 class TableStore(Protocol):
     """The port. Every method is safe to repeat, and may be called by several engines at once.
 
@@ -53,11 +63,13 @@ class TableStore(Protocol):
     async def prepare(self, config: TableConfig, at: int, network: str = "") -> TableConfig:
         """Store a prepared table that a player of a network created, or return the one that has this id already."""
 
-    async def open(self, config: TableConfig, entries: Sequence[Entry]) -> bool:
-        """Open a prepared table with its first entries; return False if it is not prepared any more."""
+    async def open(self, config: TableConfig, entries: Sequence[Entry], turn: Turn = NO_TURN) -> bool:
+        """Open a prepared table with entries and the turn after them; return False if it is not prepared any more."""
 
-    async def append(self, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
-        """Store entries durably, all or none; raises SequenceTaken."""
+    async def append(
+        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn = NO_TURN
+    ) -> None:
+        """Store entries and the turn after them durably, all or none; raises SequenceTaken."""
 
     async def find(self, table_id: str) -> StoredTable | None:
         """Return a table without its log, None if there is none."""
@@ -80,7 +92,7 @@ class TableStore(Protocol):
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         """Claim open tables whose deadlines passed before `before`, oldest first, until `until`."""
 
-    async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
+    async def statuses(self, table_ids: Sequence[str]) -> dict[str, TableStatus]:
         """Return the status of each table that exists."""
 
     async def acted_players(self, table_ids: Sequence[str]) -> dict[str, list[str]]:

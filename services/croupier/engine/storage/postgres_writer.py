@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from croupier.engine.storage.writer import Append, EntryWriter, change_rows, lost_races
+from croupier.engine.storage.writer import Append, EntryWriter, change_rows, deadline_rows, lost_races
 from croupier.runtime.database.database import Database
 from croupier.runtime.database.drivers import ConstraintViolated, PreparedStatement
 
@@ -20,18 +20,19 @@ WITH appended AS (
     SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::text[])
     RETURNING 1
 ), scheduled AS (
-    INSERT INTO deadlines (table_id, at) SELECT * FROM unnest($6::text[], $7::bigint[])
+    INSERT INTO deadlines (table_id, at, to_act, away)
+    SELECT * FROM unnest($6::text[], $7::bigint[], $8::smallint[], $9::smallint[])
     WHERE (SELECT count(*) FROM appended) > 0
-    ON CONFLICT (table_id) DO UPDATE SET at = excluded.at
+    ON CONFLICT (table_id) DO UPDATE SET at = excluded.at, to_act = excluded.to_act, away = excluded.away
 ), changed AS (
     UPDATE tables
     SET status = change.status, reports_due = change.due, reports_at = change.at, finished_at = change.ended,
         network = CASE WHEN change.ended IS NULL THEN tables.network END
-    FROM unnest($8::text[], $9::text[], $10::int[], $11::bigint[], $12::bigint[])
+    FROM unnest($10::text[], $11::text[], $12::int[], $13::bigint[], $14::bigint[])
         AS change (table_id, status, due, at, ended)
     WHERE tables.table_id = change.table_id AND (SELECT count(*) FROM appended) > 0
 )
-DELETE FROM deadlines WHERE table_id = ANY($13::text[]) AND (SELECT count(*) FROM appended) > 0
+DELETE FROM deadlines WHERE table_id = ANY($15::text[]) AND (SELECT count(*) FROM appended) > 0
 """
 
 
@@ -62,9 +63,8 @@ def _values(appends: Sequence[Append]) -> tuple[object, ...]:
     # Always in the order of tables, so that two engines cannot deadlock.
     ordered = sorted(appends, key=lambda append: append.table_id)
     rows = [row for append in ordered for row in append.rows]
-    due = [(append.table_id, append.deadline) for append in ordered if not append.ends_game]
     ended = [append.table_id for append in ordered if append.ends_game]
-    return (*_columns(rows, 5), *_columns(due, 2), *_columns(change_rows(ordered), 5), ended)
+    return (*_columns(rows, 5), *_columns(deadline_rows(ordered), 4), *_columns(change_rows(ordered), 5), ended)
 
 
 def _columns(rows: Sequence[tuple[object, ...]], width: int) -> Iterator[list[object]]:

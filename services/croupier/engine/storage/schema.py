@@ -1,6 +1,19 @@
 """The engine's tables in its database."""
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    text,
+)
 
 METADATA = MetaData()
 
@@ -52,6 +65,9 @@ DEADLINES = Table(
     METADATA,
     Column("table_id", String(64), primary_key=True),
     Column("at", BigInteger, nullable=False),  # milliseconds since 1970 UTC
+    # Turn of core/fold.py, after the last entry; null if an engine of an earlier version stored all entries.
+    Column("to_act", SmallInteger),
+    Column("away", SmallInteger),
     Index("deadlines_in_order", "at"),
 )
 

@@ -7,13 +7,14 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
+from croupier.engine.core.fold import Turn
 from croupier.engine.core.history import PackedLog
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, decode_config, decode_entry, decode_log, encode_config, row_of
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage import archive
 from croupier.engine.storage.group_commit import GroupCommit
-from croupier.engine.storage.port import StoredTable, TableChange, TableStore
+from croupier.engine.storage.port import NO_TURN, StoredTable, TableChange, TableStatus, TableStore
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.writer import Append, EntryWriter, open_table
 from croupier.runtime.database.database import Database
@@ -34,10 +35,10 @@ _LOG_AFTER = (
 )
 
 
-def append_of(table_id: str, entries: Sequence[Entry], change: TableChange | None) -> Append:
+def append_of(table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn = NO_TURN) -> Append:
     """Return an append as rows."""
     rows = [(table_id, *row_of(entry)) for entry in entries]
-    return Append(table_id, rows, entries[-1].at, entries[-1].deadline, change)
+    return Append(table_id, rows, entries[-1].at, entries[-1].deadline, turn, change)
 
 
 class SqlTableStore(TableStore):
@@ -55,8 +56,10 @@ class SqlTableStore(TableStore):
         self.commits = GroupCommit(writer, on_stored, metrics)
         """Stores the appends while it runs."""
 
-    async def append(self, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
-        await self.commits.append(append_of(table_id, entries, change))
+    async def append(
+        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn = NO_TURN
+    ) -> None:
+        await self.commits.append(append_of(table_id, entries, change, turn))
 
     # Opening
 
@@ -80,8 +83,8 @@ class SqlTableStore(TableStore):
             return stored.config if stored else config
         return config
 
-    async def open(self, config: TableConfig, entries: Sequence[Entry]) -> bool:
-        append = append_of(config.table_id, entries, None)
+    async def open(self, config: TableConfig, entries: Sequence[Entry], turn: Turn = NO_TURN) -> bool:
+        append = append_of(config.table_id, entries, None, turn)
         return await self._database.write(open_table, append, encode_config(config))
 
     # Reading
@@ -108,7 +111,7 @@ class SqlTableStore(TableStore):
         change = sa.update(ARCHIVE).where(ARCHIVE.c.table_id == table_id).values(replay=replay)
         await self._database.write(lambda connection: connection.execute(change))
 
-    async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
+    async def statuses(self, table_ids: Sequence[str]) -> dict[str, TableStatus]:
         return await self._database.read(_statuses, table_ids)
 
     async def acted_players(self, table_ids: Sequence[str]) -> dict[str, list[str]]:
@@ -179,11 +182,22 @@ def _find(connection: sa.Connection, table_id: str) -> StoredTable | None:
     return StoredTable("finished", _config(row), row.finished_at) if row else None
 
 
-def _statuses(connection: sa.Connection, table_ids: Sequence[str]) -> dict[str, str]:
+def _statuses(connection: sa.Connection, table_ids: Sequence[str]) -> dict[str, TableStatus]:
     archived = sa.select(ARCHIVE.c.table_id).where(ARCHIVE.c.table_id.in_(table_ids))
-    found = dict.fromkeys(connection.scalars(archived), "finished")
-    query = sa.select(TABLES.c.table_id, TABLES.c.status).where(TABLES.c.table_id.in_(table_ids))
-    return found | {row.table_id: row.status for row in connection.execute(query)}
+    found = dict.fromkeys(connection.scalars(archived), TableStatus("finished"))
+    query = (
+        sa.select(TABLES.c.table_id, TABLES.c.status, DEADLINES.c.at, DEADLINES.c.to_act, DEADLINES.c.away)
+        .join(DEADLINES, DEADLINES.c.table_id == TABLES.c.table_id, isouter=True)
+        .where(TABLES.c.table_id.in_(table_ids))
+    )
+    return found | {
+        row.table_id: _status(row.status, row.at, row.to_act, row.away) for row in connection.execute(query)
+    }
+
+
+def _status(status: str, deadline: int | None, to_act: int | None, away: int | None) -> TableStatus:
+    turn = None if to_act is None or away is None else Turn(to_act, away)
+    return TableStatus(status, deadline or 0, turn)
 
 
 def _acted_players(connection: sa.Connection, table_ids: Sequence[str]) -> dict[str, list[str]]:

@@ -6,12 +6,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from croupier.engine.storage.writer import Append, EntryWriter, change_rows, lost_races
+from croupier.engine.storage.writer import Append, EntryWriter, change_rows, deadline_rows, lost_races
 from croupier.runtime.database.database import Database
 
 # Text for the driver: SQLAlchemy needs as long for its part of a small transaction as SQLite for all of it.
 _INSERT = "INSERT INTO entries (table_id, sequence, at, deadline, body) VALUES (?, ?, ?, ?, ?)"
-_SCHEDULE = "INSERT INTO deadlines (table_id, at) VALUES (?, ?) ON CONFLICT (table_id) DO UPDATE SET at = excluded.at"
+_SCHEDULE = """INSERT INTO deadlines (table_id, at, to_act, away) VALUES (?, ?, ?, ?)
+    ON CONFLICT (table_id) DO UPDATE SET at = excluded.at, to_act = excluded.to_act, away = excluded.away"""
 _CHANGE = """UPDATE tables SET status = ?2, reports_due = ?3, reports_at = ?4, finished_at = ?5,
     network = CASE WHEN ?5 IS NULL THEN network END WHERE table_id = ?1"""
 _END = "DELETE FROM deadlines WHERE table_id = ?"
@@ -38,7 +39,7 @@ def execute_append(connection: Connection, appends: Sequence[Append]) -> None:
     """Execute the statements of an append within a transaction; raises what the driver raises."""
     driver: Any = connection.connection.driver_connection
     driver.executemany(_INSERT, [row for append in appends for row in append.rows])
-    if deadlines := [(append.table_id, append.deadline) for append in appends if not append.ends_game]:
+    if deadlines := deadline_rows(appends):
         driver.executemany(_SCHEDULE, deadlines)
     if changes := change_rows(appends):
         driver.executemany(_CHANGE, changes)

@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from sqlalchemy import Connection, and_, insert, or_, select, update
 
+from croupier.engine.core.fold import Turn
 from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
 
@@ -22,6 +23,7 @@ class Append(NamedTuple):
     rows: Sequence[Row]
     at: int
     deadline: int
+    turn: Turn
     change: TableChange | None
 
     @property
@@ -33,6 +35,15 @@ class Append(NamedTuple):
     def ends_game(self) -> bool:
         """Whether the game is over."""
         return self.change is not None and self.change.finished
+
+
+DeadlineRow: TypeAlias = tuple[str, int, int, int]
+"""The next deadline of a table and its turn by columns."""
+
+
+def deadline_rows(appends: Iterable[Append]) -> list[DeadlineRow]:
+    """Return the deadlines of those of these appends that do not end a game."""
+    return [(append.table_id, append.deadline, *append.turn) for append in appends if not append.ends_game]
 
 
 ChangeRow: TypeAlias = tuple[str, str, int, int, int | None]
@@ -94,5 +105,5 @@ def open_table(connection: Connection, append: Append, config: str) -> bool:
         return False
     names = [column.name for column in ENTRIES.columns]
     connection.execute(insert(ENTRIES), [dict(zip(names, row, strict=True)) for row in append.rows])
-    connection.execute(insert(DEADLINES).values(table_id=append.table_id, at=append.deadline))
+    connection.execute(insert(DEADLINES).values(deadline_rows([append])[0]))
     return True

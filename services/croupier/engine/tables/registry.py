@@ -154,7 +154,7 @@ class Tables:
         if stored.is_prepared:
             with self._slot_for(table_id):
                 first = advance(config, new_table(config), self._clock(), None)
-                if await self._store.open(config, [transition.entry for transition in first]):
+                if await self._store.open(config, [each.entry for each in first], first[-1].after.turn):
                     table = (await self._loaded(stored._replace(config=config), is_urgent=True)).table
                     table.is_last_writer = True
                     table.schedule_turn()

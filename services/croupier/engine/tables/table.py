@@ -231,7 +231,8 @@ class Table:
         change = TableChange(len(self.reports) + new_reports, is_over) if new_reports else None
         self.needs_catch_up = True
         try:
-            await self._store.append(self.config.table_id, [transition.entry for transition in transitions], change)
+            entries = [transition.entry for transition in transitions]
+            await self._store.append(self.config.table_id, entries, change, transitions[-1].after.turn)
             self.needs_catch_up = False
         except SequenceTaken:
             await self.catch_up()
