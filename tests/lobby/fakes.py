@@ -19,7 +19,15 @@ from croupier.lobby.accounts.players import Player
 from croupier.lobby.api import codec
 from croupier.lobby.assembly import Lobby, assemble
 from croupier.lobby.settings import LobbySettings
-from croupier.lobby.tables.engine_port import EndedTables, EnginePort, GameDescription, Preparation, Preset, TableStatus
+from croupier.lobby.tables.engine_port import (
+    EndedTables,
+    EnginePort,
+    GameDescription,
+    Preparation,
+    Preset,
+    TableStatus,
+    Turn,
+)
 from croupier.lobby.tables.forming_table import FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
 from croupier.lobby.tables.table_service import TableSpec
 from croupier.runtime.admission.budget import MILLISECOND, Budget
@@ -102,6 +110,10 @@ class FakeEngine:
         self.opened: dict[str, tuple[Seat, ...]] = {}
         self.accesses: dict[str, TableAccess] = {}
         self.finished: set[str] = set()
+        self.turns: dict[str, Turn] = {}
+        self.answers = asyncio.Event()
+        """Set while the engine answers for statuses."""
+        self.answers.set()
         self.idle: set[str] = set()
         """The players who have not acted."""
         self.results: set[str] = set()
@@ -156,10 +168,11 @@ class FakeEngine:
 
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, TableStatus]:
         self._begin("table_statuses")
+        await self.answers.wait()
         return {
             table_id: TableStatus(True, [seat.player_id for seat in self.opened[table_id] if self._has_acted(seat)])
             if table_id in self.finished
-            else TableStatus(False)
+            else TableStatus(False, turn=self.turns.get(table_id))
             for table_id in table_ids
             if table_id in self.opened
         }
@@ -233,7 +246,14 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
         statuses = await self._engine.table_statuses(request.table_ids)
         return pb.GetTableStatusesResponse(
             statuses=[
-                pb.TableStatus(table_id=table_id, is_finished=it.is_finished, acted_player_ids=it.acted_players)
+                pb.TableStatus(
+                    table_id=table_id,
+                    is_finished=it.is_finished,
+                    acted_player_ids=it.acted_players,
+                    turn=pb.Turn(to_act=it.turn.to_act, away=it.turn.away, deadline_unix_ms=it.turn.deadline)
+                    if it.turn
+                    else None,
+                )
                 for table_id, it in statuses.items()
             ]
         )

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import ExitStack, aclosing
 from dataclasses import replace
 from itertools import count
+from typing import Any
 
 import pytest
 from google.protobuf.message import Message
@@ -12,7 +13,7 @@ from sqlalchemy import insert
 from croupier.lobby.accounts.players import Player
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.feed.subscriptions import TableFeed
-from croupier.lobby.storage.schema import TABLES
+from croupier.lobby.storage.schema import SEATS, TABLES
 from croupier.lobby.storage.table_store import to_row
 from croupier.lobby.tables.forming_table import FREE_SEAT, Seat, Table, TableState
 from croupier.runtime.database.database import Database
@@ -26,6 +27,8 @@ from tests.loop_steps import MAX_STEP_SECONDS, TRIES, longest_step, read_all, se
 FORMING_TABLES = 1_000
 FINISHED_TABLES = 100
 STREAMS = 1_000
+REGULAR = "regular"
+"""A player with a seat at every table."""
 MAX_STREAMS = 5_000
 """Of one lobby, by default."""
 MESSAGES = {"WatchTables": FORMING_TABLES, "FindMatch": 1}
@@ -37,7 +40,8 @@ def forming(number: int) -> Table:
     """Return a table with as many seats, options and bytes as a table may have, and a free seat."""
     seats = (
         Seat(f"host{number}", "n" * 64, client_seed=bytes(64)),
-        *(Seat(f"player{number}-{seat}", "n" * 64, client_seed=bytes(64)) for seat in range(5)),
+        *(Seat(f"player{number}-{seat}", "n" * 64, client_seed=bytes(64)) for seat in range(4)),
+        Seat(REGULAR, "n" * 64, client_seed=bytes(64)),
         FREE_SEAT,
     )
     return replace(
@@ -64,6 +68,8 @@ async def full_lobby(lobby: Lobby, database: Database) -> Lobby:
     await execute(database, insert(TABLES), [to_row(forming(number)) for number in range(FORMING_TABLES)])
     await execute(database, insert(TABLES), [to_row(finished(number)) for number in range(FINISHED_TABLES)])
     await add_players(lobby, *(Player(f"host{number}", "Host") for number in range(TRIES)))
+    seats = [{"table_id": f"table{number}", "player_id": REGULAR} for number in range(FORMING_TABLES)]
+    await execute(database, insert(SEATS), seats)
     return lobby
 
 
@@ -82,6 +88,7 @@ def request_of(method: str, number: int, refresh_token: str) -> Message:
         "CreateTable": pb.CreateTableRequest(game="pairs", seat_count=5),
         "GetTable": pb.GetTableRequest(table_id=table_id),
         "ListTables": pb.ListTablesRequest(page_size=100),
+        "ListMyTables": pb.ListMyTablesRequest(page_size=100),
         "WatchTables": pb.WatchTablesRequest(),
         "JoinTable": pb.JoinTableRequest(table_id=f"table{FORMING_TABLES - 1 - number}"),
         "LeaveTable": pb.LeaveTableRequest(table_id=table_id),
@@ -112,6 +119,22 @@ async def test_a_call_takes_short_steps(full_lobby: Lobby, method: str) -> None:
             await read_all(stream, MESSAGES[method])
 
     assert await longest_step(call) < MAX_STEP_SECONDS
+
+
+async def test_lists_and_streams_of_many_own_tables_take_short_steps(full_lobby: Lobby) -> None:
+    servicer = full_lobby.servicer
+
+    async def list_them() -> None:
+        answer = await servicer.ListMyTables(pb.ListMyTablesRequest(page_size=100), call_of(REGULAR))
+        assert len(answer.tables) == 100
+
+    async def watch_them() -> None:
+        watched: Any = servicer.WatchTables(pb.WatchTablesRequest(mine=True), call_of(REGULAR))
+        async with aclosing(watched) as stream:
+            await read_all(stream, FORMING_TABLES)
+
+    assert await longest_step(list_them) < MAX_STEP_SECONDS
+    assert await longest_step(watch_them) < MAX_STEP_SECONDS
 
 
 async def test_a_catch_up_with_many_changes_and_streams_takes_short_steps(full_lobby: Lobby) -> None:

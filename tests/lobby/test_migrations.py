@@ -91,4 +91,4 @@ async def test_the_seats_of_running_tables_are_known_with_the_networks_of_their_
     rows = [{"table_id": state[0], "state": state, "seats": seats} for state in ("PLAYING", "FINISHED")]
     async with migrated_from(empty_url, "croupier.lobby", "0006", statement, rows) as database:
         stored = await execute(database, select(SEATS).order_by(SEATS.c.player_id))
-    assert [tuple(row) for row in stored] == [("P", "guest", None), ("P", "host", "n")]
+    assert [tuple(row) for row in stored] == [("P", "guest", None, None), ("P", "host", "n", None)]

@@ -12,10 +12,12 @@ import structlog
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.struct_pb2 import Struct
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.lobby.api.engine_channel import EngineChannel
 from croupier.lobby.api.servicer import OPEN_METHODS
 from croupier.lobby.assembly import Lobby
+from croupier.lobby.tables.engine_port import Turn
 from croupier.runtime.identity.tokens import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, TokenIssuer, TokenVerifier
 from croupier.runtime.observation.outage_log import OutageLog
 from croupier.runtime.server.grpc_server import AddServices
@@ -317,6 +319,10 @@ BAD_FIELDS = [
     ("WatchTables", pb.WatchTablesRequest(table_id="x" * 65), "table_id"),
     ("WatchTables", pb.WatchTablesRequest(game="x" * 65), "game"),
     ("WatchTables", pb.WatchTablesRequest(table_id=ID, game="pairs"), "game"),
+    ("WatchTables", pb.WatchTablesRequest(table_id=ID, mine=True), "mine"),
+    ("WatchTables", pb.WatchTablesRequest(game="pairs", mine=True), "mine"),
+    ("ListMyTables", pb.ListMyTablesRequest(page_size=101), "page_size"),
+    ("ListMyTables", pb.ListMyTablesRequest(state=17), "state"),  # type: ignore[arg-type]
     ("JoinTable", pb.JoinTableRequest(), "target"),
     ("JoinTable", pb.JoinTableRequest(table_id=""), "table_id"),
     ("JoinTable", pb.JoinTableRequest(invite_code="x" * 65), "invite_code"),
@@ -346,6 +352,7 @@ BAD = [
         for value in (None, 1.5, float("nan"), float("inf"), [3], {"a": 3})
     ),
     ("ListTables", pb.ListTablesRequest(page_token="nonsense"), "INVALID_PAGE_TOKEN", "page_token"),
+    ("ListMyTables", pb.ListMyTablesRequest(page_token="nonsense"), "INVALID_PAGE_TOKEN", "page_token"),
     *(
         (method, request(game="whist"), "UNKNOWN_GAME", "game")
         for method, request in (
@@ -385,6 +392,64 @@ async def test_a_table_shows_when_bots_take_its_free_seats_until_they_have(
     assert filled.seats[1].bot == "clever"
     assert not filled.HasField("fill_with_bots_time")
     assert not (await ada.call("CreateTable", CREATE())).table.HasField("fill_with_bots_time")
+
+
+async def test_own_tables_are_listed_and_followed_with_the_seat_of_the_caller(
+    harness: LobbyHarness, engine: FakeEngine, clock: FakeClock
+) -> None:
+    ada, bob = await harness.sign_in(1), await harness.sign_in(2)
+    tables = []
+    for _ in range(2):
+        tables.append((await ada.call("CreateTable", CREATE(access=ACCESS))).table)
+        clock.advance(1)
+    old, new = tables
+    watch = ada.call("WatchTables", pb.WatchTablesRequest(mine=True))
+    begin = [await watch.read() for _ in range(3)]
+    waiting = pb.MySeat(seat=0, is_away=False)
+    assert begin == [
+        pb.WatchTablesResponse(table=new, my_seat=waiting),
+        pb.WatchTablesResponse(table=old, my_seat=waiting),
+        pb.WatchTablesResponse(is_list_complete=True),
+    ]
+    assert new.invite_code
+    await bob.call("JoinTable", pb.JoinTableRequest(invite_code=new.invite_code))
+    watch_bob = bob.call("WatchTables", pb.WatchTablesRequest(mine=True))
+    assert [(await watch_bob.read()).my_seat.seat, (await watch_bob.read()).is_list_complete] == [1, True]
+    await ada.call("ClearSeat", pb.ClearSeatRequest(table_id=new.table_id, seat=1))
+    gone = tables_pb2.Table(table_id=new.table_id)
+    assert await watch_bob.read() == pb.WatchTablesResponse(table=gone, is_list_complete=True)
+    assert await bob.call("ListMyTables", pb.ListMyTablesRequest()) == pb.ListMyTablesResponse()
+    await bob.call("JoinTable", pb.JoinTableRequest(invite_code=old.invite_code))
+    for guest in (ada, bob):
+        request = pb.SetReadyRequest(table_id=old.table_id, is_ready=True)
+        played = (await guest.call("SetReady", request)).table
+    deadline = Timestamp(seconds=START // 1000 + 7, nanos=8_000_000)
+    engine.turns[old.table_id] = Turn(0b10, 0b01, deadline.ToMilliseconds())
+    seats = {0: pb.MySeat(is_to_act=False, is_away=True), 1: pb.MySeat(is_to_act=True, is_away=False)}
+    seats[1].deadline_time.CopyFrom(deadline)
+    for number, guest in enumerate((ada, bob)):
+        seats[number].seat = number
+        page = pb.ListMyTablesRequest(state=tables_pb2.TABLE_STATE_PLAYING)
+        (mine,) = (await guest.call("ListMyTables", page)).tables
+        assert mine == pb.MyTable(table=played, my_seat=seats[number])
+    first = await ada.call("ListMyTables", pb.ListMyTablesRequest(page_size=1))
+    token = first.next_page_token
+    second = await ada.call("ListMyTables", pb.ListMyTablesRequest(page_size=1, page_token=token))
+    assert [page.tables[0].table.table_id for page in (first, second)] == [new.table_id, old.table_id]
+    assert second.next_page_token == ""
+    for state, count in ((tables_pb2.TABLE_STATE_FORMING, 1), (tables_pb2.TABLE_STATE_FINISHED, 0)):
+        found = await ada.call("ListMyTables", pb.ListMyTablesRequest(state=state))
+        assert [mine.table.state for mine in found.tables] == [state] * count
+    engine.finished.add(old.table_id)
+    await harness.lobby.opener.finish([old.table_id])
+    (mine,) = (await bob.call("ListMyTables", pb.ListMyTablesRequest(state=tables_pb2.TABLE_STATE_FINISHED))).tables
+    assert (mine.table.table_id, mine.my_seat) == (old.table_id, pb.MySeat(seat=1))
+    assert not (await bob.call("ListMyTables", pb.ListMyTablesRequest())).tables
+    # A token of one player's list is none of another's.
+    stolen = await refused(bob.call("ListMyTables", pb.ListMyTablesRequest(page_token=token)))
+    assert stolen == ("INVALID_ARGUMENT", "INVALID_PAGE_TOKEN", "page_token")
+    watch.cancel()
+    watch_bob.cancel()
 
 
 async def test_every_bad_request_names_its_field_and_makes_no_table(harness: LobbyHarness) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,18 @@ async def test_a_table_is_read_as_it_was_stored(tables: TableStore) -> None:
     assert await tables.get(table.table_id) == table
     assert await tables.get_by_invite_code("ABCD2345") == table
     assert await tables.get("unknown") is None
+
+
+async def test_no_page_of_own_tables_scans_a_table_or_sorts_those_that_have_ended(
+    database: Database, tables: TableStore
+) -> None:
+    for has_ended, before in product((False, True), (None, (START, "t"))):
+        steps = await plan_of(database, partial(tables.list_own, "p", has_ended, before, 50))
+        assert not scanned(steps, METADATA.tables)
+        assert "lobby_seats_by_player" in steps[0]
+        assert any("TEMP B-TREE" in step for step in steps) != has_ended
+    steps = await plan_of(database, partial(tables.ids_of_running, "p"))
+    assert not scanned(steps, METADATA.tables)
 
 
 async def test_no_page_of_public_tables_scans_the_table(database: Database, tables: TableStore) -> None:

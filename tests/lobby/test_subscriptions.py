@@ -26,9 +26,9 @@ LIST_COMPLETE = WatchedTable(None, True)
 
 async def next_table(stream: AsyncGenerator[WatchedTable, None]) -> Table | None:
     """Return the table of the next message after the first tables."""
-    table, is_list_complete = await next_message(stream)
-    assert is_list_complete
-    return table
+    watched = await next_message(stream)
+    assert watched.is_list_complete
+    return watched.table
 
 
 async def test_a_stream_of_one_table_ends_with_the_table(lobby: Lobby) -> None:

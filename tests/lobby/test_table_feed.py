@@ -15,6 +15,7 @@ from croupier.runtime.fair_queue import TICK_SECONDS
 from croupier.runtime.server.tasks import end_tasks
 from croupier.runtime.table_access import SEATED
 from croupier_api.v1.lobby_pb2 import WatchTablesResponse
+from croupier_api.v1.tables_pb2 import Table as PublicTable
 from tests.lobby.fakes import FakeClock, forming_table
 from tests.lobby.matches import ADA, BOB, EVE, next_message
 from tests.waiting import settled
@@ -45,8 +46,8 @@ class Readers:
 
     async def read(self, subscription: Subscription, received: list[tuple[str, int]]) -> None:
         async def read() -> None:
-            async for table in subscription.changes():
-                received.append((table.table_id, table.version))  # noqa: PERF401 - it is read while it grows
+            async for _, table, _ in subscription.changes():
+                received.append((table.table_id, table.version))
 
         self._tasks.append(asyncio.create_task(read()))
         await asyncio.sleep(0)
@@ -105,14 +106,14 @@ async def test_a_change_that_was_read_before_its_interval_is_not_sent_again(read
     with readers.feed.subscribe_public("", EVE.player_id) as subscription:
         await readers.publish(forming_table(version=2), forming_table(version=3))
         changes = subscription.changes()
-        assert (await next_message(changes)).version == 3
+        assert (await next_message(changes)).table.version == 3
         following = asyncio.ensure_future(next_message(changes))
         await settled()
         await readers.advance(INTERVAL_SECONDS)
         assert not following.done()
         await readers.publish(forming_table(version=4))
         await readers.advance(INTERVAL_SECONDS)
-        assert (await following).version == 4
+        assert (await following).table.version == 4
 
 
 async def test_changes_before_a_subscription_and_versions_of_its_page_are_not_repeated(readers: Readers) -> None:
@@ -249,10 +250,13 @@ async def test_streams_end_when_the_server_stops() -> None:
 
 def test_a_version_is_encoded_once_and_only_its_players_get_the_invite_code() -> None:
     encoded = EncodedTables()
-    table = forming_table(access=SEATED, invite_code="SECRET")
+    table = forming_table(invite_code="SECRET")
     shown = encoded.message(table, EVE.player_id)
     assert encoded.message(table, BOB.player_id) is shown
     assert WatchTablesResponse.FromString(shown).table.invite_code == ""
     assert WatchTablesResponse.FromString(encoded.message(table, ADA.player_id)).table.invite_code == "SECRET"
-    newer = forming_table(access=SEATED, invite_code="SECRET", version=2, game="alone")
+    newer = forming_table(invite_code="SECRET", version=2, game="alone")
     assert WatchTablesResponse.FromString(encoded.message(newer, EVE.player_id)).table.game == "alone"
+    hidden = forming_table(access=SEATED, invite_code="SECRET", version=3)
+    shown = encoded.message(hidden, EVE.player_id)
+    assert WatchTablesResponse.FromString(shown).table == PublicTable(table_id=TABLE_ID)

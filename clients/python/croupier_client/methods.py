@@ -111,6 +111,26 @@ class ServiceMethods:
         return Rpc(Service.LOBBY, request, lobby_pb2.WatchTablesResponse)
 
     @Unary
+    def list_my_tables(
+        self,
+        *,
+        state: tables_pb2.TableState.ValueType = tables_pb2.TABLE_STATE_UNSPECIFIED,
+        page_size: int = 0,
+        page_token: str = "",
+    ) -> Rpc[lobby_pb2.ListMyTablesResponse]:
+        """Return a page of the player's own tables, by default those that are forming or being played, newest first."""
+        request = lobby_pb2.ListMyTablesRequest(state=state, page_size=page_size, page_token=page_token)
+        return Rpc(Service.LOBBY, request, lobby_pb2.ListMyTablesResponse)
+
+    @Stream
+    def watch_my_tables(self) -> Rpc[lobby_pb2.WatchTablesResponse]:
+        """Follow the player's own tables; the stream starts again, with all of them, after a lost connection.
+
+        Once `is_list_complete` is true, the answers before it had all tables: others that the app shows are gone.
+        """
+        return Rpc(Service.LOBBY, lobby_pb2.WatchTablesRequest(mine=True), lobby_pb2.WatchTablesResponse)
+
+    @Unary
     def join_table(
         self, *, table_id: str | None = None, invite_code: str | None = None
     ) -> Rpc[lobby_pb2.JoinTableResponse]:

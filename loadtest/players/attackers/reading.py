@@ -142,7 +142,9 @@ def _requests(table_id: str) -> Sequence[Message]:
 async def _check_lists(attacker: Attacker, snoop: AttackClient, table_id: str) -> None:
     tables = await attacker.call(snoop, lobby_pb2.ListTablesRequest(page_size=PAGE_SIZE))
     results = await attacker.call(snoop, scoring_pb2.ListResultsRequest(page_size=PAGE_SIZE))
+    own = await attacker.call(snoop, lobby_pb2.ListMyTablesRequest(page_size=PAGE_SIZE))
     listed = [table.table_id for table in tables.message.tables] if tables.message is not None else []
+    listed += [mine.table.table_id for mine in own.message.tables] if own.message is not None else []
     listed += [result.table_id for result in results.message.results] if results.message is not None else []
     if table_id in listed:
         attacker.record_violation(Invariant.PRIVATE_TABLE_SEEN, table_id, "it is listed")

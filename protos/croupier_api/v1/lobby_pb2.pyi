@@ -10,6 +10,7 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf import struct_pb2 as _struct_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.rpc import status_pb2 as _status_pb2
 import builtins as _builtins
@@ -662,6 +663,143 @@ class ListTablesResponse(_message.Message):
 Global___ListTablesResponse: _TypeAlias = ListTablesResponse  # noqa: Y015
 
 @_typing.final
+class ListMyTablesRequest(_message.Message):
+    """A filter for the caller's tables, and a page of them."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STATE_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    state: _tables_pb2.TableState.ValueType
+    """The state; TABLE_STATE_UNSPECIFIED for FORMING and PLAYING. Finished tables are listed as long as the lobby keeps
+    them, by default for 30 days; closed ones for 10 min.
+    """
+    page_size: _builtins.int
+    """The greatest number of tables to return, 1 to 100; 0 for the default, 50."""
+    page_token: _builtins.str
+    """The next_page_token of the page before; empty for the first page."""
+    def __init__(
+        self,
+        *,
+        state: _tables_pb2.TableState.ValueType = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "state", b"state"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListMyTablesRequest: _TypeAlias = ListMyTablesRequest  # noqa: Y015
+
+@_typing.final
+class ListMyTablesResponse(_message.Message):
+    """A page of the caller's tables."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLES_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """The token of the next page; empty after the last."""
+    @_builtins.property
+    def tables(self) -> _containers.RepeatedCompositeFieldContainer[Global___MyTable]:
+        """The tables."""
+
+    def __init__(
+        self,
+        *,
+        tables: _abc.Iterable[Global___MyTable] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "tables", b"tables"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListMyTablesResponse: _TypeAlias = ListMyTablesResponse  # noqa: Y015
+
+@_typing.final
+class MyTable(_message.Message):
+    """A table at which the caller has a seat."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    MY_SEAT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def table(self) -> _tables_pb2.Table:
+        """The table."""
+
+    @_builtins.property
+    def my_seat(self) -> Global___MySeat:
+        """The caller's seat."""
+
+    def __init__(
+        self,
+        *,
+        table: _tables_pb2.Table | None = ...,
+        my_seat: Global___MySeat | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["my_seat", b"my_seat", "table", b"table"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["my_seat", b"my_seat", "table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MyTable: _TypeAlias = MyTable  # noqa: Y015
+
+@_typing.final
+class MySeat(_message.Message):
+    """The caller's seat at a table. Of a game that is being played the lobby asks the engine. If the engine does not answer
+    within 2 s, or does not know it, is_to_act and is_away are unset: show the table, and follow it at the engine.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEAT_FIELD_NUMBER: _builtins.int
+    IS_TO_ACT_FIELD_NUMBER: _builtins.int
+    DEADLINE_TIME_FIELD_NUMBER: _builtins.int
+    IS_AWAY_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """The number of the seat."""
+    is_to_act: _builtins.bool
+    """Whether the seat is to act, while the game is being played; unset before and after it, and if it is not known."""
+    is_away: _builtins.bool
+    """Whether the seat is away: before the game as Seat.is_away, then as TurnClock.away_seats; unset after it, and if it
+    is not known.
+    """
+    @_builtins.property
+    def deadline_time(self) -> _timestamp_pb2.Timestamp:
+        """When the engine acts for the seat, if it is to act; with several seats to act the earliest of their deadlines."""
+
+    def __init__(
+        self,
+        *,
+        seat: _builtins.int = ...,
+        is_to_act: _builtins.bool | None = ...,
+        deadline_time: _timestamp_pb2.Timestamp | None = ...,
+        is_away: _builtins.bool | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_is_away", b"_is_away", "_is_to_act", b"_is_to_act", "deadline_time", b"deadline_time", "is_away", b"is_away", "is_to_act", b"is_to_act"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_is_away", b"_is_away", "_is_to_act", b"_is_to_act", "deadline_time", b"deadline_time", "is_away", b"is_away", "is_to_act", b"is_to_act", "seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__is_away: _TypeAlias = _typing.Literal["is_away"]  # noqa: Y015
+    _WhichOneofArgType__is_away: _TypeAlias = _typing.Literal["_is_away", b"_is_away"]  # noqa: Y015
+    _WhichOneofReturnType__is_to_act: _TypeAlias = _typing.Literal["is_to_act"]  # noqa: Y015
+    _WhichOneofArgType__is_to_act: _TypeAlias = _typing.Literal["_is_to_act", b"_is_to_act"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__is_away) -> _WhichOneofReturnType__is_away | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__is_to_act) -> _WhichOneofReturnType__is_to_act | None: ...
+
+Global___MySeat: _TypeAlias = MySeat  # noqa: Y015
+
+@_typing.final
 class WatchTablesRequest(_message.Message):
     """A filter for tables to watch. At most one of the fields is set."""
 
@@ -669,19 +807,23 @@ class WatchTablesRequest(_message.Message):
 
     TABLE_ID_FIELD_NUMBER: _builtins.int
     GAME_FIELD_NUMBER: _builtins.int
+    MINE_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table; empty to watch public tables."""
     game: _builtins.str
     """The id of the game of the public tables; empty for all games."""
+    mine: _builtins.bool
+    """True to watch the tables at which the caller has a seat. It counts as following each of them that is forming."""
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
         game: _builtins.str = ...,
+        mine: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "mine", b"mine", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -689,15 +831,17 @@ Global___WatchTablesRequest: _TypeAlias = WatchTablesRequest  # noqa: Y015
 
 @_typing.final
 class WatchTablesResponse(_message.Message):
-    """A new or changed table. The stream begins with every public table that is forming, or with the one table, and then
-    sends changes. A message comes at least every 15 s. The stream of one table ends when the table is
-    closed, or its game is over; that of a player of a finished table goes on until another table follows it.
+    """A new or changed table. The stream begins with every public table that is forming, with the one table, or with the
+    caller's tables that are forming or being played, and then sends changes. A message comes at least every 15 s. The
+    stream of one table ends when the table is closed, or its game is over; that of a player of a finished table goes on
+    until another table follows it.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     TABLE_FIELD_NUMBER: _builtins.int
     IS_LIST_COMPLETE_FIELD_NUMBER: _builtins.int
+    MY_SEAT_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
     is_list_complete: _builtins.bool
     """False in the messages with the tables of the beginning, true in the message after them, which may follow at once,
@@ -706,7 +850,14 @@ class WatchTablesResponse(_message.Message):
     @_builtins.property
     def table(self) -> _tables_pb2.Table:
         """The table after the change; unset in a message that only ends the first tables, or only shows that the stream is
-        alive.
+        alive. With mine, if the caller has lost their seat and may not see the table any more: its table_id alone.
+        """
+
+    @_builtins.property
+    def my_seat(self) -> Global___MySeat:
+        """The caller's seat at the table, with mine; unset in the last message about a table at which they have none any more.
+        While the game is being played a change of it is sent at the latest after 30 s, at tables with an action_time of
+        10 min or more. Of faster games only the first message has it: follow them at the engine.
         """
 
     @_builtins.property
@@ -718,11 +869,12 @@ class WatchTablesResponse(_message.Message):
         *,
         table: _tables_pb2.Table | None = ...,
         is_list_complete: _builtins.bool = ...,
+        my_seat: Global___MySeat | None = ...,
         error: _status_pb2.Status | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "table", b"table"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "my_seat", b"my_seat", "table", b"table"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "is_list_complete", b"is_list_complete", "table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "is_list_complete", b"is_list_complete", "my_seat", b"my_seat", "table", b"table"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -91,6 +91,11 @@ class LobbyServiceStub:
                 request_serializer=croupier__api_dot_v1_dot_lobby__pb2.ListTablesRequest.SerializeToString,
                 response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.ListTablesResponse.FromString,
                 _registered_method=True)
+        self.ListMyTables = channel.unary_unary(
+                '/croupier_api.v1.LobbyService/ListMyTables',
+                request_serializer=croupier__api_dot_v1_dot_lobby__pb2.ListMyTablesRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.ListMyTablesResponse.FromString,
+                _registered_method=True)
         self.WatchTables = channel.unary_stream(
                 '/croupier_api.v1.LobbyService/WatchTables',
                 request_serializer=croupier__api_dot_v1_dot_lobby__pb2.WatchTablesRequest.SerializeToString,
@@ -220,8 +225,15 @@ class LobbyServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListMyTables(self, request, context):
+        """Lists the tables at which the caller has a seat, public or not, newest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchTables(self, request, context):
-        """Streams changes of one table, or of the public tables. After a change, those of the next 200 ms come together; of
+        """Streams changes of one table, of the public tables, or of the caller's own ones. After a change, those of the next 200 ms come together; of
         several versions of a table, only the newest. A lobby with very many streams sends to those without a seat at the
         table later. The stream ends with UNAUTHENTICATED when the access token of its call expires: call again with a new
         one.
@@ -348,6 +360,11 @@ def add_LobbyServiceServicer_to_server(servicer, server):
                     servicer.ListTables,
                     request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.ListTablesRequest.FromString,
                     response_serializer=croupier__api_dot_v1_dot_lobby__pb2.ListTablesResponse.SerializeToString,
+            ),
+            'ListMyTables': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListMyTables,
+                    request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.ListMyTablesRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_lobby__pb2.ListMyTablesResponse.SerializeToString,
             ),
             'WatchTables': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchTables,
@@ -689,6 +706,33 @@ class LobbyService:
             '/croupier_api.v1.LobbyService/ListTables',
             croupier__api_dot_v1_dot_lobby__pb2.ListTablesRequest.SerializeToString,
             croupier__api_dot_v1_dot_lobby__pb2.ListTablesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListMyTables(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_api.v1.LobbyService/ListMyTables',
+            croupier__api_dot_v1_dot_lobby__pb2.ListMyTablesRequest.SerializeToString,
+            croupier__api_dot_v1_dot_lobby__pb2.ListMyTablesResponse.FromString,
             options,
             channel_credentials,
             insecure,

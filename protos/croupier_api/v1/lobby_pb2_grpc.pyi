@@ -66,8 +66,10 @@ class LobbyServiceStub:
     """Returns a table. A table that is not public is returned to its players only."""
     ListTables: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.ListTablesRequest, _lobby_pb2.ListTablesResponse]
     """Lists public tables, newest first."""
+    ListMyTables: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.ListMyTablesRequest, _lobby_pb2.ListMyTablesResponse]
+    """Lists the tables at which the caller has a seat, public or not, newest first."""
     WatchTables: _grpc.UnaryStreamMultiCallable[_lobby_pb2.WatchTablesRequest, _lobby_pb2.WatchTablesResponse]
-    """Streams changes of one table, or of the public tables. After a change, those of the next 200 ms come together; of
+    """Streams changes of one table, of the public tables, or of the caller's own ones. After a change, those of the next 200 ms come together; of
     several versions of a table, only the newest. A lobby with very many streams sends to those without a seat at the
     table later. The stream ends with UNAUTHENTICATED when the access token of its call expires: call again with a new
     one.
@@ -141,8 +143,10 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     """Returns a table. A table that is not public is returned to its players only."""
     ListTables: _aio.UnaryUnaryMultiCallable[_lobby_pb2.ListTablesRequest, _lobby_pb2.ListTablesResponse]  # type: ignore[assignment]
     """Lists public tables, newest first."""
+    ListMyTables: _aio.UnaryUnaryMultiCallable[_lobby_pb2.ListMyTablesRequest, _lobby_pb2.ListMyTablesResponse]  # type: ignore[assignment]
+    """Lists the tables at which the caller has a seat, public or not, newest first."""
     WatchTables: _aio.UnaryStreamMultiCallable[_lobby_pb2.WatchTablesRequest, _lobby_pb2.WatchTablesResponse]  # type: ignore[assignment]
-    """Streams changes of one table, or of the public tables. After a change, those of the next 200 ms come together; of
+    """Streams changes of one table, of the public tables, or of the caller's own ones. After a change, those of the next 200 ms come together; of
     several versions of a table, only the newest. A lobby with very many streams sends to those without a seat at the
     table later. The stream ends with UNAUTHENTICATED when the access token of its call expires: call again with a new
     one.
@@ -281,12 +285,20 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists public tables, newest first."""
 
     @_abc_1.abstractmethod
+    def ListMyTables(
+        self,
+        request: _lobby_pb2.ListMyTablesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_lobby_pb2.ListMyTablesResponse, _abc.Awaitable[_lobby_pb2.ListMyTablesResponse]]:
+        """Lists the tables at which the caller has a seat, public or not, newest first."""
+
+    @_abc_1.abstractmethod
     def WatchTables(
         self,
         request: _lobby_pb2.WatchTablesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_lobby_pb2.WatchTablesResponse], _abc.AsyncIterator[_lobby_pb2.WatchTablesResponse]]:
-        """Streams changes of one table, or of the public tables. After a change, those of the next 200 ms come together; of
+        """Streams changes of one table, of the public tables, or of the caller's own ones. After a change, those of the next 200 ms come together; of
         several versions of a table, only the newest. A lobby with very many streams sends to those without a seat at the
         table later. The stream ends with UNAUTHENTICATED when the access token of its call expires: call again with a new
         one.

@@ -34,6 +34,7 @@ from croupier.lobby.tables.seated_players import SeatedPlayers
 from croupier.lobby.tables.table_opener import TableOpener
 from croupier.lobby.tables.table_service import TableService
 from croupier.lobby.tables.table_updater import TableUpdater
+from croupier.lobby.tables.turns import Turns
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.database.database import Database
 from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, TokenIssuer
@@ -41,6 +42,7 @@ from croupier.runtime.observation.logs import Logger
 from croupier.runtime.server.tasks import TaskFactory, repeat
 
 PRESENCE_SECONDS = 5.0
+TURNS_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Lobby:
     housekeeper: Housekeeper
     feed: TableFeed
     presence: Presence
+    turns: Turns
     catch_up_worker: CatchUp
     opener: TableOpener
     servicer: LobbyServicer
@@ -91,7 +94,8 @@ def assemble(
     issuer = TokenIssuer(key, PLAYER_AUDIENCE, settings.access_token_seconds, clock)
     auth = AuthService(players, DeviceStore(store), issuer, settings.refresh_token_seconds, source, clock)
     presence = Presence(PresenceStore(store), tables, updater, feed, clock)
-    service = TableService(tables, updater, feed, engine, opener, games, presence, source, clock)
+    turns = Turns(engine, tables, feed)
+    service = TableService(tables, updater, feed, engine, opener, games, presence, turns, source, clock)
     matchmaker = Matchmaker(tickets, opener, games, time_control, source, clock, metrics, logger)
     catch_up = CatchUp(tables, feed, store.notifications, clock, logger)
     seated = SeatedPlayers(tables, updater)
@@ -112,6 +116,7 @@ def assemble(
         "deletions": partial(repeat, deletions.finish_due, pause_seconds, logger, "deletions are finished later"),
         "ended tables": opener.follow_ends,
         "presence": partial(repeat, presence.tick, PRESENCE_SECONDS, logger, "presence is recorded later"),
+        "turns": partial(repeat, turns.tick, TURNS_SECONDS, logger, "turns are sent later"),
         "catch-up": catch_up.run,
     }
-    return Lobby(auth, service, matchmaker, housekeeper, feed, presence, catch_up, opener, servicer, tasks)
+    return Lobby(auth, service, matchmaker, housekeeper, feed, presence, turns, catch_up, opener, servicer, tasks)

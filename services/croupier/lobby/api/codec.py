@@ -10,9 +10,10 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.lobby.accounts.auth import Tokens
 from croupier.lobby.accounts.players import Player
-from croupier.lobby.tables.engine_port import GameDescription, Preparation, Preset
+from croupier.lobby.tables.engine_port import GameDescription, Preparation, Preset, TableStatus, Turn
 from croupier.lobby.tables.forming_table import OptionValue, Seat, Table, TableState, TimeControl
-from croupier.lobby.tables.table_service import TableSpec
+from croupier.lobby.tables.my_seat import MySeat
+from croupier.lobby.tables.table_service import SHOWN_RUNNING, TableSpec
 from croupier.runtime.errors import MAX_ID_CHARACTERS, MalformedRequest, decode_id, invalid_field
 from croupier.runtime.table_access import Visibility
 from croupier.runtime.table_access_codec import decode_access, encode_access
@@ -142,6 +143,11 @@ def encode_player(player: Player, device_count: int = 0) -> lobby_pb2.Player:
     return lobby_pb2.Player(player_id=player.player_id, name=player.name, device_count=device_count)
 
 
+def decode_own_states(state: int) -> tuple[TableState, ...]:
+    """Return the states that a filter of a player's own tables includes; raises MalformedRequest for an unknown one."""
+    return decode_states(state) if state else SHOWN_RUNNING
+
+
 def encode_tokens(tokens: Tokens) -> lobby_pb2.Tokens:
     """Return the message of tokens."""
     return lobby_pb2.Tokens(
@@ -175,6 +181,26 @@ def encode_table(table: Table, viewer_id: str) -> tables_pb2.Table:
     )
 
 
+def encode_my_seat(seat: MySeat) -> lobby_pb2.MySeat:
+    """Return the message of a player's own seat."""
+    return lobby_pb2.MySeat(
+        seat=seat.seat,
+        is_to_act=seat.is_to_act,
+        deadline_time=_encode_time(seat.deadline) if seat.deadline else None,
+        is_away=seat.is_away,
+    )
+
+
+def encode_watched_seat(seat: MySeat) -> bytes:
+    """Return the encoded WatchTablesResponse with a player's own seat, to be joined with that of the table."""
+    return lobby_pb2.WatchTablesResponse(my_seat=encode_my_seat(seat)).SerializeToString()
+
+
+def encode_my_table(table: Table, player_id: str, seats: Mapping[str, MySeat]) -> lobby_pb2.MyTable:
+    """Return the message of a player's own table, with their seat of `seats` by table."""
+    return lobby_pb2.MyTable(table=encode_table(table, player_id), my_seat=encode_my_seat(seats[table.table_id]))
+
+
 def _encode_time(milliseconds: int) -> Timestamp:
     seconds, rest = divmod(milliseconds, 1000)
     return Timestamp(seconds=seconds, nanos=rest * MILLISECOND)
@@ -187,7 +213,13 @@ class EncodedTables:
         self._messages: OrderedDict[tuple[str, int, bool], bytes] = OrderedDict()
 
     def message(self, table: Table, viewer_id: str) -> bytes:
-        """Return the encoded WatchTablesResponse for a viewer; only a player of the table gets the invite code."""
+        """Return the encoded WatchTablesResponse for a viewer; only a player of the table gets the invite code.
+
+        One who may not see the table, at which they have lost their seat, gets its id alone.
+        """
+        if not table.is_shown_to(viewer_id):
+            gone = tables_pb2.Table(table_id=table.table_id)
+            return lobby_pb2.WatchTablesResponse(table=gone).SerializeToString()
         shows_invite_code = bool(table.invite_code) and table.seat_of(viewer_id) is not None
         key = (table.table_id, table.version, shows_invite_code)
         message = self._messages.get(key)
@@ -243,6 +275,13 @@ def decode_preparation(response: engine_control_pb2.PrepareTableResponse) -> Pre
         response.rules_version,
         tuple(tuple(team.seats) for team in response.teams),
     )
+
+
+def decode_status(status: engine_control_pb2.TableStatus) -> TableStatus:
+    """Return the status of a table."""
+    turn = status.turn
+    known = Turn(turn.to_act, turn.away, turn.deadline_unix_ms) if status.HasField("turn") else None
+    return TableStatus(status.is_finished, status.acted_player_ids, known)
 
 
 def decode_games(games: Sequence[games_pb2.GameDescription]) -> tuple[GameDescription, ...]:

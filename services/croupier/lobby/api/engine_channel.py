@@ -102,7 +102,7 @@ class EngineChannel(EnginePort):
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, TableStatus]:
         request = pb.GetTableStatusesRequest(table_ids=table_ids)
         response = await self._call(self._stub.GetTableStatuses, request)
-        return {one.table_id: TableStatus(one.is_finished, one.acted_player_ids) for one in response.statuses}
+        return {one.table_id: codec.decode_status(one) for one in response.statuses}
 
     async def watch_ended_tables(self, resume_at: int) -> AsyncGenerator[EndedTables, None]:
         request = pb.WatchEndedTablesRequest(resume_unix_ms=resume_at)

@@ -18,12 +18,18 @@ from croupier.lobby.matchmaking.matchmaker import Matchmaker
 from croupier.lobby.matchmaking.tickets import MatchCriteria
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.player_deletions import PlayerDeletions
-from croupier.lobby.tables.forming_table import TimeControl
+from croupier.lobby.tables.forming_table import ENDED, Table, TableState, TimeControl
 from croupier.lobby.tables.games import GameRegistry
 from croupier.lobby.tables.seated_players import SeatedPlayers
 from croupier.lobby.tables.table_service import PAGE_SIZE, TableService, WatchedTable
 from croupier.runtime.admission.budget import Budget
-from croupier.runtime.admission.costs import CREATE_TABLE_COST, REMATCH_COST, RENAMED_SEAT_COST, TABLES_PAGE_COST
+from croupier.runtime.admission.costs import (
+    CREATE_TABLE_COST,
+    REMATCH_COST,
+    RENAMED_SEAT_COST,
+    TABLES_PAGE_COST,
+    TURNS_PER_UNIT,
+)
 from croupier.runtime.errors import ServiceError, decode_id, decode_player_id, invalid_field
 from croupier.runtime.identity.tokens import Caller, Clock, unauthenticated
 from croupier.runtime.paging import read_page
@@ -142,20 +148,41 @@ class LobbyServicer:
         messages = [self._encoded.message(table, viewer) async for table in in_steps(shown, ENCODING_STEP)]
         return b"".join((*messages, pb.ListTablesResponse(next_page_token=token).SerializeToString()))
 
+    async def ListMyTables(self, request: pb.ListMyTablesRequest, call: Call) -> pb.ListMyTablesResponse:
+        player, states = call.caller.id, codec.decode_own_states(request.state)
+        tables, token = await read_page(
+            ("my tables", player, request.state),
+            request,
+            partial(self.tables.list_own, player, ENDED.issuperset(states)),
+            lambda table: table.state in states and table.seat_of(player) is not None,
+            lambda table: (table.created_milliseconds, table.table_id),
+            call.admission.owe,
+        )
+        played = sum(table.state is TableState.PLAYING for table in tables)
+        call.admission.owe(-(-played // TURNS_PER_UNIT))
+        seats = await self.tables.own_seats(player, tables)
+        mine = [codec.encode_my_table(table, player, seats) async for table in in_steps(tables, ENCODING_STEP)]
+        return pb.ListMyTablesResponse(tables=mine, next_page_token=token)
+
     async def WatchTables(self, request: pb.WatchTablesRequest, call: Call) -> AsyncIterator[bytes]:
         viewer, network = call.caller.id, call.caller.network
-        if request.table_id and request.game:
-            raise invalid_field("game", "invalid game: expected table_id or game, not both")
-        if request.table_id:
+        if bool(request.table_id) + bool(request.game) + request.mine > 1:
+            field = "mine" if request.mine else "game"
+            raise invalid_field(field, f"invalid {field}: expected at most one of table_id, game and mine")
+        if request.mine:
+            tables = self.tables.watch_own(viewer, network)
+        elif request.table_id:
             tables = self.tables.watch_table(viewer, decode_id("table_id", request.table_id), network)
         else:
             tables = self.tables.watch_public(viewer, codec.decode_optional_id("game", request.game), network)
         alive = WatchedTable(None, False)
-        heard = with_heartbeats(tables, alive, lambda last: last._replace(table=None), _sender(call))
+        heard = with_heartbeats(tables, alive, lambda last: last._replace(table=None, my_seat=None), _sender(call))
         listed = 0
         async with aclosing(self._until_expiry(heard, call.caller)) as until_expiry:
-            async for table, is_list_complete in until_expiry:
+            async for table, is_list_complete, my_seat in until_expiry:
                 message = self._encoded.message(table, viewer) if table else b""
+                if my_seat is not None:
+                    message += codec.encode_watched_seat(my_seat)
                 yield message + LIST_COMPLETE if is_list_complete else message
                 listed += not is_list_complete and table is not None
                 if not is_list_complete and listed and listed % PAGE_SIZE == 0:

@@ -6,12 +6,15 @@ only the number of the last one that it has read.
 
 import asyncio
 from bisect import bisect_left, bisect_right
-from collections.abc import AsyncGenerator, Collection, Iterator
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 from typing import NamedTuple
 
+from croupier.lobby.feed.own_tables import OwnTables
+from croupier.lobby.tables.engine_port import Turn
 from croupier.lobby.tables.forming_table import Table, TableState
+from croupier.lobby.tables.my_seat import MySeat, my_seat
 from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.fair_queue import SendingLoop
 from croupier_api.v1 import errors_pb2
@@ -33,17 +36,24 @@ def draining() -> Unavailable:
 
 
 class Change(NamedTuple):
-    """The newest version of a table, numbered in the order of all changes."""
+    """The newest version of a table, numbered in the order of all changes, and the seat of the topic's player there."""
 
     number: int
     table: Table
+    my_seat: MySeat | None = None
+
+    def is_news_after(self, version: int, my_seat: MySeat | None) -> bool:
+        """Return whether this is a newer version of the table, or the same one with another turn of the seat."""
+        if self.table.version != version or self.my_seat is None:
+            return self.table.version > version
+        return self.my_seat.is_to_act is not None and self.my_seat != my_seat
 
 
 _number = attrgetter("number")
 
 
 class Topic:
-    """The changes that the same streams want, of one table or of the public tables of a game."""
+    """The changes that the same streams want: of one table, of the public tables of a game, or of a player's tables."""
 
     def __init__(self, sending: SendingLoop) -> None:
         # A dict keeps the order of the subscriptions, unlike a set: their order does not depend on memory addresses.
@@ -59,18 +69,20 @@ class Topic:
         self._timer: asyncio.TimerHandle | None = None
         self._urgent: Collection[str] = ()
 
-    def publish(self, table: Table, urgent: Collection[str] = ()) -> None:
+    def publish(self, table: Table, urgent: Collection[str] = (), my_seat: MySeat | None = None) -> None:
         """Add a change, unless it or a newer one of its table is known; urgent viewers wait for no turn to send."""
+        change = Change(self.end + 1, table, my_seat)
         if (number := self._numbers.get(table.table_id)) is not None:
             index = bisect_left(self._changes, number, key=_number)
-            if self._changes[index].table.version >= table.version:
+            _, known, known_seat = self._changes[index]
+            if not change.is_news_after(known.version, known_seat):
                 return
             del self._changes[index]
-        self.end += 1
-        self._changes.append(Change(self.end, table))
+        self.end = change.number
+        self._changes.append(change)
         self._numbers[table.table_id] = self.end
         if len(self._changes) > MAX_PENDING:
-            self._dropped, dropped = self._changes.pop(0)
+            self._dropped, dropped, _ = self._changes.pop(0)
             del self._numbers[dropped.table_id]
         self._urgent = urgent
         if self._timer is None:
@@ -118,30 +130,40 @@ class Subscription:
         """Done when the stream may send a message."""
         self._feed = feed
         self._topic = topic
-        self._page_versions: dict[str, int] = {}
+        self._page_versions: dict[str, tuple[int, MySeat | None]] = {}
+        """The tables that were delivered from the store, and of which no change was since."""
 
     def wake(self) -> None:
         """Let the stream go on, if it waits."""
         if self.turn is not None and not self.turn.done():
             self.turn.set_result(None)
 
-    def mark_delivered(self, table: Table) -> None:
+    def mark_delivered(self, table: Table, my_seat: MySeat | None = None) -> None:
         """Record that this version of a table was read from the store and delivered."""
         if len(self._page_versions) < MAX_PAGE_VERSIONS:
-            self._page_versions[table.table_id] = table.version
+            self._page_versions[table.table_id] = (table.version, my_seat)
 
-    async def turn_for(self, table: Table) -> None:
+    async def turn_for(self, table: Table, my_seat: MySeat | None = None) -> None:
         """Wait for the turn to deliver a table that was read from the store; raises the error of the stream's end."""
         await self._next_turn(has_message=True)
-        self.mark_delivered(table)
+        self.mark_delivered(table, my_seat)
 
-    async def changes(self) -> AsyncGenerator[Table, None]:
-        """Yield changed tables as they come; raises the error with which the stream ends."""
+    async def changes(self) -> AsyncGenerator[Change, None]:
+        """Yield changes as they come; raises the error with which the stream ends."""
         while True:
             await self._next_turn()
-            self.position, table = self._topic.first_after(self.position)
-            if self._page_versions.get(table.table_id, 0) < table.version:
-                yield table
+            change = self._topic.first_after(self.position)
+            self.position = change.number
+            if self._is_news(change):
+                yield change
+
+    def _is_news(self, change: Change) -> bool:
+        """Return whether a change is newer than the page of the stream; from then on the topic knows what is new."""
+        delivered = self._page_versions.get(change.table.table_id)
+        if delivered is not None and not change.is_news_after(*delivered):
+            return False
+        self._page_versions.pop(change.table.table_id, None)
+        return True
 
     async def _next_turn(self, *, has_message: bool = False) -> None:
         if not self._feed.is_closed:
@@ -165,17 +187,24 @@ class TableFeed:
         self._sending = SendingLoop(MESSAGES_PER_TICK)
         self._tables: dict[str, Topic] = {}
         self._games: dict[str, Topic] = {}
+        self._players: dict[str, Topic] = {}
+        self.own = OwnTables()
+        """The tables of those who follow their own tables."""
 
     @property
     def has_subscribers(self) -> bool:
         """Whether any stream is subscribed."""
-        return bool(self._tables or self._games)
+        return bool(self._tables or self._games or self._players)
 
     def followers(self) -> Iterator[tuple[str, str]]:
-        """Yield the table and the viewer of each stream of one table, by their ids."""
+        """Yield the table and the viewer of each stream of one table, and of own tables that are forming, by their ids.
+
+        A player in a waiting room may follow it with all of their tables.
+        """
         for table_id, topic in self._tables.items():
             for subscription in topic.subscriptions:
                 yield table_id, subscription.viewer_id
+        yield from self.own.forming()
 
     def subscribe_table(self, table_id: str, viewer_id: str, network: str = "") -> AbstractContextManager[Subscription]:
         """Subscribe to a table; raises Unavailable while the server stops."""
@@ -184,6 +213,16 @@ class TableFeed:
     def subscribe_public(self, game: str, viewer_id: str, network: str = "") -> AbstractContextManager[Subscription]:
         """Subscribe to the public tables of a game, by default of all games, as `subscribe_table` does."""
         return self._subscribe(self._games, game, viewer_id, network)
+
+    @contextmanager
+    def subscribe_own(self, player_id: str, network: str = "") -> Iterator[Subscription]:
+        """Subscribe to the tables of a player, as `subscribe_table` does; `own.follow` has those of the beginning."""
+        try:
+            with self._subscribe(self._players, player_id, player_id, network) as subscription:
+                yield subscription
+        finally:
+            if player_id not in self._players:
+                self.own.forget(player_id)
 
     @contextmanager
     def _subscribe(self, topics: dict[str, Topic], key: str, viewer_id: str, network: str) -> Iterator[Subscription]:
@@ -209,10 +248,21 @@ class TableFeed:
             for game in (table.game, ""):
                 if topic := self._games.get(game):
                     topic.publish(table)
+        if self._players:
+            self._publish_own(table, self.own.change(table, self._players.keys()))
+
+    def publish_turn(self, table: Table, turn: Turn) -> None:
+        """Send a turn to those players of a table who follow their own tables and whose seat it concerns."""
+        self._publish_own(table, self.own.set_turn(table, turn))
+
+    def _publish_own(self, table: Table, player_ids: Iterable[str]) -> None:
+        for player_id in player_ids:
+            seat = my_seat(table, player_id, self.own.turn_of(table.table_id))
+            self._players[player_id].publish(table, (player_id,), seat)
 
     def close(self) -> None:
         """End every stream because the server is about to stop."""
         self.is_closed = True
-        for topic in (*self._tables.values(), *self._games.values()):
+        for topic in (*self._tables.values(), *self._games.values(), *self._players.values()):
             for subscription in topic.subscriptions:
                 subscription.wake()

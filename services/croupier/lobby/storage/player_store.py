@@ -159,12 +159,15 @@ class PlayerStore:
         await self._store.write(lambda connection: connection.execute(played))
 
     async def delete_unplayed(self, seen_before: int) -> int:
-        """Delete guests who have not played, were not seen since a time, and have neither ticket nor seat.
+        """Delete guests who have not played, were not seen since a time, and have no ticket and no seat.
 
-        Their sign-ins are deleted too. Returns the number of guests, at most MAX_DELETED.
+        Seats at tables that have ended do not count. Their sign-ins are deleted too. Returns the number of guests, at
+        most MAX_DELETED.
         """
         is_unplayed = PLAYERS.c.played_milliseconds.is_(None) & (PLAYERS.c.seen_milliseconds < seen_before)
-        waits = or_(*(exists().where(of.c.player_id == PLAYERS.c.player_id) for of in (TICKETS, SEATS)))
+        has_ticket = exists().where(TICKETS.c.player_id == PLAYERS.c.player_id)
+        has_seat = exists().where(SEATS.c.player_id == PLAYERS.c.player_id, SEATS.c.created_milliseconds.is_(None))
+        waits = or_(has_ticket, has_seat)
         unlocked = select_unlocked(PLAYERS.c.player_id, is_unplayed, ~waits).limit(MAX_DELETED)
 
         def delete_them(connection: Connection) -> int:

@@ -104,15 +104,17 @@ TABLES = sa.Table(
     sa.Index("lobby_tables_by_idle_seats", "frees_milliseconds", sqlite_where=_FREES, postgresql_where=_FREES),
 )
 
-# The seats of players at tables that have not ended. `network` is that from which the player took the seat; null if it
-# is not known.
+# The seats of players, by which they list their tables and have a share of those that have not ended. `network` is that
+# from which the player took the seat; null if it is not known, and after the end. `created_milliseconds` is that of a
+# table that has ended, and null before.
 SEATS = sa.Table(
     "lobby_seats",
     METADATA,
     sa.Column("table_id", sa.String(32), primary_key=True),
     sa.Column("player_id", sa.String(32), primary_key=True),
     sa.Column("network", sa.String(24)),
-    sa.Index("lobby_seats_by_player", "player_id"),
+    sa.Column("created_milliseconds", sa.BigInteger),
+    sa.Index("lobby_seats_by_player", "player_id", "created_milliseconds", "table_id"),
     sa.Index("lobby_seats_by_network", "network", "table_id"),
 )
 

@@ -1,12 +1,25 @@
-"""The seats of players at tables that have not ended, by which players and networks have a share of tables.
+"""The seats of players: they list their tables by them, and have, as networks do, a share of those that have not ended.
 
 A transaction adds its seats first, and then counts: so two at once never exceed a limit together.
 """
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import NamedTuple
 
-from sqlalchemy import Connection, String, bindparam, delete, func, select
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Integer,
+    Select,
+    String,
+    bindparam,
+    delete,
+    func,
+    select,
+    tuple_,
+    update,
+)
 
 from croupier.lobby.storage.schema import SEATS, TABLES
 from croupier.lobby.tables.forming_table import Table, TableState, players_of
@@ -63,10 +76,37 @@ def tables_by_network(connection: Connection, networks: Collection[str]) -> dict
 
 
 def free_seats(connection: Connection, table: Table) -> None:
-    """Delete the seats of players who have none any more; an ended table has none."""
-    players = players_of(table) if table.is_running else ()
-    is_free = SEATS.c.player_id.not_in(players)
-    connection.execute(delete(SEATS).where(SEATS.c.table_id == table.table_id, is_free))
+    """Delete the seats of players who have none any more; those of an ended table count for no limit from now on."""
+    is_here, is_free = SEATS.c.table_id == table.table_id, SEATS.c.player_id.not_in(players_of(table))
+    connection.execute(delete(SEATS).where(is_here, is_free))
+    if not table.is_running:
+        ended = update(SEATS).where(is_here).values(network=None, created_milliseconds=table.created_milliseconds)
+        connection.execute(ended)
+
+
+def delete_seats(connection: Connection, table_ids: Collection[str]) -> None:
+    """Delete the seats of deleted tables."""
+    connection.execute(delete(SEATS).where(SEATS.c.table_id.in_(table_ids)))
+
+
+@cache
+def own_tables(*, has_ended: bool, is_first: bool) -> Select[tuple[int, str]]:
+    """Return the query of a page of a player's tables that have ended, or that have not, newest first.
+
+    Its parameters are `player_id`, `max_rows`, and those of the row before: `created` and `table_id`.
+    """
+    ended = SEATS.c.created_milliseconds.is_not(None)
+    # A player has few tables that have not ended; those that have are one range of an index.
+    created = (SEATS if has_ended else TABLES).c.created_milliseconds
+    page = (
+        select(TABLES)
+        .join(SEATS, SEATS.c.table_id == TABLES.c.table_id)
+        .where(SEATS.c.player_id == bindparam("player_id"), ended if has_ended else ~ended)
+    )
+    if not is_first:
+        before = tuple_(bindparam("created", type_=BigInteger), bindparam("table_id", type_=String))
+        page = page.where(tuple_(created, SEATS.c.table_id) < before)
+    return page.order_by(created.desc(), SEATS.c.table_id.desc()).limit(bindparam("max_rows", type_=Integer))
 
 
 def _too_many(what: str, limit: int, whose: str) -> LimitReached:
@@ -80,7 +120,9 @@ def _too_many(what: str, limit: int, whose: str) -> LimitReached:
 
 _OF_NETWORK = SEATS.c.network == bindparam("of_network")
 _COUNTS = select(
-    select(func.count()).where(SEATS.c.player_id == bindparam("of_player")).scalar_subquery(),
+    select(func.count())
+    .where(SEATS.c.player_id == bindparam("of_player"), SEATS.c.created_milliseconds.is_(None))
+    .scalar_subquery(),
     select(func.count(SEATS.c.table_id.distinct())).where(_OF_NETWORK).scalar_subquery(),
     select(func.count())
     .select_from(SEATS.join(TABLES, TABLES.c.table_id == SEATS.c.table_id))

@@ -11,7 +11,14 @@ from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.storage.presence_store import record_seen
 from croupier.lobby.storage.schema import SEATS, TABLES
-from croupier.lobby.storage.seat_store import TableLimits, add_seats, check_limits, free_seats
+from croupier.lobby.storage.seat_store import (
+    TableLimits,
+    add_seats,
+    check_limits,
+    delete_seats,
+    free_seats,
+    own_tables,
+)
 from croupier.lobby.storage.store import Store, acquire_advisory_locks, select_unlocked
 from croupier.lobby.tables.forming_table import (
     ENDED,
@@ -138,6 +145,19 @@ class TableStore:
                 self._listed.popitem(last=False)
         return [table for table in tables.values() if table is not None]
 
+    async def list_own(
+        self, player_id: str, has_ended: bool, before: tuple[int, str] | None, limit: int
+    ) -> list[Table]:
+        """Return tables that have ended, or have not, at which a player has a seat, as `list_public` does."""
+        created, table_id = before or (0, "")
+        wanted = {"player_id": player_id, "created": created, "table_id": table_id, "max_rows": limit}
+        return await self._many(own_tables(has_ended=has_ended, is_first=before is None), wanted)
+
+    async def ids_of_running(self, player_id: str) -> list[str]:
+        """Return the tables that have not ended at which a player has a seat."""
+        wanted = {"player_id": player_id}
+        return list(await self._store.read(lambda connection: connection.scalars(_RUNNING_OF, wanted).all()))
+
     async def list_in_states(
         self,
         states: Collection[TableState],
@@ -202,14 +222,14 @@ class TableStore:
         """Delete tables that came to this state, FINISHED or CLOSED, before a time; at most MAX_DELETED."""
         is_old = TABLES.c.updated_milliseconds < updated_before
         keys = select_unlocked(TABLES.c.table_id, TABLES.c.state == state, is_old).limit(MAX_DELETED)
-        deleted = sa.delete(TABLES).where(TABLES.c.table_id.in_(keys))
-        await self._store.write(lambda connection: connection.execute(deleted))
+        deleted = sa.delete(TABLES).where(TABLES.c.table_id.in_(keys)).returning(TABLES.c.table_id)
+        await self._store.write(lambda connection: delete_seats(connection, connection.scalars(deleted).all()))
 
     async def _one(self, query: sa.Select[Any], **wanted: str) -> Table | None:
         found = await self._many(query, wanted)
         return found[0] if found else None
 
-    async def _many(self, query: sa.Select[Any], wanted: Mapping[str, str] | None = None) -> list[Table]:
+    async def _many(self, query: sa.Select[Any], wanted: Mapping[str, Any] | None = None) -> list[Table]:
         rows = await self._store.read(lambda connection: connection.execute(query, wanted).all())
         return [from_row(row) async for row in in_steps(rows, DECODING_STEP)]
 
@@ -247,6 +267,9 @@ def _acquire_seat_locks(connection: sa.Connection, player_id: str, network: str)
 
 # The statements have their values as parameters: building one takes longer than its execution.
 _BY_ID = sa.select(TABLES).where(TABLES.c.table_id == sa.bindparam("table_id"))
+_RUNNING_OF = sa.select(SEATS.c.table_id).where(
+    SEATS.c.player_id == sa.bindparam("player_id"), SEATS.c.created_milliseconds.is_(None)
+)
 _BY_INVITE_CODE = sa.select(TABLES).where(TABLES.c.invite_code == sa.bindparam("invite_code"))
 _INSERT = sa.insert(TABLES)
 _UPDATE = sa.update(TABLES).where(

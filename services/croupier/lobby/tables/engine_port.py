@@ -66,11 +66,26 @@ class EndedTables(NamedTuple):
     resume_at: int
 
 
+class Turn(NamedTuple):
+    """The seats that are to act, and those that are away, a bit of each; and the next deadline, 0 without one.
+
+    The deadline is in milliseconds since 1970 UTC.
+    """
+
+    to_act: int
+    away: int
+    deadline: int
+
+
 class TableStatus(NamedTuple):
-    """Whether the game of a table is over, and the players who have acted in it, known only then."""
+    """Whether the game of a table is over, and the players who have acted in it, known only then; before, its turn.
+
+    The turn is None if the engine does not know it.
+    """
 
     is_finished: bool
     acted_players: Sequence[str] = ()
+    turn: Turn | None = None
 
 
 class EnginePort(Protocol):

@@ -2,25 +2,27 @@
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
 from croupier.lobby.accounts.players import Player, new_code, new_id
-from croupier.lobby.feed.subscriptions import TableFeed
+from croupier.lobby.feed.subscriptions import Subscription, TableFeed
 from croupier.lobby.storage.presence_store import Seen
 from croupier.lobby.storage.table_store import InviteCodeTaken, TableChanged, TableStore
 from croupier.lobby.tables import forming_table
 from croupier.lobby.tables.engine_port import EnginePort
 from croupier.lobby.tables.forming_table import ENDED, FREE_SEAT, OptionValue, Table, TableState, TimeControl
 from croupier.lobby.tables.games import GameRegistry
+from croupier.lobby.tables.my_seat import MySeat, my_seat
 from croupier.lobby.tables.presence import Presence
 from croupier.lobby.tables.rematch import check_finished, has_ended, join_next, next_table
 from croupier.lobby.tables.table_changes import next_version, without_reservations
 from croupier.lobby.tables.table_opener import TableOpener
 from croupier.lobby.tables.table_updater import TableUpdater, table_busy
+from croupier.lobby.tables.turns import Turns
 from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.table_access import TableAccess, unknown_table
 from croupier_api.v1 import errors_pb2
@@ -28,6 +30,7 @@ from croupier_api.v1 import errors_pb2
 CODE_LENGTH = 8
 CODE_ATTEMPTS = 5
 FORMING = (TableState.FORMING, TableState.OPENING)
+SHOWN_RUNNING = (*FORMING, TableState.PLAYING)
 PAGE_SIZE = 200
 REMATCH_ATTEMPTS = 5
 MAX_PAGE_READS = 4
@@ -50,10 +53,14 @@ class TableSpec:
 
 
 class WatchedTable(NamedTuple):
-    """A table of a stream, None to show that it is alive, and whether all tables with which it begins were sent."""
+    """A table of a stream, None to show that it is alive, and whether all tables with which it begins were sent.
+
+    `my_seat` is that of the viewer if they follow their own tables, None if they have none any more.
+    """
 
     table: Table | None
     is_list_complete: bool
+    my_seat: MySeat | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,7 @@ class TableService:
     opener: TableOpener
     games: GameRegistry
     presence: Presence
+    turns: Turns
     source: random.Random
     clock: Callable[[], int]
     page_reads: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PAGE_READS))
@@ -238,7 +246,7 @@ class TableService:
             yield WatchedTable(None, True)
             if has_ended(table, viewer_id):
                 return
-            async for changed in subscription.changes():
+            async for _, changed, _ in subscription.changes():
                 yield WatchedTable(_shown(changed, viewer_id), True)
                 if has_ended(changed, viewer_id):
                     return
@@ -259,9 +267,56 @@ class TableService:
                         yield WatchedTable(table, False)
                 before = (page[-1].created_milliseconds, page[-1].table_id)
             yield WatchedTable(None, True)
-            async for changed in subscription.changes():
+            async for _, changed, _ in subscription.changes():
                 if changed.is_shown_to(viewer_id):
                     yield WatchedTable(changed, True)
+
+    async def list_own(
+        self, player_id: str, has_ended: bool, before: tuple[int, str] | None, limit: int
+    ) -> list[Table]:
+        """Return tables that have ended, or have not, at which a player has a seat, as `list_public` does."""
+        return await self.store.list_own(player_id, has_ended, before, limit)
+
+    async def own_seats(self, player_id: str, tables: Sequence[Table]) -> dict[str, MySeat]:
+        """Return the seat of a player at each of their tables; the engine is asked for the turns of games."""
+        turns = await self.turns.read([table.table_id for table in tables if table.state is TableState.PLAYING])
+        seats = {table.table_id: my_seat(table, player_id, turns.get(table.table_id)) for table in tables}
+        return {table_id: seat for table_id, seat in seats.items() if seat is not None}
+
+    async def watch_own(self, player_id: str, network: str = "") -> AsyncGenerator[WatchedTable, None]:
+        """Yield the tables of a player that are forming or being played, newest first, and then changes of these.
+
+        A table at which they have no seat any more comes once more, without it; they may not be allowed to see it.
+        """
+        with self.feed.subscribe_own(player_id, network) as subscription:
+            async for watched in self._begin_own(player_id, subscription):
+                yield watched
+            yield WatchedTable(None, True)
+            async for _, changed, seat in subscription.changes():
+                yield WatchedTable(changed, True, seat)
+
+    async def _begin_own(self, player_id: str, subscription: Subscription) -> AsyncGenerator[WatchedTable, None]:
+        """Yield the tables with which a stream begins; no other frame keeps them in memory as long as it lasts."""
+        tables = await self._read_own(player_id)
+        seats = await self.own_seats(player_id, tables)
+        for table in tables:
+            await subscription.turn_for(table, seats[table.table_id])
+            yield WatchedTable(table, False, seats[table.table_id])
+
+    async def _read_own(self, player_id: str) -> list[Table]:
+        """Return the running tables of a player, newest first, and follow them before: no later change is missed.
+
+        Those that they have lost meanwhile stay followed: another stream of the player may not know it yet.
+        """
+        own = self.feed.own
+        async with self.page_reads:
+            table_ids = await self.store.ids_of_running(player_id)
+            own.follow(player_id, table_ids)
+            read = await self.store.list_by_ids(table_ids) if table_ids else []
+        tables = [table for table in read if table.state in SHOWN_RUNNING and table.seat_of(player_id) is not None]
+        for table in tables:
+            own.see(table)
+        return sorted(tables, key=lambda table: (table.created_milliseconds, table.table_id), reverse=True)
 
     async def _update(self, player_id: str, table_id: str, change: Callable[[Table], Table]) -> Table:
         return await self._change(player_id, table_id, lambda table: change(_shown(table, player_id)))

@@ -25,6 +25,7 @@ _BY_SERVICE: Mapping[str, Mapping[str, int]] = {
         "CreateTable": CREATE_TABLE_COST,
         "GetTable": 2,
         "ListTables": 5,
+        "ListMyTables": 5,
         "WatchTables": 10,
         "JoinTable": 4,
         "LeaveTable": 4,
@@ -65,6 +66,8 @@ RENAMED_SEAT_COST = 4
 """The surcharge of each forming table at which a new name of the player has to be shown."""
 TABLES_PAGE_COST = 10
 """The surcharge of each page but the first of the tables with which a stream of a lobby begins."""
+TURNS_PER_UNIT = 20
+"""Of a list of own tables, as its surcharge: the engine is asked for the turns of games."""
 HIDDEN_PAGE_COST = 5
 """The surcharge of each further read for one page of a list, since its caller may not see all that was read before."""
 MIN_LOAD_COST = 5
