@@ -18,6 +18,8 @@ from benchmarks.measurement import (
     merged,
     voluntary_switches,
 )
+from benchmarks.own_tables import BASELINE, OWN, Found
+from benchmarks.own_tables import rows as rows_of_streams
 from benchmarks.rules import extent
 from benchmarks.scale import SECONDS
 from benchmarks.scale import row as row_of_writers
@@ -91,3 +93,14 @@ def test_writers_are_compared_with_one_writer_of_the_same_commit_delay() -> None
 @pytest.mark.parametrize(("numbers", "text"), [([4], "4"), ([2, 3, 8], "2 to 8"), ([1200.4, 800.0], "800 to 1,200")])
 def test_an_extent_is_the_lowest_and_the_highest_number(numbers: list[float], text: str) -> None:
     assert extent(numbers) == text
+
+
+def test_streams_of_own_tables_are_compared_with_those_of_one_table() -> None:
+    mebibyte = 1024**2
+    base = Found(100 * mebibyte, 200 * mebibyte, 0.1, 0.2, 1000.0, [0.01] * 100, 100)
+    own = Found(100 * mebibyte, 250 * mebibyte, 0.2, 0.5, 1000.0, [0.01, *[0.02] * 99], 100)
+    shown = {(row.part, row.variant): row for row in rows_of_streams({BASELINE: base, OWN: own}, 10 * 1024)}
+    assert [row.ratios for (_, variant), row in shown.items() if variant == BASELINE] == [[], [], []]
+    assert [shown[part, OWN].ratios for part in ("memory", "idle", "delivery")] == [[1.5], [2.0], [2.5]]
+    assert "10.0 KiB a stream" in shown["memory", BASELINE].figures
+    assert "p50 20, p99 20 ms" in shown["delivery", OWN].figures
