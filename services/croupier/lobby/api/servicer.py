@@ -18,7 +18,7 @@ from croupier.lobby.matchmaking.matchmaker import Matchmaker
 from croupier.lobby.matchmaking.tickets import MatchCriteria
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.player_deletions import PlayerDeletions
-from croupier.lobby.tables.forming_table import ENDED, Table, TableState, TimeControl
+from croupier.lobby.tables.forming_table import ENDED, TableState, TimeControl
 from croupier.lobby.tables.games import GameRegistry
 from croupier.lobby.tables.seated_players import SeatedPlayers
 from croupier.lobby.tables.table_service import PAGE_SIZE, TableService, WatchedTable

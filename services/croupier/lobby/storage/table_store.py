@@ -187,7 +187,9 @@ class TableStore:
 
     async def list_of_player(self, player_id: str) -> list[Table]:
         """Return the tables that have not ended at which a player has a seat."""
-        seated = sa.select(SEATS.c.table_id).where(SEATS.c.player_id == player_id)
+        seated = sa.select(SEATS.c.table_id).where(
+            SEATS.c.player_id == player_id, SEATS.c.created_milliseconds.is_(None)
+        )
         return await self._many(sa.select(TABLES).where(TABLES.c.table_id.in_(seated)))
 
     async def remove_name(self, table_ids: Collection[str], player_id: str) -> None:
