@@ -12,9 +12,10 @@ from unittest.mock import AsyncMock
 import pytest
 
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
-from croupier.engine.core.shuffles import commitment
+from croupier.engine.core.shuffles import commitment, revised_seed
 from croupier.engine.tables.memory import FINISHED_IDLE_MILLISECONDS
 from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.table_checks import Revision
 from croupier.games.interface import resolve_options
 from croupier.games.registry import GAMES
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound
@@ -71,6 +72,62 @@ async def test_preparing_again_returns_the_same_and_another_table_is_refused(tab
         assert refusal.value.reason_name == "TABLE_EXISTS"
     await tables.open("t1", people(3), [b""] * 3)
     assert (await prepare(tables)).commitment == config.commitment
+
+
+async def test_each_revision_has_a_seed_of_its_own_that_follows_from_the_first(tables: Tables, other: Tables) -> None:
+    config = await prepare(tables)
+    revised = [await prepare(tables, revision=number, seats=2, options={"best_of": 3}) for number in (1, 2)]
+    assert len({config.commitment, *(each.commitment for each in revised)}) == 3
+    assert [each.seed for each in revised] == [revised_seed(config.seed, number) for number in (1, 2)]
+    assert (revised[0].seat_count, revised[0].options["best_of"]) == (2, 3)
+    # Whatever was asked for meanwhile, at any engine.
+    assert (await prepare(other, revision=1, seats=2, options={"best_of": 3})).seed == revised[0].seed
+    assert await prepare(tables) == config
+    with pytest.raises(AlreadyExists):
+        await prepare(tables, revision=3, game="one_oh_one")
+
+
+async def test_the_revision_that_is_opened_is_played_and_opening_it_again_changes_nothing(
+    engine: EngineHarness, tables: Tables, other: Tables
+) -> None:
+    await prepare(tables)
+    revised = await prepare(tables, revision=2, seats=2, options={"best_of": 3})
+    await prepare(tables, revision=3)
+    revision = Revision(2, revised.rules_version, revised.options, revised.clock)
+    await asyncio.gather(
+        *(each.open("t1", people(2), [b"a", b"b"], revision=revision) for each in (tables, other, tables))
+    )
+    config = engine.store.tables["t1"].config
+    assert config == replace(revised, seats=people(2), client_seeds=(b"a", b"b"))
+    assert (await tables.get("t1")).config == config
+    with pytest.raises(AlreadyExists) as refusal:
+        await tables.open("t1", people(2), [b"a", b"b"], revision=revision._replace(options={"best_of": 1}))
+    assert refusal.value.reason_name == "TABLE_ALREADY_OPEN"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason", "field"),
+    [
+        ({"options": {"nothing": 1}}, "INVALID_OPTION", "options.nothing"),
+        ({"clock": ClockConfig(4_000, 0, 0)}, "INVALID_FIELD", "time_control.action_time"),
+    ],
+)
+async def test_an_invalid_revision_is_not_opened(
+    engine: EngineHarness, tables: Tables, changes: dict[str, Any], reason: str, field: str
+) -> None:
+    config = await prepare(tables)
+    revision = Revision(1, config.rules_version, config.options, config.clock)._replace(**changes)
+    with pytest.raises(MalformedRequest) as refusal:
+        await tables.open("t1", people(3), [b""] * 3, revision=revision)
+    assert (refusal.value.reason_name, refusal.value.field) == (reason, field)
+    assert engine.store.tables["t1"].status == "prepared"
+
+
+async def test_a_table_that_is_only_checked_is_not_stored(engine: EngineHarness, tables: Tables) -> None:
+    assert tables.check("t1", "thulla", 3, {}, CLOCK).options == resolve_options(GAMES["thulla"], 3, {})
+    with pytest.raises(MalformedRequest):
+        tables.check("t1", "thulla", 3, {"nothing": 1}, CLOCK)
+    assert engine.store.tables == {}
 
 
 async def test_a_bot_delay_below_the_minimum_is_raised(engine: EngineHarness) -> None:

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from croupier.engine.core.shuffles import below, commitment, shuffle, stream_key
+from croupier.engine.core.shuffles import below, commitment, revised_seed, shuffle, stream_key
 from croupier.games.interface import ShuffleNeeded
 from loadtest.judge.deals import commitment_of, deal, table_key
 from loadtest.judge.rules.interface import Shuffle
@@ -28,6 +28,13 @@ def test_the_known_answer_is_unchanged() -> None:
     shuffled = shuffle(key, ShuffleNeeded(tuple(range(52)), (4, 52), 2, 1))
     assert shuffled.cards[:10] == (23, 18, 44, 21, 40, 13, 16, 14, 51, 22)
     assert shuffled.drawn == (3, 5)
+
+
+def test_seeds_of_revisions_are_unchanged() -> None:
+    secret = bytes(range(32))
+    assert revised_seed(secret, 0) == secret
+    assert revised_seed(secret, 1).hex() == "87343c381c367dc9dc257eb55364d518cf046f2a504e66b9e2d13e3ae2d43f5a"
+    assert len({revised_seed(secret, number) for number in range(100)}) == 100
 
 
 def test_client_seeds_cannot_be_moved_between_seats() -> None:

@@ -80,6 +80,13 @@ async def test_the_turn_after_the_last_entry_is_stored_with_it_while_a_table_is_
     }
 
 
+async def test_a_table_is_stored_as_it_is_opened(store: SqlTableStore) -> None:
+    await store.prepare(make_config(seed=b"first"), START)
+    opened_as = make_config(seat_count=4, seed=b"revised")
+    assert await store.open(opened_as, [entry(1)])
+    assert (await loaded(store)).config == opened_as
+
+
 async def outcomes_of(
     store: SqlTableStore, *appends: tuple[str, Sequence[Entry], TableChange | None]
 ) -> list[BaseException | None]:

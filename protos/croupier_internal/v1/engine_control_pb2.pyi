@@ -79,6 +79,8 @@ class PrepareTableRequest(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     TIME_CONTROL_FIELD_NUMBER: _builtins.int
     NETWORK_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: _builtins.int
     HOST_PLAYER_ID_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The id, which the lobby chooses."""
@@ -90,6 +92,12 @@ class PrepareTableRequest(_message.Message):
     """The network of the player who created the table, such as "192.0.2.0/24"; empty if it is not known. The entries of
     the table's bots count for it.
     """
+    revision: _builtins.int
+    """The number of changes of the table since it was first prepared. Each revision has a commitment of its own. The game
+    stays the same.
+    """
+    validate_only: _builtins.bool
+    """True to validate the table only: nothing is stored, and the answer has no commitment."""
     host_player_id: _builtins.str
     """The player who creates the table, and who may create links before its game begins; empty for a matched table."""
     @_builtins.property
@@ -109,11 +117,13 @@ class PrepareTableRequest(_message.Message):
         options: _struct_pb2.Struct | None = ...,
         time_control: _tables_pb2.TimeControl | None = ...,
         network: _builtins.str = ...,
+        revision: _builtins.int = ...,
+        validate_only: _builtins.bool = ...,
         host_player_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "host_player_id", b"host_player_id", "network", b"network", "options", b"options", "seat_count", b"seat_count", "table_id", b"table_id", "time_control", b"time_control"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "host_player_id", b"host_player_id", "network", b"network", "options", b"options", "revision", b"revision", "seat_count", b"seat_count", "table_id", b"table_id", "time_control", b"time_control", "validate_only", b"validate_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -131,7 +141,7 @@ class PrepareTableResponse(_message.Message):
     RULES_VERSION_FIELD_NUMBER: _builtins.int
     TEAMS_FIELD_NUMBER: _builtins.int
     seed_commitment: _builtins.str
-    """SHA-256 of the table's secret seed, 64 hexadecimal digits."""
+    """SHA-256 of the secret seed of this revision, 64 hexadecimal digits; empty if the table was validated only."""
     rules_version: _builtins.int
     """The version of the game's rules."""
     @_builtins.property
@@ -175,10 +185,18 @@ class OpenTableRequest(_message.Message):
     ACCESS_FIELD_NUMBER: _builtins.int
     REMOVED_PLAYER_IDS_FIELD_NUMBER: _builtins.int
     IS_MATCHED_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    TIME_CONTROL_FIELD_NUMBER: _builtins.int
+    RULES_VERSION_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table."""
     is_matched: _builtins.bool
     """True if the lobby matched the players."""
+    revision: _builtins.int
+    """The revision to open. Of one greater than 0 the engine has only the seed: the next fields are as it prepared them."""
+    rules_version: _builtins.int
+    """The version of the game's rules."""
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[_tables_pb2.PlayedSeat]:
         """The seats, by number."""
@@ -195,6 +213,14 @@ class OpenTableRequest(_message.Message):
     def removed_player_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The players whom the host removed, at most 64; to them the table does not exist."""
 
+    @_builtins.property
+    def options(self) -> _struct_pb2.Struct:
+        """Every option by name."""
+
+    @_builtins.property
+    def time_control(self) -> _tables_pb2.TimeControl:
+        """The time that players have."""
+
     def __init__(
         self,
         *,
@@ -204,10 +230,14 @@ class OpenTableRequest(_message.Message):
         access: _tables_pb2.TableAccess | None = ...,
         removed_player_ids: _abc.Iterable[_builtins.str] | None = ...,
         is_matched: _builtins.bool = ...,
+        revision: _builtins.int = ...,
+        options: _struct_pb2.Struct | None = ...,
+        time_control: _tables_pb2.TimeControl | None = ...,
+        rules_version: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "client_seeds", b"client_seeds", "is_matched", b"is_matched", "removed_player_ids", b"removed_player_ids", "seats", b"seats", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "client_seeds", b"client_seeds", "is_matched", b"is_matched", "options", b"options", "removed_player_ids", b"removed_player_ids", "revision", b"revision", "rules_version", b"rules_version", "seats", b"seats", "table_id", b"table_id", "time_control", b"time_control"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

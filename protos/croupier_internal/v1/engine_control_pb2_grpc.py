@@ -84,7 +84,7 @@ class EngineControlServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def PrepareTable(self, request, context):
-        """Validates a table, and commits to its secret seed. Idempotent by table.
+        """Validates a table, and commits to its secret seed. Idempotent by table and revision.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -36,7 +36,7 @@ class EngineControlServiceStub:
     DescribeGames: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.DescribeGamesRequest, _engine_control_pb2.DescribeGamesResponse]
     """Returns the games with their seats and options, with a number of seats those that can be played by so many."""
     PrepareTable: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.PrepareTableRequest, _engine_control_pb2.PrepareTableResponse]
-    """Validates a table, and commits to its secret seed. Idempotent by table."""
+    """Validates a table, and commits to its secret seed. Idempotent by table and revision."""
     OpenTable: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.OpenTableRequest, _engine_control_pb2.OpenTableResponse]
     """Opens a prepared table and deals. Idempotent by table."""
     DiscardTables: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.DiscardTablesRequest, _engine_control_pb2.DiscardTablesResponse]
@@ -58,7 +58,7 @@ class EngineControlServiceAsyncStub(EngineControlServiceStub):
     DescribeGames: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.DescribeGamesRequest, _engine_control_pb2.DescribeGamesResponse]  # type: ignore[assignment]
     """Returns the games with their seats and options, with a number of seats those that can be played by so many."""
     PrepareTable: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.PrepareTableRequest, _engine_control_pb2.PrepareTableResponse]  # type: ignore[assignment]
-    """Validates a table, and commits to its secret seed. Idempotent by table."""
+    """Validates a table, and commits to its secret seed. Idempotent by table and revision."""
     OpenTable: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.OpenTableRequest, _engine_control_pb2.OpenTableResponse]  # type: ignore[assignment]
     """Opens a prepared table and deals. Idempotent by table."""
     DiscardTables: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.DiscardTablesRequest, _engine_control_pb2.DiscardTablesResponse]  # type: ignore[assignment]
@@ -89,7 +89,7 @@ class EngineControlServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _engine_control_pb2.PrepareTableRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_engine_control_pb2.PrepareTableResponse, _abc.Awaitable[_engine_control_pb2.PrepareTableResponse]]:
-        """Validates a table, and commits to its secret seed. Idempotent by table."""
+        """Validates a table, and commits to its secret seed. Idempotent by table and revision."""
 
     @_abc_1.abstractmethod
     def OpenTable(

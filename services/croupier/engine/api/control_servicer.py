@@ -19,6 +19,7 @@ from croupier.engine.api.table_codec import (
 from croupier.engine.storage.port import TableStatus, TableStore
 from croupier.engine.tables.ended_tables import ended_tables
 from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.table_checks import Revision
 from croupier.games.registry import GAMES, rules_of
 from croupier.runtime.errors import NotPermitted, invalid_field
 from croupier.runtime.server.call import Call
@@ -53,19 +54,21 @@ class EngineControlServicer:
     async def PrepareTable(self, request: pb.PrepareTableRequest, call: Call) -> pb.PrepareTableResponse:
         """Check a table and commit to its seed."""
         _only_the_lobby(call)
-        config = await self.tables.prepare(
+        asked = (
             request.table_id,
             request.game,
             request.seat_count,
             decode_options(request.options),
             decode_time_control(request.time_control),
-            request.network,
-            request.host_player_id,
         )
+        if request.validate_only:
+            config = self.tables.check(*asked)
+        else:
+            config = await self.tables.prepare(*asked, request.network, request.host_player_id, request.revision)
         return pb.PrepareTableResponse(
             options=encode_options(config.options),
             time_control=encode_time_control(config.clock),
-            seed_commitment=config.commitment,
+            seed_commitment="" if request.validate_only else config.commitment,
             rules_version=config.rules_version,
             teams=encode_teams(rules_of(config.game, config.rules_version).teams(config.seat_count)),
         )
@@ -81,7 +84,7 @@ class EngineControlServicer:
         access = decode_access(
             request.access, Visibility.SEATED, removed_players=request.removed_player_ids, is_matched=request.is_matched
         )
-        await self.tables.open(request.table_id, seats, list(request.client_seeds), access)
+        await self.tables.open(request.table_id, seats, list(request.client_seeds), access, _decode_revision(request))
         return pb.OpenTableResponse()
 
     async def DiscardTables(self, request: pb.DiscardTablesRequest, call: Call) -> pb.DiscardTablesResponse:
@@ -135,6 +138,14 @@ def _encode_turn(status: TableStatus) -> pb.Turn | None:
         return None
     to_act, away = status.turn
     return pb.Turn(to_act=to_act, away=away, deadline_unix_ms=status.deadline)
+
+
+def _decode_revision(request: pb.OpenTableRequest) -> Revision | None:
+    """Return the revision to open, None for the first one, which is stored."""
+    if not request.revision:
+        return None
+    options, clock = decode_options(request.options), decode_time_control(request.time_control)
+    return Revision(request.revision, request.rules_version, options, clock)
 
 
 def _only_the_lobby(call: Call) -> None:

@@ -14,12 +14,18 @@ from croupier.games.interface import CardsShuffled, ShuffleNeeded
 SEED_BYTES = 32
 MAX_CLIENT_SEED_BYTES = 64
 LABEL = b"croupier shuffle 1"
+REVISION_LABEL = b"croupier revision 1"
 WORDS = 1 << 32
 
 
 def commitment(seed: bytes) -> str:
     """Return the commitment to a secret seed, which is published before the game: SHA-256 in hexadecimal."""
     return hashlib.sha256(seed).hexdigest()
+
+
+def revised_seed(seed: bytes, revision: int) -> bytes:
+    """Return the secret seed of a revision of a table, from that of the first one, revision 0, which stays secret."""
+    return hmac.digest(seed, REVISION_LABEL + struct.pack(">I", revision), "sha256") if revision else seed
 
 
 def stream_key(seed: bytes, client_seeds: Sequence[bytes]) -> bytes:

@@ -85,7 +85,7 @@ class SqlTableStore(TableStore):
 
     async def open(self, config: TableConfig, entries: Sequence[Entry], turn: Turn = NO_TURN) -> bool:
         append = append_of(config.table_id, entries, None, turn)
-        return await self._database.write(open_table, append, encode_config(config))
+        return await self._database.write(open_table, append, config)
 
     # Reading
 

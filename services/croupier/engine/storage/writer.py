@@ -6,6 +6,8 @@ from typing import NamedTuple, Protocol, TypeAlias
 from sqlalchemy import Connection, and_, insert, or_, select, update
 
 from croupier.engine.core.fold import Turn
+from croupier.engine.core.log import TableConfig
+from croupier.engine.core.log_codec import encode_config
 from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
 
@@ -94,12 +96,12 @@ def lost_races(connection: Connection, appends: Sequence[Append], conflict: Exce
     return losers
 
 
-def open_table(connection: Connection, append: Append, config: str) -> bool:
+def open_table(connection: Connection, append: Append, config: TableConfig) -> bool:
     """Open a prepared table with its first entries; return False if it is not prepared any more."""
     opened = connection.execute(
         update(TABLES)
         .where(TABLES.c.table_id == append.table_id, TABLES.c.status == "prepared")
-        .values(status="open", config=config)
+        .values(status="open", config=encode_config(config), rules_version=config.rules_version, seed=config.seed)
     )
     if opened.rowcount != 1:
         return False

@@ -12,7 +12,7 @@ from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
 from croupier.engine.core.log_codec import UnreadableLog
-from croupier.engine.core.shuffles import SEED_BYTES
+from croupier.engine.core.shuffles import SEED_BYTES, revised_seed
 from croupier.engine.storage.port import StoredTable, TableStore, log_rows
 from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.memory import TablesInMemory
@@ -20,11 +20,13 @@ from croupier.engine.tables.replays import Replay, ReplayCache
 from croupier.engine.tables.table import Table, not_finished
 from croupier.engine.tables.table_checks import (
     MAX_NETWORK_CHARACTERS,
+    Revision,
     check_clock,
     check_seats,
     config_by,
     known_game,
     known_rules,
+    revised_config,
 )
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import OptionValue
@@ -102,36 +104,28 @@ class Tables:
         clock: ClockConfig,
         network: str = "",
         host_player_id: str = "",
+        revision: int = 0,
     ) -> TableConfig:
-        """Check a table's configuration and commit to its seed; repeats return the same.
+        """Check a table's configuration and commit to the seed of its revision; repeats return the same.
 
-        A bot delay below the operator's minimum is raised to it, and the clock gets the operator's time of abandonment.
         `network` is that of the player who created the table: the entries of its bots take units of its budget. This
-        player, the host, may create links before the game begins. Raises MalformedRequest with the wrong field,
-        AlreadyExists if another table has the id.
+        player, the host, may create links before the game begins. Of a later revision nothing is stored, since its seed
+        follows from that of the first. Raises as `check` does, and AlreadyExists if another table has the id.
         """
-        self._refuse_if_draining()
-        decode_id("table_id", table_id)
         if network:
             decode_id("network", network, MAX_NETWORK_CHARACTERS)
         if host_player_id:
             decode_id("host_player_id", host_player_id)
-        rules = known_game(game)
-        check_clock(clock)
-        bot_delay_milliseconds = max(clock.bot_delay_milliseconds, self._min_bot_delay_milliseconds)
-        clock = replace(
-            clock,
-            bot_delay_milliseconds=bot_delay_milliseconds,
-            abandoned_milliseconds=self._abandoned_milliseconds,
-        )
-        requested = config_by(rules, table_id, seats, options, clock, self._new_seed(SEED_BYTES))
+        requested = self.check(table_id, game, seats, options, clock)
         host = (SeatConfig(host_player_id, ""),) if host_player_id else ()
         stored = await self._store.prepare(replace(requested, seats=host), self._clock(), network)
+        if revision and stored.game == game:
+            return replace(requested, seed=revised_seed(stored.seed, revision))
         if stored.game == game and stored.rules_version != requested.rules_version:
             # An engine with another version of the rules prepared it: compare the request by those rules.
-            requested = config_by(known_rules(stored), table_id, seats, options, clock, requested.seed)
+            requested = config_by(known_rules(stored), table_id, seats, options, requested.clock, requested.seed)
         # The engine that prepared it may have another setting.
-        clock = replace(stored.clock, abandoned_milliseconds=clock.abandoned_milliseconds)
+        clock = replace(stored.clock, abandoned_milliseconds=requested.clock.abandoned_milliseconds)
         comparable = replace(stored, clock=clock, seed=requested.seed, seats=(), client_seeds=(), access=SEATED)
         if comparable != requested:
             raise AlreadyExists(
@@ -139,8 +133,32 @@ class Tables:
             )
         return stored
 
+    def check(
+        self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig
+    ) -> TableConfig:
+        """Return a table's configuration with a new seed.
+
+        A bot delay below the operator's minimum is raised to it, and the clock gets the operator's time of abandonment.
+        Raises MalformedRequest with the wrong field.
+        """
+        self._refuse_if_draining()
+        decode_id("table_id", table_id)
+        rules = known_game(game)
+        check_clock(clock)
+        clock = replace(
+            clock,
+            bot_delay_milliseconds=max(clock.bot_delay_milliseconds, self._min_bot_delay_milliseconds),
+            abandoned_milliseconds=self._abandoned_milliseconds,
+        )
+        return config_by(rules, table_id, seats, options, clock, self._new_seed(SEED_BYTES))
+
     async def open(
-        self, table_id: str, seats: Sequence[SeatConfig], client_seeds: Sequence[bytes], access: TableAccess = SEATED
+        self,
+        table_id: str,
+        seats: Sequence[SeatConfig],
+        client_seeds: Sequence[bytes],
+        access: TableAccess = SEATED,
+        revision: Revision | None = None,
     ) -> None:
         """Open a prepared table and deal; repeats change nothing.
 
@@ -148,8 +166,9 @@ class Tables:
         """
         self._refuse_if_draining()
         stored = await self._stored(table_id)
-        known_rules(stored.config)
-        config = replace(stored.config, seats=tuple(seats), client_seeds=tuple(client_seeds), access=access)
+        prepared = stored.config if revision is None else revised_config(stored, revision, len(seats))
+        known_rules(prepared)
+        config = replace(prepared, seats=tuple(seats), client_seeds=tuple(client_seeds), access=access)
         check_seats(config)
         if stored.is_prepared:
             with self._slot_for(table_id):

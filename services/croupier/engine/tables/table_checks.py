@@ -1,9 +1,12 @@
 """Checks of requests to prepare and to open tables."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
 
 from croupier.engine.core.log import MAX_BOT_DELAY_MILLISECONDS, ClockConfig, TableConfig
-from croupier.engine.core.shuffles import MAX_CLIENT_SEED_BYTES
+from croupier.engine.core.shuffles import MAX_CLIENT_SEED_BYTES, revised_seed
+from croupier.engine.storage.port import StoredTable
 from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options
 from croupier.games.registry import GAMES, UnknownRules, bots_of, rules_of
 from croupier.runtime.errors import MAX_ID_CHARACTERS, MalformedRequest, Unavailable, decode_id, invalid_field
@@ -20,6 +23,15 @@ TIME_LIMITS = {
     "away_time": (1_000, 86_400_000),
 }
 """In milliseconds, by the fields of TimeControl."""
+
+
+class Revision(NamedTuple):
+    """A later revision of a prepared table, of which only the seed is stored until it opens."""
+
+    number: int
+    rules_version: int
+    options: Mapping[str, OptionValue]
+    clock: ClockConfig
 
 
 def known_game(game: str) -> Game:
@@ -53,6 +65,16 @@ def config_by(
         field = f"options.{fault.option[:MAX_ID_CHARACTERS]}"
         raise MalformedRequest(errors_pb2.ERROR_REASON_INVALID_OPTION, str(fault), field=field) from None
     return TableConfig(table_id, rules.id, rules.rules_version, seats, resolved, clock, seed)
+
+
+def revised_config(stored: StoredTable, revision: Revision, seats: int) -> TableConfig:
+    """Return the configuration of a revision of a table, which may be open; raises as `config_by` and `check_clock`."""
+    first = stored.config
+    check_clock(revision.clock)
+    clock = replace(revision.clock, abandoned_milliseconds=first.clock.abandoned_milliseconds)
+    seed = revised_seed(first.seed, revision.number) if stored.is_prepared else first.seed
+    rules = known_rules(replace(first, rules_version=revision.rules_version))
+    return config_by(rules, first.table_id, seats, revision.options, clock, seed)
 
 
 def check_clock(clock: ClockConfig) -> None:
