@@ -145,7 +145,7 @@ async def test_a_device_code_is_for_one_sign_in(client_of: Connect) -> None:
     assert [request.device_code for request in fake.requests_of(lobby_pb2.SignInRequest)] == ["ABCD", ""]
 
 
-async def test_only_idempotent_calls_are_retried_and_a_token_is_refused_once(client_of: Connect) -> None:
+async def test_only_repeatable_calls_are_retried_and_a_token_is_refused_once(client_of: Connect) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client:
             await client.sign_in()
@@ -153,10 +153,13 @@ async def test_only_idempotent_calls_are_retried_and_a_token_is_refused_once(cli
             await client.list_games()
             assert not fake.unary_failures
             fake.unary_failures.append(UNAVAILABLE)
+            await client.create_table(game="laying", seat_count=2)
+            assert fake.calls.count("CreateTable") == 2
+            fake.unary_failures.append(UNAVAILABLE)
             with pytest.raises(Unavailable) as caught:
-                await client.create_table(game="laying", seat_count=2)
+                await client.add_bot(table_id="t")
             assert (caught.value.message, caught.value.reason_name) == ("no answer", "STORE_UNAVAILABLE")
-            assert fake.calls.count("CreateTable") == 1
+            assert fake.calls.count("AddBot") == 1
             fake.unary_failures.extend([refused(grpc.StatusCode.UNAUTHENTICATED, "who?")] * 9)
             with pytest.raises(Unauthenticated, match="who"):
                 await client.list_games()

@@ -16,7 +16,12 @@ from tests.client.fake_croupier import SERVICES
 
 OTHER_RPCS = {"SignIn", "RefreshToken", "SignOut", "WatchTable", "PlayTable"}
 RPC_NAMES = {"watch_my_tables": "WatchTables"}
-LEFT_OUT = {"join_table": {"invite_code"}, "watch_tables": {"mine"}, "watch_my_tables": {"table_id", "game"}}
+LEFT_OUT = {
+    "get_table": {"invite_code"},
+    "join_table": {"invite_code"},
+    "watch_tables": {"mine"},
+    "watch_my_tables": {"table_id", "game"},
+}
 """The fields that a method does not set."""
 NAMES = [name for name, member in vars(ServiceMethods).items() if isinstance(member, Unary | Stream)]
 VALUES: dict[object, Any] = {
@@ -27,6 +32,7 @@ VALUES: dict[object, Any] = {
     bool: True,
     bytes: b"s",
     "options": {"a": True},
+    "bots": ["random"],
     "time_control": tables_pb2.TimeControl(action_time=Duration(seconds=9)),
     "state": tables_pb2.TABLE_STATE_PLAYING,
     "action": actions_pb2.Action(draw=actions_pb2.DrawAction()),
@@ -82,8 +88,9 @@ def test_every_rpc_for_players_has_a_method() -> None:
     assert called | OTHER_RPCS == {rpc.name for rpc in RPCS.values()}
 
 
-def test_every_find_match_has_a_new_request_id_unless_one_is_given() -> None:
-    rpcs = [build_rpc("find_match", game="g", seat_count=4, request_id=given) for given in ("", "", "mine")]
+@pytest.mark.parametrize("name", ["find_match", "create_table"])
+def test_every_request_that_would_count_twice_has_a_new_id_unless_one_is_given(name: str) -> None:
+    rpcs = [build_rpc(name, game="g", seat_count=4, request_id=given) for given in ("", "", "mine")]
     first, second, third = (rpc.request.request_id for rpc in rpcs)
     assert len({first, second, ""}) == 3
     assert third == "mine"
@@ -96,16 +103,18 @@ def test_a_match_by_preset_and_with_bots_after_a_time_of_zero_too() -> None:
         assert rpc.request == lobby_pb2.FindMatchRequest(**match, fill_with_bots_after=expected)
 
 
-def test_join_needs_one_of_id_and_invite_code() -> None:
-    assert build_rpc("join_table", invite_code="code").request == lobby_pb2.JoinTableRequest(invite_code="code")
+@pytest.mark.parametrize("name", ["get_table", "join_table"])
+def test_a_table_is_named_by_one_of_id_and_invite_code(name: str) -> None:
+    request = {"get_table": lobby_pb2.GetTableRequest, "join_table": lobby_pb2.JoinTableRequest}[name]
+    assert build_rpc(name, invite_code="code").request == request(invite_code="code")
     for ways in ({}, {"table_id": "t", "invite_code": "c"}):
         with pytest.raises(ValueError, match="exactly one"):
-            RpcRecorder().join_table(**ways)
+            getattr(RpcRecorder(), name)(**ways)
 
 
 def test_rpcs_that_are_not_idempotent_are_called_once() -> None:
     once = {name for name in NAMES if build_rpc(name).attempts is Attempts.ONCE}
-    assert once == {"create_table", "leave_table", "add_bot", "clear_seat", "send_reaction"}
+    assert once == {"leave_table", "add_bot", "clear_seat", "send_reaction"}
 
 
 def test_options_as_the_contract_has_them() -> None:

@@ -29,7 +29,7 @@ from croupier.lobby.tables.engine_port import (
     Turn,
 )
 from croupier.lobby.tables.forming_table import FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
-from croupier.lobby.tables.table_service import TableSpec
+from croupier.lobby.tables.new_table import TableSpec
 from croupier.runtime.admission.budget import MILLISECOND, Budget
 from croupier.runtime.database.database import open_database
 from croupier.runtime.errors import NotFound, ServiceError, Unavailable
@@ -100,6 +100,11 @@ class FakeClock:
         loop.follow(lambda: (self.now - START) / 1000)
 
 
+def commitment_of(table_id: str, revision: int = 0) -> str:
+    """Return the commitment of the fake engine to a revision of a table."""
+    return hashlib.sha256(f"{table_id}/{revision}".encode()).hexdigest()
+
+
 class FakeEngine:
     """An engine that records requests, and raises `failure` if it is set."""
 
@@ -109,6 +114,7 @@ class FakeEngine:
         self.hosts: dict[str, str] = {}
         self.opened: dict[str, tuple[Seat, ...]] = {}
         self.accesses: dict[str, TableAccess] = {}
+        self.opened_as: dict[str, Table] = {}
         self.finished: set[str] = set()
         self.turns: dict[str, Turn] = {}
         self.answers = asyncio.Event()
@@ -138,21 +144,28 @@ class FakeEngine:
         time_control: TimeControl,
         network: str = "",
         host_player_id: str = "",
+        *,
+        revision: int = 0,
+        validate_only: bool = False,
     ) -> Preparation:
         self._begin("prepare_table")
+        teams = PAIRED if seats == 4 else ()
+        if validate_only:
+            return Preparation({**DEFAULTS[game], **options}, time_control, "", 7, teams)
         self.prepared[table_id] = (game, seats)
         self.networks[table_id] = network
-        self.hosts[table_id] = host_player_id
-        commitment = hashlib.sha256(table_id.encode()).hexdigest()
-        teams = PAIRED if seats == 4 else ()
+        self.hosts.setdefault(table_id, host_player_id)
+        commitment = commitment_of(table_id, revision)
         return Preparation({**DEFAULTS[game], **options}, time_control, commitment, 7, teams)
 
-    async def open_table(self, table_id: str, seats: Sequence[Seat], access: TableAccess) -> None:
+    async def open_table(self, table: Table) -> None:
         self._begin("open_table")
+        table_id = table.table_id
         if table_id not in self.prepared:
             raise NotFound(errors_pb2.ERROR_REASON_UNKNOWN_TABLE, "this table was never prepared")
-        self.opened.setdefault(table_id, tuple(seats))
-        self.accesses.setdefault(table_id, access)
+        self.opened.setdefault(table_id, table.seats)
+        self.accesses.setdefault(table_id, table.access)
+        self.opened_as.setdefault(table_id, table)
 
     async def discard_tables(self, table_ids: Sequence[str]) -> None:
         self._begin("discard_tables")
@@ -212,6 +225,8 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
             TimeControl(control.action_time.seconds, control.reserve_time.seconds, 0),
             request.network,
             request.host_player_id,
+            revision=request.revision,
+            validate_only=request.validate_only,
         )
         return pb.PrepareTableResponse(
             options=codec.encode_options(preparation.options),
@@ -223,14 +238,23 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
 
     async def OpenTable(self, request: pb.OpenTableRequest, context: Any) -> pb.OpenTableResponse:
         seeds = zip(request.seats, request.client_seeds, strict=True)
-        seats = [Seat(seat.player_id, seat.name, seat.bot, True, seed) for seat, seed in seeds]
+        seats = tuple([Seat(seat.player_id, seat.name, seat.bot, True, seed) for seat, seed in seeds])
         access = decode_access(
             request.access,
             Visibility.SEATED,
             removed_players=request.removed_player_ids,
             is_matched=request.is_matched,
         )
-        await self._engine.open_table(request.table_id, seats, access)
+        opened = replace(
+            forming_table(),
+            table_id=request.table_id,
+            seats=seats,
+            access=access,
+            revision=request.revision,
+            options=MessageToDict(request.options),
+            rules_version=request.rules_version,
+        )
+        await self._engine.open_table(opened)
         return pb.OpenTableResponse()
 
     async def DiscardTables(self, request: pb.DiscardTablesRequest, context: Any) -> pb.DiscardTablesResponse:

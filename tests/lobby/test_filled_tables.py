@@ -8,8 +8,8 @@ from croupier.lobby.accounts.players import Player
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.tables.forming_table import Table, TableState, add_bot, join, leave, set_ready
 from croupier.lobby.tables.games import GameRegistry
+from croupier.lobby.tables.new_table import TableSpec
 from croupier.lobby.tables.table_changes import IDLE_MILLISECONDS, bots_due_at, seats_due_at, with_due_bots
-from croupier.lobby.tables.table_service import TableSpec
 from croupier.runtime.errors import MalformedRequest
 from tests.databases import on_both_databases
 from tests.lobby.fakes import (

@@ -15,6 +15,7 @@ from croupier.lobby.tables.forming_table import TableState
 from croupier.runtime.database.database import Database
 from croupier.runtime.errors import LimitReached, ServiceError, Unauthenticated, Unavailable
 from croupier.runtime.server.tasks import end_tasks
+from croupier.runtime.table_access import SEATED
 from tests.databases import execute, on_both_databases
 from tests.lobby.fakes import ALONE, ENGINE_UNAVAILABLE, START, FakeClock, FakeEngine, LobbyDeployment, player
 from tests.lobby.matches import ADA, BOB, ready
@@ -77,7 +78,7 @@ async def test_a_step_that_fails_is_tried_again(lobby: Lobby, engine: FakeEngine
 
 
 @on_both_databases
-async def test_forming_tables_without_a_change_for_an_hour_are_closed(lobby: Lobby, clock: FakeClock) -> None:
+async def test_public_tables_that_form_without_a_change_for_an_hour_are_closed(lobby: Lobby, clock: FakeClock) -> None:
     idle = await lobby.tables.create(ADA, replace(ALONE, seat_count=2))
     busy = await lobby.tables.create(ADA, replace(ALONE, seat_count=2))
     clock.advance(3000)
@@ -89,11 +90,39 @@ async def test_forming_tables_without_a_change_for_an_hour_are_closed(lobby: Lob
 
 
 @on_both_databases
-async def test_a_table_that_forms_for_twelve_hours_is_closed_whatever_happens_there(
-    lobby: Lobby, clock: FakeClock
-) -> None:
+async def test_a_table_that_is_not_public_forms_for_a_day(lobby: Lobby, clock: FakeClock) -> None:
+    table = await lobby.tables.create(ADA, replace(ALONE, seat_count=2, access=SEATED))
+    clock.advance(86_399)
+    await lobby.housekeeper.close_idle_tables()
+    assert await state_of(lobby, table.table_id) is TableState.FORMING
+    clock.advance(1)
+    await lobby.housekeeper.close_idle_tables()
+    assert await state_of(lobby, table.table_id) is TableState.CLOSED
+
+
+@on_both_databases
+async def test_a_table_closes_when_it_says(lobby: Lobby, clock: FakeClock) -> None:
+    lifetime = lobby.servicer.encoded.lifetime
+    hidden = await lobby.tables.create(ADA, replace(ALONE, seat_count=2, access=SEATED))
+    for _ in range(2):
+        clock.advance(1000)
+        public = await lobby.tables.update(ADA.player_id, hidden.table_id, replace(ALONE, seat_count=3))
+        hidden = await lobby.tables.update(ADA.player_id, hidden.table_id, replace(ALONE, seat_count=2, access=SEATED))
+        assert lifetime.closes_at(public) == clock() + 3_600_000
+        assert lifetime.closes_at(hidden) == START + 86_400_000
+    clock.advance(86_400 - 2000 - 3600)
+    public = await lobby.tables.update(ADA.player_id, hidden.table_id, replace(ALONE, seat_count=3))
+    assert lifetime.closes_at(public) == START + 86_400_000
+    for seconds, state in ((3599, TableState.FORMING), (1, TableState.CLOSED)):
+        clock.advance(seconds)
+        await lobby.housekeeper.close_idle_tables()
+        assert await state_of(lobby, public.table_id) is state
+
+
+@on_both_databases
+async def test_a_table_that_forms_for_a_day_is_closed_whatever_happens_there(lobby: Lobby, clock: FakeClock) -> None:
     table = await lobby.tables.create(ADA, replace(ALONE, seat_count=2))
-    for number in range(24):
+    for number in range(48):
         assert await state_of(lobby, table.table_id) is TableState.FORMING
         clock.advance(1801)
         await lobby.tables.set_ready(ADA.player_id, table.table_id, number % 2 == 0, b"")

@@ -14,6 +14,7 @@ from croupier.lobby.api import servicer as lobby_servicer
 from croupier.lobby.api.servicer import WRONG_CODE_COST
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.storage.schema import TABLES
+from croupier.lobby.storage.table_store import TableStore
 from croupier.lobby.tables import table_service
 from croupier.runtime.admission.budget import SECOND, Budget, TooManyCalls
 from croupier.runtime.admission.costs import CREATE_TABLE_COST, REMATCH_COST, TABLES_PAGE_COST
@@ -136,10 +137,14 @@ def join(lobby: Lobby, call: Call, code: str = "23456789") -> Awaitable[pb.JoinT
     return lobby.servicer.JoinTable(pb.JoinTableRequest(invite_code=code), call)
 
 
+def look(lobby: Lobby, call: Call, code: str = "23456789") -> Awaitable[pb.GetTableResponse]:
+    return lobby.servicer.GetTable(pb.GetTableRequest(invite_code=code), call)
+
+
 async def wrong_codes(lobby: Lobby, call: Call, count: int, code: str = "23456789") -> None:
-    for _ in range(count):
+    for number in range(count):
         with pytest.raises(NotFound):
-            await join(lobby, call, code)
+            await (look if number % 2 else join)(lobby, call, code)
 
 
 async def private_table(lobby: Lobby) -> str:
@@ -176,7 +181,8 @@ async def test_wrong_invite_codes_of_a_network_are_limited_for_all_of_its_guests
     for number in range(MAX_WRONG_CODES):
         await wrong_codes(lobby, call_as(number), 1)
     # Also a right one: a guess must not tell them apart.
-    assert await limit_of(join(lobby, call_as(200), code)) == "sign_ins"
+    for by_code in (join, look):
+        assert await limit_of(by_code(lobby, call_as(200), code)) == "sign_ins"
     assert (await join(lobby, call_as(200, FAR), code)).table.seats[1].player_id == player(200).player_id
 
 
@@ -185,14 +191,45 @@ async def test_right_invite_codes_are_not_limited(lobby: Lobby) -> None:
     await add_players(lobby, *map(player, range(4)))
     for number in range(2 * MAX_WRONG_CODES):
         await join(lobby, call_as(number % 4), code)
+        await look(lobby, call_as(number), code)
     await wrong_codes(lobby, call_as(1), MAX_WRONG_CODES)
+
+
+async def test_a_look_by_a_code_shows_the_table_and_takes_no_seat(lobby: Lobby, clock: FakeClock) -> None:
+    table = await lobby.tables.create(player(1), replace(HIDDEN_PAIRS, seat_count=5))
+    shown = (await look(lobby, call_as(2), table.invite_code.lower())).table
+    assert (shown.table_id, [seat.name for seat in shown.seats]) == (table.table_id, ["Player 1", *[""] * 4])
+    # Those without a seat know the code already, and players without the code do not get it.
+    assert shown.invite_code == ""
+    assert (await look(lobby, call_as(1), table.invite_code)).table.invite_code == table.invite_code
+    assert shown.close_time.ToMilliseconds() == clock() + 86_400_000
+    assert await lobby.tables.store.get(table.table_id) == table
+    with pytest.raises(NotFound):
+        await lobby.tables.get(player(2).player_id, table.table_id)
+
+
+async def test_a_blocked_player_waits_for_no_more_reads_than_one_with_a_wrong_code(
+    lobby: Lobby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = await lobby.tables.create(player(1), HIDDEN_PAIRS)
+    await lobby.tables.join_by_invite_code(player(2), table.invite_code)
+    blocked = await lobby.tables.clear_seat(player(1).player_id, table.table_id, 1, block=True)
+    read = []
+
+    async def get(_: TableStore, table_id: str) -> None:
+        read.append(table_id)
+
+    monkeypatch.setattr(TableStore, "get", get)
+    for code in (blocked.invite_code, "23456789"):
+        await wrong_codes(lobby, call_as(2), 2, code)
+    assert read == []
 
 
 async def test_codes_of_ended_tables_and_of_removed_players_are_wrong(lobby: Lobby) -> None:
     await add_players(lobby, player(2), player(3))
     table = await lobby.tables.create(player(1), HIDDEN_PAIRS)
     await lobby.tables.join_by_invite_code(player(2), table.invite_code)
-    new_code = (await lobby.tables.clear_seat(player(1).player_id, table.table_id, 1)).invite_code
+    new_code = (await lobby.tables.clear_seat(player(1).player_id, table.table_id, 1, block=True)).invite_code
     await wrong_codes(lobby, call_as(2), 1, new_code)
     await lobby.tables.leave(player(1).player_id, table.table_id)
     await wrong_codes(lobby, call_as(3), MAX_WRONG_CODES - 1, new_code)

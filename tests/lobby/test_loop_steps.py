@@ -91,6 +91,7 @@ def request_of(method: str, number: int, refresh_token: str) -> Message:
         "ListMyTables": pb.ListMyTablesRequest(page_size=100),
         "WatchTables": pb.WatchTablesRequest(),
         "JoinTable": pb.JoinTableRequest(table_id=f"table{FORMING_TABLES - 1 - number}"),
+        "UpdateTable": pb.UpdateTableRequest(table_id=table_id, seat_count=8),
         "LeaveTable": pb.LeaveTableRequest(table_id=table_id),
         "SetReady": pb.SetReadyRequest(table_id=table_id, is_ready=True),
         "AddBot": pb.AddBotRequest(table_id=table_id),

@@ -14,10 +14,13 @@ from croupier.lobby.storage.schema import SEATS
 from croupier.lobby.tables.engine_port import Turn
 from croupier.lobby.tables.forming_table import Table, TableState
 from croupier.lobby.tables.my_seat import MySeat
+from croupier.lobby.tables.new_table import TableSpec
 from croupier.lobby.tables.presence import AWAY_MILLISECONDS
-from croupier.lobby.tables.table_service import TableSpec, WatchedTable
+from croupier.lobby.tables.table_service import WatchedTable
 from croupier.lobby.tables.turns import READ_SECONDS
 from croupier.runtime.database.database import Database
+from croupier_api.v1.lobby_pb2 import WatchTablesResponse
+from croupier_api.v1.tables_pb2 import Table as PublicTable
 from tests.databases import execute, on_both_databases
 from tests.lobby.fakes import (
     ENGINE_UNAVAILABLE,
@@ -42,9 +45,7 @@ Stream = AsyncGenerator[WatchedTable, None]
 async def playing(lobby: Lobby, spec: TableSpec = HIDDEN_PAIRS) -> Table:
     """Return a table of Ada and Bob whose game has begun."""
     table = await lobby.tables.create(ADA, spec)
-    code = table.invite_code
-    join = lobby.tables.join_by_invite_code(BOB, code) if code else lobby.tables.join(BOB, table.table_id)
-    table = await ready(lobby, await join, ADA, BOB)
+    table = await ready(lobby, await lobby.tables.join_by_invite_code(BOB, table.invite_code), ADA, BOB)
     assert table.state is TableState.PLAYING
     return table
 
@@ -238,13 +239,12 @@ async def test_a_player_who_loses_their_seat_gets_a_last_message(
 ) -> None:
     clock.drive()
     table = await lobby.tables.create(ADA, spec)
-    code = table.invite_code
-    await (lobby.tables.join_by_invite_code(BOB, code) if code else lobby.tables.join(BOB, table.table_id))
+    await lobby.tables.join_by_invite_code(BOB, table.invite_code)
     async with aclosing(lobby.tables.watch_own(BOB.player_id)) as stream:
         for _ in range(2):
             await next_message(stream)
         if removes:
-            await lobby.tables.clear_seat(ADA.player_id, table.table_id, 1)
+            await lobby.tables.clear_seat(ADA.player_id, table.table_id, 1, block=True)
         else:
             await lobby.tables.leave(BOB.player_id, table.table_id)
         last, _, seat = await next_message(stream)
@@ -259,6 +259,28 @@ async def test_a_player_who_loses_their_seat_gets_a_last_message(
         assert not reading.done()
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
+
+
+async def test_a_table_that_is_public_no_more_is_shown_to_its_players_alone(lobby: Lobby) -> None:
+    table = await lobby.tables.create(ADA, replace(PAIRS, seat_count=3))
+    table = await lobby.tables.join(BOB, table.table_id)
+    async with (
+        watching(lobby, ADA.player_id, WatchedTable(table, False, MySeat(0, is_away=False))) as ada,
+        watching(lobby, BOB.player_id, WatchedTable(table, False, MySeat(1, is_away=False))) as bob,
+        watching(lobby, EVE.player_id) as eve,
+    ):
+        hidden = await lobby.tables.update(ADA.player_id, table.table_id, HIDDEN_PAIRS)
+        assert await next_message(ada) == WatchedTable(hidden, True, MySeat(0, is_away=False))
+        assert await next_message(bob) == WatchedTable(hidden, True, MySeat(1, is_away=False))
+        assert await own(lobby, BOB.player_id) == [table.table_id]
+        cleared = await lobby.tables.clear_seat(ADA.player_id, table.table_id, 1)
+        assert await next_message(bob) == WatchedTable(cleared, True, None)
+        message = WatchTablesResponse.FromString(lobby.servicer.encoded.message(cleared, BOB.player_id))
+        assert message.table == PublicTable(table_id=table.table_id)
+        reading = [await silent(stream) for stream in (bob, eve)]
+        for one in reading:
+            one.cancel()
+        await asyncio.gather(*reading, return_exceptions=True)
 
 
 async def test_two_devices_follow_the_same_tables(lobby: Lobby) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,9 @@ from croupier.lobby.accounts.players import Player
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.storage.table_store import TableStore
 from croupier.lobby.tables.forming_table import Table, TableState, TimeControl
+from croupier.lobby.tables.new_table import TableSpec
 from croupier.lobby.tables.table_changes import RESERVED_MILLISECONDS
-from croupier.lobby.tables.table_service import TableSpec, WatchedTable
+from croupier.lobby.tables.table_service import WatchedTable
 from croupier.runtime.errors import ServiceError
 from croupier.runtime.table_access import OPEN
 from tests.databases import on_both_databases
@@ -153,8 +155,8 @@ async def test_a_repeated_call_gets_the_table_whose_answer_was_lost(
 ) -> None:
     table_id, add = await finished(lobby, engine, ADA, BOB), TableStore.add
 
-    async def add_and_fail(self: TableStore, table: Table, previous: tuple[Table, Table] | None = None) -> None:
-        await add(self, table, previous)
+    async def add_and_fail(self: TableStore, *given: Any) -> None:
+        await add(self, *given)
         raise ENGINE_UNAVAILABLE
 
     with monkeypatch.context() as patch:
@@ -288,7 +290,7 @@ async def test_a_next_table_that_has_begun_without_a_player_refuses_them(lobby: 
 async def test_players_whom_a_host_removed_stay_removed(lobby: Lobby, engine: FakeEngine) -> None:
     table = await lobby.tables.create(ADA, PAIRS)
     await lobby.tables.join(EVE, table.table_id)
-    await lobby.tables.clear_seat(ADA.player_id, table.table_id, 1)
+    await lobby.tables.clear_seat(ADA.player_id, table.table_id, 1, block=True)
     await lobby.tables.join(BOB, table.table_id)
     await ready(lobby, table, ADA, BOB)
     engine.finished.add(table.table_id)
@@ -301,7 +303,7 @@ async def test_players_whom_a_host_removed_stay_removed(lobby: Lobby, engine: Fa
         assert await refusal_of(call) == "UNKNOWN_TABLE"
     # So do those whom the host of the next table removes.
     await rematch(lobby, BOB, table.table_id)
-    await lobby.tables.clear_seat(ADA.player_id, following.table_id, 0)
+    await lobby.tables.clear_seat(ADA.player_id, following.table_id, 0, block=True)
     assert await refusal_of(lobby.tables.rematch(BOB, table.table_id)) == "UNKNOWN_TABLE"
 
 

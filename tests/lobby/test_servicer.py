@@ -25,7 +25,15 @@ from croupier.runtime.table_access import OPEN, TableAccess, Visibility, WatchPo
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc, tables_pb2
 from croupier_internal.v1.engine_control_pb2_grpc import add_EngineControlServiceServicer_to_server
-from tests.lobby.fakes import GAME_MESSAGES, START, FakeClock, FakeEngine, FakeEngineServicer, LobbyDeployment
+from tests.lobby.fakes import (
+    GAME_MESSAGES,
+    START,
+    FakeClock,
+    FakeEngine,
+    FakeEngineServicer,
+    LobbyDeployment,
+    commitment_of,
+)
 from tests.lobby.matches import running, until_streams
 from tests.serving import Refusal, refusal, serving
 from tests.waiting import TIMEOUT_SECONDS
@@ -145,6 +153,49 @@ async def test_from_sign_in_to_the_first_deal(harness: LobbyHarness, engine: Fak
     watch.cancel()
 
 
+async def test_a_table_against_bots_is_one_call_and_its_changes_one_each(
+    harness: LobbyHarness, engine: FakeEngine
+) -> None:
+    ada, bob = await harness.sign_in(1), await harness.sign_in(2)
+    asked = CREATE(seat_count=3, bots=["random", ""], is_ready=True, request_id="1")
+    table = (await ada.call("CreateTable", asked)).table
+    assert (table.state, table.HasField("close_time")) == (tables_pb2.TABLE_STATE_PLAYING, False)
+    assert [seat.client_seed for seat in engine.opened[table.table_id]] == [b"", b"", b""]
+    assert (await ada.call("CreateTable", asked)).table == table
+    reused = await refused(ada.call("CreateTable", CREATE(request_id="1")))
+    assert reused == ("ALREADY_EXISTS", "REQUEST_ID_REUSED", "")
+    forming = (await ada.call("CreateTable", CREATE(seat_count=3, bots=[""]))).table
+    assert forming.close_time.ToMilliseconds() == START + 3_600_000
+    look = (await bob.call("GetTable", pb.GetTableRequest(invite_code=forming.invite_code))).table
+    assert (look.table_id, look.invite_code) == (forming.table_id, "")
+    joined = (await bob.call("JoinTable", pb.JoinTableRequest(table_id=forming.table_id, seat=2))).table
+    assert (joined.seats[2].player_id, joined.invite_code) == (bob.player_id, forming.invite_code)
+    change = UPDATE(table_id=forming.table_id, seat_count=4, options=options(rounds=9), access=ACCESS)
+    checked = UPDATE(validate_only=True)
+    checked.MergeFrom(change)
+    shown = (await ada.call("UpdateTable", checked)).table
+    changed = (await ada.call("UpdateTable", change)).table
+    assert (shown.seed_commitment, changed.seed_commitment) == ("", commitment_of(forming.table_id, 1))
+    assert (len(changed.seats), MessageToDict(changed.options), changed.access) == (4, {"rounds": 9}, ACCESS)
+    assert changed.close_time.ToMilliseconds() == START + 86_400_000
+    moved = (await bob.call("JoinTable", pb.JoinTableRequest(table_id=forming.table_id, seat=3))).table
+    assert [seat.player_id for seat in moved.seats[2:]] == ["", bob.player_id]
+    await ada.call("ClearSeat", pb.ClearSeatRequest(table_id=forming.table_id, seat=3))
+    await bob.call("JoinTable", pb.JoinTableRequest(invite_code=forming.invite_code))
+    blocking = pb.ClearSeatRequest(table_id=forming.table_id, seat=2, block=True)
+    assert (await ada.call("ClearSeat", blocking)).table.invite_code != forming.invite_code
+
+
+async def test_the_engine_opens_the_revision_that_the_lobby_shows(harness: LobbyHarness, engine: FakeEngine) -> None:
+    ada = await harness.sign_in(1)
+    table_id = (await ada.call("CreateTable", CREATE(seat_count=3, bots=[""]))).table.table_id
+    change = UPDATE(table_id=table_id, options=options(rounds=9))
+    await ada.call("UpdateTable", change)
+    await ada.call("SetReady", pb.SetReadyRequest(table_id=table_id, is_ready=True))
+    opened = engine.opened_as[table_id]
+    assert (opened.revision, dict(opened.options), opened.rules_version, len(opened.seats)) == (1, {"rounds": 9}, 7, 2)
+
+
 async def test_options_keep_their_types_and_a_table_has_the_teams_of_its_game(harness: LobbyHarness) -> None:
     of_each_type = {"rounds": 5, "open": True, "scoring": "short"}
     create = pb.CreateTableRequest(game="pairs", seat_count=4, options=options(**of_each_type))
@@ -169,7 +220,7 @@ async def test_a_list_hides_tables_of_hosts_who_removed_the_caller_and_its_token
         clock.advance(1)
         made.append((await ada.call("CreateTable", CREATE())).table.table_id)
     await bob.call("JoinTable", pb.JoinTableRequest(table_id=made[1]))
-    await ada.call("ClearSeat", pb.ClearSeatRequest(table_id=made[1], seat=1))
+    await ada.call("ClearSeat", pb.ClearSeatRequest(table_id=made[1], seat=1, block=True))
     first = await bob.call("ListTables", pb.ListTablesRequest(page_size=1))
     token = first.next_page_token
     second = await bob.call("ListTables", pb.ListTablesRequest(page_token=token))
@@ -290,6 +341,7 @@ async def test_a_sign_out_leaves_the_access_token_valid_until_it_expires(harness
 ID = "0" * 32
 CREATE = partial(pb.CreateTableRequest, game="pairs", seat_count=2)
 FIND = partial(pb.FindMatchRequest, game="pairs", seat_count=2)
+UPDATE = partial(pb.UpdateTableRequest, table_id=ID, seat_count=2)
 ENDLESS = Duration(seconds=2**63 - 1, nanos=1_000_000_000)
 BAD_TIMES = [
     *(("action_time", time) for time in (ENDLESS, Duration(nanos=500_000_000))),
@@ -310,7 +362,9 @@ BAD_FIELDS = [
         ("CreateTable", CREATE(time_control=tables_pb2.TimeControl(**{name: time})), f"time_control.{name}")
         for name, time in BAD_TIMES
     ),
-    ("GetTable", pb.GetTableRequest(), "table_id"),
+    ("GetTable", pb.GetTableRequest(), "target"),
+    ("GetTable", pb.GetTableRequest(table_id=""), "table_id"),
+    ("GetTable", pb.GetTableRequest(invite_code="x" * 65), "invite_code"),
     ("GetTable", pb.GetTableRequest(table_id="x" * 65), "table_id"),
     ("GetTable", pb.GetTableRequest(table_id="\0"), "table_id"),
     ("ListTables", pb.ListTablesRequest(page_size=101), "page_size"),
@@ -326,6 +380,15 @@ BAD_FIELDS = [
     ("JoinTable", pb.JoinTableRequest(), "target"),
     ("JoinTable", pb.JoinTableRequest(table_id=""), "table_id"),
     ("JoinTable", pb.JoinTableRequest(invite_code="x" * 65), "invite_code"),
+    ("CreateTable", CREATE(request_id="x" * 65), "request_id"),
+    ("CreateTable", CREATE(bots=["x" * 65]), "bots"),
+    ("CreateTable", CREATE(bots=["", ""]), "bots"),
+    ("UpdateTable", pb.UpdateTableRequest(), "table_id"),
+    *(
+        ("UpdateTable", UPDATE(time_control=tables_pb2.TimeControl(**{name: time})), f"time_control.{name}")
+        for name, time in BAD_TIMES
+    ),
+    ("UpdateTable", UPDATE(access=tables_pb2.TableAccess(watch_delay=ENDLESS)), "access.watch_delay"),
     ("LeaveTable", pb.LeaveTableRequest(), "table_id"),
     ("SetReady", pb.SetReadyRequest(is_ready=True), "table_id"),
     ("SetReady", pb.SetReadyRequest(table_id=ID, client_seed=b"x" * 65), "client_seed"),
@@ -350,6 +413,10 @@ BAD = [
     *(
         ("CreateTable", CREATE(options=options(rounds=value)), "INVALID_OPTION", "options.rounds")
         for value in (None, 1.5, float("nan"), float("inf"), [3], {"a": 3})
+    ),
+    *(
+        ("UpdateTable", UPDATE(options=options(rounds=value)), "INVALID_OPTION", "options.rounds")
+        for value in (None, 1.5, [3])
     ),
     ("ListTables", pb.ListTablesRequest(page_token="nonsense"), "INVALID_PAGE_TOKEN", "page_token"),
     ("ListMyTables", pb.ListMyTablesRequest(page_token="nonsense"), "INVALID_PAGE_TOKEN", "page_token"),

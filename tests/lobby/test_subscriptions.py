@@ -62,7 +62,7 @@ async def test_a_stream_of_public_tables_begins_with_forming_tables(lobby: Lobby
 async def test_a_stream_of_public_tables_leaves_out_those_from_which_the_host_removed_the_player(lobby: Lobby) -> None:
     table = await lobby.tables.create(ADA, PAIRS)
     await lobby.tables.join(EVE, table.table_id)
-    await lobby.tables.clear_seat(ADA.player_id, table.table_id, 1)
+    await lobby.tables.clear_seat(ADA.player_id, table.table_id, 1, block=True)
     other = await lobby.tables.create(BOB, PAIRS)
     async with aclosing(lobby.tables.watch_public(EVE.player_id, "pairs")) as stream:
         assert [await next_message(stream), await next_message(stream)] == [WatchedTable(other, False), LIST_COMPLETE]

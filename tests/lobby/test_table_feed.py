@@ -10,10 +10,13 @@ import pytest
 from croupier.lobby.api.codec import EncodedTables
 from croupier.lobby.feed.subscriptions import INTERVAL_SECONDS, MAX_PENDING, MESSAGES_PER_TICK, Subscription, TableFeed
 from croupier.lobby.tables.forming_table import Seat, Table, TableState
+from croupier.lobby.tables.revision import withdrawn
+from croupier.lobby.tables.table_changes import FormingLifetime
 from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.fair_queue import TICK_SECONDS
 from croupier.runtime.server.tasks import end_tasks
 from croupier.runtime.table_access import SEATED
+from croupier_api.v1 import tables_pb2
 from croupier_api.v1.lobby_pb2 import WatchTablesResponse
 from croupier_api.v1.tables_pb2 import Table as PublicTable
 from tests.lobby.fakes import FakeClock, forming_table
@@ -249,7 +252,7 @@ async def test_streams_end_when_the_server_stops() -> None:
 
 
 def test_a_version_is_encoded_once_and_only_its_players_get_the_invite_code() -> None:
-    encoded = EncodedTables()
+    encoded = EncodedTables(FormingLifetime(1, 2))
     table = forming_table(invite_code="SECRET")
     shown = encoded.message(table, EVE.player_id)
     assert encoded.message(table, BOB.player_id) is shown
@@ -260,3 +263,17 @@ def test_a_version_is_encoded_once_and_only_its_players_get_the_invite_code() ->
     hidden = forming_table(access=SEATED, invite_code="SECRET", version=3)
     shown = encoded.message(hidden, EVE.player_id)
     assert WatchTablesResponse.FromString(shown).table == PublicTable(table_id=TABLE_ID)
+
+
+def test_neither_a_hidden_table_nor_its_end_is_encoded_as_the_other() -> None:
+    encoded = EncodedTables(FormingLifetime(1, 2))
+    table = forming_table(3, access=SEATED, invite_code="SECRET", version=7, hidden_version=7)
+    table = replace(table, seats=(*table.seats[:2], Seat(reserved_player_id=BOB.player_id)))
+    end = withdrawn(table)
+    assert end is not None
+    for shown, viewer, seats, state in (
+        (table, BOB, 3, tables_pb2.TABLE_STATE_FORMING),
+        (end, EVE, 0, tables_pb2.TABLE_STATE_CLOSED),
+    ):
+        message = WatchTablesResponse.FromString(encoded.message(shown, viewer.player_id)).table
+        assert (len(message.seats), message.state, message.invite_code) == (seats, state, "")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import grpc
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from google.protobuf.message import Message
 from prometheus_client import CollectorRegistry
 from structlog.testing import CapturingLogger
 
@@ -26,7 +27,11 @@ NOW = 1_700_000_000_000
 KEY = Ed25519PrivateKey.generate()
 VERIFIER = TokenVerifier(KEY.public_key(), PLAYER_AUDIENCE, lambda: NOW)
 LOBBY = "/croupier_api.v1.LobbyService"
-REQUESTS = {"GetTable": pb.GetTableRequest, "SignIn": pb.SignInRequest, "WatchTables": pb.WatchTablesRequest}
+REQUESTS: dict[str, type[Message]] = {
+    "GetTable": pb.GetTableRequest,
+    "SignIn": pb.SignInRequest,
+    "WatchTables": pb.WatchTablesRequest,
+}
 Metadata = tuple[tuple[str, str], ...]
 
 

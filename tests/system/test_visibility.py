@@ -63,6 +63,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 class Caller:
     PATHS: ClassVar[Mapping[str, str]] = {
         "GetTable": "/v1/tables/{}",
+        "GetTable by code": "/v1/invites/{}",
         "JoinTable": "/v1/tables/{}:join",
         "Rematch": "/v1/tables/{}:rematch",
         "GetView": "/v1/tables/{}/view",
@@ -167,13 +168,12 @@ class Backend:
         seat_count = 3 if stage in ("first", "forming") else 2
         table = hosting.create_table(game=GAME, seat_count=seat_count, access=KINDS[kind]).table
         self._join(removed, table)
-        cleared = hosting.clear_seat(table_id=table.table_id, seat=1).table
+        cleared = hosting.clear_seat(table_id=table.table_id, seat=1, block=True).table
         self._join(mate, cleared)
         return Played(table.table_id, host, removed)
 
     def _join(self, name: str, table: tables_pb2.Table) -> None:
-        by_code = {"invite_code": table.invite_code} if table.invite_code else {"table_id": table.table_id}
-        self.client(name).join_table(**by_code)
+        self.client(name).join_table(invite_code=table.invite_code)
 
     def watch_link(self, name: str, table_id: str) -> str:
         return self.client(name).create_link(table_id=table_id, purpose=engine_pb2.LINK_PURPOSE_WATCH).link
@@ -248,10 +248,11 @@ def test_a_forming_table(backend: Backend, kind: str) -> None:
         assert (played.table_id in calls.listed("WatchTables", until=backend.first_table)) == is_shown
     assert backend.caller(played.removed).reason("JoinTable", played.table_id) == HIDDEN
     code = backend.client(played.host).get_table(table_id=played.table_id).table.invite_code
-    assert bool(code) != is_public
-    if code:
-        with pytest.raises(CroupierError, match="unknown table"):
-            backend.client(played.removed).join_table(invite_code=code)
+    with pytest.raises(CroupierError, match="unknown table"):
+        backend.client(played.removed).join_table(invite_code=code)
+    for name, is_shown in {"a stranger": True, played.host: True, played.removed: False}.items():
+        assert backend.caller(name).reason("GetTable by code", code) == expected(is_shown)
+    assert backend.caller("a stranger").reason("GetTable by code", "23456789") == HIDDEN
     assert backend.caller("a newcomer").reason("JoinTable", played.table_id) == expected(is_public)
     assert backend.caller(played.host).reason("GetTable", played.table_id) == ""
     link = backend.watch_link(played.host, played.table_id)

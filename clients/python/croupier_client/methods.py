@@ -21,6 +21,15 @@ def _duration(seconds: int | None) -> Duration | None:
     return None if seconds is None else Duration(seconds=seconds)
 
 
+def _target(table_id: str | None, invite_code: str | None) -> dict[str, str]:
+    """Return the field that names a table; raises ValueError unless exactly one is given."""
+    fields = {"table_id": table_id, "invite_code": invite_code}
+    given = {name: value for name, value in fields.items() if value is not None}
+    if len(given) != 1:
+        raise ValueError("invalid table: expected exactly one of table_id and invite_code")
+    return given
+
+
 def _has_table(answer: lobby_pb2.FindMatchResponse) -> bool:
     """Return whether an answer has the table, after which a repeated call would wait for another one."""
     return answer.HasField("table")
@@ -68,10 +77,18 @@ class ServiceMethods:
         time_control: tables_pb2.TimeControl | None = None,
         access: tables_pb2.TableAccess | None = None,
         bots_after_seconds: int | None = None,
+        bots: Sequence[str] = (),
+        is_ready: bool = False,
+        request_id: str = "",
+        validate_only: bool = False,
     ) -> Rpc[lobby_pb2.CreateTableResponse]:
         """Create a table and take its first seat as host; omitted options, times and access have their defaults.
 
+        `bots` are the kinds on the next seats, empty for the first of the game. If they take all others and `is_ready`,
+        the game begins at once, without a client seed of the host. A repeat with the same `request_id` gets the same
+        table; by default it is a new one.
         After `bots_after_seconds`, 0 to 600, bots take the free seats once all players are ready; by default never.
+        `validate_only` creates nothing, and returns the table as it would be.
         """
         request = lobby_pb2.CreateTableRequest(
             game=game,
@@ -80,13 +97,23 @@ class ServiceMethods:
             time_control=time_control,
             access=access,
             fill_with_bots_after=_duration(bots_after_seconds),
+            bots=bots,
+            is_ready=is_ready,
+            request_id=request_id or new_request_id(),
+            validate_only=validate_only,
         )
         return Rpc(Service.LOBBY, request, lobby_pb2.CreateTableResponse)
 
     @Unary
-    def get_table(self, *, table_id: str) -> Rpc[lobby_pb2.GetTableResponse]:
-        """Return one table."""
-        return Rpc(Service.LOBBY, lobby_pb2.GetTableRequest(table_id=table_id), lobby_pb2.GetTableResponse)
+    def get_table(
+        self, *, table_id: str | None = None, invite_code: str | None = None
+    ) -> Rpc[lobby_pb2.GetTableResponse]:
+        """Return one table; by invite code before joining it.
+
+        Raises ValueError unless exactly one of id and invite code is given.
+        """
+        request = lobby_pb2.GetTableRequest(**_target(table_id, invite_code))
+        return Rpc(Service.LOBBY, request, lobby_pb2.GetTableResponse)
 
     @Unary
     def list_tables(
@@ -132,14 +159,39 @@ class ServiceMethods:
 
     @Unary
     def join_table(
-        self, *, table_id: str | None = None, invite_code: str | None = None
+        self, *, table_id: str | None = None, invite_code: str | None = None, seat: int | None = None
     ) -> Rpc[lobby_pb2.JoinTableResponse]:
-        """Take the first free seat of a table; raises ValueError unless exactly one of id and invite code is given."""
-        if (table_id is None) == (invite_code is None):
-            raise ValueError("invalid table: expected exactly one of table_id and invite_code")
-        by_code = lobby_pb2.JoinTableRequest(invite_code=invite_code or "")
-        request = by_code if table_id is None else lobby_pb2.JoinTableRequest(table_id=table_id)
+        """Take a seat of a table, by default the first free one, or move to it from another one.
+
+        Raises ValueError unless exactly one of id and invite code is given.
+        """
+        request = lobby_pb2.JoinTableRequest(**_target(table_id, invite_code), seat=seat)
         return Rpc(Service.LOBBY, request, lobby_pb2.JoinTableResponse)
+
+    @Unary
+    def update_table(
+        self,
+        *,
+        table_id: str,
+        seat_count: int,
+        options: Mapping[str, bool | int | str] | None = None,
+        time_control: tables_pb2.TimeControl | None = None,
+        access: tables_pb2.TableAccess | None = None,
+        validate_only: bool = False,
+    ) -> Rpc[lobby_pb2.UpdateTableResponse]:
+        """Change a forming table; only the host may. Omitted options, times and access get their defaults.
+
+        All others get ready again. `validate_only` changes nothing, and returns the table as it would be.
+        """
+        request = lobby_pb2.UpdateTableRequest(
+            table_id=table_id,
+            seat_count=seat_count,
+            options=encode_options(options),
+            time_control=time_control,
+            access=access,
+            validate_only=validate_only,
+        )
+        return Rpc(Service.LOBBY, request, lobby_pb2.UpdateTableResponse)
 
     @Unary
     def leave_table(self, *, table_id: str) -> Rpc[lobby_pb2.LeaveTableResponse]:
@@ -165,9 +217,9 @@ class ServiceMethods:
         return Rpc(Service.LOBBY, request, lobby_pb2.AddBotResponse)
 
     @Unary
-    def clear_seat(self, *, table_id: str, seat: int) -> Rpc[lobby_pb2.ClearSeatResponse]:
-        """Free a seat of a forming table, and remove a player who has it; only the host may."""
-        request = lobby_pb2.ClearSeatRequest(table_id=table_id, seat=seat)
+    def clear_seat(self, *, table_id: str, seat: int, block: bool = False) -> Rpc[lobby_pb2.ClearSeatResponse]:
+        """Free a seat of a forming table; only the host may. With `block` its player loses access to the table."""
+        request = lobby_pb2.ClearSeatRequest(table_id=table_id, seat=seat, block=block)
         return Rpc(Service.LOBBY, request, lobby_pb2.ClearSeatResponse)
 
     @Unary

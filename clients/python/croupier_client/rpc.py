@@ -56,10 +56,11 @@ class Rpc(Generic[R]):
 
     @property
     def attempts(self) -> Attempts:
-        """Return whether the RPC may be retried; a unary one may if the contract declares it idempotent."""
+        """Return whether the RPC may be retried; a unary one may if it is idempotent, by the contract or its id."""
         if self.method.server_streaming and self.join is None:
             return Attempts.STREAM
-        is_repeatable = self.method.GetOptions().idempotency_level != MethodOptions.IDEMPOTENCY_UNKNOWN
+        is_idempotent = self.method.GetOptions().idempotency_level != MethodOptions.IDEMPOTENCY_UNKNOWN
+        is_repeatable = is_idempotent or bool(getattr(self.request, "request_id", ""))
         return Attempts.IDEMPOTENT if is_repeatable else Attempts.ONCE
 
     @staticmethod

@@ -118,6 +118,10 @@ async def table_changes(attacker: Attacker) -> None:
             table_id = created.message.table.table_id if created.message is not None else ""
         if table_id:
             await attacker.call(host, lobby_pb2.SetReadyRequest(table_id=table_id, is_ready=is_ready))
+            seat_count = 3 if is_ready else 2
+            await attacker.call(
+                host, lobby_pb2.UpdateTableRequest(table_id=table_id, seat_count=seat_count, access=access)
+            )
 
 
 async def bot_tables(attacker: Attacker) -> None:

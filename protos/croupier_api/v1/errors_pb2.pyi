@@ -130,8 +130,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     the end of the first round. A retry helps once a round has ended.
     """
     ERROR_REASON_REQUEST_ID_REUSED: _ErrorReason.ValueType  # 302
-    """ALREADY_EXISTS: the request_id belongs to another request of this seat; metadata sequence is that of its entry. Use
-    a new request_id for each new request, and the same one only for a repeat. A retry does not help.
+    """ALREADY_EXISTS: the request_id belongs to another request: of this seat, whose metadata sequence is that of its
+    entry, or of this player to create a table. Use a new request_id for each new request, and the same one only for a
+    repeat. A retry does not help.
     """
     ERROR_REASON_TABLE_EXISTS: _ErrorReason.ValueType  # 303
     """ALREADY_EXISTS: the lobby prepared a table under the id of another; clients never receive this. Choose another id.
@@ -194,8 +195,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_TABLE_FULL: _ErrorReason.ValueType  # 500
     """Tables before their game, and matches.
 
-    FAILED_PRECONDITION: every seat of the table is taken, or reserved for a player of the previous table. Join another
-    table. A retry helps if a player leaves, or once no seat is reserved any more.
+    FAILED_PRECONDITION: every seat of the table is taken, or reserved for a player of the previous table, or more are
+    than the seat_count of UpdateTable. Join another table, or clear seats. A retry helps if a player leaves, or once no
+    seat is reserved any more.
     """
     ERROR_REASON_SEAT_TAKEN: _ErrorReason.ValueType  # 501
     """FAILED_PRECONDITION: the seat is taken, or reserved for a player of the previous table. Choose another seat. A
@@ -395,8 +397,9 @@ ERROR_REASON_NO_SCORE_SHEET: ErrorReason.ValueType  # 301
 the end of the first round. A retry helps once a round has ended.
 """
 ERROR_REASON_REQUEST_ID_REUSED: ErrorReason.ValueType  # 302
-"""ALREADY_EXISTS: the request_id belongs to another request of this seat; metadata sequence is that of its entry. Use
-a new request_id for each new request, and the same one only for a repeat. A retry does not help.
+"""ALREADY_EXISTS: the request_id belongs to another request: of this seat, whose metadata sequence is that of its
+entry, or of this player to create a table. Use a new request_id for each new request, and the same one only for a
+repeat. A retry does not help.
 """
 ERROR_REASON_TABLE_EXISTS: ErrorReason.ValueType  # 303
 """ALREADY_EXISTS: the lobby prepared a table under the id of another; clients never receive this. Choose another id.
@@ -459,8 +462,9 @@ access. A retry does not help.
 ERROR_REASON_TABLE_FULL: ErrorReason.ValueType  # 500
 """Tables before their game, and matches.
 
-FAILED_PRECONDITION: every seat of the table is taken, or reserved for a player of the previous table. Join another
-table. A retry helps if a player leaves, or once no seat is reserved any more.
+FAILED_PRECONDITION: every seat of the table is taken, or reserved for a player of the previous table, or more are
+than the seat_count of UpdateTable. Join another table, or clear seats. A retry helps if a player leaves, or once no
+seat is reserved any more.
 """
 ERROR_REASON_SEAT_TAKEN: ErrorReason.ValueType  # 501
 """FAILED_PRECONDITION: the seat is taken, or reserved for a player of the previous table. Choose another seat. A

@@ -487,11 +487,28 @@ class CreateTableRequest(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     TIME_CONTROL_FIELD_NUMBER: _builtins.int
     ACCESS_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    BOTS_FIELD_NUMBER: _builtins.int
+    IS_READY_FIELD_NUMBER: _builtins.int
     FILL_WITH_BOTS_AFTER_FIELD_NUMBER: _builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """The id of the game."""
     seat_count: _builtins.int
     """The number of seats, from min_seats to max_seats of the game."""
+    request_id: _builtins.str
+    """The id of this request, at most 64 characters that the client chooses; may be empty. A repeated request returns the
+    table that the first one created, as it is now, as long as the lobby keeps it: 30 days after its game by default, 10
+    minutes if it closed. Another request of the caller with the same id is refused with REQUEST_ID_REUSED.
+    """
+    is_ready: _builtins.bool
+    """True if the caller is ready, with an empty client seed: the table has no seed_commitment yet. Callers who add a client
+    seed to the shuffles call SetReady once they have seen the commitment.
+    """
+    validate_only: _builtins.bool
+    """True to check the request only, but for its request_id: no table is created. The answer has the table as it would
+    be, without table_id, invite_code and seed_commitment.
+    """
     @_builtins.property
     def options(self) -> _struct_pb2.Struct:
         """The options that differ from the defaults, by name: booleans, integers and strings as ListGames describes them for
@@ -507,6 +524,12 @@ class CreateTableRequest(_message.Message):
         """The access to the table; unset, or a field of it unspecified, for the default."""
 
     @_builtins.property
+    def bots(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The kinds of bots on the seats from 1 on, of GameDescription.bots; an empty one is the first of them. At most
+        seat_count - 1.
+        """
+
+    @_builtins.property
     def fill_with_bots_after(self) -> _duration_pb2.Duration:
         """The time after which bots of the first kind of the game take the free seats, in whole seconds, 0 to 10 min; unset
         for never. If a player is not ready by then, the bots wait until all players are. The game begins with them.
@@ -520,11 +543,15 @@ class CreateTableRequest(_message.Message):
         options: _struct_pb2.Struct | None = ...,
         time_control: _tables_pb2.TimeControl | None = ...,
         access: _tables_pb2.TableAccess | None = ...,
+        request_id: _builtins.str = ...,
+        bots: _abc.Iterable[_builtins.str] | None = ...,
+        is_ready: _builtins.bool = ...,
         fill_with_bots_after: _duration_pb2.Duration | None = ...,
+        validate_only: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "fill_with_bots_after", b"fill_with_bots_after", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "fill_with_bots_after", b"fill_with_bots_after", "game", b"game", "options", b"options", "seat_count", b"seat_count", "time_control", b"time_control"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "bots", b"bots", "fill_with_bots_after", b"fill_with_bots_after", "game", b"game", "is_ready", b"is_ready", "options", b"options", "request_id", b"request_id", "seat_count", b"seat_count", "time_control", b"time_control", "validate_only", b"validate_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -539,7 +566,7 @@ class CreateTableResponse(_message.Message):
     TABLE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def table(self) -> _tables_pb2.Table:
-        """The table."""
+        """The table. Its state is TABLE_STATE_PLAYING if all seats are taken and ready, and the engine opened it at once."""
 
     def __init__(
         self,
@@ -561,18 +588,24 @@ class GetTableRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TABLE_ID_FIELD_NUMBER: _builtins.int
+    INVITE_CODE_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
-    """The table."""
+    """The id of a table."""
+    invite_code: _builtins.str
+    """The invite code of a table, in upper or lower case."""
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
+        invite_code: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["invite_code", b"invite_code", "table_id", b"table_id", "target", b"target"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["invite_code", b"invite_code", "table_id", b"table_id", "target", b"target"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType_target: _TypeAlias = _typing.Literal["table_id", "invite_code"]  # noqa: Y015
+    _WhichOneofArgType_target: _TypeAlias = _typing.Literal["target", b"target"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_target) -> _WhichOneofReturnType_target | None: ...
 
 Global___GetTableRequest: _TypeAlias = GetTableRequest  # noqa: Y015
 
@@ -832,9 +865,10 @@ Global___WatchTablesRequest: _TypeAlias = WatchTablesRequest  # noqa: Y015
 @_typing.final
 class WatchTablesResponse(_message.Message):
     """A new or changed table. The stream begins with every public table that is forming, with the one table, or with the
-    caller's tables that are forming or being played, and then sends changes. A message comes at least every 15 s. The
-    stream of one table ends when the table is closed, or its game is over; that of a player of a finished table goes on
-    until another table follows it.
+    caller's tables that are forming or being played, and then sends changes. A table that is public no more comes once as
+    TABLE_STATE_CLOSED, with its id, game and create_time only. A message comes at least every 15 s. The stream of one
+    table ends when the table is closed, or its game is over; that of a player of a finished table goes on until another
+    table follows it.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -888,22 +922,31 @@ class JoinTableRequest(_message.Message):
 
     TABLE_ID_FIELD_NUMBER: _builtins.int
     INVITE_CODE_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The id of a public table."""
     invite_code: _builtins.str
     """The invite code of a table, in upper or lower case."""
+    seat: _builtins.int
+    """The seat; unset for the first free one, or that which the caller has. SEAT_TAKEN if it is not free."""
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
         invite_code: _builtins.str = ...,
+        seat: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["invite_code", b"invite_code", "table_id", b"table_id", "target", b"target"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "invite_code", b"invite_code", "seat", b"seat", "table_id", b"table_id", "target", b"target"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["invite_code", b"invite_code", "table_id", b"table_id", "target", b"target"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "invite_code", b"invite_code", "seat", b"seat", "table_id", b"table_id", "target", b"target"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
+    _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
     _WhichOneofReturnType_target: _TypeAlias = _typing.Literal["table_id", "invite_code"]  # noqa: Y015
     _WhichOneofArgType_target: _TypeAlias = _typing.Literal["target", b"target"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType_target) -> _WhichOneofReturnType_target | None: ...
 
 Global___JoinTableRequest: _TypeAlias = JoinTableRequest  # noqa: Y015
@@ -931,6 +974,80 @@ class JoinTableResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___JoinTableResponse: _TypeAlias = JoinTableResponse  # noqa: Y015
+
+@_typing.final
+class UpdateTableRequest(_message.Message):
+    """A table to change."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    SEAT_COUNT_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    TIME_CONTROL_FIELD_NUMBER: _builtins.int
+    ACCESS_FIELD_NUMBER: _builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The table."""
+    seat_count: _builtins.int
+    """The number of seats, from min_seats to max_seats of the game."""
+    validate_only: _builtins.bool
+    """True to check the request only. The answer has the table as it would be, without seed_commitment."""
+    @_builtins.property
+    def options(self) -> _struct_pb2.Struct:
+        """The options that differ from the defaults, by name; unset for defaults."""
+
+    @_builtins.property
+    def time_control(self) -> _tables_pb2.TimeControl:
+        """The time that players have; unset, or a field of it unset, for the default."""
+
+    @_builtins.property
+    def access(self) -> _tables_pb2.TableAccess:
+        """The access to the table; unset, or a field of it unspecified, for the default. Players whom the host blocked stay
+        blocked.
+        """
+
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        seat_count: _builtins.int = ...,
+        options: _struct_pb2.Struct | None = ...,
+        time_control: _tables_pb2.TimeControl | None = ...,
+        access: _tables_pb2.TableAccess | None = ...,
+        validate_only: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "options", b"options", "seat_count", b"seat_count", "table_id", b"table_id", "time_control", b"time_control", "validate_only", b"validate_only"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UpdateTableRequest: _TypeAlias = UpdateTableRequest  # noqa: Y015
+
+@_typing.final
+class UpdateTableResponse(_message.Message):
+    """The table is changed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def table(self) -> _tables_pb2.Table:
+        """The table. Its state is TABLE_STATE_PLAYING if all its seats were taken and ready, and the engine opened it at once."""
+
+    def __init__(
+        self,
+        *,
+        table: _tables_pb2.Table | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UpdateTableResponse: _TypeAlias = UpdateTableResponse  # noqa: Y015
 
 @_typing.final
 class LeaveTableRequest(_message.Message):
@@ -1093,19 +1210,25 @@ class ClearSeatRequest(_message.Message):
 
     TABLE_ID_FIELD_NUMBER: _builtins.int
     SEAT_FIELD_NUMBER: _builtins.int
+    BLOCK_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table."""
     seat: _builtins.int
     """The seat. The host's own seat cannot be cleared."""
+    block: _builtins.bool
+    """True to block the player of the seat, too: the table does not exist for them any more, and its invite code changes.
+    Otherwise they may join again.
+    """
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
         seat: _builtins.int = ...,
+        block: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["seat", b"seat", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["block", b"block", "seat", b"seat", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

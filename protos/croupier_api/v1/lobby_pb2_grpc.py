@@ -106,6 +106,11 @@ class LobbyServiceStub:
                 request_serializer=croupier__api_dot_v1_dot_lobby__pb2.JoinTableRequest.SerializeToString,
                 response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.JoinTableResponse.FromString,
                 _registered_method=True)
+        self.UpdateTable = channel.unary_unary(
+                '/croupier_api.v1.LobbyService/UpdateTable',
+                request_serializer=croupier__api_dot_v1_dot_lobby__pb2.UpdateTableRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.UpdateTableResponse.FromString,
+                _registered_method=True)
         self.LeaveTable = channel.unary_unary(
                 '/croupier_api.v1.LobbyService/LeaveTable',
                 request_serializer=croupier__api_dot_v1_dot_lobby__pb2.LeaveTableRequest.SerializeToString,
@@ -205,14 +210,16 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CreateTable(self, request, context):
-        """Creates a table. The caller becomes its host and takes seat 0.
+        """Creates a table. The caller becomes its host and takes seat 0. With bots on all other seats and is_ready, its game
+        begins at once. A call with a request_id may be repeated.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetTable(self, request, context):
-        """Returns a table. A table that is not public is returned to its players only.
+        """Returns a table. A table that is not public is returned to its players only; by its invite code, until its end, also
+        to those who may join: a look before they take a seat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -243,7 +250,19 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def JoinTable(self, request, context):
-        """Takes the seat of a forming table that is reserved for the caller, or else the first free one.
+        """Takes a seat of a forming table, or moves the caller to another one. Without a seat in the request it is the one that
+        is reserved for the caller, or else the first free one, and a caller who has a seat keeps it. The host who moves
+        stays host.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UpdateTable(self, request, context):
+        """Changes a forming table. For the host only. The request has the whole table, as that of CreateTable: what is unset
+        gets its default, but fill_with_bots_time stays. All players but the host get ready again, and the table has a new
+        seed_commitment; a call that changes nothing has no such effect. Players and bots on seats beyond seat_count move to
+        free ones; TABLE_FULL if there are not enough.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -375,6 +394,11 @@ def add_LobbyServiceServicer_to_server(servicer, server):
                     servicer.JoinTable,
                     request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.JoinTableRequest.FromString,
                     response_serializer=croupier__api_dot_v1_dot_lobby__pb2.JoinTableResponse.SerializeToString,
+            ),
+            'UpdateTable': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateTable,
+                    request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.UpdateTableRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_lobby__pb2.UpdateTableResponse.SerializeToString,
             ),
             'LeaveTable': grpc.unary_unary_rpc_method_handler(
                     servicer.LeaveTable,
@@ -787,6 +811,33 @@ class LobbyService:
             '/croupier_api.v1.LobbyService/JoinTable',
             croupier__api_dot_v1_dot_lobby__pb2.JoinTableRequest.SerializeToString,
             croupier__api_dot_v1_dot_lobby__pb2.JoinTableResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UpdateTable(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_api.v1.LobbyService/UpdateTable',
+            croupier__api_dot_v1_dot_lobby__pb2.UpdateTableRequest.SerializeToString,
+            croupier__api_dot_v1_dot_lobby__pb2.UpdateTableResponse.FromString,
             options,
             channel_credentials,
             insecure,

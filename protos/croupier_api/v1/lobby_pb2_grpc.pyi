@@ -61,9 +61,13 @@ class LobbyServiceStub:
     ListGames: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.ListGamesRequest, _lobby_pb2.ListGamesResponse]
     """Lists the games that can be played, with a number of seats those that can be played by so many."""
     CreateTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.CreateTableRequest, _lobby_pb2.CreateTableResponse]
-    """Creates a table. The caller becomes its host and takes seat 0."""
+    """Creates a table. The caller becomes its host and takes seat 0. With bots on all other seats and is_ready, its game
+    begins at once. A call with a request_id may be repeated.
+    """
     GetTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.GetTableRequest, _lobby_pb2.GetTableResponse]
-    """Returns a table. A table that is not public is returned to its players only."""
+    """Returns a table. A table that is not public is returned to its players only; by its invite code, until its end, also
+    to those who may join: a look before they take a seat.
+    """
     ListTables: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.ListTablesRequest, _lobby_pb2.ListTablesResponse]
     """Lists public tables, newest first."""
     ListMyTables: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.ListMyTablesRequest, _lobby_pb2.ListMyTablesResponse]
@@ -75,7 +79,16 @@ class LobbyServiceStub:
     one.
     """
     JoinTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.JoinTableRequest, _lobby_pb2.JoinTableResponse]
-    """Takes the seat of a forming table that is reserved for the caller, or else the first free one."""
+    """Takes a seat of a forming table, or moves the caller to another one. Without a seat in the request it is the one that
+    is reserved for the caller, or else the first free one, and a caller who has a seat keeps it. The host who moves
+    stays host.
+    """
+    UpdateTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.UpdateTableRequest, _lobby_pb2.UpdateTableResponse]
+    """Changes a forming table. For the host only. The request has the whole table, as that of CreateTable: what is unset
+    gets its default, but fill_with_bots_time stays. All players but the host get ready again, and the table has a new
+    seed_commitment; a call that changes nothing has no such effect. Players and bots on seats beyond seat_count move to
+    free ones; TABLE_FULL if there are not enough.
+    """
     LeaveTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.LeaveTableRequest, _lobby_pb2.LeaveTableResponse]
     """Gives up the caller's seat at a forming table, or one that is reserved for them. Another player becomes host; a
     table without players closes.
@@ -138,9 +151,13 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     ListGames: _aio.UnaryUnaryMultiCallable[_lobby_pb2.ListGamesRequest, _lobby_pb2.ListGamesResponse]  # type: ignore[assignment]
     """Lists the games that can be played, with a number of seats those that can be played by so many."""
     CreateTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.CreateTableRequest, _lobby_pb2.CreateTableResponse]  # type: ignore[assignment]
-    """Creates a table. The caller becomes its host and takes seat 0."""
+    """Creates a table. The caller becomes its host and takes seat 0. With bots on all other seats and is_ready, its game
+    begins at once. A call with a request_id may be repeated.
+    """
     GetTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.GetTableRequest, _lobby_pb2.GetTableResponse]  # type: ignore[assignment]
-    """Returns a table. A table that is not public is returned to its players only."""
+    """Returns a table. A table that is not public is returned to its players only; by its invite code, until its end, also
+    to those who may join: a look before they take a seat.
+    """
     ListTables: _aio.UnaryUnaryMultiCallable[_lobby_pb2.ListTablesRequest, _lobby_pb2.ListTablesResponse]  # type: ignore[assignment]
     """Lists public tables, newest first."""
     ListMyTables: _aio.UnaryUnaryMultiCallable[_lobby_pb2.ListMyTablesRequest, _lobby_pb2.ListMyTablesResponse]  # type: ignore[assignment]
@@ -152,7 +169,16 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     one.
     """
     JoinTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.JoinTableRequest, _lobby_pb2.JoinTableResponse]  # type: ignore[assignment]
-    """Takes the seat of a forming table that is reserved for the caller, or else the first free one."""
+    """Takes a seat of a forming table, or moves the caller to another one. Without a seat in the request it is the one that
+    is reserved for the caller, or else the first free one, and a caller who has a seat keeps it. The host who moves
+    stays host.
+    """
+    UpdateTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.UpdateTableRequest, _lobby_pb2.UpdateTableResponse]  # type: ignore[assignment]
+    """Changes a forming table. For the host only. The request has the whole table, as that of CreateTable: what is unset
+    gets its default, but fill_with_bots_time stays. All players but the host get ready again, and the table has a new
+    seed_commitment; a call that changes nothing has no such effect. Players and bots on seats beyond seat_count move to
+    free ones; TABLE_FULL if there are not enough.
+    """
     LeaveTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.LeaveTableRequest, _lobby_pb2.LeaveTableResponse]  # type: ignore[assignment]
     """Gives up the caller's seat at a forming table, or one that is reserved for them. Another player becomes host; a
     table without players closes.
@@ -266,7 +292,9 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lobby_pb2.CreateTableRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.CreateTableResponse, _abc.Awaitable[_lobby_pb2.CreateTableResponse]]:
-        """Creates a table. The caller becomes its host and takes seat 0."""
+        """Creates a table. The caller becomes its host and takes seat 0. With bots on all other seats and is_ready, its game
+        begins at once. A call with a request_id may be repeated.
+        """
 
     @_abc_1.abstractmethod
     def GetTable(
@@ -274,7 +302,9 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lobby_pb2.GetTableRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.GetTableResponse, _abc.Awaitable[_lobby_pb2.GetTableResponse]]:
-        """Returns a table. A table that is not public is returned to its players only."""
+        """Returns a table. A table that is not public is returned to its players only; by its invite code, until its end, also
+        to those who may join: a look before they take a seat.
+        """
 
     @_abc_1.abstractmethod
     def ListTables(
@@ -310,7 +340,22 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lobby_pb2.JoinTableRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.JoinTableResponse, _abc.Awaitable[_lobby_pb2.JoinTableResponse]]:
-        """Takes the seat of a forming table that is reserved for the caller, or else the first free one."""
+        """Takes a seat of a forming table, or moves the caller to another one. Without a seat in the request it is the one that
+        is reserved for the caller, or else the first free one, and a caller who has a seat keeps it. The host who moves
+        stays host.
+        """
+
+    @_abc_1.abstractmethod
+    def UpdateTable(
+        self,
+        request: _lobby_pb2.UpdateTableRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_lobby_pb2.UpdateTableResponse, _abc.Awaitable[_lobby_pb2.UpdateTableResponse]]:
+        """Changes a forming table. For the host only. The request has the whole table, as that of CreateTable: what is unset
+        gets its default, but fill_with_bots_time stays. All players but the host get ready again, and the table has a new
+        seed_commitment; a call that changes nothing has no such effect. Players and bots on seats beyond seat_count move to
+        free ones; TABLE_FULL if there are not enough.
+        """
 
     @_abc_1.abstractmethod
     def LeaveTable(

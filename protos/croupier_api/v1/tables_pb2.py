@@ -28,7 +28,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63roupier_api/v1/tables.proto\x12\x0f\x63roupier_api.v1\x1a\x1b\x63roupier_api/v1/games.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa4\x04\n\x05Table\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x15\n\rrules_version\x18\x03 \x01(\r\x12(\n\x07options\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x32\n\x0ctime_control\x18\x05 \x01(\x0b\x32\x1c.croupier_api.v1.TimeControl\x12$\n\x05seats\x18\x06 \x03(\x0b\x32\x15.croupier_api.v1.Seat\x12$\n\x05teams\x18\x07 \x03(\x0b\x32\x15.croupier_api.v1.Team\x12\x17\n\x0fseed_commitment\x18\x08 \x01(\t\x12*\n\x05state\x18\t \x01(\x0e\x32\x1b.croupier_api.v1.TableState\x12\x16\n\x0ehost_player_id\x18\n \x01(\t\x12\x13\n\x0binvite_code\x18\x0b \x01(\t\x12/\n\x0b\x63reate_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x06\x61\x63\x63\x65ss\x18\r \x01(\x0b\x32\x1c.croupier_api.v1.TableAccess\x12\x19\n\x11previous_table_id\x18\x0e \x01(\t\x12\x15\n\rnext_table_id\x18\x0f \x01(\t\x12\x37\n\x13\x66ill_with_bots_time\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xff\x02\n\x0bPlayedTable\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x15\n\rrules_version\x18\x03 \x01(\r\x12(\n\x07options\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x32\n\x0ctime_control\x18\x05 \x01(\x0b\x32\x1c.croupier_api.v1.TimeControl\x12*\n\x05seats\x18\x06 \x03(\x0b\x32\x1b.croupier_api.v1.PlayedSeat\x12$\n\x05teams\x18\x07 \x03(\x0b\x32\x15.croupier_api.v1.Team\x12\x17\n\x0fseed_commitment\x18\x08 \x01(\t\x12*\n\x05state\x18\t \x01(\x0e\x32\x1b.croupier_api.v1.TableState\x12,\n\x06\x61\x63\x63\x65ss\x18\r \x01(\x0b\x32\x1c.croupier_api.v1.TableAccessJ\x04\x08\n\x10\rJ\x04\x08\x0e\x10\x0fJ\x04\x08\x0f\x10\x10J\x04\x08\x11\x10\x12\"\xa2\x01\n\x0bTableAccess\x12/\n\nvisibility\x18\x01 \x01(\x0e\x32\x1b.croupier_api.v1.Visibility\x12\x32\n\x0cwatch_policy\x18\x02 \x01(\x0e\x32\x1c.croupier_api.v1.WatchPolicy\x12.\n\x0bwatch_delay\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"s\n\x04Seat\x12\x11\n\tplayer_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0b\n\x03\x62ot\x18\x03 \x01(\t\x12\x10\n\x08is_ready\x18\x04 \x01(\x08\x12\x0f\n\x07is_away\x18\x05 \x01(\x08\x12\x1a\n\x12reserved_player_id\x18\x06 \x01(\t\":\n\nPlayedSeat\x12\x11\n\tplayer_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0b\n\x03\x62ot\x18\x03 \x01(\t\"\xca\x01\n\x0bTimeControl\x12.\n\x0b\x61\x63tion_time\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0creserve_time\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\tbot_delay\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\taway_time\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration*m\n\nVisibility\x12\x1a\n\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x17\n\x13VISIBILITY_EVERYONE\x10\x01\x12\x13\n\x0fVISIBILITY_LINK\x10\x02\x12\x15\n\x11VISIBILITY_SEATED\x10\x03*t\n\x0bWatchPolicy\x12\x1c\n\x18WATCH_POLICY_UNSPECIFIED\x10\x00\x12\x17\n\x13WATCH_POLICY_ANYONE\x10\x01\x12\x15\n\x11WATCH_POLICY_LINK\x10\x02\x12\x17\n\x13WATCH_POLICY_NOBODY\x10\x03*\x8d\x01\n\nTableState\x12\x1b\n\x17TABLE_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13TABLE_STATE_FORMING\x10\x01\x12\x17\n\x13TABLE_STATE_PLAYING\x10\x02\x12\x18\n\x14TABLE_STATE_FINISHED\x10\x03\x12\x16\n\x12TABLE_STATE_CLOSED\x10\x04\x42\x7f\n\x0f\x63roupier.api.v1B\x0bTablesProtoP\x01Z\x1a\x63roupier_api/v1;croupierv1\xaa\x02\x0f\x43roupier.Api.V1\xba\x02\x08\x43roupier\xca\x02\x0f\x43roupier\\Api\\V1\xea\x02\x11\x43roupier::Api::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63roupier_api/v1/tables.proto\x12\x0f\x63roupier_api.v1\x1a\x1b\x63roupier_api/v1/games.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd4\x04\n\x05Table\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x15\n\rrules_version\x18\x03 \x01(\r\x12(\n\x07options\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x32\n\x0ctime_control\x18\x05 \x01(\x0b\x32\x1c.croupier_api.v1.TimeControl\x12$\n\x05seats\x18\x06 \x03(\x0b\x32\x15.croupier_api.v1.Seat\x12$\n\x05teams\x18\x07 \x03(\x0b\x32\x15.croupier_api.v1.Team\x12\x17\n\x0fseed_commitment\x18\x08 \x01(\t\x12*\n\x05state\x18\t \x01(\x0e\x32\x1b.croupier_api.v1.TableState\x12\x16\n\x0ehost_player_id\x18\n \x01(\t\x12\x13\n\x0binvite_code\x18\x0b \x01(\t\x12/\n\x0b\x63reate_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x06\x61\x63\x63\x65ss\x18\r \x01(\x0b\x32\x1c.croupier_api.v1.TableAccess\x12\x19\n\x11previous_table_id\x18\x0e \x01(\t\x12\x15\n\rnext_table_id\x18\x0f \x01(\t\x12.\n\nclose_time\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x37\n\x13\x66ill_with_bots_time\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xf3\x02\n\x0bPlayedTable\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x15\n\rrules_version\x18\x03 \x01(\r\x12(\n\x07options\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x32\n\x0ctime_control\x18\x05 \x01(\x0b\x32\x1c.croupier_api.v1.TimeControl\x12*\n\x05seats\x18\x06 \x03(\x0b\x32\x1b.croupier_api.v1.PlayedSeat\x12$\n\x05teams\x18\x07 \x03(\x0b\x32\x15.croupier_api.v1.Team\x12\x17\n\x0fseed_commitment\x18\x08 \x01(\t\x12*\n\x05state\x18\t \x01(\x0e\x32\x1b.croupier_api.v1.TableState\x12,\n\x06\x61\x63\x63\x65ss\x18\r \x01(\x0b\x32\x1c.croupier_api.v1.TableAccessJ\x04\x08\n\x10\rJ\x04\x08\x0e\x10\x12\"\xa2\x01\n\x0bTableAccess\x12/\n\nvisibility\x18\x01 \x01(\x0e\x32\x1b.croupier_api.v1.Visibility\x12\x32\n\x0cwatch_policy\x18\x02 \x01(\x0e\x32\x1c.croupier_api.v1.WatchPolicy\x12.\n\x0bwatch_delay\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"s\n\x04Seat\x12\x11\n\tplayer_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0b\n\x03\x62ot\x18\x03 \x01(\t\x12\x10\n\x08is_ready\x18\x04 \x01(\x08\x12\x0f\n\x07is_away\x18\x05 \x01(\x08\x12\x1a\n\x12reserved_player_id\x18\x06 \x01(\t\":\n\nPlayedSeat\x12\x11\n\tplayer_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0b\n\x03\x62ot\x18\x03 \x01(\t\"\xca\x01\n\x0bTimeControl\x12.\n\x0b\x61\x63tion_time\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0creserve_time\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\tbot_delay\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\taway_time\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration*m\n\nVisibility\x12\x1a\n\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x17\n\x13VISIBILITY_EVERYONE\x10\x01\x12\x13\n\x0fVISIBILITY_LINK\x10\x02\x12\x15\n\x11VISIBILITY_SEATED\x10\x03*t\n\x0bWatchPolicy\x12\x1c\n\x18WATCH_POLICY_UNSPECIFIED\x10\x00\x12\x17\n\x13WATCH_POLICY_ANYONE\x10\x01\x12\x15\n\x11WATCH_POLICY_LINK\x10\x02\x12\x17\n\x13WATCH_POLICY_NOBODY\x10\x03*\x8d\x01\n\nTableState\x12\x1b\n\x17TABLE_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13TABLE_STATE_FORMING\x10\x01\x12\x17\n\x13TABLE_STATE_PLAYING\x10\x02\x12\x18\n\x14TABLE_STATE_FINISHED\x10\x03\x12\x16\n\x12TABLE_STATE_CLOSED\x10\x04\x42\x7f\n\x0f\x63roupier.api.v1B\x0bTablesProtoP\x01Z\x1a\x63roupier_api/v1;croupierv1\xaa\x02\x0f\x43roupier.Api.V1\xba\x02\x08\x43roupier\xca\x02\x0f\x43roupier\\Api\\V1\xea\x02\x11\x43roupier::Api::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,22 +36,22 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'croupier_api.v1.tables_pb2'
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017croupier.api.v1B\013TablesProtoP\001Z\032croupier_api/v1;croupierv1\252\002\017Croupier.Api.V1\272\002\010Croupier\312\002\017Croupier\\Api\\V1\352\002\021Croupier::Api::V1'
-  _globals['_VISIBILITY']._serialized_start=1657
-  _globals['_VISIBILITY']._serialized_end=1766
-  _globals['_WATCHPOLICY']._serialized_start=1768
-  _globals['_WATCHPOLICY']._serialized_end=1884
-  _globals['_TABLESTATE']._serialized_start=1887
-  _globals['_TABLESTATE']._serialized_end=2028
+  _globals['_VISIBILITY']._serialized_start=1693
+  _globals['_VISIBILITY']._serialized_end=1802
+  _globals['_WATCHPOLICY']._serialized_start=1804
+  _globals['_WATCHPOLICY']._serialized_end=1920
+  _globals['_TABLESTATE']._serialized_start=1923
+  _globals['_TABLESTATE']._serialized_end=2064
   _globals['_TABLE']._serialized_start=174
-  _globals['_TABLE']._serialized_end=722
-  _globals['_PLAYEDTABLE']._serialized_start=725
-  _globals['_PLAYEDTABLE']._serialized_end=1108
-  _globals['_TABLEACCESS']._serialized_start=1111
-  _globals['_TABLEACCESS']._serialized_end=1273
-  _globals['_SEAT']._serialized_start=1275
-  _globals['_SEAT']._serialized_end=1390
-  _globals['_PLAYEDSEAT']._serialized_start=1392
-  _globals['_PLAYEDSEAT']._serialized_end=1450
-  _globals['_TIMECONTROL']._serialized_start=1453
-  _globals['_TIMECONTROL']._serialized_end=1655
+  _globals['_TABLE']._serialized_end=770
+  _globals['_PLAYEDTABLE']._serialized_start=773
+  _globals['_PLAYEDTABLE']._serialized_end=1144
+  _globals['_TABLEACCESS']._serialized_start=1147
+  _globals['_TABLEACCESS']._serialized_end=1309
+  _globals['_SEAT']._serialized_start=1311
+  _globals['_SEAT']._serialized_end=1426
+  _globals['_PLAYEDSEAT']._serialized_start=1428
+  _globals['_PLAYEDSEAT']._serialized_end=1486
+  _globals['_TIMECONTROL']._serialized_start=1489
+  _globals['_TIMECONTROL']._serialized_end=1691
 # @@protoc_insertion_point(module_scope)

@@ -34,9 +34,9 @@ class _VisibilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Visibility
     VISIBILITY_EVERYONE: _Visibility.ValueType  # 1
     """All players: the table is public. The lobby lists it, and scoring lists its result."""
     VISIBILITY_LINK: _Visibility.ValueType  # 2
-    """The table's players, those who join by its invite code, and those who have a link of CreateLink."""
+    """The table's players, and after its end those who have a link of CreateLink."""
     VISIBILITY_SEATED: _Visibility.ValueType  # 3
-    """The table's players, and those who join by its invite code."""
+    """The table's players."""
 
 class Visibility(_Visibility, metaclass=_VisibilityEnumTypeWrapper):
     """The players who find a table."""
@@ -46,9 +46,9 @@ VISIBILITY_UNSPECIFIED: Visibility.ValueType  # 0
 VISIBILITY_EVERYONE: Visibility.ValueType  # 1
 """All players: the table is public. The lobby lists it, and scoring lists its result."""
 VISIBILITY_LINK: Visibility.ValueType  # 2
-"""The table's players, those who join by its invite code, and those who have a link of CreateLink."""
+"""The table's players, and after its end those who have a link of CreateLink."""
 VISIBILITY_SEATED: Visibility.ValueType  # 3
-"""The table's players, and those who join by its invite code."""
+"""The table's players."""
 Global___Visibility: _TypeAlias = Visibility  # noqa: Y015
 
 class _WatchPolicy:
@@ -132,6 +132,7 @@ class Table(_message.Message):
     ACCESS_FIELD_NUMBER: _builtins.int
     PREVIOUS_TABLE_ID_FIELD_NUMBER: _builtins.int
     NEXT_TABLE_ID_FIELD_NUMBER: _builtins.int
+    CLOSE_TIME_FIELD_NUMBER: _builtins.int
     FILL_WITH_BOTS_TIME_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The id."""
@@ -148,8 +149,8 @@ class Table(_message.Message):
     host_player_id: _builtins.str
     """The player who opened the table, or who is host since that one left or is away."""
     invite_code: _builtins.str
-    """The invite code, 8 letters and digits, by which others join. Only the table's players see it; empty for public
-    tables. It changes when the host removes a player.
+    """The invite code, 8 letters and digits, by which others look at the table and join it while it forms. Only the
+    table's players see it; empty at tables of FindMatch. It changes when the host blocks a player.
     """
     previous_table_id: _builtins.str
     """The finished table that this one follows by Rematch; empty for none. It may be deleted by now."""
@@ -182,6 +183,10 @@ class Table(_message.Message):
         """The access of players to the table."""
 
     @_builtins.property
+    def close_time(self) -> _timestamp_pb2.Timestamp:
+        """When the table closes if nobody changes it; unset once its game begins."""
+
+    @_builtins.property
     def fill_with_bots_time(self) -> _timestamp_pb2.Timestamp:
         """From when on bots take the free seats, as soon as all players are ready; unset for never, and once the game begins."""
 
@@ -203,11 +208,12 @@ class Table(_message.Message):
         access: Global___TableAccess | None = ...,
         previous_table_id: _builtins.str = ...,
         next_table_id: _builtins.str = ...,
+        close_time: _timestamp_pb2.Timestamp | None = ...,
         fill_with_bots_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "fill_with_bots_time", b"fill_with_bots_time", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "close_time", b"close_time", "create_time", b"create_time", "fill_with_bots_time", b"fill_with_bots_time", "options", b"options", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "fill_with_bots_time", b"fill_with_bots_time", "game", b"game", "host_player_id", b"host_player_id", "invite_code", b"invite_code", "next_table_id", b"next_table_id", "options", b"options", "previous_table_id", b"previous_table_id", "rules_version", b"rules_version", "seats", b"seats", "seed_commitment", b"seed_commitment", "state", b"state", "table_id", b"table_id", "teams", b"teams", "time_control", b"time_control"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "close_time", b"close_time", "create_time", b"create_time", "fill_with_bots_time", b"fill_with_bots_time", "game", b"game", "host_player_id", b"host_player_id", "invite_code", b"invite_code", "next_table_id", b"next_table_id", "options", b"options", "previous_table_id", b"previous_table_id", "rules_version", b"rules_version", "seats", b"seats", "seed_commitment", b"seed_commitment", "state", b"state", "table_id", b"table_id", "teams", b"teams", "time_control", b"time_control"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -283,8 +289,12 @@ Global___PlayedTable: _TypeAlias = PlayedTable  # noqa: Y015
 
 @_typing.final
 class TableAccess(_message.Message):
-    """The access of players to a table. It is fixed when the table is created. To a player without access the table does
-    not exist: calls answer UNKNOWN_TABLE. A player whom the host removed from the table has no access.
+    """The access of players to a table. It is fixed when its game begins. To a player without access the table does not
+    exist: calls answer UNKNOWN_TABLE. A player whom the host blocked has no access.
+
+    The invite code and a link are two things. The invite code is for players who want a seat: every table that players
+    form has one, with any access, and its players give it to others. A link is for those who want to watch or to read:
+    it is a text of CreateLink, and Visibility and WatchPolicy say what it opens.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

@@ -68,7 +68,7 @@ class EngineSettings(ServiceSettings):
     """Tables that are loaded at a time: those of their players first, and those of strangers in half of the turns."""
     idle_seconds: NonNegativeInt = 120
     """Seconds after which an unused table leaves memory."""
-    prepared_hours: PositiveInt = 24
+    prepared_hours: PositiveInt = 48
     """Hours after which a table that was not opened is deleted; more than the lobby's max_forming_seconds."""
     log_seconds: NonNegativeInt = 3_600
     """Seconds after its end after which a table is archived."""

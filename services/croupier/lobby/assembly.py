@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry
 
 from croupier.lobby.accounts.auth import AuthService
 from croupier.lobby.accounts.names import load_prototypes
+from croupier.lobby.api.codec import EncodedTables
 from croupier.lobby.api.servicer import LobbyServicer
 from croupier.lobby.feed.change_feed import CatchUp
 from croupier.lobby.feed.subscriptions import TableFeed
@@ -31,6 +32,7 @@ from croupier.lobby.tables.forming_table import TimeControl
 from croupier.lobby.tables.games import GameRegistry
 from croupier.lobby.tables.presence import Presence
 from croupier.lobby.tables.seated_players import SeatedPlayers
+from croupier.lobby.tables.table_changes import FormingLifetime
 from croupier.lobby.tables.table_opener import TableOpener
 from croupier.lobby.tables.table_service import TableService
 from croupier.lobby.tables.table_updater import TableUpdater
@@ -91,6 +93,7 @@ def assemble(
     updater, games = TableUpdater(tables, feed, engine, clock), GameRegistry(engine, clock)
     opener = TableOpener(updater, players, engine, logger)
     time_control = TimeControl(settings.action_seconds, settings.reserve_seconds, 0)
+    lifetime = FormingLifetime(settings.forming_idle_seconds * 1000, settings.max_forming_seconds * 1000)
     issuer = TokenIssuer(key, PLAYER_AUDIENCE, settings.access_token_seconds, clock)
     auth = AuthService(players, DeviceStore(store), issuer, settings.refresh_token_seconds, source, clock)
     presence = Presence(PresenceStore(store), tables, updater, feed, clock)
@@ -103,10 +106,11 @@ def assemble(
         DeletionStore(store), tables, seated, engine, settings.access_token_seconds, clock, logger
     )
     housekeeper = Housekeeper(
-        tables, tickets, players, updater, opener, games, presence, metrics, settings, clock, logger
+        tables, tickets, players, updater, opener, games, presence, metrics, settings, lifetime, clock, logger
     )
+    encoded = EncodedTables(lifetime)
     servicer = LobbyServicer(
-        auth, seated, deletions, service, matchmaker, games, time_control, sign_ins, metrics, clock
+        auth, seated, deletions, service, matchmaker, games, time_control, sign_ins, metrics, clock, encoded
     )
     pause_seconds = settings.housekeeping_seconds
     tasks: dict[str, TaskFactory] = {

@@ -15,7 +15,7 @@ from croupier.lobby.tables.engine_port import MAX_TABLE_IDS
 from croupier.lobby.tables.forming_table import Table, TableState, closed
 from croupier.lobby.tables.games import GameRegistry
 from croupier.lobby.tables.presence import AWAY_MILLISECONDS, Presence
-from croupier.lobby.tables.table_changes import bots_due_at, with_due_bots, without_idle_players
+from croupier.lobby.tables.table_changes import FormingLifetime, bots_due_at, with_due_bots, without_idle_players
 from croupier.lobby.tables.table_opener import MAX_CONCURRENT_OPENINGS, TableOpener
 from croupier.lobby.tables.table_updater import TableUpdater
 from croupier.runtime.observation.logs import Logger, failures_logged
@@ -45,6 +45,7 @@ class Housekeeper:
     presence: Presence
     metrics: LobbyMetrics
     settings: LobbySettings
+    lifetime: FormingLifetime
     clock: Callable[[], int]
     logger: Logger
     _repaired_milliseconds: int = 0
@@ -101,20 +102,15 @@ class Housekeeper:
         return len(batch)
 
     async def close_idle_tables(self) -> None:
-        """Close forming tables without a change for the retention time, and those that form for too long.
-
-        The engine deletes prepared tables by age.
-        """
+        """Close forming tables whose time is up. The engine deletes prepared tables by age."""
         now = self.clock()
-        updated_before = now - self.settings.forming_idle_seconds * 1000
-        created_before = now - self.settings.max_forming_seconds * 1000
 
-        def close_if_idle(table: Table) -> Table:
-            is_idle = table.updated_milliseconds < updated_before or table.created_milliseconds < created_before
-            return closed(table) if table.state is TableState.FORMING and is_idle else table
+        def close_if_due(table: Table) -> Table:
+            closes_at = self.lifetime.closes_at(table)
+            return closed(table) if closes_at is not None and closes_at <= now else table
 
-        for table in await self._next_batch({TableState.FORMING}, BATCH_SIZE, updated_before, created_before):
-            await self.updater.update(table.table_id, close_if_idle)
+        for table in await self.tables.list_to_close(self.lifetime, now, BATCH_SIZE):
+            await self.updater.update(table.table_id, close_if_due)
 
     async def free_idle_seats(self) -> None:
         """Free the seats of players who are not ready for too long, and reserved ones."""
@@ -165,15 +161,11 @@ class Housekeeper:
         self.metrics.show_tables(await self.tables.count_running())
 
     async def _next_batch(
-        self,
-        states: Collection[TableState],
-        limit: int,
-        updated_before: int | None = None,
-        created_before: int | None = None,
+        self, states: Collection[TableState], limit: int, updated_before: int | None = None
     ) -> list[Table]:
         """Return the next tables by id, from the start again after the last: every table has its turn."""
         cursor = ",".join(sorted(states))
         after = self._cursors.get(cursor, "")
-        batch = await self.tables.list_in_states(states, after, limit, updated_before, created_before)
+        batch = await self.tables.list_in_states(states, after, limit, updated_before)
         self._cursors[cursor] = batch[-1].table_id if len(batch) == limit else ""
         return batch

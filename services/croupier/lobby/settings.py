@@ -33,8 +33,8 @@ class LobbySettings(ServiceSettings):
     housekeeping_seconds: NonNegativeInt = 3
     """The pause between two runs of housekeeping, in seconds."""
     forming_idle_seconds: NonNegativeInt = 3600
-    """The time after which a forming table without changes is closed, in seconds."""
-    max_forming_seconds: PositiveInt = 43_200
+    """The time after which a public table that forms is closed if nobody changes it, in seconds."""
+    max_forming_seconds: PositiveInt = 86_400
     """The time after which a table that still forms is closed, in seconds; less than the engine's prepared_hours."""
     closed_table_seconds: Annotated[int, Field(ge=MATCHED_RETENTION_SECONDS)] = 600
     """The time for which a closed table is kept, in seconds."""

@@ -1,7 +1,9 @@
 """Translation between the contract's messages and the lobby's values, with the checks that need no state."""
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from google.protobuf.duration_pb2 import Duration
@@ -10,10 +12,13 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.lobby.accounts.auth import Tokens
 from croupier.lobby.accounts.players import Player
+from croupier.lobby.storage.table_store import CreateRequest
 from croupier.lobby.tables.engine_port import GameDescription, Preparation, Preset, TableStatus, Turn
 from croupier.lobby.tables.forming_table import OptionValue, Seat, Table, TableState, TimeControl
 from croupier.lobby.tables.my_seat import MySeat
-from croupier.lobby.tables.table_service import SHOWN_RUNNING, TableSpec
+from croupier.lobby.tables.new_table import TableSpec
+from croupier.lobby.tables.table_changes import FormingLifetime
+from croupier.lobby.tables.table_service import SHOWN_RUNNING
 from croupier.runtime.errors import MAX_ID_CHARACTERS, MalformedRequest, decode_id, invalid_field
 from croupier.runtime.table_access import Visibility
 from croupier.runtime.table_access_codec import decode_access, encode_access
@@ -57,16 +62,32 @@ def decode_client_seed(seed: bytes) -> bytes:
     return seed
 
 
-def decode_table_spec(request: lobby_pb2.CreateTableRequest, default: TimeControl) -> TableSpec:
-    """Return the table to create; unset fields of the time control have their defaults. Raises MalformedRequest."""
-    return TableSpec(
-        decode_id("game", request.game),
+def decode_table_spec(
+    request: lobby_pb2.CreateTableRequest | lobby_pb2.UpdateTableRequest, default: TimeControl
+) -> TableSpec:
+    """Return the table to create, or its changed parts without game, bots and readiness; raises MalformedRequest.
+
+    Unset fields of the time control have their defaults.
+    """
+    spec = TableSpec(
+        decode_id("game", request.game) if isinstance(request, lobby_pb2.CreateTableRequest) else "",
         request.seat_count,
         _decode_options(request.options),
         _decode_time_control(request.time_control, default),
         decode_access(request.access, Visibility.PUBLIC),
-        decode_bots_after(request),
     )
+    if isinstance(request, lobby_pb2.UpdateTableRequest):
+        return spec
+    bots = [decode_optional_id("bots", bot) for bot in request.bots]
+    return replace(spec, bots=bots, is_ready=request.is_ready, bots_after_seconds=decode_bots_after(request))
+
+
+def decode_create_request(request: lobby_pb2.CreateTableRequest) -> CreateRequest | None:
+    """Return the id of a request to create a table with the hash of its content, None if it has no id."""
+    if not request.request_id:
+        return None
+    content_hash = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
+    return CreateRequest(decode_id("request_id", request.request_id), content_hash)
 
 
 def decode_bots_after(request: lobby_pb2.CreateTableRequest | lobby_pb2.FindMatchRequest) -> int | None:
@@ -158,9 +179,10 @@ def encode_tokens(tokens: Tokens) -> lobby_pb2.Tokens:
     )
 
 
-def encode_table(table: Table, viewer_id: str) -> tables_pb2.Table:
+def encode_table(table: Table, viewer_id: str, lifetime: FormingLifetime) -> tables_pb2.Table:
     """Return the message of a table for a viewer: only its players get the invite code."""
     bots_at = table.bots_at_milliseconds if table.state is TableState.FORMING else None
+    closes_at = lifetime.closes_at(table)
     return tables_pb2.Table(
         table_id=table.table_id,
         game=table.game,
@@ -178,6 +200,7 @@ def encode_table(table: Table, viewer_id: str) -> tables_pb2.Table:
         previous_table_id=table.previous_table_id,
         next_table_id=table.next_table_id,
         fill_with_bots_time=None if bots_at is None else _encode_time(bots_at),
+        close_time=None if closes_at is None else _encode_time(closes_at),
     )
 
 
@@ -196,9 +219,9 @@ def encode_watched_seat(seat: MySeat) -> bytes:
     return lobby_pb2.WatchTablesResponse(my_seat=encode_my_seat(seat)).SerializeToString()
 
 
-def encode_my_table(table: Table, player_id: str, seats: Mapping[str, MySeat]) -> lobby_pb2.MyTable:
-    """Return the message of a player's own table, with their seat of `seats` by table."""
-    return lobby_pb2.MyTable(table=encode_table(table, player_id), my_seat=encode_my_seat(seats[table.table_id]))
+def encode_my_table(table: tables_pb2.Table, seat: MySeat) -> lobby_pb2.MyTable:
+    """Return the message of a player's own table with their seat."""
+    return lobby_pb2.MyTable(table=table, my_seat=encode_my_seat(seat))
 
 
 def _encode_time(milliseconds: int) -> Timestamp:
@@ -209,8 +232,9 @@ def _encode_time(milliseconds: int) -> Timestamp:
 class EncodedTables:
     """The messages of WatchTables, encoded once for all streams and lists that send the same version of a table."""
 
-    def __init__(self) -> None:
-        self._messages: OrderedDict[tuple[str, int, bool], bytes] = OrderedDict()
+    def __init__(self, lifetime: FormingLifetime) -> None:
+        self.lifetime = lifetime
+        self._messages: OrderedDict[tuple[str, int, TableState, bool], bytes] = OrderedDict()
 
     def message(self, table: Table, viewer_id: str) -> bytes:
         """Return the encoded WatchTablesResponse for a viewer; only a player of the table gets the invite code.
@@ -221,10 +245,13 @@ class EncodedTables:
             gone = tables_pb2.Table(table_id=table.table_id)
             return lobby_pb2.WatchTablesResponse(table=gone).SerializeToString()
         shows_invite_code = bool(table.invite_code) and table.seat_of(viewer_id) is not None
-        key = (table.table_id, table.version, shows_invite_code)
+        # A hidden table has the version of its end in streams of public tables.
+        key = (table.table_id, table.version, table.state, shows_invite_code)
         message = self._messages.get(key)
         if message is None:
-            message = lobby_pb2.WatchTablesResponse(table=encode_table(table, viewer_id)).SerializeToString()
+            message = lobby_pb2.WatchTablesResponse(
+                table=encode_table(table, viewer_id, self.lifetime)
+            ).SerializeToString()
             self._messages[key] = message
             if len(self._messages) > MAX_MESSAGES:
                 self._messages.popitem(last=False)

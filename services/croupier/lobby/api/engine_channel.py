@@ -11,7 +11,7 @@ from grpc_status import rpc_status
 
 from croupier.lobby.api import codec
 from croupier.lobby.tables.engine_port import EndedTables, EnginePort, GameDescription, Preparation, TableStatus
-from croupier.lobby.tables.forming_table import OptionValue, Seat, TimeControl
+from croupier.lobby.tables.forming_table import OptionValue, Table, TimeControl
 from croupier.runtime.errors import (
     AlreadyExists,
     IllegalNow,
@@ -24,7 +24,6 @@ from croupier.runtime.errors import (
 )
 from croupier.runtime.identity.tokens import TokenIssuer
 from croupier.runtime.observation.outage_log import OutageLog
-from croupier.runtime.table_access import TableAccess
 from croupier.runtime.table_access_codec import encode_access
 from croupier_api.v1 import errors_pb2
 from croupier_internal.v1 import engine_control_pb2 as pb
@@ -69,6 +68,9 @@ class EngineChannel(EnginePort):
         time_control: TimeControl,
         network: str = "",
         host_player_id: str = "",
+        *,
+        revision: int = 0,
+        validate_only: bool = False,
     ) -> Preparation:
         request = pb.PrepareTableRequest(
             table_id=table_id,
@@ -78,19 +80,25 @@ class EngineChannel(EnginePort):
             time_control=codec.encode_time_control(time_control),
             network=network,
             host_player_id=host_player_id,
+            revision=revision,
+            validate_only=validate_only,
         )
         return codec.decode_preparation(await self._call(self._stub.PrepareTable, request, table_id))
 
-    async def open_table(self, table_id: str, seats: Sequence[Seat], access: TableAccess) -> None:
+    async def open_table(self, table: Table) -> None:
         request = pb.OpenTableRequest(
-            table_id=table_id,
-            seats=map(codec.encode_played_seat, seats),
-            client_seeds=[seat.client_seed for seat in seats],
-            access=encode_access(access),
-            removed_player_ids=access.removed_players,
-            is_matched=access.is_matched,
+            table_id=table.table_id,
+            seats=map(codec.encode_played_seat, table.seats),
+            client_seeds=[seat.client_seed for seat in table.seats],
+            access=encode_access(table.access),
+            removed_player_ids=table.access.removed_players,
+            is_matched=table.access.is_matched,
+            revision=table.revision,
+            options=codec.encode_options(table.options),
+            time_control=codec.encode_time_control(table.time_control),
+            rules_version=table.rules_version,
         )
-        await self._call(self._stub.OpenTable, request, table_id)
+        await self._call(self._stub.OpenTable, request, table.table_id)
 
     async def discard_tables(self, table_ids: Sequence[str]) -> None:
         await self._call(self._stub.DiscardTables, pb.DiscardTablesRequest(table_ids=table_ids))

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -18,7 +18,7 @@ from croupier.lobby.matchmaking.matchmaker import Matchmaker
 from croupier.lobby.matchmaking.tickets import MatchCriteria
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.player_deletions import PlayerDeletions
-from croupier.lobby.tables.forming_table import ENDED, TableState, TimeControl
+from croupier.lobby.tables.forming_table import ENDED, Table, TableState, TimeControl
 from croupier.lobby.tables.games import GameRegistry
 from croupier.lobby.tables.seated_players import SeatedPlayers
 from croupier.lobby.tables.table_service import PAGE_SIZE, TableService, WatchedTable
@@ -35,7 +35,7 @@ from croupier.runtime.identity.tokens import Caller, Clock, unauthenticated
 from croupier.runtime.paging import read_page
 from croupier.runtime.server.call import Call
 from croupier.runtime.steps import in_steps
-from croupier_api.v1 import errors_pb2, lobby_pb2_grpc
+from croupier_api.v1 import errors_pb2, lobby_pb2_grpc, tables_pb2
 from croupier_api.v1 import lobby_pb2 as pb
 
 Item = TypeVar("Item")
@@ -62,7 +62,7 @@ class LobbyServicer:
     sign_ins: Budget
     metrics: LobbyMetrics
     clock: Clock
-    _encoded: codec.EncodedTables = field(default_factory=codec.EncodedTables)
+    encoded: codec.EncodedTables
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods. Those that send tables by their hundreds write encoded messages, without serializer."""
@@ -123,15 +123,26 @@ class LobbyServicer:
         return pb.ListGamesResponse(games=map(codec.encode_game, games))
 
     async def CreateTable(self, request: pb.CreateTableRequest, call: Call) -> pb.CreateTableResponse:
-        spec = codec.decode_table_spec(request, self.time_control)
+        spec, created_by = codec.decode_table_spec(request, self.time_control), codec.decode_create_request(request)
         host = await self.auth.player(call.caller.id)
-        table = await self.tables.create(host, spec, call.caller.network)
-        return pb.CreateTableResponse(table=codec.encode_table(table, host.player_id))
+        if request.validate_only:
+            table = await self.tables.check(host, spec, call.caller.network)
+        else:
+            table = await self.tables.create(host, spec, call.caller.network, created_by)
+        return pb.CreateTableResponse(table=self._encode(table, host.player_id))
 
     async def GetTable(self, request: pb.GetTableRequest, call: Call) -> pb.GetTableResponse:
         viewer = call.caller.id
-        table = await self.tables.get(viewer, decode_id("table_id", request.table_id))
-        return pb.GetTableResponse(table=codec.encode_table(table, viewer))
+        match request.WhichOneof("target"):
+            case "table_id":
+                table = await self.tables.get(viewer, decode_id("table_id", request.table_id))
+            case "invite_code":
+                code = decode_id("invite_code", request.invite_code)
+                with self._guessing(call.caller.network or viewer, errors_pb2.ERROR_REASON_UNKNOWN_TABLE):
+                    table = await self.tables.get_by_invite_code(viewer, code)
+            case _:
+                raise invalid_field("target", "invalid target: expected table_id or invite_code")
+        return pb.GetTableResponse(table=self._encode(table, viewer))
 
     async def ListTables(self, request: pb.ListTablesRequest, call: Call) -> bytes:
         game, states = codec.decode_optional_id("game", request.game), codec.decode_states(request.state)
@@ -145,7 +156,7 @@ class LobbyServicer:
             call.admission.owe,
         )
         # WatchTablesResponse has its table under the number of the tables here: together its messages are a list.
-        messages = [self._encoded.message(table, viewer) async for table in in_steps(shown, ENCODING_STEP)]
+        messages = [self.encoded.message(table, viewer) async for table in in_steps(shown, ENCODING_STEP)]
         return b"".join((*messages, pb.ListTablesResponse(next_page_token=token).SerializeToString()))
 
     async def ListMyTables(self, request: pb.ListMyTablesRequest, call: Call) -> pb.ListMyTablesResponse:
@@ -161,7 +172,10 @@ class LobbyServicer:
         played = sum(table.state is TableState.PLAYING for table in tables)
         call.admission.owe(-(-played // TURNS_PER_UNIT))
         seats = await self.tables.own_seats(player, tables)
-        mine = [codec.encode_my_table(table, player, seats) async for table in in_steps(tables, ENCODING_STEP)]
+        mine = [
+            codec.encode_my_table(self._encode(table, player), seats[table.table_id])
+            async for table in in_steps(tables, ENCODING_STEP)
+        ]
         return pb.ListMyTablesResponse(tables=mine, next_page_token=token)
 
     async def WatchTables(self, request: pb.WatchTablesRequest, call: Call) -> AsyncIterator[bytes]:
@@ -180,7 +194,7 @@ class LobbyServicer:
         listed = 0
         async with aclosing(self._until_expiry(heard, call.caller)) as until_expiry:
             async for table, is_list_complete, my_seat in until_expiry:
-                message = self._encoded.message(table, viewer) if table else b""
+                message = self.encoded.message(table, viewer) if table else b""
                 if my_seat is not None:
                     message += codec.encode_watched_seat(my_seat)
                 yield message + LIST_COMPLETE if is_list_complete else message
@@ -189,18 +203,19 @@ class LobbyServicer:
                     call.admission.owe(TABLES_PAGE_COST)
 
     async def JoinTable(self, request: pb.JoinTableRequest, call: Call) -> pb.JoinTableResponse:
-        player = await self.auth.player(call.caller.id)
+        player, network = await self.auth.player(call.caller.id), call.caller.network
+        seat = request.seat if request.HasField("seat") else None
         match request.WhichOneof("target"):
             case "table_id":
                 table_id = decode_id("table_id", request.table_id)
-                table = await self.tables.join(player, table_id, call.caller.network)
+                table = await self.tables.join(player, table_id, network, seat)
             case "invite_code":
                 code = decode_id("invite_code", request.invite_code)
-                with self._guessing(call.caller.network or call.caller.id, errors_pb2.ERROR_REASON_UNKNOWN_TABLE):
-                    table = await self.tables.join_by_invite_code(player, code, call.caller.network)
+                with self._guessing(network or player.player_id, errors_pb2.ERROR_REASON_UNKNOWN_TABLE):
+                    table = await self.tables.join_by_invite_code(player, code, network, seat)
             case _:
                 raise invalid_field("target", "invalid target: expected table_id or invite_code")
-        return pb.JoinTableResponse(table=codec.encode_table(table, player.player_id))
+        return pb.JoinTableResponse(table=self._encode(table, player.player_id))
 
     @contextmanager
     def _guessing(self, key: str, wrong: errors_pb2.ErrorReason.ValueType) -> Iterator[None]:
@@ -219,6 +234,12 @@ class LobbyServicer:
             if not is_wrong:
                 self.sign_ins.give_back(key, WRONG_CODE_COST)
 
+    async def UpdateTable(self, request: pb.UpdateTableRequest, call: Call) -> pb.UpdateTableResponse:
+        viewer, spec = call.caller.id, codec.decode_table_spec(request, self.time_control)
+        table_id = decode_id("table_id", request.table_id)
+        table = await self.tables.update(viewer, table_id, spec, validate_only=request.validate_only)
+        return pb.UpdateTableResponse(table=self._encode(table, viewer))
+
     async def LeaveTable(self, request: pb.LeaveTableRequest, call: Call) -> pb.LeaveTableResponse:
         await self.tables.leave(call.caller.id, decode_id("table_id", request.table_id))
         return pb.LeaveTableResponse()
@@ -228,18 +249,19 @@ class LobbyServicer:
         table_id = decode_id("table_id", request.table_id)
         is_ready = request.is_ready if request.HasField("is_ready") else True
         table = await self.tables.set_ready(viewer, table_id, is_ready, seed)
-        return pb.SetReadyResponse(table=codec.encode_table(table, viewer))
+        return pb.SetReadyResponse(table=self._encode(table, viewer))
 
     async def AddBot(self, request: pb.AddBotRequest, call: Call) -> pb.AddBotResponse:
         viewer, bot = call.caller.id, codec.decode_optional_id("bot", request.bot)
         seat = request.seat if request.HasField("seat") else None
         table = await self.tables.add_bot(viewer, decode_id("table_id", request.table_id), bot, seat)
-        return pb.AddBotResponse(table=codec.encode_table(table, viewer))
+        return pb.AddBotResponse(table=self._encode(table, viewer))
 
     async def ClearSeat(self, request: pb.ClearSeatRequest, call: Call) -> pb.ClearSeatResponse:
         viewer = call.caller.id
-        table = await self.tables.clear_seat(viewer, decode_id("table_id", request.table_id), request.seat)
-        return pb.ClearSeatResponse(table=codec.encode_table(table, viewer))
+        table_id = decode_id("table_id", request.table_id)
+        table = await self.tables.clear_seat(viewer, table_id, request.seat, block=request.block)
+        return pb.ClearSeatResponse(table=self._encode(table, viewer))
 
     async def Rematch(self, request: pb.RematchRequest, call: Call) -> pb.RematchResponse:
         table_id = decode_id("table_id", request.table_id)
@@ -247,7 +269,7 @@ class LobbyServicer:
         table, is_new = await self.tables.rematch(player, table_id, call.caller.network)
         if is_new:
             call.admission.owe(CREATE_TABLE_COST - REMATCH_COST)
-        return pb.RematchResponse(table=codec.encode_table(table, player.player_id))
+        return pb.RematchResponse(table=self._encode(table, player.player_id))
 
     async def FindMatch(self, request: pb.FindMatchRequest, call: Call) -> AsyncIterator[pb.FindMatchResponse]:
         seed = codec.decode_client_seed(request.client_seed)
@@ -262,8 +284,11 @@ class LobbyServicer:
             async for ticket_id, waiting_count, table in until_expiry:
                 if table is not None and table.host_player_id == player.player_id:
                     call.admission.owe(CREATE_TABLE_COST)
-                shown = codec.encode_table(table, player.player_id) if table else None
+                shown = self._encode(table, player.player_id) if table else None
                 yield pb.FindMatchResponse(ticket_id=ticket_id, waiting_count=waiting_count, table=shown)
+
+    def _encode(self, table: Table, viewer_id: str) -> tables_pb2.Table:
+        return codec.encode_table(table, viewer_id, self.encoded.lifetime)
 
     async def _until_expiry(self, stream: AsyncGenerator[Item, None], caller: Caller) -> AsyncGenerator[Item, None]:
         """Yield the items of a stream until the token of its caller expires; then raises Unauthenticated."""

@@ -15,6 +15,7 @@ from croupier.lobby.feed.own_tables import OwnTables
 from croupier.lobby.tables.engine_port import Turn
 from croupier.lobby.tables.forming_table import Table, TableState
 from croupier.lobby.tables.my_seat import MySeat, my_seat
+from croupier.lobby.tables.revision import withdrawn
 from croupier.runtime.errors import LimitReached, Unavailable
 from croupier.runtime.fair_queue import SendingLoop
 from croupier_api.v1 import errors_pb2
@@ -244,10 +245,10 @@ class TableFeed:
             return
         if topic := self._tables.get(table.table_id):
             topic.publish(table, urgent={seat.player_id for seat in table.seats})
-        if table.access.is_public:
+        if (shown := table if table.access.is_public else withdrawn(table)) is not None:
             for game in (table.game, ""):
                 if topic := self._games.get(game):
-                    topic.publish(table)
+                    topic.publish(shown)
         if self._players:
             self._publish_own(table, self.own.change(table, self._players.keys()))
 

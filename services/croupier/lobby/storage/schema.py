@@ -97,6 +97,12 @@ TABLES = sa.Table(
     # sets `next_table_id`: so of two callers at once one adds a table.
     sa.Column("previous_table_id", sa.String(32), nullable=False, server_default=""),
     sa.Column("next_table_id", sa.String(32), nullable=False, server_default=""),
+    sa.Column("revision", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("hidden_version", sa.Integer, nullable=False, server_default="0"),
+    # Of the request that created it: the player and the id that they chose, and the hash of its content.
+    sa.Column("request_key", sa.String(97)),
+    sa.Column("request_hash", sa.String(64)),
+    sa.Index("lobby_tables_by_request", "request_key", unique=True),
     sa.Index("lobby_tables_by_game", "visibility", "game", "state", "created_milliseconds", "table_id"),
     sa.Index("lobby_tables_by_creation", "visibility", "state", "created_milliseconds", "table_id"),
     sa.Index("lobby_tables_by_state", "state", "table_id"),

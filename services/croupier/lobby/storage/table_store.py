@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -31,7 +31,7 @@ from croupier.lobby.tables.forming_table import (
     players_of,
     without_player,
 )
-from croupier.lobby.tables.table_changes import seats_due_at
+from croupier.lobby.tables.table_changes import FormingLifetime, seats_due_at
 from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
 
@@ -49,6 +49,17 @@ class TableChanged(Exception):
     """The stored table is not the version that was read."""
 
 
+class RequestKnown(Exception):
+    """A request with the same id of the same player has created a table."""
+
+
+class CreateRequest(NamedTuple):
+    """The id that a player chose for a request to create a table, and the hash of its content."""
+
+    request_id: str
+    content_hash: str
+
+
 class TableStore:
     """Tables by id; an update is conditional on the version that it has read, so of two at once one is refused."""
 
@@ -58,18 +69,27 @@ class TableStore:
         self._listed: OrderedDict[str, Table] = OrderedDict()
         """The tables that were listed last: decoding one costs more than the rest of its place in a list."""
 
-    async def add(self, table: Table, previous: tuple[Table, Table] | None = None) -> None:
+    async def add(
+        self, table: Table, previous: tuple[Table, Table] | None = None, request: CreateRequest | None = None
+    ) -> None:
         """Store a new table, whose host was seen; with the previous table, as it was read, its next version too.
 
         Raises LimitReached if host or network have as many tables as allowed, InviteCodeTaken if another table has the
-        code, and TableChanged if the stored previous table has another version.
+        code, TableChanged if the stored previous table has another version, and RequestKnown if the host's request has
+        created a table.
         """
+        row = to_row(table)
+        if request:
+            key = _request_key(table.host_player_id, request.request_id)
+            row |= {"request_key": key, "request_hash": request.content_hash}
 
         def insert_table(connection: sa.Connection) -> None:
             _acquire_seat_locks(connection, table.host_player_id, table.network)
             if previous and not _replace(connection, *previous):
                 raise TableChanged
-            connection.execute(_INSERT, to_row(table))
+            if request and connection.execute(_BY_REQUEST, {"request_key": row["request_key"]}).one_or_none():
+                raise RequestKnown
+            connection.execute(_INSERT, row)
             self._take_seat(connection, table, table.host_player_id, table.network)
             record_seen(connection, [(table.table_id, table.host_player_id)], table.created_milliseconds)
 
@@ -122,6 +142,12 @@ class TableStore:
         """Return a table, or None."""
         return await self._one(_BY_ID, table_id=table_id)
 
+    async def get_by_request(self, player_id: str, request_id: str) -> tuple[Table, str] | None:
+        """Return the table that a request of a player created, with the hash of the request; None if there is none."""
+        wanted = {"request_key": _request_key(player_id, request_id)}
+        row = await self._store.read(lambda connection: connection.execute(_BY_REQUEST, wanted).one_or_none())
+        return (from_row(row), row.request_hash) if row else None
+
     async def get_by_invite_code(self, invite_code: str) -> Table | None:
         """Return the table with an invite code, or None."""
         return await self._one(_BY_INVITE_CODE, invite_code=invite_code)
@@ -164,17 +190,20 @@ class TableStore:
         after: str,
         limit: int,
         updated_before: int | None = None,
-        created_before: int | None = None,
     ) -> list[Table]:
-        """Return tables in some states, ordered by id, with ids greater than `after`.
-
-        With times, those that were updated before the one or created before the other.
-        """
+        """Return tables in some states, ordered by id, with ids greater than `after`; those updated before a time."""
         conditions = [TABLES.c.state.in_(states), TABLES.c.table_id > after]
-        times = ((TABLES.c.updated_milliseconds, updated_before), (TABLES.c.created_milliseconds, created_before))
-        if old := [column < before for column, before in times if before is not None]:
-            conditions.append(sa.or_(*old))
+        if updated_before is not None:
+            conditions.append(TABLES.c.updated_milliseconds < updated_before)
         return await self._many(sa.select(TABLES).where(*conditions).order_by(TABLES.c.table_id).limit(limit))
+
+    async def list_to_close(self, lifetime: FormingLifetime, now: int, limit: int) -> list[Table]:
+        """Return forming tables whose time is up."""
+        is_public = TABLES.c.visibility == Visibility.PUBLIC
+        is_idle = TABLES.c.updated_milliseconds <= now - lifetime.idle_milliseconds
+        is_old = TABLES.c.created_milliseconds <= now - lifetime.max_milliseconds
+        is_due = sa.or_(is_old, sa.and_(is_public, is_idle))
+        return await self._many(sa.select(TABLES).where(TABLES.c.state == TableState.FORMING, is_due).limit(limit))
 
     async def list_with_due_seats(self, now: int, limit: int) -> list[Table]:
         """Return tables with seats that have fallen free or wait for bots, those first that have had them longest."""
@@ -262,6 +291,11 @@ def _replace(connection: sa.Connection, before: Table, table: Table) -> bool:
     return connection.execute(_UPDATE, row).rowcount > 0
 
 
+def _request_key(player_id: str, request_id: str) -> str:
+    # The host of a table changes, the player who created it does not.
+    return f"{player_id}/{request_id}"
+
+
 def _acquire_seat_locks(connection: sa.Connection, player_id: str, network: str) -> None:
     networks = [("network", network)] if network else []
     acquire_advisory_locks(connection, ("player", player_id), *networks)
@@ -273,6 +307,7 @@ _RUNNING_OF = sa.select(SEATS.c.table_id).where(
     SEATS.c.player_id == sa.bindparam("player_id"), SEATS.c.created_milliseconds.is_(None)
 )
 _BY_INVITE_CODE = sa.select(TABLES).where(TABLES.c.invite_code == sa.bindparam("invite_code"))
+_BY_REQUEST = sa.select(TABLES).where(TABLES.c.request_key == sa.bindparam("request_key"))
 _INSERT = sa.insert(TABLES)
 _UPDATE = sa.update(TABLES).where(
     TABLES.c.table_id == sa.bindparam("id_before"),
@@ -281,7 +316,7 @@ _UPDATE = sa.update(TABLES).where(
 
 
 def to_row(table: Table) -> dict[str, Any]:
-    """Return the columns of a table."""
+    """Return the columns of a table that its changes write."""
     return {
         "table_id": table.table_id,
         "version": table.version,
@@ -310,6 +345,8 @@ def to_row(table: Table) -> dict[str, Any]:
         "frees_milliseconds": seats_due_at(table),
         "previous_table_id": table.previous_table_id,
         "next_table_id": table.next_table_id,
+        "revision": table.revision,
+        "hidden_version": table.hidden_version,
     }
 
 
@@ -317,7 +354,8 @@ def from_row(row: sa.Row[Any]) -> Table:
     """Return the table of a row, which may have further columns."""
     stored = row._mapping
     columns = {name: stored[name] for name in TABLES.c.keys()}  # noqa: SIM118 - a column collection is no mapping
-    del columns["frees_milliseconds"]
+    for name in ("frees_milliseconds", "request_key", "request_hash"):
+        del columns[name]
     access = TableAccess(
         Visibility(columns.pop("visibility")),
         WatchPolicy(columns.pop("watch_policy")),

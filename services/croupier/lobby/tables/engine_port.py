@@ -4,8 +4,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
-from croupier.lobby.tables.forming_table import OptionValue, Seat, Table, TableState, TimeControl
-from croupier.runtime.table_access import TableAccess
+from croupier.lobby.tables.forming_table import OptionValue, Table, TableState, TimeControl
 
 MAX_TABLE_IDS = 500
 
@@ -109,11 +108,17 @@ class EnginePort(Protocol):
         time_control: TimeControl,
         network: str = "",
         host_player_id: str = "",
+        *,
+        revision: int = 0,
+        validate_only: bool = False,
     ) -> Preparation:
-        """Check a table, which its host created from a network, and commit to its secret seed; idempotent by table."""
+        """Check a table, which its host created from a network, and commit to the secret seed of its revision.
 
-    async def open_table(self, table_id: str, seats: Sequence[Seat], access: TableAccess) -> None:
-        """Open a prepared table and deal; idempotent by table."""
+        Idempotent by table and revision. With `validate_only` there is no commitment, and nothing is stored.
+        """
+
+    async def open_table(self, table: Table) -> None:
+        """Open the revision of a table that was prepared, and deal; idempotent by table."""
 
     async def discard_tables(self, table_ids: Sequence[str]) -> None:
         """Delete those of at most 500 tables that are prepared and not open; idempotent."""

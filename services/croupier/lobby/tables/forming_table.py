@@ -76,8 +76,9 @@ class Table:
     """A table; times are milliseconds since 1970 UTC, teams are groups of seats, `version` counts the changes.
 
     `network` is that of the player who created it; empty if it is not known, or after the end. `changes` has the rates
-    of changes: when a player, or all of them, may make as many at once as ever. From `bots_at_milliseconds` on bots
-    take free seats.
+    of changes: when a player, or all of them, may make as many at once as ever. `revision` counts the changes by its
+    host, each of which the engine prepared. `hidden_version` is the version with which it ceased to be public; 0 if it
+    is public or never was. From `bots_at_milliseconds` on bots take free seats.
     """
 
     table_id: str
@@ -100,6 +101,8 @@ class Table:
     changes: Mapping[str, int] = field(default_factory=dict)
     previous_table_id: str = ""
     next_table_id: str = ""
+    revision: int = 0
+    hidden_version: int = 0
 
     @property
     def is_running(self) -> bool:
@@ -138,21 +141,35 @@ def bot_seat(number: int, bot: str) -> Seat:
     return Seat(name=bot_name(number), bot=bot, is_ready=True)
 
 
-def join(table: Table, player: Player) -> Table:
-    """Take the seat that is reserved for a player, or else the first free one.
+def first_seats(host: Player, count: int, bots: Sequence[str], is_ready: bool) -> tuple[Seat, ...]:
+    """Return the seats of a new table: the host, bots of some kinds, and free ones."""
+    first = replace(seat_of_player([FREE_SEAT] * count, host), is_ready=is_ready)
+    filled = (bot_seat(number, bot) for number, bot in enumerate(bots, start=1))
+    return (first, *filled, *[FREE_SEAT] * (count - 1 - len(bots)))
 
-    Has no effect for a player who has a seat. Refuses players whom the host removed.
+
+def join(table: Table, player: Player, number: int | None = None) -> Table:
+    """Take a seat, by default the one that is reserved for a player, or else the first free one; or move there.
+
+    Has no effect for a player who has that seat, or any seat if none is given. Refuses players whom the host removed.
     """
     if table.access.is_removed(player.player_id):
         raise unknown_table()
-    if table.seat_of(player.player_id) is not None and table.state not in ENDED:
+    if number is not None:
+        _check_seat(table, number)
+    own, reserved = table.seat_of(player.player_id), table.seat_reserved_for(player.player_id)
+    if own is not None and number in (None, own) and table.state not in ENDED:
         return table
-    _check_forming(table)
-    seat, reserved = seat_of_player(table.seats, player), table.seat_reserved_for(player.player_id)
-    if reserved is not None:
+    check_forming(table)
+    seat = seat_of_player(table.seats, player) if own is None else table.seats[own]
+    if reserved is not None and number in (None, reserved):
         # The others got ready for a game with this player.
         return _with_seat(table, reserved, seat)
-    return _reseated(table, _first_free(table), seat, player.player_id)
+    number = _first_free(table) if number is None else number
+    _check_free(table, number)
+    left = reserved if own is None else own
+    taken = _reseated(table, number, seat, player.player_id)
+    return taken if left is None else _with_seat(taken, left, FREE_SEAT)
 
 
 def leave(table: Table, player_id: str) -> Table:
@@ -163,7 +180,7 @@ def leave(table: Table, player_id: str) -> Table:
         return _with_seat(table, reserved, FREE_SEAT)
     if (number := table.seat_of(player_id)) is None:
         return table
-    _check_forming(table)
+    check_forming(table)
     left = _reseated(table, number, FREE_SEAT, player_id)
     seats = [seat for seat in (*left.seats[number:], *left.seats[:number]) if seat.player_id]
     if not seats:
@@ -179,9 +196,9 @@ def set_ready(table: Table, player_id: str, is_ready: bool, client_seed: bytes) 
         raise NotPermitted(errors_pb2.ERROR_REASON_NOT_SEATED, "no seat at this table: join it first")
     if is_ready and table.state in (TableState.OPENING, TableState.PLAYING):
         return table
-    _check_forming(table)
+    check_forming(table)
     seed = client_seed if is_ready else b""
-    return _opening_if_complete(
+    return opening_if_complete(
         _with_seat(table, number, replace(table.seats[number], is_ready=is_ready, client_seed=seed))
     )
 
@@ -191,41 +208,42 @@ def add_bot(table: Table, player_id: str, bot: str, number: int | None = None) -
 
     Has no effect if the given seat has such a bot: the host repeats a call whose answer was lost.
     """
-    _check_host(table, player_id)
+    check_host(table, player_id)
     if number is not None:
         _check_seat(table, number)
         if table.seats[number].bot == bot and table.state not in ENDED:
             return table
-    _check_forming(table)
+    check_forming(table)
     number = _first_free(table) if number is None else number
-    if not table.seats[number].is_free:
-        raise IllegalNow(errors_pb2.ERROR_REASON_SEAT_TAKEN, f"seat {number} is taken or reserved: choose another seat")
-    return _opening_if_complete(_reseated(table, number, bot_seat(number, bot), player_id))
+    _check_free(table, number)
+    return opening_if_complete(_reseated(table, number, bot_seat(number, bot), player_id))
 
 
 def with_bots(table: Table, bot: str) -> Table:
     """Fill all free seats with bots of a kind. Others stay ready: the table was created so."""
     seats = (bot_seat(number, bot) if seat.is_free else seat for number, seat in enumerate(table.seats))
-    return _opening_if_complete(replace(table, seats=tuple(seats)))
+    return opening_if_complete(replace(table, seats=tuple(seats)))
 
 
-def clear_seat(table: Table, player_id: str, number: int, invite_code: str) -> Table:
+def clear_seat(table: Table, player_id: str, number: int, *, block: bool = False, invite_code: str = "") -> Table:
     """Free a seat other than the host's own; has no effect if it is free.
 
-    A player who had it loses access, and the given invite code replaces the one that they know.
+    With `block` a player who had it, or for whom it was reserved, loses access, and the given invite code replaces the
+    one that they know.
     """
-    _check_host(table, player_id)
-    _check_forming(table)
+    check_host(table, player_id)
+    check_forming(table)
     _check_seat(table, number)
     if table.seats[number].player_id == player_id:
         raise IllegalNow(errors_pb2.ERROR_REASON_HOST_SEAT, "the host's own seat cannot be cleared: leave the table")
     if table.seats[number].is_free:
         return table
     freed = _reseated(table, number, FREE_SEAT, player_id)
-    if not (removed := table.seats[number].player_id):
+    removed = table.seats[number].player_id or table.seats[number].reserved_player_id
+    if not block or not removed:
         return freed
     access = replace(table.access, removed_players=(*table.access.removed_players, removed)[-MAX_REMOVED_PLAYERS:])
-    return replace(freed, access=access, invite_code=invite_code if table.invite_code else "")
+    return replace(freed, access=access, invite_code=invite_code)
 
 
 def renamed(table: Table, player: Player) -> Table:
@@ -262,7 +280,7 @@ def with_presence(table: Table, seen: Mapping[str, int], since: int) -> Table:
     if not present:
         return table
     seats = tuple(
-        replace(seat if seat.player_id in present else _unready(seat), is_away=seat.player_id not in present)
+        replace(seat if seat.player_id in present else unready(seat), is_away=seat.player_id not in present)
         if seat.player_id
         else seat
         for seat in table.seats
@@ -274,11 +292,12 @@ def with_presence(table: Table, seen: Mapping[str, int], since: int) -> Table:
 
 def with_absent_unready(table: Table, seen: Mapping[str, int], since: int) -> Table:
     """Return a table where players are not ready who were not seen since a time, also if nobody is there."""
-    seats = (_unready(seat) if seat.player_id and seen.get(seat.player_id, 0) < since else seat for seat in table.seats)
+    seats = (unready(seat) if seat.player_id and seen.get(seat.player_id, 0) < since else seat for seat in table.seats)
     return replace(table, seats=tuple(seats))
 
 
-def _unready(seat: Seat) -> Seat:
+def unready(seat: Seat) -> Seat:
+    """Return a seat whose player is not ready."""
     return replace(seat, is_ready=False, client_seed=b"")
 
 
@@ -287,14 +306,15 @@ def closed(table: Table) -> Table:
     return replace(table, state=TableState.CLOSED)
 
 
-def _opening_if_complete(table: Table) -> Table:
+def opening_if_complete(table: Table) -> Table:
+    """Return a forming table as OPENING if all its seats are taken and ready."""
     is_complete = all(seat.is_ready and not seat.is_free for seat in table.seats)
     return replace(table, state=TableState.OPENING) if is_complete else table
 
 
 def _reseated(table: Table, number: int, seat: Seat, actor_id: str) -> Table:
     """Return the table with another occupant of a seat, for which all players but the actor have to get ready again."""
-    kept = (other if other.bot or other.player_id == actor_id else _unready(other) for other in table.seats)
+    kept = (other if other.bot or other.player_id == actor_id else unready(other) for other in table.seats)
     return _with_seat(replace(table, seats=tuple(kept)), number, seat)
 
 
@@ -309,17 +329,24 @@ def _first_free(table: Table) -> int:
     raise IllegalNow(errors_pb2.ERROR_REASON_TABLE_FULL, "every seat is taken or reserved: choose another table")
 
 
+def _check_free(table: Table, number: int) -> None:
+    if not table.seats[number].is_free:
+        raise IllegalNow(errors_pb2.ERROR_REASON_SEAT_TAKEN, f"seat {number} is taken or reserved: choose another seat")
+
+
 def _check_seat(table: Table, number: int) -> None:
     if number >= len(table.seats):
         raise invalid_field("seat", f"invalid seat {number}: expected 0 to {len(table.seats) - 1}")
 
 
-def _check_host(table: Table, player_id: str) -> None:
+def check_host(table: Table, player_id: str) -> None:
+    """Raise NotPermitted unless a player is the host."""
     if table.host_player_id != player_id:
         raise NotPermitted(errors_pb2.ERROR_REASON_NOT_HOST, "only the host of the table may do this")
 
 
-def _check_forming(table: Table) -> None:
+def check_forming(table: Table) -> None:
+    """Raise IllegalNow unless the table forms."""
     match table.state:
         case TableState.FORMING:
             return

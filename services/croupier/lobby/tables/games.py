@@ -65,10 +65,10 @@ class GameRegistry:
             raise invalid_field("preset", f"invalid preset {preset!r}: {expected}")
         return presets[preset]
 
-    async def choose_bot(self, game: str, bot: str) -> str:
+    async def choose_bot(self, game: str, bot: str, field: str = "bot") -> str:
         """Return a kind of bot, by default the first; raises MalformedRequest if the game does not have it."""
         kinds = (await self.find(game)).bots
         if kinds and bot in ("", *kinds):
             return bot or kinds[0]
         expected = f"expected one of {', '.join(kinds)}" if kinds else f"{game} has no bots"
-        raise MalformedRequest(errors_pb2.ERROR_REASON_UNKNOWN_BOT, f"invalid bot {bot!r}: {expected}", field="bot")
+        raise MalformedRequest(errors_pb2.ERROR_REASON_UNKNOWN_BOT, f"invalid bot {bot!r}: {expected}", field=field)

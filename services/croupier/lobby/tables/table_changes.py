@@ -38,6 +38,20 @@ _TABLE = ""
 """The key of the table among the ids of players."""
 
 
+class FormingLifetime(NamedTuple):
+    """The time in which a public table forms without a change, and that in which any table forms, in milliseconds."""
+
+    idle_milliseconds: int
+    max_milliseconds: int
+
+    def closes_at(self, table: Table) -> int | None:
+        """Return when a table closes if nobody changes it, in milliseconds since 1970 UTC; None unless it forms."""
+        if table.state is not TableState.FORMING:
+            return None
+        last = table.created_milliseconds + self.max_milliseconds
+        return min(last, table.updated_milliseconds + self.idle_milliseconds) if table.access.is_public else last
+
+
 def next_version(table: Table, changed: Table, now: int, player_id: str) -> Table:
     """Return a changed table as it is to be stored at a time; `player_id` is empty for a change by no player.
 
@@ -111,7 +125,9 @@ def _frees_at(table: Table, seat: Seat) -> int:
 
 def _timed(was: Seat | None, seat: Seat, now: int, player_id: str) -> Seat:
     """Return a seat with the times of its player, who had the seat `was` before."""
-    if not seat.player_id or (was is not None and was.is_ready == seat.is_ready):
+    if not seat.player_id:
+        return seat
+    if was is not None and (was.is_ready, was.unready_since) == (seat.is_ready, seat.unready_since):
         return seat
     if not seat.is_ready:
         spent = seat.unready_milliseconds if seat.player_id == player_id else 0

@@ -58,7 +58,7 @@ class TableOpener:
         return await self.updater.update(table.table_id, _if_state(TableState.PREPARING, prepared))
 
     async def _open(self, table: Table) -> Table:
-        await self.engine.open_table(table.table_id, table.seats, table.access)
+        await self.engine.open_table(table)
         return await self.updater.update(
             table.table_id, _if_state(TableState.OPENING, lambda current: replace(current, state=TableState.PLAYING))
         )

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,20 +11,22 @@ from typing import NamedTuple
 from croupier.lobby.accounts.players import Player, new_code, new_id
 from croupier.lobby.feed.subscriptions import Subscription, TableFeed
 from croupier.lobby.storage.presence_store import Seen
-from croupier.lobby.storage.table_store import InviteCodeTaken, TableChanged, TableStore
+from croupier.lobby.storage.table_store import CreateRequest, InviteCodeTaken, RequestKnown, TableChanged, TableStore
 from croupier.lobby.tables import forming_table
 from croupier.lobby.tables.engine_port import EnginePort
-from croupier.lobby.tables.forming_table import ENDED, FREE_SEAT, OptionValue, Table, TableState, TimeControl
+from croupier.lobby.tables.forming_table import ENDED, Table, TableState
 from croupier.lobby.tables.games import GameRegistry
 from croupier.lobby.tables.my_seat import MySeat, my_seat
+from croupier.lobby.tables.new_table import TableSpec, chosen_bots, requested_table
 from croupier.lobby.tables.presence import Presence
 from croupier.lobby.tables.rematch import check_finished, has_ended, join_next, next_table
+from croupier.lobby.tables.revision import check_revision, has_same_settings, revised
 from croupier.lobby.tables.table_changes import next_version, without_reservations
 from croupier.lobby.tables.table_opener import TableOpener
 from croupier.lobby.tables.table_updater import TableUpdater, table_busy
 from croupier.lobby.tables.turns import Turns
-from croupier.runtime.errors import LimitReached, Unavailable
-from croupier.runtime.table_access import TableAccess, unknown_table
+from croupier.runtime.errors import AlreadyExists, LimitReached, Unavailable
+from croupier.runtime.table_access import unknown_table
 from croupier_api.v1 import errors_pb2
 
 CODE_LENGTH = 8
@@ -35,21 +37,6 @@ PAGE_SIZE = 200
 REMATCH_ATTEMPTS = 5
 MAX_PAGE_READS = 4
 """Of all streams at a time, so that calls find free connections however many streams begin at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableSpec:
-    """A table to create; the time control is complete, the options are those that differ from the defaults.
-
-    After so many seconds bots take the free seats, by default never.
-    """
-
-    game: str
-    seat_count: int
-    options: Mapping[str, OptionValue]
-    time_control: TimeControl
-    access: TableAccess
-    bots_after_seconds: int | None = None
 
 
 class WatchedTable(NamedTuple):
@@ -79,28 +66,45 @@ class TableService:
     clock: Callable[[], int]
     page_reads: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PAGE_READS))
 
-    async def create(self, host: Player, spec: TableSpec, network: str = "") -> Table:
-        """Create a table and seat its host, who calls from a network."""
-        await self.games.check_seat_count(spec.game, spec.seat_count)
-        if spec.bots_after_seconds is not None:
-            # It refuses games that have none.
-            await self.games.choose_bot(spec.game, "")
-        now, free = self.clock(), [FREE_SEAT] * spec.seat_count
-        requested = Table(
-            table_id=new_id(self.source),
-            state=TableState.FORMING,
-            game=spec.game,
-            options=spec.options,
-            time_control=spec.time_control,
-            seats=(forming_table.seat_of_player(free, host), *free[1:]),
-            host_player_id=host.player_id,
-            access=spec.access,
-            created_milliseconds=now,
-            updated_milliseconds=now,
-            network=network,
-            bots_at_milliseconds=None if spec.bots_after_seconds is None else now + spec.bots_after_seconds * 1000,
-        )
-        return await self._create(requested)
+    async def create(
+        self, host: Player, spec: TableSpec, network: str = "", request: CreateRequest | None = None
+    ) -> Table:
+        """Create a table and seat its host, who calls from a network; opens a table that is complete.
+
+        A repeated request returns the table that the first one created. Raises AlreadyExists for a request whose id
+        belongs to another one.
+        """
+        if request and (known := await self._created_by(host, request)):
+            return known
+        try:
+            table = await self._create(await self._requested(host, spec, network), request=request)
+        except RequestKnown:
+            if request and (known := await self._created_by(host, request)):
+                return known
+            raise
+        return await self.opener.advance(table)
+
+    async def check(self, host: Player, spec: TableSpec, network: str = "") -> Table:
+        """Return the table that `create` would create, without id, code and commitment; raises its refusals."""
+        requested = await self._requested(host, spec, network)
+        return replace(await self._prepared(requested, validate_only=True), table_id="")
+
+    async def _created_by(self, host: Player, request: CreateRequest) -> Table | None:
+        """Return the table that a request created before, or None."""
+        found = await self.store.get_by_request(host.player_id, request.request_id)
+        if found is None:
+            return None
+        table, content_hash = found
+        if content_hash != request.content_hash:
+            raise AlreadyExists(
+                errors_pb2.ERROR_REASON_REQUEST_ID_REUSED,
+                "request_id belongs to another request of this player: use a new one for each",
+            )
+        return await self.opener.advance(_shown(table, host.player_id))
+
+    async def _requested(self, host: Player, spec: TableSpec, network: str) -> Table:
+        bots = await chosen_bots(self.games, spec)
+        return requested_table(host, spec, bots, new_id(self.source), self.clock(), network)
 
     async def rematch(self, player: Player, table_id: str, network: str = "") -> tuple[Table, bool]:
         """Take a seat of the table that follows a finished one; returns it, and whether this call created it."""
@@ -134,8 +138,23 @@ class TableService:
         check_finished(table, player_id)
         return table
 
-    async def _create(self, requested: Table, previous: tuple[Table, Table] | None = None) -> Table:
-        """Prepare and store a table, with the previous one as TableStore.add has it."""
+    async def _create(
+        self,
+        requested: Table,
+        previous: tuple[Table, Table] | None = None,
+        request: CreateRequest | None = None,
+    ) -> Table:
+        """Prepare and store a table, with the previous one and the request as TableStore.add has them."""
+        prepared = await self._prepared(requested)
+        try:
+            return await self._add(prepared, previous, request)
+        except (LimitReached, TableChanged, RequestKnown):
+            # After any other failure the table may be stored; the engine then deletes the prepared one by age.
+            self.updater.discard(requested.table_id)
+            raise
+
+    async def _prepared(self, requested: Table, *, validate_only: bool = False) -> Table:
+        """Return a new table as the engine prepared it; raises the refusals of a table that cannot be created."""
         await self.store.check_limits(requested.host_player_id, requested.network)
         preparation = await self.engine.prepare_table(
             requested.table_id,
@@ -145,24 +164,55 @@ class TableService:
             requested.time_control,
             requested.network,
             requested.host_player_id,
+            validate_only=validate_only,
         )
-        try:
-            return await self._add(preparation.applied_to(requested, TableState.FORMING), previous)
-        except (LimitReached, TableChanged):
-            # After any other failure the table may be stored; the engine then deletes the prepared one by age.
-            self.updater.discard(requested.table_id)
-            raise
+        return forming_table.opening_if_complete(preparation.applied_to(requested, TableState.FORMING))
 
-    async def _add(self, created: Table, previous: tuple[Table, Table] | None) -> Table:
+    async def _add(self, created: Table, previous: tuple[Table, Table] | None, request: CreateRequest | None) -> Table:
         async def add() -> Table:
-            table = created if created.access.is_public else replace(created, invite_code=self._invite_code())
-            await self.store.add(table, previous)
+            table = replace(created, invite_code=self._invite_code())
+            await self.store.add(table, previous, request)
             return table
 
         table = await _with_free_invite_code(add)
         self.presence.store.mark_recorded([(table.table_id, table.host_player_id)], table.created_milliseconds)
         self.feed.publish(table)
         return table
+
+    async def update(self, player_id: str, table_id: str, spec: TableSpec, *, validate_only: bool = False) -> Table:
+        """Change a forming table for its host, and open it if it is complete; the game of the specification is unused.
+
+        Has no effect if nothing changes. With `validate_only` return the table as it would be.
+        """
+        table = await self.get(player_id, table_id)
+        check_revision(table, player_id)
+        preparation = await self.engine.prepare_table(
+            table_id,
+            table.game,
+            spec.seat_count,
+            spec.options,
+            spec.time_control,
+            table.network,
+            revision=table.revision + 1,
+            validate_only=validate_only,
+        )
+
+        def revise(current: Table, code: str = "") -> Table:
+            check_revision(current, player_id)
+            if current.revision != table.revision:
+                raise table_busy()
+            changed = preparation.applied_to(revised(current, spec.seat_count, spec.access), TableState.FORMING)
+            if has_same_settings(current, changed):
+                return current
+            # A public table of an earlier version has no code.
+            return forming_table.opening_if_complete(replace(changed, invite_code=current.invite_code or code))
+
+        async def update() -> Table:
+            return await self._update(player_id, table_id, partial(revise, code=self._invite_code()))
+
+        if validate_only:
+            return revise(table)
+        return await self.opener.advance(await _with_free_invite_code(update))
 
     async def get(self, viewer_id: str, table_id: str) -> Table:
         """Return a table that a player may see; one who has a seat while it forms is there."""
@@ -188,20 +238,30 @@ class TableService:
             await self.games.find(game)
         return await self.store.list_public(game, states, before, limit)
 
-    async def join(self, player: Player, table_id: str, network: str = "") -> Table:
-        """Take a seat of a table that the player, who calls from a network, may see."""
+    async def get_by_invite_code(self, viewer_id: str, invite_code: str) -> Table:
+        """Return the table with an invite code, in upper or lower case, before its end, unless the viewer is blocked.
+
+        A blocked player waits as long as one with a wrong code.
+        """
+        table = await self.store.get_by_invite_code(invite_code.strip().upper())
+        if table is None or table.state in ENDED or table.access.is_removed(viewer_id):
+            raise unknown_table()
+        return table
+
+    async def join(self, player: Player, table_id: str, network: str = "", seat: int | None = None) -> Table:
+        """Take a seat of a table that the player, who calls from a network, may see, or move to it."""
         player_id = player.player_id
         return await self._change(
-            player_id, table_id, lambda table: forming_table.join(_shown(table, player_id), player), network
+            player_id, table_id, lambda table: forming_table.join(_shown(table, player_id), player, seat), network
         )
 
-    async def join_by_invite_code(self, player: Player, invite_code: str, network: str = "") -> Table:
-        """Take a seat by invite code, in upper or lower case; those of ended tables are unknown."""
-        table = await self.store.get_by_invite_code(invite_code.strip().upper())
-        if table is None or table.state in ENDED:
-            raise unknown_table()
+    async def join_by_invite_code(
+        self, player: Player, invite_code: str, network: str = "", seat: int | None = None
+    ) -> Table:
+        """Take a seat by invite code, or move to it."""
+        table = await self.get_by_invite_code(player.player_id, invite_code)
         return await self._change(
-            player.player_id, table.table_id, lambda current: forming_table.join(current, player), network
+            player.player_id, table.table_id, lambda current: forming_table.join(current, player, seat), network
         )
 
     async def leave(self, player_id: str, table_id: str) -> None:
@@ -223,13 +283,15 @@ class TableService:
             await self._update(player_id, table_id, lambda table: forming_table.add_bot(table, player_id, kind, seat))
         )
 
-    async def clear_seat(self, player_id: str, table_id: str, seat: int) -> Table:
-        """Free a seat; a player who had it loses access to the table."""
+    async def clear_seat(self, player_id: str, table_id: str, seat: int, *, block: bool = False) -> Table:
+        """Free a seat; with `block` a player who had it loses access to the table."""
 
         async def clear() -> Table:
             code = self._invite_code()
             return await self._update(
-                player_id, table_id, lambda table: forming_table.clear_seat(table, player_id, seat, code)
+                player_id,
+                table_id,
+                lambda table: forming_table.clear_seat(table, player_id, seat, block=block, invite_code=code),
             )
 
         return await _with_free_invite_code(clear)

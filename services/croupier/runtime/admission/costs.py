@@ -28,6 +28,7 @@ _BY_SERVICE: Mapping[str, Mapping[str, int]] = {
         "ListMyTables": 5,
         "WatchTables": 10,
         "JoinTable": 4,
+        "UpdateTable": 5,
         "LeaveTable": 4,
         "SetReady": 4,
         "AddBot": 4,
