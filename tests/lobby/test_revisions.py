@@ -62,7 +62,7 @@ async def test_the_others_get_ready_again_for_a_table_with_a_new_commitment(lobb
     await ready(lobby, table, ADA, BOB)
     changed = await update(lobby, table, CHANGED)
     assert [(seat.player_id, seat.is_ready, seat.client_seed) for seat in changed.seats] == [
-        (ADA.player_id, True, b"Player 1"),
+        (ADA.player_id, True, b""),
         (BOB.player_id, False, b""),
         ("", False, b""),
     ]

@@ -261,8 +261,8 @@ class LobbyServiceServicer:
     def UpdateTable(self, request, context):
         """Changes a forming table. For the host only. The request has the whole table, as that of CreateTable: what is unset
         gets its default, but fill_with_bots_time stays. All players but the host get ready again, and the table has a new
-        seed_commitment; a call that changes nothing has no such effect. Players and bots on seats beyond seat_count move to
-        free ones; TABLE_FULL if there are not enough.
+        seed_commitment; client seeds sent before are dropped. A call that changes nothing has no such effect. Players and
+        bots on seats beyond seat_count move to free ones; TABLE_FULL if there are not enough.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

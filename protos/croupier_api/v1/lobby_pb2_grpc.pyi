@@ -86,8 +86,8 @@ class LobbyServiceStub:
     UpdateTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.UpdateTableRequest, _lobby_pb2.UpdateTableResponse]
     """Changes a forming table. For the host only. The request has the whole table, as that of CreateTable: what is unset
     gets its default, but fill_with_bots_time stays. All players but the host get ready again, and the table has a new
-    seed_commitment; a call that changes nothing has no such effect. Players and bots on seats beyond seat_count move to
-    free ones; TABLE_FULL if there are not enough.
+    seed_commitment; client seeds sent before are dropped. A call that changes nothing has no such effect. Players and
+    bots on seats beyond seat_count move to free ones; TABLE_FULL if there are not enough.
     """
     LeaveTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.LeaveTableRequest, _lobby_pb2.LeaveTableResponse]
     """Gives up the caller's seat at a forming table, or one that is reserved for them. Another player becomes host; a
@@ -176,8 +176,8 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     UpdateTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.UpdateTableRequest, _lobby_pb2.UpdateTableResponse]  # type: ignore[assignment]
     """Changes a forming table. For the host only. The request has the whole table, as that of CreateTable: what is unset
     gets its default, but fill_with_bots_time stays. All players but the host get ready again, and the table has a new
-    seed_commitment; a call that changes nothing has no such effect. Players and bots on seats beyond seat_count move to
-    free ones; TABLE_FULL if there are not enough.
+    seed_commitment; client seeds sent before are dropped. A call that changes nothing has no such effect. Players and
+    bots on seats beyond seat_count move to free ones; TABLE_FULL if there are not enough.
     """
     LeaveTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.LeaveTableRequest, _lobby_pb2.LeaveTableResponse]  # type: ignore[assignment]
     """Gives up the caller's seat at a forming table, or one that is reserved for them. Another player becomes host; a
@@ -353,8 +353,8 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_lobby_pb2.UpdateTableResponse, _abc.Awaitable[_lobby_pb2.UpdateTableResponse]]:
         """Changes a forming table. For the host only. The request has the whole table, as that of CreateTable: what is unset
         gets its default, but fill_with_bots_time stays. All players but the host get ready again, and the table has a new
-        seed_commitment; a call that changes nothing has no such effect. Players and bots on seats beyond seat_count move to
-        free ones; TABLE_FULL if there are not enough.
+        seed_commitment; client seeds sent before are dropped. A call that changes nothing has no such effect. Players and
+        bots on seats beyond seat_count move to free ones; TABLE_FULL if there are not enough.
         """
 
     @_abc_1.abstractmethod

@@ -31,7 +31,8 @@ def check_revision(table: Table, player_id: str) -> None:
 def revised(table: Table, seat_count: int, access: TableAccess) -> Table:
     """Return the next revision of a table, not yet prepared, for which all players but the host get ready again.
 
-    Players and bots on seats that it does not have any more move to free ones. Players who were removed stay so.
+    Players and bots on seats that it does not have any more move to free ones. Players who were removed stay so. The
+    host's client seed goes too: it was chosen before the commitment of the revision.
     """
     taken = sum(not seat.is_free for seat in table.seats)
     if taken > seat_count:
@@ -39,7 +40,7 @@ def revised(table: Table, seat_count: int, access: TableAccess) -> Table:
             errors_pb2.ERROR_REASON_TABLE_FULL,
             f"{taken} seats are taken: expected a seat_count of at least {taken}, or clear seats first",
         )
-    kept = [seat if seat.bot or seat.player_id == table.host_player_id else _begun_anew(seat) for seat in table.seats]
+    kept = [_kept(seat, is_host=seat.player_id == table.host_player_id) for seat in table.seats]
     seats, moved = kept[:seat_count], iter([seat for seat in kept[seat_count:] if not seat.is_free])
     seats += [FREE_SEAT] * (seat_count - len(seats))
     seats = [next(moved, seat) if seat.is_free else seat for seat in seats]
@@ -81,9 +82,13 @@ def withdrawn(table: Table) -> Table | None:
     )
 
 
-def _begun_anew(seat: Seat) -> Seat:
-    """Return a seat whose player is not ready from now on."""
-    return replace(unready(seat), unready_since=0, unready_milliseconds=0)
+def _kept(seat: Seat, *, is_host: bool) -> Seat:
+    """Return a seat in the next revision: bots and the host stay ready, other players are not ready from now on."""
+    if seat.bot:
+        return seat
+    return (
+        replace(seat, client_seed=b"") if is_host else replace(unready(seat), unready_since=0, unready_milliseconds=0)
+    )
 
 
 def _renamed(seats: Sequence[Seat]) -> tuple[Seat, ...]:
