@@ -111,15 +111,19 @@ def _pauses(record: TableRecord, since: int) -> Iterator[int]:
 def takeovers(records: Iterable[TableRecord], killed: int) -> list[Takeover]:
     """Return the seconds until the next action was stored and received, for each table that lost a stream to a kill.
 
-    `killed` is the time of the kill in milliseconds since 1970 UTC.
+    `killed` is the time of the kill in milliseconds since 1970 UTC. Where the next action is that of a player who
+    exceeds their time on purpose, the table waited for them.
     """
     found = []
     for record in records:
         if _has_leavers(record) or not any(_was_resumed(viewer, killed) for viewer in record.viewers):
             continue
         later = (move for move in moves(record, killed) if move.stored > killed and move.seat is not None)
-        if (first := next(later, None)) is not None:
-            steps = next((_steps(it, killed, first) for it in record.viewers if it.seat == first.seat), None)
+        if (first := next(later, None)) is None:
+            continue
+        actor = next((viewer for viewer in record.viewers if viewer.seat == first.seat), None)
+        if actor is None or actor.behaviour != Behaviour.LATE:
+            steps = None if actor is None else _steps(actor, killed, first)
             found.append(Takeover((first.received - killed) / 1000, steps))
     return found
 

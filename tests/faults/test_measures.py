@@ -56,6 +56,14 @@ def test_a_takeover_lasts_from_the_kill_to_the_first_receipt_of_the_next_stored_
     assert seconds(record) == [3.0]
 
 
+def test_a_takeover_ends_with_no_action_of_a_player_who_exceeds_their_time_on_purpose() -> None:
+    record = table(*actions(99_000, 105_500), behaviour=Behaviour.LATE)
+    record.viewers.append(SeatRecord("q", 1, opened=[Opened(0, None)], received=actions(99_000, 105_500)))
+    assert seconds(record) == []
+    record.viewers[0].seat, record.viewers[1].seat = 1, 0
+    assert seconds(record) == [5.5]
+
+
 def test_tables_without_a_broken_stream_and_those_with_leavers_do_not_count() -> None:
     received = actions(99_000, 101_000)
     assert seconds(table(*received, resumed=98_000)) == []
