@@ -211,6 +211,7 @@ async def test_a_look_by_a_code_shows_the_table_and_takes_no_seat(lobby: Lobby, 
 async def test_a_blocked_player_waits_for_no_more_reads_than_one_with_a_wrong_code(
     lobby: Lobby, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    await add_players(lobby, player(2))
     table = await lobby.tables.create(player(1), HIDDEN_PAIRS)
     await lobby.tables.join_by_invite_code(player(2), table.invite_code)
     blocked = await lobby.tables.clear_seat(player(1).player_id, table.table_id, 1, block=True)
