@@ -8,7 +8,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
-from croupier.engine.api.control_servicer import EngineControlServicer
+from croupier.engine.api.control_servicer import EngineControlServicer, games_digest
 from croupier.engine.api.scoring_channel import ScoringChannel
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.assembly import Engine, Ports, wire
@@ -158,7 +158,7 @@ class EngineReplica(Replica):
             new_seed=random.randbytes,
             random=random.randrange,
             query_time=self._query_time,
-            liveness=SqlLivenessStore(database),
+            liveness=SqlLivenessStore(database, games_digest()),
             writer=SimulatedWriter(database, self.database, self._lost_races),
             notifier=SimulatedNotifier(environment.hub, engine_id, random),
             bot_workers=SimulatedBotWorkers(random),

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
@@ -267,6 +267,7 @@ class FakeLivenessStore:
         self.down = False
         self.engines = 1
         """The number of living engines: "e", "e2" and so on."""
+        self.digests: set[str | None] = {"games"}
         self.asked = 0
 
     async def record_heartbeat(self, engine_id: str, now: int) -> LivenessReport:
@@ -275,6 +276,9 @@ class FakeLivenessStore:
             raise StoreDown
         certain_until = now if self.certain_until is None else self.certain_until
         return LivenessReport(certain_until, tuple(self.outages), living(self.engines))
+
+    async def games_digests(self, now: int) -> Collection[str | None]:
+        return self.digests
 
     async def leave(self, engine_id: str, now: int) -> None:
         self.outages.append(Outage(now, now + RECONNECT_MILLISECONDS))
@@ -424,6 +428,7 @@ class EngineHarness:
             new_seed,
             self.logger,
             max_open_tables,
+            self.liveness.is_rolling_out,
             min_bot_delay_milliseconds,
             abandoned_milliseconds,
         )

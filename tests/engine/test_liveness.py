@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from random import Random
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, insert, select
 
 from croupier.engine.cluster.database_clock import MEASURE_SECONDS, DatabaseClock, time_query
 from croupier.engine.cluster.liveness import (
@@ -30,7 +30,7 @@ from tests.waiting import settled
 
 @pytest.fixture
 def liveness_store(database: Database) -> SqlLivenessStore:
-    return SqlLivenessStore(database)
+    return SqlLivenessStore(database, "games")
 
 
 def outage(began: int, noted: int) -> Outage:
@@ -82,6 +82,20 @@ async def test_heartbeats_determine_certainty_outages_and_living_engines(
             assert len(report.living) == engines
 
 
+async def test_the_games_of_living_engines_are_known(database: Database) -> None:
+    for at, name, digest in ((0, "gone", "older"), (10, "e1", "these"), (10, "e2", "these"), (10, "e3", "other")):
+        await SqlLivenessStore(database, digest).record_heartbeat(name, START + at)
+    store = SqlLivenessStore(database, "these")
+    assert await store.games_digests(START + DEAD_AFTER_MILLISECONDS) == {"older", "these", "other"}
+    assert await store.games_digests(START + LATE) == {"these", "other"}
+    await store.leave("e3", START + LATE)
+    assert await store.games_digests(START + LATE) == {"these"}
+    # The column is new: an engine of an earlier version leaves it out.
+    await execute(database, insert(ENGINES).values(engine_id="e0", heartbeat_at=START + LATE))
+    assert await store.games_digests(START + LATE) == {"these", None}
+    assert await SqlLivenessStore(database, "these", is_alone=True).games_digests(START + LATE) == {"these"}
+
+
 async def test_outages_older_than_any_turn_are_deleted(liveness_store: SqlLivenessStore, database: Database) -> None:
     await liveness_store.record_heartbeat("e1", START)
     await liveness_store.leave("e1", START)
@@ -95,7 +109,7 @@ async def test_outages_older_than_any_turn_are_deleted(liveness_store: SqlLivene
 
 async def test_an_outage_that_several_engines_notice_is_stored_once(database_url: str) -> None:
     databases = {name: open_database(database_url) for name in ("gone", "e1", "e2")}
-    stores = {name: SqlLivenessStore(database) for name, database in databases.items()}
+    stores = {name: SqlLivenessStore(database, "games") for name, database in databases.items()}
     for name, store in stores.items():
         await store.record_heartbeat(name, START if name == "gone" else START + LATE - 1_000)
     reports = await within_timeout(
@@ -113,7 +127,7 @@ async def test_five_engines_never_deadlock(postgres_url: str, seed: int) -> None
 
     async def one(number: int) -> None:
         random, now = Random(f"{seed} {number}"), START
-        store = SqlLivenessStore(databases[number])
+        store = SqlLivenessStore(databases[number], "games")
         for _ in range(20):
             now += random.choice((0, 1, 700, DEAD_AFTER_MILLISECONDS + 1, 2 * DEAD_AFTER_MILLISECONDS))
             if random.random() < 0.1:

@@ -124,9 +124,9 @@ async def test_an_invalid_revision_is_not_opened(
 
 
 async def test_a_table_that_is_only_checked_is_not_stored(engine: EngineHarness, tables: Tables) -> None:
-    assert tables.check("t1", "thulla", 3, {}, CLOCK).options == resolve_options(GAMES["thulla"], 3, {})
+    assert (await tables.check("t1", "thulla", 3, {}, CLOCK)).options == resolve_options(GAMES["thulla"], 3, {})
     with pytest.raises(MalformedRequest):
-        tables.check("t1", "thulla", 3, {"nothing": 1}, CLOCK)
+        await tables.check("t1", "thulla", 3, {"nothing": 1}, CLOCK)
     assert engine.store.tables == {}
 
 

@@ -1,25 +1,29 @@
 """Rules beyond those that are released: a later version, an unknown one, and a game with a custom deck."""
 
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from random import Random
+from types import MappingProxyType
 
 import pytest
 
 from croupier.engine.api.action_codec import encode_action
-from croupier.engine.api.control_servicer import EngineControlServicer
+from croupier.engine.api.control_servicer import EngineControlServicer, games_digest
 from croupier.engine.api.table_codec import encode_time_control
 from croupier.engine.core.access import Need, Visitor
 from croupier.engine.core.fold import new_table
+from croupier.engine.core.log import SeatConfig
 from croupier.engine.core.log_codec import decode_entry, encode_body
 from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table import Table
-from croupier.games.interface import OptionValues
+from croupier.engine.tables.table_checks import Revision
+from croupier.games.interface import BLITZ, SLOW, Option, OptionValues, Preset
 from croupier.games.registry import UnknownRules, rules_of
 from croupier.games.thulla.game import Thulla
 from croupier.games.thulla.state import ThullaState
-from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
+from croupier.runtime.errors import AlreadyExists, MalformedRequest, NotFound, Unavailable
 from croupier_api.v1 import engine_pb2
 from croupier_internal.v1 import engine_control_pb2
 from tests.calls import call_of
@@ -27,6 +31,7 @@ from tests.engine.fakes import EngineHarness
 from tests.engine.folds import write_replay
 from tests.engine.play import CLOCK, choice, make_config, people, play_on, replay_of, whole_log
 from tests.engine.toys import SEATS, rules_known, toy_known, toy_table
+from tests.games.toy import TOY
 
 
 class SecondThulla(Thulla):
@@ -147,3 +152,87 @@ def test_the_log_and_the_replay_of_a_custom_deck_can_be_read(seed: int) -> None:
         assert verify_replay(replay).game == "toy"
         with pytest.raises(ReplayFault, match=r"^line 2: "):
             verify_replay(replay.replace('"B1"', '"B13"'))
+
+
+async def test_what_this_engine_refuses_another_may_know_during_a_roll_out(engine: EngineHarness) -> None:
+    tables = engine.tables()
+    await tables.prepare("prepared", "thulla", 3, {}, CLOCK)
+    seats = (*people(2), SeatConfig("", "Computer", "newest"))
+    calls: tuple[Callable[[], Awaitable[object]], ...] = (
+        lambda: tables.prepare("t", "newest", 3, {}, CLOCK),
+        lambda: tables.check("t", "newest", 3, {}, CLOCK),
+        lambda: tables.prepare("t", "thulla", 3, {"newest": True}, CLOCK),
+        lambda: tables.prepare("t", "thulla", 99, {}, CLOCK),
+        lambda: tables.prepare("prepared", "thulla", 4, {}, CLOCK),
+        lambda: tables.open("prepared", seats, [b""] * 3),
+        lambda: tables.open("prepared", people(3), [b""] * 3, revision=Revision(1, 1, {"newest": True}, CLOCK)),
+    )
+    for call in calls:
+        engine.liveness_store.digests = {"these games"}
+        with pytest.raises((MalformedRequest, AlreadyExists)):
+            await call()
+        # Engines of earlier versions have no digest.
+        engine.liveness_store.digests = {"these games", None}
+        with pytest.raises(Unavailable) as refusal:
+            await call()
+        assert refusal.value.reason_name == "TABLE_TOO_NEW"
+    assert engine.store.tables["prepared"].status == "prepared"
+
+
+async def test_an_engine_describes_its_games_and_whether_others_know_different_ones(engine: EngineHarness) -> None:
+    control = EngineControlServicer(engine.tables(), engine.store, engine.scoring)
+    request = engine_control_pb2.DescribeGamesRequest(seat_count=3)
+    assert not (await control.DescribeGames(request, call_of("lobby"))).is_rolling_out
+    engine.liveness_store.digests = {"these games", "other games"}
+    assert (await control.DescribeGames(request, call_of("lobby"))).is_rolling_out
+
+
+class ThullaWithBots(Thulla):
+    """The same game with another name for its bot."""
+
+    bots = MappingProxyType({"newest": next(iter(Thulla.bots.values()))})
+
+
+class ThullaWithPreset(Thulla):
+    """The same game with other times of a preset."""
+
+    presets = (BLITZ, SLOW, Preset("match", 31, 120))
+
+
+class ThullaWithFewerDealers(Thulla):
+    """The same game, in which at three seats one seat never deals first."""
+
+    def options(self, seats: int) -> tuple[Option, ...]:
+        dealers = Option("first_dealer", 0, range(seats - (seats == 3)), "the seat that deals the first game")
+        return tuple(dealers if option.name == "first_dealer" else option for option in super().options(seats))
+
+
+class ThullaWithOption(Thulla):
+    """The same game with another option, which other rules would ignore."""
+
+    def options(self, seats: int) -> tuple[Option, ...]:
+        return (*super().options(seats), Option("newest", False, (False, True), "changes nothing"))
+
+
+def test_engines_that_know_different_games_have_different_digests() -> None:
+    with rules_known(Thulla()):
+        digests = {games_digest()}
+    assert digests == {games_digest()}
+    variants = (SecondThulla(), ThullaWithBots(), ThullaWithPreset(), ThullaWithFewerDealers(), ThullaWithOption())
+    for rules in (TOY, *variants):
+        with rules_known(rules):
+            digests.add(games_digest())
+    assert len(digests) == 7
+
+
+async def test_a_table_with_an_unknown_option_is_unavailable(engine: EngineHarness) -> None:
+    with rules_known(ThullaWithOption()):
+        tables = engine.tables()
+        await opened(tables, "open")
+        await tables.prepare("prepared", "thulla", 3, {"newest": True}, CLOCK)
+    old = engine.another_engine().tables()
+    for attempt in (old.get("open"), old.open("prepared", people(3), [b""] * 3)):
+        with pytest.raises(Unavailable, match="invalid option 'newest'") as refusal:
+            await attempt
+        assert refusal.value.reason_name == "TABLE_TOO_NEW"
+    assert engine.store.tables["prepared"].status == "prepared"

@@ -17,11 +17,12 @@ SEATS = 4
 
 
 @contextmanager
-def rules_known(rules: Game) -> Iterator[None]:
-    """Add rules to the engine, as the ones by which new tables of their game are played."""
-    games = MappingProxyType({**registry.GAMES, rules.id: rules})
+def rules_known(*added: Game) -> Iterator[None]:
+    """Add rules to the engine, as the ones by which new tables of their games are played."""
+    games = MappingProxyType({**registry.GAMES, **{rules.id: rules for rules in added}})
+    known = MappingProxyType({**registry.RULES, **{(rules.id, rules.rules_version): rules for rules in added}})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "RULES", MappingProxyType({**registry.RULES, (rules.id, rules.rules_version): rules}))
+        patch.setattr(registry, "RULES", known)
         for module in ("tables.table_checks", "api.control_servicer"):
             patch.setattr(f"croupier.engine.{module}.GAMES", games)
         yield

@@ -22,7 +22,7 @@ from croupier.lobby.settings import LobbySettings
 from croupier.lobby.tables.engine_port import (
     EndedTables,
     EnginePort,
-    GameDescription,
+    OfferedGames,
     Preparation,
     Preset,
     TableStatus,
@@ -126,14 +126,16 @@ class FakeEngine:
         """The tables in the ledger, of all players."""
         self.forgotten: list[tuple[str, tuple[str, ...], str]] = []
         self.failure: ServiceError | None = None
+        self.offered = OfferedGames(GAMES)
         self.calls: list[str] = []
         self.ended: asyncio.Queue[EndedTables | None] = asyncio.Queue()
         """What the stream of ended tables yields; None ends it."""
         self.resumed_at: list[int] = []
 
-    async def describe_games(self, seat_count: int = 0) -> tuple[GameDescription, ...]:
+    async def describe_games(self, seat_count: int = 0) -> OfferedGames:
         self._begin("describe_games")
-        return tuple(game for game in GAMES if not seat_count or game.has_seats(seat_count))
+        games = (game for game in self.offered.games if not seat_count or game.has_seats(seat_count))
+        return self.offered._replace(games=tuple(games))
 
     async def prepare_table(
         self,
@@ -212,8 +214,9 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
         self._engine = engine
 
     async def DescribeGames(self, request: pb.DescribeGamesRequest, context: Any) -> pb.DescribeGamesResponse:
-        games = await self._engine.describe_games(request.seat_count)
-        return pb.DescribeGamesResponse(games=[codec.encode_game(game) for game in games])
+        games, is_rolling_out = await self._engine.describe_games(request.seat_count)
+        encoded = [codec.encode_game(game) for game in games]
+        return pb.DescribeGamesResponse(games=encoded, is_rolling_out=is_rolling_out)
 
     async def PrepareTable(self, request: pb.PrepareTableRequest, context: Any) -> pb.PrepareTableResponse:
         control = request.time_control

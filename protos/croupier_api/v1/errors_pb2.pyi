@@ -272,7 +272,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_TABLE_TOO_NEW: _ErrorReason.ValueType  # 704
     """UNAVAILABLE: this engine does not have the rules of the table, or cannot read its log; usually a newer engine began
-    or continued the table. Repeat the call. A retry helps after RetryInfo if another engine answers.
+    or continued the table; or, during a roll-out, it does not know a game, option or bot that other engines may know.
+    Repeat the call. A retry helps after RetryInfo if another engine answers.
     """
     ERROR_REASON_SERVICE_UNAVAILABLE: _ErrorReason.ValueType  # 705
     """UNAVAILABLE: a service behind the called one, or behind the gateway, does not answer. Repeat the call with the same
@@ -539,7 +540,8 @@ same request_id: it is carried out once. A retry helps after RetryInfo.
 """
 ERROR_REASON_TABLE_TOO_NEW: ErrorReason.ValueType  # 704
 """UNAVAILABLE: this engine does not have the rules of the table, or cannot read its log; usually a newer engine began
-or continued the table. Repeat the call. A retry helps after RetryInfo if another engine answers.
+or continued the table; or, during a roll-out, it does not know a game, option or bot that other engines may know.
+Repeat the call. A retry helps after RetryInfo if another engine answers.
 """
 ERROR_REASON_SERVICE_UNAVAILABLE: ErrorReason.ValueType  # 705
 """UNAVAILABLE: a service behind the called one, or behind the gateway, does not answer. Repeat the call with the same

@@ -50,6 +50,9 @@ class DescribeGamesResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     GAMES_FIELD_NUMBER: _builtins.int
+    IS_ROLLING_OUT_FIELD_NUMBER: _builtins.int
+    is_rolling_out: _builtins.bool
+    """Whether other engines know other games, options or bots, because a roll-out is in progress."""
     @_builtins.property
     def games(self) -> _containers.RepeatedCompositeFieldContainer[_games_pb2.GameDescription]:
         """The games, in the order to show them."""
@@ -58,10 +61,11 @@ class DescribeGamesResponse(_message.Message):
         self,
         *,
         games: _abc.Iterable[_games_pb2.GameDescription] | None = ...,
+        is_rolling_out: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "is_rolling_out", b"is_rolling_out"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

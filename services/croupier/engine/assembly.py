@@ -9,6 +9,7 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry
 
+from croupier.engine.api.control_servicer import games_digest
 from croupier.engine.api.outbox import Outbox, ScoringPort
 from croupier.engine.api.stream_codec import StreamEncoder
 from croupier.engine.bots.worker_pool import BotWorkerPool, BotWorkers
@@ -152,7 +153,7 @@ def assemble(
         new_seed=new_seed,
         random=secrets.SystemRandom().randrange,
         query_time=time_query(database, local_clock),
-        liveness=SqlLivenessStore(database, is_alone=is_alone),
+        liveness=SqlLivenessStore(database, games_digest(), is_alone=is_alone),
         writer=SqliteWriter(database) if is_alone else PostgresWriter(database),
         notifier=NullNotifier() if is_alone else PostgresNotifier(database, engine_id, logger),
         bot_workers=BotWorkerPool(settings.bot_processes, metrics, logger),
@@ -185,6 +186,7 @@ def wire(
         ports.new_seed,
         logger,
         settings.max_open_tables,
+        liveness.is_rolling_out,
         min_bot_delay_milliseconds=settings.min_bot_delay_milliseconds,
         abandoned_milliseconds=settings.abandoned_seconds * 1000,
     )

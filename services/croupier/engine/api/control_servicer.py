@@ -1,5 +1,6 @@
 """The engine's control service, for the lobby only."""
 
+import hashlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, cast
@@ -25,12 +26,26 @@ from croupier.runtime.errors import NotPermitted, invalid_field
 from croupier.runtime.server.call import Call
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, Visibility
 from croupier.runtime.table_access_codec import decode_access
-from croupier_api.v1 import errors_pb2
+from croupier_api.v1 import errors_pb2, games_pb2
 from croupier_internal.v1 import engine_control_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2_grpc
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["EngineControlService"].full_name
 MAX_TABLE_IDS = 500
+
+
+def games_digest() -> str:
+    """Return a digest of the games that this engine knows, with options, bots and presets for each number of seats."""
+    seat_counts = sorted({seats for game in GAMES.values() for seats in game.seats})
+    digest = hashlib.sha256()
+    for seats in seat_counts:
+        described = pb.DescribeGamesResponse(games=_encode_games(seats))
+        digest.update(described.SerializeToString(deterministic=True))
+    return digest.hexdigest()
+
+
+def _encode_games(seats: int) -> list[games_pb2.GameDescription]:
+    return [encode_game(game, seats) for game in GAMES.values() if not seats or seats in game.seats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +62,8 @@ class EngineControlServicer:
 
     async def DescribeGames(self, request: pb.DescribeGamesRequest, call: Call) -> pb.DescribeGamesResponse:
         """Return the games with their seats and options, with a number of seats those that have it."""
-        seats = request.seat_count
-        games = (game for game in GAMES.values() if not seats or seats in game.seats)
-        return pb.DescribeGamesResponse(games=[encode_game(game, seats) for game in games])
+        is_rolling_out = await self.tables.is_rolling_out()
+        return pb.DescribeGamesResponse(games=_encode_games(request.seat_count), is_rolling_out=is_rolling_out)
 
     async def PrepareTable(self, request: pb.PrepareTableRequest, call: Call) -> pb.PrepareTableResponse:
         """Check a table and commit to its seed."""
@@ -62,7 +76,7 @@ class EngineControlServicer:
             decode_time_control(request.time_control),
         )
         if request.validate_only:
-            config = self.tables.check(*asked)
+            config = await self.tables.check(*asked)
         else:
             config = await self.tables.prepare(*asked, request.network, request.host_player_id, request.revision)
         return pb.PrepareTableResponse(

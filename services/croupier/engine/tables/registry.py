@@ -1,8 +1,8 @@
 """The registry of an engine's tables: preparation, opening and look-up."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from croupier.engine.tables.table_checks import (
     MAX_NETWORK_CHARACTERS,
     Revision,
     check_clock,
+    check_repeat,
     check_seats,
     config_by,
     known_game,
@@ -30,7 +31,7 @@ from croupier.engine.tables.table_checks import (
 )
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import OptionValue
-from croupier.runtime.errors import AlreadyExists, LimitReached, Unavailable, decode_id
+from croupier.runtime.errors import AlreadyExists, LimitReached, MalformedRequest, Unavailable, decode_id
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
 from croupier.runtime.single_flight import SingleFlight
@@ -59,10 +60,14 @@ class Tables:
         new_seed: Callable[[int], bytes],
         logger: Logger,
         max_open_tables: int,
+        is_rolling_out: Callable[[], Awaitable[bool]],
         min_bot_delay_milliseconds: int = 0,
         abandoned_milliseconds: int = 0,
     ) -> None:
-        """Make a registry without tables; `new_table` makes one that a player of a network created."""
+        """Make a registry without tables; `new_table` makes one that a player of a network created.
+
+        `is_rolling_out` returns whether other engines know other games; raises Unavailable.
+        """
         self._store = store
         self._new_table = new_table
         self._load_queue = load_queue
@@ -71,6 +76,7 @@ class Tables:
         self._new_seed = new_seed
         self._logger = logger
         self._max_open_tables = max_open_tables
+        self.is_rolling_out = is_rolling_out
         self._min_bot_delay_milliseconds = min_bot_delay_milliseconds
         self._abandoned_milliseconds = abandoned_milliseconds
         self._memory = TablesInMemory(clock)
@@ -116,31 +122,29 @@ class Tables:
             decode_id("network", network, MAX_NETWORK_CHARACTERS)
         if host_player_id:
             decode_id("host_player_id", host_player_id)
-        requested = self.check(table_id, game, seats, options, clock)
         host = (SeatConfig(host_player_id, ""),) if host_player_id else ()
-        stored = await self._store.prepare(replace(requested, seats=host), self._clock(), network)
-        if revision and stored.game == game:
-            return replace(requested, seed=revised_seed(stored.seed, revision))
-        if stored.game == game and stored.rules_version != requested.rules_version:
-            # An engine with another version of the rules prepared it: compare the request by those rules.
-            requested = config_by(known_rules(stored), table_id, seats, options, requested.clock, requested.seed)
-        # The engine that prepared it may have another setting.
-        clock = replace(stored.clock, abandoned_milliseconds=requested.clock.abandoned_milliseconds)
-        comparable = replace(stored, clock=clock, seed=requested.seed, seats=(), client_seeds=(), access=SEATED)
-        if comparable != requested:
-            raise AlreadyExists(
-                errors_pb2.ERROR_REASON_TABLE_EXISTS, "table_id belongs to another table: choose another id"
-            )
-        return stored
+        async with self._refusing_for_all_engines():
+            requested = self._requested(table_id, game, seats, options, clock)
+            stored = await self._store.prepare(replace(requested, seats=host), self._clock(), network)
+            if revision and stored.game == game:
+                return replace(requested, seed=revised_seed(stored.seed, revision))
+            check_repeat(stored, requested, options)
+            return stored
 
-    def check(
+    async def check(
         self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig
     ) -> TableConfig:
         """Return a table's configuration with a new seed.
 
         A bot delay below the operator's minimum is raised to it, and the clock gets the operator's time of abandonment.
-        Raises MalformedRequest with the wrong field.
+        Raises MalformedRequest with the wrong field; Unavailable instead if another engine may know it in a roll-out.
         """
+        async with self._refusing_for_all_engines():
+            return self._requested(table_id, game, seats, options, clock)
+
+    def _requested(
+        self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig
+    ) -> TableConfig:
         self._refuse_if_draining()
         decode_id("table_id", table_id)
         rules = known_game(game)
@@ -162,14 +166,16 @@ class Tables:
     ) -> None:
         """Open a prepared table and deal; repeats change nothing.
 
-        Raises NotFound, MalformedRequest, LimitReached, AlreadyExists if it is open with other seats.
+        Raises NotFound, MalformedRequest, LimitReached, AlreadyExists if it is open with other seats; Unavailable for
+        what another engine may know in a roll-out.
         """
         self._refuse_if_draining()
         stored = await self._stored(table_id)
-        prepared = stored.config if revision is None else revised_config(stored, revision, len(seats))
-        known_rules(prepared)
-        config = replace(prepared, seats=tuple(seats), client_seeds=tuple(client_seeds), access=access)
-        check_seats(config)
+        async with self._refusing_for_all_engines():
+            prepared = stored.config if revision is None else revised_config(stored, revision, len(seats))
+            known_rules(prepared)
+            config = replace(prepared, seats=tuple(seats), client_seeds=tuple(client_seeds), access=access)
+            check_seats(config)
         if stored.is_prepared:
             with self._slot_for(table_id):
                 first = advance(config, new_table(config), self._clock(), None)
@@ -182,6 +188,17 @@ class Tables:
         # A repeat may be of an older lobby, which had no access.
         if replace(stored.config, access=access) != config:
             raise AlreadyExists(errors_pb2.ERROR_REASON_TABLE_ALREADY_OPEN, "the table is open with other seats")
+
+    @asynccontextmanager
+    async def _refusing_for_all_engines(self) -> AsyncIterator[None]:
+        """Raise Unavailable in place of a refusal if other engines know other games: one of them may accept it."""
+        try:
+            yield
+        except (MalformedRequest, AlreadyExists) as refusal:
+            if await self.is_rolling_out():
+                message = f"{refusal.message}; another engine may know it: try again"
+                raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, message, retry_after_seconds=1) from None
+            raise
 
     @contextmanager
     def _slot_for(self, table_id: str) -> Iterator[None]:

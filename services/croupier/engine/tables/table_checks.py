@@ -9,7 +9,15 @@ from croupier.engine.core.shuffles import MAX_CLIENT_SEED_BYTES, revised_seed
 from croupier.engine.storage.port import StoredTable
 from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options
 from croupier.games.registry import GAMES, UnknownRules, bots_of, rules_of
-from croupier.runtime.errors import MAX_ID_CHARACTERS, MalformedRequest, Unavailable, decode_id, invalid_field
+from croupier.runtime.errors import (
+    MAX_ID_CHARACTERS,
+    AlreadyExists,
+    MalformedRequest,
+    Unavailable,
+    decode_id,
+    invalid_field,
+)
+from croupier.runtime.table_access import SEATED
 from croupier_api.v1 import errors_pb2
 
 MAX_NETWORK_CHARACTERS = 33
@@ -46,11 +54,28 @@ def known_game(game: str) -> Game:
 
 
 def known_rules(config: TableConfig) -> Game:
-    """Return the rules of a table's start; raises Unavailable if only newer engines know them."""
+    """Return the rules of a table's start; raises Unavailable if only newer engines know them, or one of its options.
+
+    Rules ignore an option that they do not know: the engine would play another game.
+    """
+    rules = known_version(config.game, config.rules_version)
     try:
-        return rules_of(config.game, config.rules_version)
+        resolve_options(rules, config.seat_count, config.options)
+    except InvalidOption as fault:
+        raise _too_new(fault) from None
+    return rules
+
+
+def known_version(game: str, rules_version: int) -> Game:
+    """Return the rules of a version; raises Unavailable if only newer engines know them."""
+    try:
+        return rules_of(game, rules_version)
     except UnknownRules as fault:
-        raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, str(fault), retry_after_seconds=1) from None
+        raise _too_new(fault) from None
+
+
+def _too_new(fault: Exception) -> Unavailable:
+    return Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, str(fault), retry_after_seconds=1)
 
 
 def config_by(
@@ -67,13 +92,28 @@ def config_by(
     return TableConfig(table_id, rules.id, rules.rules_version, seats, resolved, clock, seed)
 
 
+def check_repeat(stored: TableConfig, requested: TableConfig, options: Mapping[str, OptionValue]) -> None:
+    """Raise AlreadyExists unless a table was prepared as requested with these options, perhaps by another engine."""
+    if stored.game == requested.game and stored.rules_version != requested.rules_version:
+        # That engine has another version of the rules: compare the request by those rules.
+        table_id, seats, clock, seed = requested.table_id, requested.seat_count, requested.clock, requested.seed
+        requested = config_by(known_rules(stored), table_id, seats, options, clock, seed)
+    # It may have another setting.
+    clock = replace(stored.clock, abandoned_milliseconds=requested.clock.abandoned_milliseconds)
+    comparable = replace(stored, clock=clock, seed=requested.seed, seats=(), client_seeds=(), access=SEATED)
+    if comparable != requested:
+        raise AlreadyExists(
+            errors_pb2.ERROR_REASON_TABLE_EXISTS, "table_id belongs to another table: choose another id"
+        )
+
+
 def revised_config(stored: StoredTable, revision: Revision, seats: int) -> TableConfig:
     """Return the configuration of a revision of a table, which may be open; raises as `config_by` and `check_clock`."""
     first = stored.config
     check_clock(revision.clock)
     clock = replace(revision.clock, abandoned_milliseconds=first.clock.abandoned_milliseconds)
     seed = revised_seed(first.seed, revision.number) if stored.is_prepared else first.seed
-    rules = known_rules(replace(first, rules_version=revision.rules_version))
+    rules = known_version(first.game, revision.rules_version)
     return config_by(rules, first.table_id, seats, revision.options, clock, seed)
 
 

@@ -10,7 +10,7 @@ import structlog
 from grpc_status import rpc_status
 
 from croupier.lobby.api import codec
-from croupier.lobby.tables.engine_port import EndedTables, EnginePort, GameDescription, Preparation, TableStatus
+from croupier.lobby.tables.engine_port import EndedTables, EnginePort, OfferedGames, Preparation, TableStatus
 from croupier.lobby.tables.forming_table import OptionValue, Table, TimeControl
 from croupier.runtime.errors import (
     AlreadyExists,
@@ -55,9 +55,9 @@ class EngineChannel(EnginePort):
         self._timeout_seconds = timeout_seconds
         self._outages = outages
 
-    async def describe_games(self, seat_count: int = 0) -> tuple[GameDescription, ...]:
+    async def describe_games(self, seat_count: int = 0) -> OfferedGames:
         response = await self._call(self._stub.DescribeGames, pb.DescribeGamesRequest(seat_count=seat_count))
-        return codec.decode_games(response.games)
+        return OfferedGames(codec.decode_games(response.games), response.is_rolling_out)
 
     async def prepare_table(
         self,

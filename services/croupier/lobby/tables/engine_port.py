@@ -58,6 +58,13 @@ class Preparation:
         )
 
 
+class OfferedGames(NamedTuple):
+    """The games of one engine in the order to show them, and whether others know other games: in a roll-out."""
+
+    games: tuple[GameDescription, ...]
+    is_rolling_out: bool = False
+
+
 class EndedTables(NamedTuple):
     """Tables whose games are over, and the time at which the stream resumes, in milliseconds since 1970 UTC."""
 
@@ -93,8 +100,8 @@ class EnginePort(Protocol):
     Every call raises the ServiceError of a refusal, and Unavailable if the engine does not answer in time.
     """
 
-    async def describe_games(self, seat_count: int = 0) -> tuple[GameDescription, ...]:
-        """Return the games in the order to show them, with their options for a number of seats.
+    async def describe_games(self, seat_count: int = 0) -> OfferedGames:
+        """Return the games of an engine, with their options for a number of seats.
 
         With 0 for the greatest number of each game; otherwise games without this number are left out.
         """
