@@ -9,10 +9,11 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.matchmaking.tickets import MatchCriteria, Ticket, Waiting, matched_table
-from croupier.lobby.storage.schema import METADATA
+from croupier.lobby.storage.schema import METADATA, TABLES
 from croupier.lobby.storage.seat_store import TableLimits
 from croupier.lobby.storage.store import Store
 from croupier.lobby.storage.table_store import TableStore
@@ -20,7 +21,7 @@ from croupier.lobby.storage.ticket_store import TicketStore
 from croupier.lobby.tables.forming_table import Seat, Table, TableState
 from croupier.runtime.database.database import Database
 from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
-from tests.databases import on_both_databases
+from tests.databases import execute, on_both_databases
 from tests.lobby.fakes import START, USUAL, forming_table, player
 from tests.query_plans import plan_of, scanned
 
@@ -60,6 +61,24 @@ async def test_a_table_is_read_as_it_was_stored(tables: TableStore) -> None:
     assert await tables.get(table.table_id) == table
     assert await tables.get_by_invite_code("ABCD2345") == table
     assert await tables.get("unknown") is None
+
+
+@on_both_databases
+async def test_fields_of_a_later_version_are_ignored_and_its_columns_kept(
+    database: Database, tables: TableStore
+) -> None:
+    table = forming_table()
+    await tables.add(table)
+    (row,) = await execute(database, select(TABLES.c.seats, TABLES.c.time_control))
+    seats = [{**row.seats[0], "newest": [1]}, {"newest": 2, "client_seed": ""}]
+    newer = {"seats": seats, "time_control": {**row.time_control, "newest_seconds": 3}}
+    await execute(database, "ALTER TABLE lobby_tables ADD COLUMN newest INTEGER DEFAULT 4")
+    await execute(database, update(TABLES).values(newer))
+    assert await tables.get(table.table_id) == table
+    assert await tables.update(table, replace(table, version=2))
+    (stored,) = await execute(database, "SELECT newest, seats, time_control FROM lobby_tables")
+    assert stored.newest == 4
+    assert "newest" not in f"{stored.seats} {stored.time_control}"
 
 
 async def test_no_page_of_own_tables_scans_a_table_or_sorts_those_that_have_ended(

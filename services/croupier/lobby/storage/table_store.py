@@ -2,9 +2,9 @@
 
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -39,6 +39,7 @@ DECODING_STEP = 25
 MAX_DELETED = 1000
 MAX_LISTED = 2000
 """Of about 4 KiB each."""
+Decoded = TypeVar("Decoded", Seat, TimeControl)
 
 
 class InviteCodeTaken(Exception):
@@ -368,7 +369,7 @@ def from_row(row: sa.Row[Any]) -> Table:
         **columns
         | {
             "state": TableState(columns["state"]),
-            "time_control": TimeControl(**columns["time_control"]),
+            "time_control": _decode(TimeControl, columns["time_control"]),
             "teams": tuple(map(tuple, columns["teams"])),
             "seats": tuple(_decode_seat(seat) for seat in columns["seats"]),
             "invite_code": columns["invite_code"] or "",
@@ -378,4 +379,11 @@ def from_row(row: sa.Row[Any]) -> Table:
 
 
 def _decode_seat(stored: Mapping[str, Any]) -> Seat:
-    return Seat(**{**stored, "client_seed": bytes.fromhex(stored["client_seed"])}) if stored else FREE_SEAT
+    if not stored:
+        return FREE_SEAT
+    return _decode(Seat, {**stored, "client_seed": bytes.fromhex(stored["client_seed"])})
+
+
+def _decode(kind: type[Decoded], stored: Mapping[str, Any]) -> Decoded:
+    """Return a value from its stored fields, without those that only lobbies of later versions know."""
+    return kind(**{each.name: stored[each.name] for each in fields(kind) if each.name in stored})
