@@ -145,6 +145,16 @@ async def test_a_device_code_is_for_one_sign_in(client_of: Connect) -> None:
     assert [request.device_code for request in fake.requests_of(lobby_pb2.SignInRequest)] == ["ABCD", ""]
 
 
+async def test_an_id_token_is_for_one_sign_in_and_the_device_secret_for_those_after_it(client_of: Connect) -> None:
+    with FakeCroupier() as fake:
+        async with client_of(fake) as client:
+            await client.sign_in(id_token="signed by the provider")
+            await client.sign_in()
+    requests = fake.requests_of(lobby_pb2.SignInRequest)
+    assert [request.id_token for request in requests] == ["signed by the provider", ""]
+    assert requests[0].device_secret == requests[1].device_secret != ""
+
+
 async def test_only_repeatable_calls_are_retried_and_a_token_is_refused_once(client_of: Connect) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client:

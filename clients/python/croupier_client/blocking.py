@@ -42,14 +42,15 @@ class BlockingClient(ClientCore, BlockingCaller):
         for channel in self._channels.values():
             channel.close()
 
-    def sign_in(self, name: str = "", device_code: str = "") -> lobby_pb2.Player:
+    def sign_in(self, name: str = "", device_code: str = "", id_token: str = "") -> lobby_pb2.Player:
         """Sign in now, as any call does when it must, and return the player; a name renames them.
 
         A code of CreateDeviceCode, made on another device, adds this one to its player; the device secret is new then.
+        An ID token of the app's identity provider signs its user in, and this device for the sign-ins to come.
         """
         with self._lock:
             self._session = self._session.renamed(name)
-            return self._sign_in(device_code)
+            return self._sign_in(device_code, id_token)
 
     def sign_out(self, *, all_devices: bool = False) -> None:
         """End the sign-in and forget its tokens; the next call signs in again by the device secret.
@@ -181,8 +182,8 @@ class BlockingClient(ClientCore, BlockingCaller):
             return
         self._session = session.refreshed(answer)
 
-    def _sign_in(self, device_code: str = "") -> lobby_pb2.Player:
-        answer = self._send_alone(self._session.sign_in_rpc(device_code))
+    def _sign_in(self, device_code: str = "", id_token: str = "") -> lobby_pb2.Player:
+        answer = self._send_alone(self._session.sign_in_rpc(device_code, id_token))
         self._session = self._session.signed_in(answer)
         return answer.player
 

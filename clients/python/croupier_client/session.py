@@ -33,9 +33,11 @@ class Session:
         """Return whether the access token was refused, and is to be refreshed."""
         return self.tokens is not None and not self.access_token
 
-    def sign_in_rpc(self, device_code: str = "") -> Rpc[lobby_pb2.SignInResponse]:
-        """Return the call for a sign-in, with a code if it adds this device to a player."""
-        request = lobby_pb2.SignInRequest(device_secret=self.device_secret, name=self.name, device_code=device_code)
+    def sign_in_rpc(self, device_code: str = "", id_token: str = "") -> Rpc[lobby_pb2.SignInResponse]:
+        """Return the call for a sign-in, with a code or an ID token if that gives this device its player."""
+        request = lobby_pb2.SignInRequest(
+            device_secret=self.device_secret, name=self.name, device_code=device_code, id_token=id_token
+        )
         return Rpc(Service.LOBBY, request, lobby_pb2.SignInResponse)
 
     def refresh_rpc(self) -> Rpc[lobby_pb2.RefreshTokenResponse]:

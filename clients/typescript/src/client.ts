@@ -15,10 +15,16 @@ export interface CroupierClient {
   readonly engine: Client<typeof EngineService>;
 }
 
-/** Sign in with a secret that the device made and keeps, and return the clients. */
-export async function connect(address: string, deviceSecret: string, name: string): Promise<CroupierClient> {
+/** Sign in with a secret that the device made and keeps, and an ID token of the app's user, and return the clients. */
+export async function connect(
+  address: string,
+  deviceSecret: string,
+  name: string,
+  idToken = "",
+): Promise<CroupierClient> {
   const settings = { baseUrl: address, defaultTimeoutMs: CALL_MILLISECONDS };
-  const token = await tokenSource(createClient(LobbyService, createGrpcWebTransport(settings)), deviceSecret, name);
+  const lobby = createClient(LobbyService, createGrpcWebTransport(settings));
+  const token = await tokenSource(lobby, deviceSecret, name, idToken);
   const transport = createGrpcWebTransport({ ...settings, interceptors: [retryNotExecuted, withToken(token)] });
   return { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
 }

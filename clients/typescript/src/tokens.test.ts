@@ -11,15 +11,15 @@ import { tokenSource, withToken } from "./tokens";
 /** A player, a lobby whose refresh tokens may be used up, and a gateway that accepts tokens for which `isAccepted` is true. */
 async function player(isAccepted: (token: string) => boolean = () => true, refreshes = true) {
   const issued: string[] = [];
-  const names: string[] = [];
+  const signIns: { name: string; idToken: string }[] = [];
   const issueTokens = (source: string) => {
     const accessToken = `${source} ${issued.push(source)}`;
     return { tokens: { accessToken, refreshToken: `after ${accessToken}` } };
   };
   const routes = createRouterTransport(({ service }) => {
     service(LobbyService, {
-      signIn({ name }) {
-        names.push(name);
+      signIn({ name, idToken }) {
+        signIns.push({ name, idToken });
         return issueTokens("signed in");
       },
       refreshToken() {
@@ -28,7 +28,7 @@ async function player(isAccepted: (token: string) => boolean = () => true, refre
       },
     });
   });
-  const token = await tokenSource(createClient(LobbyService, routes), "a secret", "Ada");
+  const token = await tokenSource(createClient(LobbyService, routes), "a secret", "Ada", "of Ada's account");
   const seen: string[] = [];
   const gateway: Interceptor = (next) => async (request) => {
     const token = request.header.get("authorization")?.replace("Bearer ", "") ?? "";
@@ -46,7 +46,7 @@ async function player(isAccepted: (token: string) => boolean = () => true, refre
       },
     });
   }, { transport: { interceptors: [withToken(token), gateway] } });
-  return { engine: createClient(EngineService, guarded), issued, names, seen };
+  return { engine: createClient(EngineService, guarded), issued, signIns, seen };
 }
 
 test("a token is used until it is refused, whatever the clock of the device shows", async ({ mock }) => {
@@ -110,10 +110,10 @@ test("a second refusal is reported", async () => {
 });
 
 test("a used refresh token leads to a new sign-in, which keeps the name of another device", async () => {
-  const { engine, issued, names } = await player((token) => token !== "signed in 1", false);
+  const { engine, issued, signIns } = await player((token) => token !== "signed in 1", false);
   await engine.getView({});
   assert.deepEqual(issued, ["signed in", "signed in"]);
-  assert.deepEqual(names, ["Ada", ""]);
+  assert.deepEqual(signIns, [{ name: "Ada", idToken: "of Ada's account" }, { name: "", idToken: "" }]);
 });
 
 test("a renewal that failed is made again with the next call", async () => {

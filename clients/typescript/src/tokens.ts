@@ -73,15 +73,17 @@ async function* once<T>(value: T): AsyncGenerator<T> {
 /**
  * Sign in, and return a source of tokens, which all calls share. A token is renewed once a service has refused it, so
  * that no clock of the device has to be right. Later sign-ins send no name: it may have changed on another device.
+ * An ID token of the app's identity provider is for the first sign-in; later ones are by the device secret.
  */
 export async function tokenSource(
   lobby: Client<typeof LobbyService>,
   deviceSecret: string,
   name: string,
+  idToken = "",
 ): Promise<TokenSource> {
-  const signIn = async (name = "") => take(await lobby.signIn({ deviceSecret, name }));
+  const signIn = async (first = {}) => take(await lobby.signIn({ deviceSecret, ...first }));
   const refresh = async ({ refreshToken }: Tokens) => take(await lobby.refreshToken({ refreshToken }));
-  let current = signIn(name);
+  let current = signIn({ name, idToken });
   let lastToken: string | undefined = (await current).accessToken;
   return async (refused) => {
     if (lastToken === undefined || lastToken === refused) {

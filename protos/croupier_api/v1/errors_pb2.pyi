@@ -60,6 +60,15 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """FAILED_PRECONDITION: the player has as many devices as allowed. Call SignOut with all_devices to remove the others. A
     retry does not help.
     """
+    ERROR_REASON_INVALID_ID_TOKEN: _ErrorReason.ValueType  # 107
+    """UNAUTHENTICATED: the id_token is malformed, forged, expired, or not of the identity provider and the app that the
+    operator has set; metadata claim names the part that is wrong. Get a new one from the identity provider. A retry with
+    the same token does not help.
+    """
+    ERROR_REASON_GUESTS_NOT_ALLOWED: _ErrorReason.ValueType  # 108
+    """PERMISSION_DENIED: players without an identity of the app's identity provider are not allowed here. Call SignIn with
+    an id_token; with the device_secret of a guest, too, the player stays the same. A retry does not help.
+    """
     ERROR_REASON_MALFORMED_REQUEST: _ErrorReason.ValueType  # 200
     """Invalid requests.
 
@@ -149,8 +158,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_UNKNOWN_PLAYER: _ErrorReason.ValueType  # 306
     """NOT_FOUND: no player has this id, or the player was deleted. Check the id. A retry does not help."""
     ERROR_REASON_DEVICE_TAKEN: _ErrorReason.ValueType  # 307
-    """ALREADY_EXISTS: the device_secret belongs to another player than the device_code. Make a new device_secret for the
-    code. A retry does not help.
+    """ALREADY_EXISTS: the device_secret belongs to another player than the device_code or the id_token, or to one with
+    another identity. Make a new device_secret for the code or the token. A retry does not help.
     """
     ERROR_REASON_ILLEGAL_ACTION: _ErrorReason.ValueType  # 400
     """Actions at a table.
@@ -328,6 +337,15 @@ ERROR_REASON_TOO_MANY_DEVICES: ErrorReason.ValueType  # 106
 """FAILED_PRECONDITION: the player has as many devices as allowed. Call SignOut with all_devices to remove the others. A
 retry does not help.
 """
+ERROR_REASON_INVALID_ID_TOKEN: ErrorReason.ValueType  # 107
+"""UNAUTHENTICATED: the id_token is malformed, forged, expired, or not of the identity provider and the app that the
+operator has set; metadata claim names the part that is wrong. Get a new one from the identity provider. A retry with
+the same token does not help.
+"""
+ERROR_REASON_GUESTS_NOT_ALLOWED: ErrorReason.ValueType  # 108
+"""PERMISSION_DENIED: players without an identity of the app's identity provider are not allowed here. Call SignIn with
+an id_token; with the device_secret of a guest, too, the player stays the same. A retry does not help.
+"""
 ERROR_REASON_MALFORMED_REQUEST: ErrorReason.ValueType  # 200
 """Invalid requests.
 
@@ -417,8 +435,8 @@ Look for two engines with different rules. A retry does not help.
 ERROR_REASON_UNKNOWN_PLAYER: ErrorReason.ValueType  # 306
 """NOT_FOUND: no player has this id, or the player was deleted. Check the id. A retry does not help."""
 ERROR_REASON_DEVICE_TAKEN: ErrorReason.ValueType  # 307
-"""ALREADY_EXISTS: the device_secret belongs to another player than the device_code. Make a new device_secret for the
-code. A retry does not help.
+"""ALREADY_EXISTS: the device_secret belongs to another player than the device_code or the id_token, or to one with
+another identity. Make a new device_secret for the code or the token. A retry does not help.
 """
 ERROR_REASON_ILLEGAL_ACTION: ErrorReason.ValueType  # 400
 """Actions at a table.

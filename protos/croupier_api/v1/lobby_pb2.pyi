@@ -26,15 +26,18 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class SignInRequest(_message.Message):
-    """A guest to sign in."""
+    """A player to sign in: a guest by a device_secret, a user of the app by an id_token, or both."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     DEVICE_SECRET_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     DEVICE_CODE_FIELD_NUMBER: _builtins.int
+    ID_TOKEN_FIELD_NUMBER: _builtins.int
     device_secret: _builtins.str
-    """A random secret that the device makes once and keeps, 16 to 256 characters, at least 8 of them different."""
+    """A random secret that the device makes once and keeps, 16 to 256 characters, at least 8 of them different. It may be
+    empty with an id_token.
+    """
     name: _builtins.str
     """The name to show: one line of 1 to 32 characters as a person sees them, at least one of which is visible, in at most
     128 code points; empty to keep the name. A new player without a name gets one.
@@ -43,16 +46,23 @@ class SignInRequest(_message.Message):
     """A code of CreateDeviceCode, in upper or lower case, that adds this device to its player; empty without a code. The
     device_secret is a new one, which belongs to no player yet. A repeated call with both has the same effect.
     """
+    id_token: _builtins.str
+    """An ID token of OpenID Connect, at most 16,384 characters, from the identity provider that the operator has set;
+    empty without one. Its issuer and subject are the identity, which is one player on all devices. With a device_secret
+    also: a new secret signs this player in from then on; the secret of a guest links a new identity to the guest, who
+    keeps name and results; one of another player is refused with DEVICE_TAKEN. Not together with a device_code.
+    """
     def __init__(
         self,
         *,
         device_secret: _builtins.str = ...,
         name: _builtins.str = ...,
         device_code: _builtins.str = ...,
+        id_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_code", b"device_code", "device_secret", b"device_secret", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_code", b"device_code", "device_secret", b"device_secret", "id_token", b"id_token", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

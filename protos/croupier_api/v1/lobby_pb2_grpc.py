@@ -150,7 +150,8 @@ class LobbyServiceServicer:
 
     def SignIn(self, request, context):
         """Signs a guest in by a secret of their device. The same secret is the same player. With a code of CreateDeviceCode
-        the secret of a new device becomes one more of the player who made the code.
+        the secret of a new device becomes one more of the player who made the code. With an ID token of the app's identity
+        provider it signs in the player of that identity, and links the identity to a guest whose secret comes with it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -37,7 +37,8 @@ class LobbyServiceStub:
     def __new__(cls, channel: _aio.Channel) -> LobbyServiceAsyncStub: ...
     SignIn: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.SignInRequest, _lobby_pb2.SignInResponse]
     """Signs a guest in by a secret of their device. The same secret is the same player. With a code of CreateDeviceCode
-    the secret of a new device becomes one more of the player who made the code.
+    the secret of a new device becomes one more of the player who made the code. With an ID token of the app's identity
+    provider it signs in the player of that identity, and links the identity to a guest whose secret comes with it.
     """
     RefreshToken: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.RefreshTokenRequest, _lobby_pb2.RefreshTokenResponse]
     """Exchanges a refresh token for new tokens. A refresh token is valid once."""
@@ -127,7 +128,8 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     SignIn: _aio.UnaryUnaryMultiCallable[_lobby_pb2.SignInRequest, _lobby_pb2.SignInResponse]  # type: ignore[assignment]
     """Signs a guest in by a secret of their device. The same secret is the same player. With a code of CreateDeviceCode
-    the secret of a new device becomes one more of the player who made the code.
+    the secret of a new device becomes one more of the player who made the code. With an ID token of the app's identity
+    provider it signs in the player of that identity, and links the identity to a guest whose secret comes with it.
     """
     RefreshToken: _aio.UnaryUnaryMultiCallable[_lobby_pb2.RefreshTokenRequest, _lobby_pb2.RefreshTokenResponse]  # type: ignore[assignment]
     """Exchanges a refresh token for new tokens. A refresh token is valid once."""
@@ -220,7 +222,8 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.SignInResponse, _abc.Awaitable[_lobby_pb2.SignInResponse]]:
         """Signs a guest in by a secret of their device. The same secret is the same player. With a code of CreateDeviceCode
-        the secret of a new device becomes one more of the player who made the code.
+        the secret of a new device becomes one more of the player who made the code. With an ID token of the app's identity
+        provider it signs in the player of that identity, and links the identity to a guest whose secret comes with it.
         """
 
     @_abc_1.abstractmethod

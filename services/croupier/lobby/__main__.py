@@ -9,6 +9,7 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry
 
+from croupier.lobby.accounts.provider_keys import ProviderKeys, reader_of
 from croupier.lobby.api.engine_channel import EngineChannel, KeyRefused
 from croupier.lobby.api.servicer import OPEN_METHODS, SERVICE_NAME
 from croupier.lobby.assembly import assemble
@@ -44,7 +45,10 @@ def build(settings: LobbySettings, resources: Resources) -> Service:
     engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, outages)
     random, limits = secrets.SystemRandom(), limits_of(settings, time.monotonic_ns)
     sign_ins = Budget("sign_ins", settings.sign_ins_per_second, settings.sign_in_burst, time.monotonic_ns)
-    lobby = assemble(settings, resources.database, engine, key, random, now_milliseconds, sign_ins, registry, logger)
+    keys = _provider_keys(settings, resources)
+    lobby = assemble(
+        settings, resources.database, engine, key, random, now_milliseconds, sign_ins, registry, logger, keys
+    )
     verifier = TokenVerifier(key.public_key(), PLAYER_AUDIENCE, now_milliseconds)
 
     async def leave(_grace_seconds: float) -> None:
@@ -58,6 +62,13 @@ def build(settings: LobbySettings, resources: Resources) -> Service:
         tasks=lobby.background_tasks,
         leave=leave,
     )
+
+
+def _provider_keys(settings: LobbySettings, resources: Resources) -> ProviderKeys | None:
+    """Return the keys of the identity provider, if there is one."""
+    if not settings.oidc_issuer:
+        return None
+    return ProviderKeys(reader_of(settings.oidc_jwks), resources.outages_of("the identity provider"))
 
 
 async def check_keys(settings: LobbySettings, issuer: TokenIssuer, tls: Tls | None, outages: OutageLog) -> None:

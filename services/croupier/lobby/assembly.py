@@ -9,7 +9,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import CollectorRegistry
 
 from croupier.lobby.accounts.auth import AuthService
+from croupier.lobby.accounts.id_tokens import IdTokenVerifier
 from croupier.lobby.accounts.names import load_prototypes
+from croupier.lobby.accounts.provider_keys import REFRESH_SECONDS, ProviderKeys
 from croupier.lobby.api.codec import EncodedTables
 from croupier.lobby.api.servicer import LobbyServicer
 from croupier.lobby.feed.change_feed import CatchUp
@@ -21,6 +23,7 @@ from croupier.lobby.player_deletions import PlayerDeletions
 from croupier.lobby.settings import LobbySettings
 from croupier.lobby.storage.deletion_store import DeletionStore
 from croupier.lobby.storage.device_store import DeviceStore
+from croupier.lobby.storage.identity_store import IdentityStore
 from croupier.lobby.storage.player_store import PlayerStore
 from croupier.lobby.storage.presence_store import PresenceStore
 from croupier.lobby.storage.seat_store import TableLimits
@@ -83,8 +86,9 @@ def assemble(
     sign_ins: Budget,
     registry: CollectorRegistry,
     logger: Logger,
+    provider_keys: ProviderKeys | None = None,
 ) -> Lobby:
-    """Wire a lobby on a database whose schema is up to date."""
+    """Wire a lobby on a database whose schema is up to date; without `provider_keys` there is no identity provider."""
     # So that no call waits for it.
     load_prototypes()
     store, feed, metrics = Store(database, logger), TableFeed(), LobbyMetrics(registry)
@@ -95,7 +99,17 @@ def assemble(
     time_control = TimeControl(settings.action_seconds, settings.reserve_seconds, 0)
     lifetime = FormingLifetime(settings.forming_idle_seconds * 1000, settings.max_forming_seconds * 1000)
     issuer = TokenIssuer(key, PLAYER_AUDIENCE, settings.access_token_seconds, clock)
-    auth = AuthService(players, DeviceStore(store), issuer, settings.refresh_token_seconds, source, clock)
+    auth = AuthService(
+        players,
+        DeviceStore(store),
+        IdentityStore(store),
+        IdTokenVerifier(settings.oidc_issuer, settings.oidc_audiences, provider_keys, clock) if provider_keys else None,
+        settings.guests,
+        issuer,
+        settings.refresh_token_seconds,
+        source,
+        clock,
+    )
     presence = Presence(PresenceStore(store), tables, updater, feed, clock)
     turns = Turns(engine, tables, feed)
     service = TableService(tables, updater, feed, engine, opener, games, presence, turns, source, clock)
@@ -123,4 +137,8 @@ def assemble(
         "turns": partial(repeat, turns.tick, TURNS_SECONDS, logger, "turns are sent later"),
         "catch-up": catch_up.run,
     }
+    if provider_keys is not None:
+        tasks["provider keys"] = partial(
+            repeat, provider_keys.refresh, REFRESH_SECONDS, logger, "keys of the identity provider are read later"
+        )
     return Lobby(auth, service, matchmaker, housekeeper, feed, presence, turns, catch_up, opener, servicer, tasks)

@@ -1,12 +1,22 @@
 """The settings of the lobby."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
 from croupier.lobby.matchmaking.tickets import MATCHED_RETENTION_SECONDS
-from croupier.runtime.settings import ListenAddress, Replicas, ServiceSettings
+from croupier.runtime.settings import ListenAddress, Replicas, ServiceSettings, expecting
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def _is_safe_source(text: str) -> bool:
+    """Return whether a JWKS comes from a file, by TLS, or from this machine: others could replace its keys."""
+    url = urlsplit(text)
+    is_local = url.scheme == "http" and url.hostname in LOOPBACK
+    return "://" not in text or (url.scheme == "https" and bool(url.hostname)) or is_local
 
 
 class LobbySettings(ServiceSettings):
@@ -55,3 +65,25 @@ class LobbySettings(ServiceSettings):
     """The maximum number of tables that are forming or being played, at which one player has a seat."""
     max_network_tables: NonNegativeInt = 500
     """The maximum number of tables that are forming or being played, at which players of one network have seats."""
+    oidc_issuer: str = ""
+    """The identity provider of the app's own users, as the claim iss of its ID tokens has it; empty for none."""
+    oidc_audience: str = ""
+    """The client ids of the app at the provider, one of which is the claim aud; several with commas between."""
+    oidc_jwks: Annotated[str, expecting("a file or an https:// URL", _is_safe_source)] = ""
+    """The provider's public keys: URL or file of its JWKS, which is read again every minute."""
+    guests: bool = True
+    """Whether players may sign in without an identity of the provider."""
+
+    @property
+    def oidc_audiences(self) -> frozenset[str]:
+        """Return the client ids."""
+        return frozenset(filter(None, (each.strip() for each in self.oidc_audience.split(","))))
+
+    @model_validator(mode="after")
+    def _check_provider(self) -> Self:
+        given = (bool(self.oidc_issuer), bool(self.oidc_audiences), bool(self.oidc_jwks))
+        if any(given) != all(given):
+            raise ValueError("--oidc-issuer, --oidc-audience and --oidc-jwks belong together: expected all or none")
+        if not self.guests and not self.oidc_issuer:
+            raise ValueError("--guests=false needs an identity provider: expected --oidc-issuer too")
+        return self

@@ -10,11 +10,13 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from croupier.lobby.accounts.id_tokens import IdTokenVerifier
 from croupier.lobby.accounts.names import guest_name, normalize_name
 from croupier.lobby.accounts.players import Player, hash_device_secret, hash_secret, new_code, new_id
 from croupier.lobby.storage.device_store import DeviceStore
+from croupier.lobby.storage.identity_store import IdentityStore
 from croupier.lobby.storage.player_store import PlayerStore
-from croupier.runtime.errors import MalformedRequest, NotFound, Unauthenticated, invalid_field
+from croupier.runtime.errors import MalformedRequest, NotFound, NotPermitted, Unauthenticated, invalid_field
 from croupier.runtime.identity.tokens import TokenIssuer, unauthenticated
 from croupier_api.v1 import errors_pb2
 
@@ -37,10 +39,16 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class AuthService:
-    """Signs players in and out, refreshes their tokens, and keeps their names and devices."""
+    """Signs players in and out, refreshes their tokens, and keeps their names and devices.
+
+    Without `id_tokens` there is no identity provider. Without guests, players need an identity of it.
+    """
 
     store: PlayerStore
     devices: DeviceStore
+    identities: IdentityStore
+    id_tokens: IdTokenVerifier | None
+    has_guests: bool
     issuer: TokenIssuer
     refresh_token_seconds: int
     source: random.Random
@@ -49,14 +57,41 @@ class AuthService:
     async def sign_in(self, device_secret: str, name: str, device_code: str = "") -> tuple[Player, Tokens, bool]:
         """Return the player of a device, new tokens, and whether the player is new.
 
-        A code adds the device to its player first. Raises MalformedRequest, and the errors of
-        `DeviceStore.add_by_code`.
+        A code adds the device to its player first. Raises MalformedRequest, NotPermitted if guests are not allowed, and
+        the errors of `DeviceStore.add_by_code`.
         """
         device_hash, wanted = hash_device_secret(device_secret), normalize_name(name)
+        if not self.has_guests:
+            raise _guests_not_allowed()
         if device_code:
             player, is_new = await self._add_device(device_hash, device_code), False
         else:
             player, is_new = await self._get_or_create(device_hash, wanted)
+        signed_in = await self._add_sign_in(player, wanted, device_hash, is_new)
+        # If there is none, they have just been deleted, or the device was removed: they sign in as a new player.
+        return signed_in or await self.sign_in(device_secret, name, device_code)
+
+    async def sign_in_by_id_token(self, id_token: str, device_secret: str, name: str) -> tuple[Player, Tokens, bool]:
+        """Return the player of an ID token, as `sign_in` does; a device, if one is given, is theirs from now on.
+
+        An identity without a player is linked to the guest of the device. Raises MalformedRequest, Unauthenticated
+        for an invalid token, Unavailable, and the errors of `IdentityStore.join`.
+        """
+        if self.id_tokens is None:
+            raise invalid_field("id_token", "invalid id_token: no identity provider is set here, sign in without it")
+        device_hash, wanted = hash_device_secret(device_secret) if device_secret else None, normalize_name(name)
+        identity_hash = await self.id_tokens.verify(id_token)
+        while True:
+            player_id = new_id(self.source)
+            new_player = Player(player_id, wanted or guest_name(player_id))
+            joined = await self.identities.join(identity_hash, device_hash, new_player, self.clock())
+            if signed_in := await self._add_sign_in(joined[0], wanted, device_hash, joined[1]):
+                return signed_in
+
+    async def _add_sign_in(
+        self, player: Player, wanted: str, device_hash: str | None, is_new: bool
+    ) -> tuple[Player, Tokens, bool] | None:
+        """Rename a player if a name is wanted, and return them with new tokens; None if they are gone."""
         if wanted and player.name != wanted:
             player = Player(player.player_id, wanted)
             await self.store.rename(player)
@@ -64,14 +99,13 @@ class AuthService:
         token, token_hash, expires = self._new_refresh_token(family)
         now = self.clock()
         if not await self.store.add_sign_in(family, player.player_id, token_hash, expires, device_hash, now):
-            # They have just been deleted, or the device was removed: they sign in as a new player.
-            return await self.sign_in(device_secret, name, device_code)
+            return None
         return player, self._tokens(player, token), is_new
 
     async def refresh(self, refresh_token: str) -> tuple[Player, Tokens]:
         """Return the player of a refresh token, which becomes invalid, and new tokens.
 
-        Raises Unauthenticated if it is invalid already.
+        Raises Unauthenticated if it is invalid already, NotPermitted for a guest if guests are not allowed.
         """
         family, used_hash = _split(refresh_token)
         token, new_hash, expires = self._new_refresh_token(family)
@@ -79,6 +113,8 @@ class AuthService:
         player = await self.store.see(player_id, self.clock()) if player_id else None
         if player is None:
             raise _invalid_refresh_token()
+        if not self.has_guests and not await self.identities.has_identity(player.player_id):
+            raise _guests_not_allowed()
         return player, self._tokens(player, token)
 
     async def sign_out(self, refresh_token: str, *, all_devices: bool) -> None:
@@ -166,6 +202,13 @@ def _split(refresh_token: str) -> tuple[str, str]:
     if not (secret and is_plain) or len(refresh_token) > MAX_REFRESH_TOKEN_CHARACTERS:
         raise _invalid_refresh_token()
     return family, hash_secret("refresh", secret)
+
+
+def _guests_not_allowed() -> NotPermitted:
+    return NotPermitted(
+        errors_pb2.ERROR_REASON_GUESTS_NOT_ALLOWED,
+        "guests are not allowed here: sign in with an id_token of the identity provider",
+    )
 
 
 def _deleted() -> Unauthenticated:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import grpc
 from google.protobuf.duration_pb2 import Duration
 
-from croupier.lobby.accounts.auth import DEVICE_CODE_SECONDS, AuthService
+from croupier.lobby.accounts.auth import DEVICE_CODE_SECONDS, AuthService, Tokens
 from croupier.lobby.accounts.players import Player
 from croupier.lobby.api import codec
 from croupier.lobby.feed.heartbeats import with_heartbeats
@@ -78,14 +78,21 @@ class LobbyServicer:
     async def SignIn(self, request: pb.SignInRequest, call: Call) -> pb.SignInResponse:
         if call.caller.network:
             self.sign_ins.pay(call.caller.network)
-        code = codec.decode_optional_id("device_code", request.device_code)
-        wrong = errors_pb2.ERROR_REASON_INVALID_DEVICE_CODE
-        with self._guessing(call.caller.network, wrong) if code else nullcontext():
-            player, tokens, is_new = await self.auth.sign_in(request.device_secret, request.name, code)
+        player, tokens, is_new = await self._sign_in(request, call)
         if request.name and not is_new:
             await self.seated.rename(player)
         self.metrics.sign_ins.labels("true" if is_new else "false").inc()
         return pb.SignInResponse(player=codec.encode_player(player), tokens=codec.encode_tokens(tokens))
+
+    async def _sign_in(self, request: pb.SignInRequest, call: Call) -> tuple[Player, Tokens, bool]:
+        code = codec.decode_optional_id("device_code", request.device_code)
+        if request.id_token and code:
+            raise invalid_field("device_code", "invalid device_code: expected id_token or device_code, not both")
+        if request.id_token:
+            return await self.auth.sign_in_by_id_token(request.id_token, request.device_secret, request.name)
+        wrong = errors_pb2.ERROR_REASON_INVALID_DEVICE_CODE
+        with self._guessing(call.caller.network, wrong) if code else nullcontext():
+            return await self.auth.sign_in(request.device_secret, request.name, code)
 
     async def RefreshToken(self, request: pb.RefreshTokenRequest, call: Call) -> pb.RefreshTokenResponse:
         player, tokens = await self.auth.refresh(request.refresh_token)

@@ -60,11 +60,9 @@ class DeviceStore:
             # The code may have been used, replaced or deleted before the lock.
             if not lock_player(connection, code.player_id) or not (row := connection.execute(valid).one_or_none()):
                 return None
-            if not _is_device_of(connection, device_hash, row.player_id):
-                if row.is_used:
-                    return None
-                _check_room(connection, row.player_id)
-                connection.execute(insert(DEVICES), {"device_hash": device_hash, "player_id": row.player_id})
+            if row.is_used and not _is_device_of(connection, device_hash, row.player_id):
+                return None
+            add_device(connection, device_hash, row.player_id)
             connection.execute(update(DEVICE_CODES).where(DEVICE_CODES.c.code_hash == code_hash).values(is_used=True))
             return Player(*connection.execute(player).one())
 
@@ -72,7 +70,24 @@ class DeviceStore:
             return await self._store.write(use)
         except IntegrityError:
             # A concurrent call has signed the same device in.
-            raise _taken() from None
+            raise device_taken() from None
+
+
+def add_device(connection: Connection, device_hash: str, player_id: str) -> None:
+    """Add a device to a player whose row the transaction has locked, unless it is theirs already.
+
+    Raises AlreadyExists if it belongs to another player, IllegalNow if they have as many devices as allowed.
+    """
+    if not _is_device_of(connection, device_hash, player_id):
+        _check_room(connection, player_id)
+        connection.execute(insert(DEVICES), {"device_hash": device_hash, "player_id": player_id})
+
+
+def device_taken() -> AlreadyExists:
+    return AlreadyExists(
+        errors_pb2.ERROR_REASON_DEVICE_TAKEN,
+        "the device_secret belongs to another player: make a new one for this device_code or id_token",
+    )
 
 
 def _is_device_of(connection: Connection, device_hash: str, player_id: str) -> bool:
@@ -80,7 +95,7 @@ def _is_device_of(connection: Connection, device_hash: str, player_id: str) -> b
     owner = select(DEVICES.c.player_id).where(DEVICES.c.device_hash == device_hash)
     owner_id = connection.execute(owner).scalar_one_or_none()
     if owner_id is not None and owner_id != player_id:
-        raise _taken()
+        raise device_taken()
     return owner_id is not None
 
 
@@ -94,10 +109,3 @@ def _check_room(connection: Connection, player_id: str) -> None:
 
 def _count(connection: Connection, player_id: str) -> int:
     return connection.execute(select(func.count()).where(DEVICES.c.player_id == player_id)).scalar_one()
-
-
-def _taken() -> AlreadyExists:
-    return AlreadyExists(
-        errors_pb2.ERROR_REASON_DEVICE_TAKEN,
-        "the device_secret belongs to another player: make a new one for this device_code",
-    )

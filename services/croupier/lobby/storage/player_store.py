@@ -6,7 +6,7 @@ from sqlalchemy import Connection, bindparam, delete, exists, insert, or_, selec
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.accounts.players import Player
-from croupier.lobby.storage.schema import DEVICE_CODES, DEVICES, PLAYERS, SEATS, SIGN_INS, TICKETS
+from croupier.lobby.storage.schema import DEVICE_CODES, DEVICES, IDENTITIES, PLAYERS, SEATS, SIGN_INS, TICKETS
 from croupier.lobby.storage.store import Store, acquire_advisory_locks, select_unlocked
 
 MAX_DELETED = 500
@@ -43,19 +43,8 @@ class PlayerStore:
 
     async def add(self, player: Player, device_hash: str, now: int) -> bool:
         """Store a new player; returns False if the device has one already."""
-        row = {
-            "player_id": player.player_id,
-            "name": player.name,
-            "created_milliseconds": now,
-            "seen_milliseconds": now,
-        }
-
-        def insert_player(connection: Connection) -> None:
-            connection.execute(insert(PLAYERS), row)
-            connection.execute(insert(DEVICES), {"device_hash": device_hash, "player_id": player.player_id})
-
         try:
-            await self._store.write(insert_player)
+            await self._store.write(insert_player, player, device_hash, now)
         except IntegrityError:
             return False
         return True
@@ -73,9 +62,9 @@ class PlayerStore:
         return await self._store.write(rename)
 
     async def add_sign_in(
-        self, family: str, player_id: str, token_hash: str, expires: int, device_hash: str, now: int
+        self, family: str, player_id: str, token_hash: str, expires: int, device_hash: str | None, now: int
     ) -> bool:
-        """Store a new sign-in by a device; the player's oldest ends if there are too many.
+        """Store a new sign-in by a device, None by an identity alone; the player's oldest ends if there are too many.
 
         Returns False if the player is gone, or the device is not theirs any more.
         """
@@ -86,11 +75,12 @@ class PlayerStore:
             "expires_milliseconds": expires,
             "device_hash": device_hash,
         }
-        seen = {"seen_player": player_id, "of_device": device_hash, "seen_milliseconds": now}
+        seen = {"seen_player": player_id, "seen_milliseconds": now}
+        seen_by = (_SEEN, seen) if device_hash is None else (_SEEN_BY_DEVICE, {**seen, "of_device": device_hash})
 
         def add(connection: Connection) -> bool:
             acquire_advisory_locks(connection, ("sign in", player_id))
-            if connection.execute(_SEEN_BY_DEVICE, seen).rowcount == 0:
+            if connection.execute(*seen_by).rowcount == 0:
                 return False
             connection.execute(_DELETE_OLDEST_SIGN_INS, {"of_player": player_id})
             connection.execute(insert(SIGN_INS), row)
@@ -159,16 +149,17 @@ class PlayerStore:
         await self._store.write(lambda connection: connection.execute(played))
 
     async def delete_unplayed(self, seen_before: int) -> int:
-        """Delete guests who have not played, were not seen since a time, and have no ticket and no seat.
+        """Delete players who have not played, were not seen since a time, and have no identity, no ticket and no seat.
 
-        Seats at tables that have ended do not count. Their sign-ins are deleted too. Returns the number of guests, at
+        Seats at tables that have ended do not count. Their sign-ins are deleted too. Returns the number of players, at
         most MAX_DELETED.
         """
         is_unplayed = PLAYERS.c.played_milliseconds.is_(None) & (PLAYERS.c.seen_milliseconds < seen_before)
+        has_identity = exists().where(IDENTITIES.c.player_id == PLAYERS.c.player_id)
         has_ticket = exists().where(TICKETS.c.player_id == PLAYERS.c.player_id)
         has_seat = exists().where(SEATS.c.player_id == PLAYERS.c.player_id, SEATS.c.created_milliseconds.is_(None))
-        waits = or_(has_ticket, has_seat)
-        unlocked = select_unlocked(PLAYERS.c.player_id, is_unplayed, ~waits).limit(MAX_DELETED)
+        is_kept = or_(has_identity, has_ticket, has_seat)
+        unlocked = select_unlocked(PLAYERS.c.player_id, is_unplayed, ~is_kept).limit(MAX_DELETED)
 
         def delete_them(connection: Connection) -> int:
             player_ids = connection.scalars(unlocked).all()
@@ -188,6 +179,19 @@ class PlayerStore:
         await self._store.write(delete_them)
 
 
+def insert_player(connection: Connection, player: Player, device_hash: str | None, now: int) -> None:
+    """Insert a new player, with their device unless it is None."""
+    row = {
+        "player_id": player.player_id,
+        "name": player.name,
+        "created_milliseconds": now,
+        "seen_milliseconds": now,
+    }
+    connection.execute(insert(PLAYERS), row)
+    if device_hash is not None:
+        connection.execute(insert(DEVICES), {"device_hash": device_hash, "player_id": player.player_id})
+
+
 def lock_player(connection: Connection, player_id: str) -> bool:
     """Lock a player's sign-ins, devices and code in a transaction that has no other lock; returns False if they are
     gone."""
@@ -197,8 +201,8 @@ def lock_player(connection: Connection, player_id: str) -> bool:
 
 
 def delete_players(connection: Connection, player_ids: Sequence[str]) -> None:
-    """Delete players whose rows the transaction has locked, with their codes, devices and sign-ins."""
-    for table in (DEVICE_CODES, DEVICES, SIGN_INS, PLAYERS):
+    """Delete players whose rows the transaction has locked, with all that signs them in."""
+    for table in (DEVICE_CODES, DEVICES, IDENTITIES, SIGN_INS, PLAYERS):
         connection.execute(delete(table).where(table.c.player_id.in_(player_ids)))
 
 

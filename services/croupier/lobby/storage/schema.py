@@ -26,6 +26,15 @@ DEVICES = sa.Table(
     sa.Index("lobby_devices_by_player", "player_id"),
 )
 
+# The identities of users of the app's identity provider, by hashes of issuer and subject. A player has at most one: so
+# a person who signs in on the device of another does not get the other's player.
+IDENTITIES = sa.Table(
+    "lobby_identities",
+    METADATA,
+    sa.Column("identity_hash", sa.String(64), primary_key=True),
+    sa.Column("player_id", sa.String(32), sa.ForeignKey("lobby_players.player_id"), nullable=False, unique=True),
+)
+
 # The newest code of each player for another device. A used one is kept, since the answer may be lost.
 DEVICE_CODES = sa.Table(
     "lobby_device_codes",
@@ -48,7 +57,8 @@ DELETIONS = sa.Table(
     sa.Index("lobby_deletions_by_time", "due_milliseconds"),
 )
 
-# One row for each sign-in, with the hash of its current refresh token, and the device whose secret it was made by.
+# One row for each sign-in, with the hash of its current refresh token, and the device whose secret it was made by,
+# null for a sign-in by an identity alone.
 SIGN_INS = sa.Table(
     "lobby_sign_ins",
     METADATA,
