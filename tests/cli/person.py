@@ -109,20 +109,24 @@ class Person:
             pass
         return self.process.wait()
 
+    def act(self) -> None:
+        """Read, and answer the table if it asks for an action or a confirmation."""
+        self.read()
+        table = "\n".join(line for line in self.shown.split("\n") if not line.startswith(">") and "left" not in line)
+        # An answer may come too late: then the table stays as it was, and the person tries again.
+        is_new = table != self._answered or time.monotonic() > self._answer_at + AGAIN_SECONDS
+        if ("you may" in table or CONFIRM in table) and is_new:
+            self.type("yes" if CONFIRM in table else answer(table))
+            self._answered, self._answer_at = table, time.monotonic()
+
     def play_until(self, wanted: str) -> None:
         while self.process.poll() is None and wanted not in self.seen:
-            self.read()
-            table = "\n".join(
-                line for line in self.shown.split("\n") if not line.startswith(">") and "left" not in line
-            )
-            # An answer may come too late: then the table stays as it was, and the person tries again.
-            is_new = table != self._answered or time.monotonic() > self._answer_at + AGAIN_SECONDS
-            if ("you may" in table or CONFIRM in table) and is_new:
-                self.type("yes" if CONFIRM in table else answer(table))
-                self._answered, self._answer_at = table, time.monotonic()
+            self.act()
 
     def play_to_the_end(self) -> None:
         self.play_until("over. Ranking:")
+        self.read_until("Write again to play again")
+        self.type("/quit")
         assert self.read_to_the_end() == 0, self.seen[-3000:]
         assert "The game is over. Ranking:" in self.seen
 

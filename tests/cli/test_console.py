@@ -11,9 +11,9 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from croupier.cli.commands.play import statistics_text
 from croupier.cli.terminal.console import Picture, carry_out_lines, fitted
 from croupier.cli.terminal.legal import legal_lines
+from croupier.cli.terminal.result import statistics_text
 from croupier.cli.terminal.screen import DisplayedTable, table_lines
 from croupier.cli.terminal.waiting_room import WaitingRoom
 from croupier.cli.terminal.words import words_of
@@ -22,7 +22,7 @@ from croupier.engine.api.fact_codec import encode_view
 from croupier.engine.api.table_codec import encode_game, encode_teams
 from croupier.games.interface import Game, resolve_options
 from croupier.games.registry import GAMES
-from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2, tables_pb2
+from croupier_api.v1 import engine_pb2, games_pb2, lobby_pb2, scoring_pb2, tables_pb2
 from croupier_client.errors import PermissionDenied, Unavailable
 from tests.cli.conftest import FakeScreen
 from tests.games.walk import walk
@@ -127,6 +127,7 @@ DEADLINE_SECONDS = 30.0
 FAILURES = 20
 SEAT = tables_pb2.Seat(name="Ada", player_id="ada")
 TABLE = tables_pb2.Table(table_id="t1", state=tables_pb2.TABLE_STATE_FORMING, seats=[SEAT])
+THULLA = games_pb2.GameDescription(game="thulla", name="Thulla")
 BEGUN = tables_pb2.Table(table_id="t1", state=tables_pb2.TABLE_STATE_PLAYING)
 
 
@@ -150,7 +151,7 @@ class Client:
 async def test_a_lost_lobby_is_shown_and_asked_until_it_answers() -> None:
     screen, seconds = FakeScreen(), count(0, 10)
     client: Any = Client(*[None] * FAILURES, BEGUN)
-    room = WaitingRoom(client, TABLE, "Thulla", screen, clock=lambda: float(next(seconds)), poll_seconds=0)
+    room = WaitingRoom(client, TABLE, THULLA, screen, clock=lambda: float(next(seconds)), poll_seconds=0)
     async with asyncio.timeout(DEADLINE_SECONDS):
         assert await room.run()
     assert len(screen.messages) >= FAILURES
@@ -160,4 +161,4 @@ async def test_a_lost_lobby_is_shown_and_asked_until_it_answers() -> None:
 async def test_a_seat_that_was_given_up_between_the_reading_and_getting_ready_is_no_fault() -> None:
     client: Any = Client(TABLE, BEGUN)
     async with asyncio.timeout(DEADLINE_SECONDS):
-        assert await WaitingRoom(client, TABLE, "Thulla", FakeScreen(), poll_seconds=0).run()
+        assert await WaitingRoom(client, TABLE, THULLA, FakeScreen(), poll_seconds=0).run()

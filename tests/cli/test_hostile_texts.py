@@ -52,6 +52,8 @@ def test_a_person_sees_the_texts_of_a_table(tmp_path: Path) -> None:
 
 def test_a_person_sees_the_texts_of_a_result(tmp_path: Path) -> None:
     with HostileServer(ends=True) as server, play(tmp_path, PLAIN, server) as person:
+        person.read_until("Write again to play again")
+        person.type("/quit")
         assert person.read_to_the_end() == 0, person.seen
     assert "You so far:" in person.seen
     assert_harmless(lines_of(person))

@@ -1,38 +1,39 @@
-"""The players of a machine, and their tables that are not finished."""
+"""The players of a machine, and the servers that know them."""
 
 from pathlib import Path
 
 import pytest
 
 from croupier.cli.faults import CommandFault
-from croupier.cli.local_player import MAX_TABLES, LocalPlayer
+from croupier.cli.local_player import MAX_SERVERS, LocalPlayer
 
 
-def test_tables_are_remembered_by_server_and_player_until_they_are_forgotten(tmp_path: Path) -> None:
+def test_servers_that_know_a_player_are_remembered_until_they_delete_them(tmp_path: Path) -> None:
     here, there, eva = LocalPlayer(tmp_path), LocalPlayer(tmp_path, server="example:443"), LocalPlayer(tmp_path, "eva")
     here.secret()
-    for player, table_id in ((here, "t1"), (here, "t2"), (there, "t3"), (eva, "t4"), (here, "t1")):
-        player.remember(table_id)
-    assert [player.tables() for player in (here, there, eva)] == [["t2", "t1"], ["t3"], ["t4"]]
-    here.forget("t1")
-    there.forget("t2")
-    assert [player.tables() for player in (here, there, eva)] == [["t2"], ["t3"], ["t4"]]
+    assert not any(player.is_known() for player in (here, there, eva))
+    for player in (here, there, here):
+        player.remember()
+    assert [player.is_known() for player in (here, there, eva)] == [True, True, False]
+    here.forget()
+    eva.forget()
+    assert [player.is_known() for player in (here, there, eva)] == [False, True, False]
 
 
-def test_the_newest_tables_are_remembered(tmp_path: Path) -> None:
-    player = LocalPlayer(tmp_path)
-    for number in range(MAX_TABLES + 3):
-        player.remember(f"t{number}")
-    assert player.tables() == [f"t{number}" for number in range(3, MAX_TABLES + 3)]
+def test_the_servers_that_were_met_last_are_remembered(tmp_path: Path) -> None:
+    players = [LocalPlayer(tmp_path, server=f"example:{number}") for number in range(MAX_SERVERS + 3)]
+    for player in players:
+        player.remember()
+    assert [player.is_known() for player in players] == [False] * 3 + [True] * MAX_SERVERS
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[1]", '[{"server": ""}]', "\udcff"])
+@pytest.mark.parametrize("content", ["", "{}", "1", "\udcff"])
 def test_a_damaged_list_is_an_empty_one(tmp_path: Path, content: str) -> None:
-    (tmp_path / "player.tables").write_text(content, errors="surrogateescape")
+    (tmp_path / "player.servers").write_text(content, errors="surrogateescape")
     player = LocalPlayer(tmp_path)
-    assert player.tables() == []
-    player.remember("t1")
-    assert player.tables() == ["t1"]
+    assert not player.is_known()
+    player.remember()
+    assert player.is_known()
 
 
 def test_players_of_a_machine_have_secrets_of_their_own(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_the_secret_of_a_player_is_theirs_only(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     player = LocalPlayer(folder)
     secret = player.secret()
-    player.remember("t1")
+    player.remember()
     assert open_to_others(folder) == []
     assert player.secret() == secret
     (folder / "player.secret").chmod(0o640)

@@ -157,15 +157,15 @@ def test_a_person_leaves_their_seat_to_the_computer_and_returns(folder: Path) ->
         person.read_until("ida plays")
 
 
-def test_unfinished_tables_are_offered(folder: Path) -> None:
-    of_finn, ways = ["--player", "finn"], []
+def test_a_persons_own_tables_are_offered(folder: Path) -> None:
+    of_finn = ["--player", "finn"]
     for _ in range(2):
         with person_in(folder, {}, [*of_finn, "--seats", "2"]) as person:
             person.read_until("you may")
             person.press("\x03")
-            ways.append(way_back(person))
+            assert way_back(person)[0] == "--table"
     with person_in(folder, {}, of_finn) as person:
-        person.read_until("2 Thulla with Bot 2, begun")
+        person.read_until("2 Thulla with Bot 2: your turn, 5 min left")
         person.type("7")
         person.read_until("invalid answer '7'")
         person.type("/leave 2")
@@ -176,12 +176,69 @@ def test_unfinished_tables_are_offered(folder: Path) -> None:
         person.press("\x03")
         assert way_back(person)[0] == "--table"
     with person_in(folder, {}, of_finn) as person:
-        person.read_until("Unfinished tables")
-        assert "2 Thulla with" not in person.shown
+        person.read_until("the computer plays for you")
         person.type("new")
         person.read_until("4 Bot 4 (bot)")
-    with person_in(folder, {}, [*ways[0], *of_finn]) as person:
-        person.read_until("The computer plays for you")
+
+
+def test_a_person_who_has_played_before_is_asked_for_the_table(folder: Path) -> None:
+    of_jan = ["--player", "jan"]
+    with person_in(folder, {}, of_jan) as person:
+        person.read_until("4 Bot 4 (bot)")
+        person.type("/leave")
+        person.read_until("for good")
+        person.type("yes")
+        assert person.read_to_the_end() == 0
+    with person_in(folder, {}, of_jan) as person:
+        for typed, shown in (
+            ("", "Your tables"),
+            ("/help", "/sign-out ends the sign-in of this device"),
+            ("/name Jan Erik", "you are Jan Erik now"),
+            ("new", "1 Jan Erik (you)"),
+        ):
+            if typed:
+                person.type(typed)
+            person.read_until(shown)
+
+
+def test_a_player_moves_to_a_second_device_and_is_deleted_there(folder: Path) -> None:
+    """The other person of the machine stands for the other device."""
+    with person_in(folder, {}, ["--invite", "--player", "kari"]) as person:
+        person.read_until("--join")
+        person.press("\x03")
+        way_back(person)
+    with person_in(folder, {}, ["--player", "kari"]) as person:
+        person.read_until("1 Thulla with nobody yet: not begun")
+        person.type("/device")
+        person.read_until("at the other device")
+        [code] = set(re.findall(r"type (\w{12}) at", person.seen))
+    with person_in(folder, {}, ["--player", "finn", "--device-code", code]) as person:
+        assert person.read_to_the_end() == 2
+        assert "--device-code: this machine has a player already" in " ".join(person.seen.split())
+    with person_in(folder, {}, ["--player", "kari-2", "--device-code", code]) as person:
+        for typed, shown in (
+            ("", "1 Thulla with nobody yet: not begun"),
+            ("/delete", "if you write its name: kari"),
+            ("Kari", "nothing is deleted"),
+            ("/delete", "if you write its name: kari"),
+            ("kari", "your player is deleted"),
+        ):
+            if typed:
+                person.type(typed)
+            person.read_until(shown)
+        assert person.read_to_the_end() == 0
+        assert "Come back" not in person.seen
+
+
+def test_a_person_signs_out(folder: Path) -> None:
+    with person_in(folder, {}, ["--seats", "2", "--player", "lars"]) as person:
+        person.read_until("you may")
+    for typed, shown in (("/sign-out", "signed out: croupier"), ("/sign-out all", "signed out on all devices")):
+        with person_in(folder, {}, ["--player", "lars"]) as person:
+            person.read_until("1 Thulla with Bot 2")
+            person.type(typed)
+            person.read_until(shown)
+            assert person.read_to_the_end() == 0
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(40, 20), (80, 24), (200, 60)])
@@ -195,29 +252,70 @@ def test_choices_and_the_prompt_fit_the_terminal(folder: Path, columns: int, row
 
 
 def test_two_friends_and_a_bot_play_at_one_table_after_another_has_left_it(folder: Path) -> None:
-    with person_in(folder, {}, ["--invite", "--seats", "3", "--player", "ada"]) as host:
+    with person_in(folder, {}, ["--invite", "--seats", "4", "--player", "ada"]) as host:
         host.read_until("--join")
         [code] = set(re.findall(r"--join (\w+)", host.output))
         with person_in(folder, {}, ["--join", code, "--player", "gus", "--seats", "2"]) as misused:
             assert misused.read_to_the_end() == 2
         with person_in(folder, {}, ["--join", code, "--player", "gus"]) as leaving:
+            leaving.read_until("Write yes to take a seat, or no")
+            leaving.type("yes")
             leaving.read_until("(you)")
             leaving.type("/leave")
             assert leaving.read_to_the_end() == 0, leaving.seen[-3000:]
             assert "Come back" not in leaving.seen
         with person_in(folder, {}, ["--join", code.lower(), "--player", "ben", "--name", "Ben"]) as guest:
-            guest.read_until("3 free")
+            guest.read_until("1 min to act, and 5 min in reserve")
+            guest.read_until("1 ada (host)")
+            assert "2 Ben" not in host.seen
+            guest.type("yes")
+            guest.read_until("4 free")
             host.read_until("2 Ben")
             guest.type("/start")
             guest.read_until("only the host")
+            for typed, shown in (
+                ("/set seats=3 time=90 best_of=3", "waiting for 1 more 90 s to act, and 5 min in reserve; best_of 3"),
+                ("/set seats", "invalid setting 'seats': expected NAME=VALUE"),
+                ("/set colour=red", "colour"),
+                ("/seat 3", "3 ada (you) (host)"),
+            ):
+                host.type(typed)
+                host.read_until(shown)
+            guest.read_until("3 ada (host)")
             host.type("/start")
             for person in (host, guest):
-                person.read_until("3 Bot 3 (bot)")
+                person.read_until("(bot)")
             guest.type("/react clap")
             host.read_until("Ben reacts: clap")
         with person_in(folder, {}, ["--join", code, "--player", "ben"]) as again:
             again.read_until("You have a seat there: another person of this machine adds --player NAME.")
             again.read_until("2 Ben (you)")
+
+
+def test_two_friends_play_again_at_the_next_table(folder: Path) -> None:
+    with person_in(folder, {}, ["--invite", "--seats", "2", "--player", "mia"]) as host:
+        host.read_until("--join")
+        [code] = set(re.findall(r"--join (\w+)", host.output))
+        with person_in(folder, {}, ["--join", code, "--player", "nils"]) as guest:
+            guest.type("yes")
+            play_together(host, guest)
+            for person in (host, guest):
+                person.read_until("Write again to play again")
+            host.type("xyzzy")
+            host.read_until("invalid answer 'xyzzy'")
+            host.type("again")
+            guest.read_until("mia plays again, and a seat is kept for you")
+            guest.type("again")
+            # Seats move on by one.
+            for person in (host, guest):
+                person.read_until("1 nils")
+
+
+def play_together(*persons: Person) -> None:
+    """Let persons at one table act in turn until the game is over."""
+    while not all("over. Ranking:" in person.seen for person in persons):
+        for person in persons:
+            person.act()
 
 
 @pytest.mark.parametrize(

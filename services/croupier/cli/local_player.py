@@ -1,4 +1,4 @@
-"""A player at this machine: the secrets by which servers know them, and their tables that are not finished."""
+"""A player at this machine: the secrets by which servers know them, and the servers that do."""
 
 import contextlib
 import hmac
@@ -14,8 +14,8 @@ from croupier.cli.faults import CommandFault, misused
 from croupier.runtime.identity.permissions import check_private, make_private_folder, open_private, replace_private
 from croupier.runtime.server.program import SettingsError
 
-MAX_TABLES = 50
-"""Of the newest; a lobby lets a player host 20 at a time."""
+MAX_SERVERS = 50
+"""Of those that were met last."""
 SECRET_BYTES = 32
 
 
@@ -59,31 +59,30 @@ class LocalPlayer:
         except OSError as fault:
             raise CommandFault(f"{file} cannot be used: {fault.strerror}; choose another --data-dir") from None
 
-    def tables(self) -> list[str]:
-        """Return the ids of the player's tables at the server, those last that they came to last."""
-        return [table_id for server, table_id in self._seats() if server == self.server]
+    def is_known(self) -> bool:
+        """Return whether the server has had the player's name from this device: another one is a renaming."""
+        return self.server in self._servers()
 
-    def remember(self, table_id: str) -> None:
-        """Record that the player has a seat at a table."""
-        self._replace([*self._others(table_id), (self.server, table_id)])
+    def remember(self) -> None:
+        """Record that the server has the player's name."""
+        self._replace([*self._others(), self.server])
 
-    def forget(self, table_id: str) -> None:
-        """Record that a table is finished, or that the player has given it up."""
-        self._replace(self._others(table_id))
+    def forget(self) -> None:
+        """Record that the server has deleted the player: the next one is new."""
+        self._replace(self._others())
 
-    def _others(self, table_id: str) -> list[tuple[str, str]]:
-        return [seat for seat in self._seats() if seat != (self.server, table_id)]
+    def _others(self) -> list[str]:
+        return [server for server in self._servers() if server != self.server]
 
-    def _seats(self) -> list[tuple[str, str]]:
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            return [(seat["server"], seat["table_id"]) for seat in json.loads(self._file("tables").read_text())]
+    def _servers(self) -> list[str]:
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            return [str(server) for server in json.loads(self._file("servers").read_text())]
         return []
 
-    def _replace(self, seats: list[tuple[str, str]]) -> None:
-        listed = [{"server": server, "table_id": table_id} for server, table_id in seats[-MAX_TABLES:]]
-        # Without the list a player can still come back by the id of a table.
+    def _replace(self, servers: list[str]) -> None:
+        # Without the list the player gets the name of the command line again.
         with contextlib.suppress(OSError):
-            replace_private(self._file("tables"), json.dumps(listed, indent=1))
+            replace_private(self._file("servers"), json.dumps(servers[-MAX_SERVERS:], indent=1))
 
     def _file(self, kind: str) -> Path:
         name = f"player-{self.name}" if self.name else "player"

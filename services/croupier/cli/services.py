@@ -17,7 +17,7 @@ from croupier.cli.printed_command import printed_command
 from croupier.runtime.server.addresses import host_and_port, is_address, is_loopback
 from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints, Tls
-from croupier_client.errors import CroupierError, Unavailable
+from croupier_client.errors import AlreadyExists, CroupierError, Unavailable
 from croupier_client.proxy import proxy_of
 
 SIGN_IN_SECONDS = 5.0
@@ -54,11 +54,16 @@ async def reachable_services(
 
 
 @asynccontextmanager
-async def signed_in_client(endpoints: Endpoints, device_secret: str, name: str) -> AsyncIterator[Client]:
-    """Yield a client whose player has signed in; raises CommandFault if no gateway answers soon, or CroupierError."""
+async def signed_in_client(
+    endpoints: Endpoints, device_secret: str, name: str, device_code: str = ""
+) -> AsyncIterator[Client]:
+    """Yield a client whose player has signed in, by the code of another device if there is one.
+
+    Raises CommandFault if no gateway answers soon, or if the secret belongs to another player, or CroupierError.
+    """
     try:
         async with Client(endpoints, device_secret, name, keepalive_seconds=KEEPALIVE_SECONDS) as client:
-            await _sign_in(client, endpoints)
+            await _sign_in(client, endpoints, device_code)
             yield client
     except CroupierError as error:
         if error.code is not grpc.StatusCode.UNIMPLEMENTED:
@@ -66,10 +71,12 @@ async def signed_in_client(endpoints: Endpoints, device_secret: str, name: str) 
         raise CommandFault(f"{endpoints.lobby} is the address of one service: use that of the gateway") from None
 
 
-async def _sign_in(client: Client, endpoints: Endpoints) -> None:
+async def _sign_in(client: Client, endpoints: Endpoints, device_code: str) -> None:
     try:
         async with asyncio.timeout(SIGN_IN_SECONDS):
-            await client.sign_in()
+            await client.sign_in(device_code=device_code)
+    except AlreadyExists:
+        raise misused("--device-code: this machine has a player already: add --player NAME with a new name") from None
     except (TimeoutError, Unavailable) as fault:
         # A reason is that of a service or gateway which answers.
         if isinstance(fault, Unavailable) and fault.reason_name:

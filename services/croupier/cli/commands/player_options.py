@@ -15,7 +15,6 @@ from croupier.cli.options import split_options
 from croupier.cli.printed_command import connection_options
 
 if TYPE_CHECKING:
-    from croupier.cli.local_player import LocalPlayer
     from croupier_client.aio import Client
 
 MAX_NAME_CHARACTERS = 32
@@ -39,20 +38,30 @@ def play(
     invite: Annotated[bool, typer.Option("--invite", help="A new table for friends, who join by a code.")] = False,
     join: Annotated[str | None, typer.Option(metavar="CODE", help="Join the table of a friend.")] = None,
     table: Annotated[str | None, typer.Option(metavar="TABLE_ID", help="Come back to a table of yours.")] = None,
+    device_code: Annotated[
+        str,
+        typer.Option(metavar="CODE", help="Sign in as the player of another device, by its code.", show_default=False),
+    ] = "",
     bot_delay: Annotated[int, typer.Option(min=0, max=10_000, help="How long bots think, in milliseconds.")] = 700,
 ) -> None:
     """Play in this terminal, against bots or with friends."""
     from croupier.cli.commands.play import TableChoice
     from croupier.cli.commands.play import play as run_play
+    from croupier.cli.local_player import LocalPlayer
     from croupier.cli.terminal.safe_console import SafeConsole
 
     connection = connection_options(data_dir, server, tls, ca_file, insecure)
     options = split_options(option or ())
-    choice = TableChoice(game, seats, options, bot_delay, table, join, invite, connection)
-    shown_name = name if name is not None else player or _login_name()
+    local_player = LocalPlayer(arguments.folder_of(data_dir), player, server or "")
+    is_first = not (local_player.is_known() or device_code)
+    choice = TableChoice(game, seats, options, bot_delay, table, join, invite, is_first, connection)
+    # A name that was not asked for would undo a renaming.
+    shown_name = name if name is not None else (player or _login_name()) if is_first else ""
 
     async def run() -> None:
-        async with _signed_in(data_dir, server, tls, ca_file, insecure, player, shown_name) as (client, local_player):
+        signing_in = _signed_in(data_dir, server, tls, ca_file, insecure, player, shown_name, device_code)
+        async with signing_in as client:
+            local_player.remember()
             await run_play(client, choice, local_player, SafeConsole())
 
     asyncio.run(run())
@@ -78,7 +87,7 @@ def replay_export(
     file = output if output is not None else Path(f"{table_id}.jsonl")
 
     async def run() -> str:
-        async with _signed_in(data_dir, server, tls, ca_file, insecure, player) as (client, _):
+        async with _signed_in(data_dir, server, tls, ca_file, insecure, player) as client:
             return (await client.get_replay(table_id=table_id, link=link)).replay
 
     write(asyncio.run(run()), file)
@@ -100,7 +109,7 @@ def replay_link(
     from croupier.cli.commands.replay import share
 
     async def run() -> str:
-        async with _signed_in(data_dir, server, tls, ca_file, insecure, player) as (client, _):
+        async with _signed_in(data_dir, server, tls, ca_file, insecure, player) as client:
             return await share(client, table_id, connection_options(None, server, tls, ca_file, insecure))
 
     arguments.say(asyncio.run(run()))
@@ -125,19 +134,19 @@ async def _signed_in(
     insecure: bool,
     player: str,
     name: str = "",
-) -> AsyncIterator[tuple["Client", "LocalPlayer"]]:
-    """Yield a player of this machine, and their client, signed in at the services that the options name."""
+    device_code: str = "",
+) -> AsyncIterator["Client"]:
+    """Yield the client of a player of this machine, signed in at the services that the options name."""
     from croupier.cli.local_player import LocalPlayer
     from croupier.cli.services import reachable_services, signed_in_client, trust
 
     folder = arguments.folder_of(data_dir)
-    local_player = LocalPlayer(folder, player, server or "")
-    secret, tls_settings = local_player.secret(), trust(tls, ca_file)
+    secret, tls_settings = LocalPlayer(folder, player, server or "").secret(), trust(tls, ca_file)
     async with (
         reachable_services(folder, server or None, arguments.say, tls_settings, insecure=insecure) as endpoints,
-        signed_in_client(endpoints, secret, name) as client,
+        signed_in_client(endpoints, secret, name, device_code) as client,
     ):
-        yield client, local_player
+        yield client
 
 
 def _login_name() -> str:

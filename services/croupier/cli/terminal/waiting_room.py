@@ -5,14 +5,17 @@ import contextlib
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from rich.text import Text
 
 from croupier.cli.faults import CommandFault
 from croupier.cli.terminal.console import Picture, Screen, carry_out_lines, until_first
 from croupier.cli.terminal.lines import folded
+from croupier.cli.terminal.table_change import change_table
+from croupier.cli.terminal.table_text import seat_texts, settings_text
 from croupier.runtime.printed_text import escaped
-from croupier_api.v1 import tables_pb2
+from croupier_api.v1 import games_pb2, tables_pb2
 from croupier_client.aio import Client
 from croupier_client.errors import CroupierError, FailedPrecondition, PermissionDenied, Unavailable
 
@@ -22,6 +25,9 @@ ANSWER_SECONDS = 1.5
 CLIENT_SEED_BYTES = 16
 HELP = (
     "/start fills the free seats with bots; only the host can. The game begins when no seat is free.",
+    "/seat NUMBER moves you to a free seat.",
+    "/set NAME=VALUE changes the table; only the host can, and the others get ready again. Names are seats, time and "
+    "reserve (in seconds), and the options of the game: /set seats=3 time=30. croupier games GAME lists the options.",
     "/quit, Ctrl-C and Ctrl-D leave this program; you can come back. /leave frees your seat.",
 )
 
@@ -33,7 +39,7 @@ class WaitingRoom:
         self,
         client: Client,
         table: tables_pb2.Table,
-        game: str,
+        game: games_pb2.GameDescription,
         screen: Screen,
         clock: Callable[[], float] = time.monotonic,
         poll_seconds: float = POLL_SECONDS,
@@ -58,19 +64,24 @@ class WaitingRoom:
     def _has_begun(self) -> bool:
         return self._table.state in (tables_pb2.TABLE_STATE_PLAYING, tables_pb2.TABLE_STATE_FINISHED)
 
+    @property
+    def _shown(self) -> tuple[Any, ...]:
+        """Return what a person looks at."""
+        return list(self._table.seats), self._table.options, self._table.time_control
+
     def _is_own(self, player_id: str) -> bool:
         return self._client.player is not None and self._client.player.player_id == player_id
 
     async def _follow(self) -> None:
         self._draw(is_news=True)
         while not self._has_begun:
-            seats = list(self._table.seats)
+            before = self._shown
             # An outage may be of any length: the person decides when to leave.
             with contextlib.suppress(TimeoutError, Unavailable):
                 async with asyncio.timeout(ANSWER_SECONDS):
                     await self._read()
                 self._answered_at = self._clock()
-            self._draw(is_news=seats != list(self._table.seats))
+            self._draw(is_news=before != self._shown)
             await asyncio.sleep(0 if self._has_begun else self._poll_seconds)
 
     async def _read(self) -> None:
@@ -90,22 +101,42 @@ class WaitingRoom:
         """Carry out a line of input; returns False if the person gives their seat up."""
         self._notice = ""
         try:
-            match line.strip().lower():
-                case "/start" | "start":
-                    for number, seat in enumerate(self._table.seats):
-                        if not seat.name:
-                            await self._client.add_bot(table_id=self._table.table_id, seat=number)
-                case "/leave":
-                    await self._client.leave_table(table_id=self._table.table_id)
-                    self.has_left = True
-                case "/help" | "help" | "?":
-                    self._screen.say(*(folded("", text, self._screen.width) for text in HELP))
-                case _:
-                    self._notice = "the game has not begun: write /start, /leave or /quit"
+            await self._carry_out(line)
+        except CommandFault as fault:
+            self._notice = fault.message
         except CroupierError as error:
             self._notice = error.message
         self._draw(is_news=bool(self._notice))
         return not self.has_left
+
+    async def _carry_out(self, line: str) -> None:
+        table_id = self._table.table_id
+        match line.strip().lower().split():
+            case ["/start" | "start"]:
+                await self._fill_with_bots()
+            case ["/seat", number] if self._is_seat(number):
+                moved = await self._client.join_table(table_id=table_id, seat=int(number) - 1)
+                self._table = moved.table
+            case ["/set", _, *_]:
+                # Values of options may have capital letters.
+                self._table = await change_table(self._client, self._table, self._game, line.split()[1:])
+            case ["/leave"]:
+                await self._client.leave_table(table_id=table_id)
+                self.has_left = True
+            case ["/help" | "help" | "?"]:
+                self._screen.say(*(folded("", text, self._screen.width) for text in HELP))
+            case _:
+                self._notice = "the game has not begun: write /start, /seat NUMBER, /set NAME=VALUE, /leave or /quit"
+
+    async def _fill_with_bots(self) -> None:
+        for number, seat in enumerate(self._table.seats):
+            if seat.reserved_player_id:
+                await self._client.clear_seat(table_id=self._table.table_id, seat=number)
+            if not seat.name:
+                await self._client.add_bot(table_id=self._table.table_id, seat=number)
+
+    def _is_seat(self, number: str) -> bool:
+        return number.isdecimal() and 1 <= int(number) <= len(self._table.seats)
 
     def _draw(self, *, is_news: bool) -> None:
         width, silent = self._screen.width, self._clock() - self._answered_at
@@ -113,15 +144,17 @@ class WaitingRoom:
         if silent > ANSWER_SECONDS:
             lost = "The connection is lost: asking the lobby until it answers. /quit leaves; you can come back."
             messages.append(folded("", lost, width, style="bold red"))
-        start = "/start fills the free seats with bots, " if self._is_own(self._table.host_player_id) else ""
-        choices = folded("", f"{start}/leave frees your seat, /quit leaves; you can come back", width)
+        host = "/start fills the free seats with bots, /set NAME=VALUE changes the table, "
+        commands = f"{host if self._is_own(self._table.host_player_id) else ''}/seat NUMBER moves you"
+        choices = folded("", f"{commands}, /leave frees your seat, /quit leaves; you can come back", width)
         self._screen.draw(Picture(self._lines(), [choices], messages), is_news=is_news)
 
     def _lines(self) -> Sequence[Text]:
         free = sum(not seat.name for seat in self._table.seats)
         waiting = f"waiting for {free} more" if free else "all seats are taken"
-        lines = [Text(f"{escaped(self._game)}, {len(self._table.seats)} seats: {waiting}", style="bold")]
-        for number, seat in enumerate(self._table.seats, start=1):
-            you = " (you)" if self._is_own(seat.player_id) else ""
-            lines.append(Text(f"  {number} {escaped(seat.name) or 'free'}{you}"))
-        return lines
+        own_id = self._client.player.player_id if self._client.player else ""
+        return [
+            Text(f"{escaped(self._game.name)}, {len(self._table.seats)} seats: {waiting}", style="bold"),
+            settings_text(self._table, self._game, self._screen.width),
+            *seat_texts(self._table, own_id),
+        ]

@@ -1,0 +1,69 @@
+"""The time after a game, in which a person may play again with the same people."""
+
+import asyncio
+import contextlib
+
+from rich.text import Text
+
+from croupier.cli.terminal.console import Picture, Screen, carry_out_lines, until_first
+from croupier.cli.terminal.lines import folded
+from croupier.runtime.printed_text import escaped
+from croupier_api.v1 import tables_pb2
+from croupier_client.aio import Client
+from croupier_client.errors import CroupierError
+
+QUESTION = "Write again to play again at a new table with the same seats, or /quit."
+
+
+class PlayAgain:
+    """A finished table of a person, which is followed until another table comes after it."""
+
+    def __init__(self, client: Client, table_id: str, screen: Screen) -> None:
+        self.next_table: tables_pb2.Table | None = None
+        """The table to play at next, where the person has a seat."""
+        self._client = client
+        self._table_id = table_id
+        self._screen = screen
+        self._news = ""
+        self._notice = ""
+
+    async def run(self) -> tables_pb2.Table | None:
+        """Return the next table with a seat of the person; None if they leave."""
+        self._draw()
+        await until_first(self._follow(), carry_out_lines(self._screen, self._handle))
+        return self.next_table
+
+    async def _follow(self) -> None:
+        with contextlib.suppress(CroupierError):
+            async for change in self._client.watch_tables(table_id=self._table_id):
+                if change.table.next_table_id:
+                    name = await self._host_name(change.table.next_table_id)
+                    self._news = f"{name} plays again, and a seat is kept for you for a minute."
+                    self._draw()
+                    break
+        # Without news the person may ask all the same.
+        await asyncio.Event().wait()
+
+    async def _host_name(self, table_id: str) -> str:
+        table = (await self._client.get_table(table_id=table_id)).table
+        names = [seat.name for seat in table.seats if seat.player_id == table.host_player_id]
+        return names[0] if names else "Another player"
+
+    async def _handle(self, line: str) -> bool:
+        """Take a line of input; returns False once the person has a seat at the next table."""
+        self._notice = ""
+        if line.strip().lower() in ("again", "/again", "yes", "y"):
+            try:
+                self.next_table = (await self._client.rematch(table_id=self._table_id)).table
+            except CroupierError as error:
+                self._notice = error.message
+        else:
+            self._notice = f"invalid answer {line.strip()!r}: expected again or /quit"
+        self._draw()
+        return self.next_table is None
+
+    def _draw(self) -> None:
+        width = self._screen.width
+        rows = [folded("", self._news, width, style="bold")] if self._news else []
+        notice = [Text(escaped(self._notice), style="italic")] if self._notice else []
+        self._screen.draw(Picture(rows, [folded("", QUESTION, width)], notice), is_news=True)
