@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,8 @@ from tests.programs import program
 pytestmark = pytest.mark.gateway
 ROOT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 60.0
+SESSION_SECONDS = 300.0
+"""Of a whole game, one call at a time."""
 
 
 @pytest.mark.slow
@@ -36,7 +39,7 @@ def test_the_lines_of_the_clients_page_with_curl(deployment: GatewayDeployment, 
         text=True,
         cwd=tmp_path,
         env={**os.environ, "CURL_CA_BUNDLE": str(deployment.gateway.authority), "TOKEN": ""},
-        timeout=DEADLINE_SECONDS,
+        timeout=SESSION_SECONDS,
     )
     assert done.returncode == 0, done.stderr
     received = [json.loads(line)["table_event"] for line in (tmp_path / "events.jsonl").read_text().splitlines()]
@@ -47,6 +50,24 @@ def test_the_lines_of_the_clients_page_with_curl(deployment: GatewayDeployment, 
         *(event["update"]["sequence"] for event in received if "update" in event),
     ]
     assert max(map(int, sequences)) >= int(answer["sequence"])
+
+    def read(name: str) -> Any:
+        return json.loads((tmp_path / name).read_text())
+
+    [mine] = read("mine.json")["tables"]
+    assert (mine["table"]["state"], mine["my_seat"]["seat"]) == ("TABLE_STATE_PLAYING", 0)
+    listed = [json.loads(line) for line in (tmp_path / "tables.jsonl").read_text().splitlines()]
+    assert listed[0]["table"]["table_id"] == mine["table"]["table_id"]
+    assert [message.get("is_list_complete", False) for message in listed[:2]] == [False, True]
+    assert int(read("left.json")["sequence"]) < int(read("back.json")["sequence"])
+    again = read("ready.json")["table"]
+    assert again["previous_table_id"] == mine["table"]["table_id"]
+    assert again["table_id"] == (tmp_path / "next.txt").read_text().strip()
+    assert [seat["name"] for seat in again["seats"]] == ["Bot 1", "Ada"]
+    assert [seat["name"] for seat in read("look.json")["table"]["seats"]] == ["Ada", ""]
+    assert [seat["name"] for seat in read("joined.json")["table"]["seats"]] == ["Ada", "Ben"]
+    player = read("player.json")["player"]
+    assert (player["name"], player["device_count"]) == ("Kari", 2)
 
 
 @pytest.mark.slow

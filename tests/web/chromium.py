@@ -61,6 +61,13 @@ class Page:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
+    def reload_by(self, expression: str) -> None:
+        """Evaluate an expression after which the page is loaded again, and wait until it is."""
+        self._happened.clear()
+        self.evaluate(expression)
+        while "Page.loadEventFired" not in self._happened:
+            self._next()
+
     def until(self, expression: str) -> Any:
         """Return the value of an expression as soon as it is true."""
         return self.evaluate(

@@ -36,9 +36,9 @@ def opened_form(page_port: int, folder: Path, *, host: str = "127.0.0.1", truste
         yield page
 
 
-def sign_in(page: Page, address: str) -> tuple[str, str]:
+def sign_in(page: Page, address: str, **values_by_field: str) -> tuple[str, str]:
     """Sign in at a gateway; returns the page's state, "ready" or "failed", and its text."""
-    fill_in(page, address=address, name="Web")
+    fill_in(page, **{"address": address, "name": "Web", **values_by_field})
     page.evaluate("document.getElementById('sign-in').requestSubmit()")
     return state_of(page, "ready", "failed")
 
@@ -154,6 +154,78 @@ def test_a_person_leaves_their_seat_in_a_browser_and_returns_when_they_look_at_t
             said = [line for line in lines(page, "log") if re.fullmatch("(Web|Native) (leaves|returns)", line)]
         events = ["leaves", "returns"]
         assert said[::-1] == [f"{who} {event}" for who in ("Web", "Native", "Web") for event in events]
+
+
+def test_a_person_comes_back_and_plays_again(deployment: WebDeployment, tmp_path: Path) -> None:
+    endpoints = Endpoints.single(f"localhost:{deployment.port}", Tls(deployment.authority.read_bytes()))
+    with (
+        opened_form(deployment.page_port, tmp_path, trusted=pin(deployment.certificate)) as page,
+        BlockingClient(endpoints, secrets.token_urlsafe(), "Native") as client,
+    ):
+        assert sign_in(page, deployment.address) == ("ready", "choose a game")
+        with client.play_table(begun_table(page, client, autoplay=False)) as table:
+            until_table(page, "Thulla, Web, Native, begun")
+            # The list and the URL have the table after a reload, and the player keeps their name without typing it.
+            page.reload_by("location.reload()")
+            page.until("document.body.dataset.state === 'playing'")
+            assert page.evaluate("document.getElementById('player-name').textContent") == "You are Web"
+            until_table(page, "Thulla, Web, Native, begun")
+            set_autoplay(page, True)
+            client.set_away(table_id=table.table_id, request_id="1", is_away=True)
+            page.until("document.body.dataset.state === 'over'")
+        following = client.rematch(table_id=table.table_id).table
+        until_table(page, "Thulla, Web, Native, over, played again")
+        page.until("document.getElementById('again').textContent === 'Play again: another player waits'")
+        page.evaluate("document.getElementById('again').click()")
+        page.until(f"document.getElementById('table').textContent === '{following.table_id}'")
+        assert page.evaluate("location.hash.slice(1)") == following.table_id
+        client.set_ready(table_id=following.table_id)
+        page.until("document.body.dataset.state === 'playing'")
+        assert client.get_table(table_id=following.table_id).table.seats[1].name == "Web"
+
+
+def until_table(page: Page, text: str) -> None:
+    """Wait until the list of the player's tables has one with this text."""
+    page.until(f"[...document.querySelectorAll('#tables li')].some((line) => line.textContent.startsWith({text!r}))")
+
+
+def test_a_person_looks_at_a_table_renames_moves_to_another_device_and_is_deleted(
+    deployment: WebDeployment, tmp_path: Path
+) -> None:
+    endpoints = Endpoints.single(f"localhost:{deployment.port}", Tls(deployment.authority.read_bytes()))
+    with (
+        opened_form(deployment.page_port, tmp_path, trusted=pin(deployment.certificate)) as page,
+        BlockingClient(endpoints, secrets.token_urlsafe(), "Native") as client,
+    ):
+        code = client.create_device_code().device_code
+        assert sign_in(page, deployment.address, **{"device-code-in": code}) == ("ready", "choose a game")
+        assert client.get_player().player.device_count == 2
+        with BlockingClient(endpoints, secrets.token_urlsafe(), "Host") as host:
+            hosted = host.create_table(game="thulla", seat_count=3).table
+            submit(page, "look", code=hosted.invite_code)
+            page.until(
+                "document.getElementById('found-table').textContent.startsWith('Thulla, Host, free, free, 30 s')"
+            )
+            assert [seat.name for seat in host.get_table(table_id=hosted.table_id).table.seats] == ["Host", "", ""]
+            submit(page, "join")
+            until_table(page, "Thulla, Host, Web, free, not begun")
+            submit(page, "rename", **{"new-name": "Kari"})
+            until_table(page, "Thulla, Host, Kari, free, not begun")
+        page.evaluate("document.getElementById('device').click()")
+        assert len(page.until("document.getElementById('device-code').textContent")) == 12
+        page.reload_by("document.getElementById('sign-out-all').click()")
+        assert sign_in(page, deployment.address, name="") == ("ready", "choose a game")
+        assert page.evaluate("document.getElementById('player-name').textContent") == "You are Kari"
+        submit(page, "delete", **{"delete-name": "Web"})
+        page.until("document.getElementById('status').textContent.includes('nothing is deleted')")
+        fill_in(page, **{"delete-name": "Kari"})
+        page.reload_by("document.getElementById('delete').requestSubmit()")
+        assert page.evaluate("localStorage.length") == 0
+
+
+def submit(page: Page, form_id: str, **values_by_field: str) -> None:
+    fill_in(page, **values_by_field)
+    page.evaluate(f"document.getElementById({form_id!r}).requestSubmit()")
 
 
 def test_a_late_tap_in_a_browser_is_shown_as_such_and_plays_nothing(deployment: WebDeployment, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import { createGrpcWebTransport } from "@connectrpc/connect-web";
 import { EngineService } from "./generated/croupier_api/v1/engine_pb";
 import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
 import { retryNotExecuted } from "./retry";
-import { tokenSource, withToken } from "./tokens";
+import { type Credentials, type Session, signIn, withToken } from "./tokens";
 
 const CALL_MILLISECONDS = 10_000;
 
@@ -15,18 +15,18 @@ export interface CroupierClient {
   readonly engine: Client<typeof EngineService>;
 }
 
-/** Sign in with a secret that the device made and keeps, and an ID token of the app's user, and return the clients. */
-export async function connect(
-  address: string,
-  deviceSecret: string,
-  name: string,
-  idToken = "",
-): Promise<CroupierClient> {
+/** The clients of a player who is signed in. */
+export interface Connection extends CroupierClient {
+  readonly session: Session;
+}
+
+/** Sign in, and return the clients. */
+export async function connect(address: string, credentials: Credentials): Promise<Connection> {
   const settings = { baseUrl: address, defaultTimeoutMs: CALL_MILLISECONDS };
-  const lobby = createClient(LobbyService, createGrpcWebTransport(settings));
-  const token = await tokenSource(lobby, deviceSecret, name, idToken);
-  const transport = createGrpcWebTransport({ ...settings, interceptors: [retryNotExecuted, withToken(token)] });
-  return { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
+  const session = await signIn(createClient(LobbyService, createGrpcWebTransport(settings)), credentials);
+  const interceptors = [retryNotExecuted, withToken(session.token)];
+  const transport = createGrpcWebTransport({ ...settings, interceptors });
+  return { session, lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
 }
 
 /** Return call options with the table's id, by which a gateway routes calls; services do not need it. */

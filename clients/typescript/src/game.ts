@@ -20,15 +20,37 @@ export interface TableSpec {
   readonly options?: JsonObject;
 }
 
-/** Open a table with bots on some seats, and return its id. */
-export async function openTable(client: CroupierClient, spec: TableSpec, botDelayMilliseconds = 1): Promise<string> {
-  const { game, seats: seatCount, bots, options = {} } = spec;
+/**
+ * Open a table with bots on the seats after the player's, and return its id; with bots on all of them its game begins at
+ * once. Without an answer the request is sent again with the same id, so that it opens one table, until `signal` is
+ * aborted: throws its reason then.
+ */
+export async function openTable(
+  client: CroupierClient,
+  spec: TableSpec,
+  botDelayMilliseconds = 1,
+  signal?: AbortSignal,
+): Promise<string> {
+  const { game, seats: seatCount, options = {} } = spec;
+  const bots = Array.from({ length: spec.bots }, () => "");
   const timeControl = { botDelay: durationFromMs(botDelayMilliseconds) };
-  const { table } = await client.lobby.createTable({ game, seatCount, options, timeControl });
-  if (table === undefined) throw new Error("the lobby opened no table");
-  const { tableId } = table;
-  for (let bot = 0; bot < bots; bot++) await client.lobby.addBot({ tableId }, forTable(tableId));
-  return tableId;
+  const isReady = spec.bots === seatCount - 1;
+  const request = { game, seatCount, options, timeControl, bots, isReady, requestId: randomId() };
+  return idOf((await repeat(() => client.lobby.createTable(request), signal)).table);
+}
+
+/**
+ * Return the id of the table that follows a finished one, with a seat of the player: the first player who asks opens it.
+ * Without an answer the request is sent again until `signal` is aborted: throws its reason then.
+ */
+export async function playAgain(client: CroupierClient, tableId: string, signal?: AbortSignal): Promise<string> {
+  const { table } = await repeat(() => client.lobby.rematch({ tableId }, forTable(tableId)), signal);
+  return idOf(table);
+}
+
+function idOf(table: LobbyTable | undefined): string {
+  if (table === undefined) throw new Error("the lobby returned no table");
+  return table.tableId;
 }
 
 /**
@@ -41,8 +63,15 @@ export async function waitForDeal(client: CroupierClient, tableId: string, signa
   for await (const { table } of reopen(watch, () => false, { signal })) {
     if (table?.state === TableState.PLAYING || table?.state === TableState.FINISHED) return;
     if (table?.state === TableState.CLOSED) throw new Error("the table was closed");
-    if (table !== undefined && awaitsHost(table)) await client.lobby.setReady({ tableId }, forTable(tableId));
+    const host = table?.seats.findIndex(({ playerId }) => playerId === table.hostPlayerId);
+    if (table !== undefined && awaitsSeat(table, host)) await client.lobby.setReady({ tableId }, forTable(tableId));
   }
+}
+
+/** Return whether all seats of a forming table are taken, and one is not ready: each change of them resets readiness. */
+export function awaitsSeat({ state, seats }: LobbyTable, seat: number | undefined): boolean {
+  const isFull = seats.every(({ playerId, bot }) => playerId !== "" || bot !== "");
+  return state === TableState.FORMING && isFull && seats[seat ?? -1]?.isReady === false;
 }
 
 /** Wait to be matched with others, and return the table's id; throws the reason of `signal`. */
@@ -57,12 +86,6 @@ export async function findMatch(
   const find = (signal: AbortSignal) => client.lobby.findMatch(request, { signal, timeoutMs: 0 });
   for await (const { table } of reopen(find, () => tableId !== "", { signal })) tableId = table?.tableId ?? tableId;
   return tableId;
-}
-
-/** Return whether all seats are taken and the host is not ready: each change of the seats resets their readiness. */
-function awaitsHost({ hostPlayerId, seats }: LobbyTable): boolean {
-  const isFull = seats.every(({ playerId, bot }) => playerId !== "" || bot !== "");
-  return isFull && seats.some(({ playerId, isReady }) => playerId === hostPlayerId && !isReady);
 }
 
 /**

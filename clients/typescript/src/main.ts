@@ -24,7 +24,7 @@ function seeded(state: number): () => number {
 async function play(): Promise<void> {
   const random = seeded(Number(seed));
   const signal = AbortSignal.timeout(GAME_MILLISECONDS);
-  const client = await connect(address, randomId(), "Typed");
+  const client = await connect(address, { deviceSecret: randomId(), name: "Typed" });
   const spec = { game, seats: Number(seats), bots: Number(seats) - 1 };
   const id = await openTable(client, spec);
   await waitForDeal(client, id, signal);

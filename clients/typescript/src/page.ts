@@ -1,59 +1,164 @@
-// The page: a person, or random actions, at a table in a browser.
-import type { GameDescription } from "./generated/croupier_api/v1/games_pb";
+// The page: a person, or random actions, at their tables in a browser.
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+
+import { type GameDescription, GameDescriptionSchema } from "./generated/croupier_api/v1/games_pb";
+import { TableState } from "./generated/croupier_api/v1/tables_pb";
 import { randomLegal } from "./choices";
-import { type CroupierClient, connect } from "./client";
+import { type Connection, connect, forTable } from "./client";
+import { Device } from "./device";
 import { element, onSubmit, showStatus } from "./dom";
 import { throwUnlessOvertaken } from "./errors";
-import { type TableSpec, act, openTable, waitForDeal } from "./game";
+import { act, awaitsSeat, openTable, playAgain } from "./game";
 import { offerGames } from "./game_form";
-import { Presence } from "./presence";
-import { randomId } from "./random_id";
+import { type MyTable, MyTables } from "./my_tables";
+import { showPlayer } from "./player_page";
+import { SeatAway } from "./seat_away";
 import { Table } from "./table";
 import { TablePage } from "./table_page";
+import { offerJoining, showTables, tableText } from "./tables_page";
 import { Words } from "./words";
 
 const BOT_DELAY_MILLISECONDS = 700;
-const SECRET = "croupier device secret";
 const TICK_MILLISECONDS = 1_000;
+/** The server at which the player of this browser has signed in, until they sign out. */
+const SERVER = "croupier server";
 
 const signInForm = element("sign-in") as HTMLFormElement;
 const tableForm = element("new-table") as HTMLFormElement;
 const autoplay = element("autoplay") as HTMLInputElement;
 
-onSubmit(signInForm, async () => {
+onSubmit(signInForm, () => {
   const valueOf = (name: string) => String(new FormData(signInForm).get(name));
-  showStatus("waiting", "signing in");
-  const address = valueOf("address");
-  const client = await connect(address, deviceSecret(new URL(address).origin), valueOf("name"));
-  const { games } = await client.lobby.listGames({});
-  const chosen = offerGames(games);
-  onSubmit(tableForm, () => play(client, ...chosen()));
-  tableForm.hidden = false;
-  showStatus("ready", "choose a game");
+  return enter(valueOf("address"), valueOf("name"), valueOf("device_code"));
 });
+const server = localStorage.getItem(SERVER);
+if (server !== null) void enter(server).catch(failed);
 
-async function play(client: CroupierClient, game: GameDescription, spec: TableSpec): Promise<void> {
-  showStatus("waiting", "opening a table");
-  const id = await openTable(client, spec, autoplay.checked ? 1 : BOT_DELAY_MILLISECONDS);
-  element("table").textContent = id;
-  showStatus("waiting", "waiting for the others: they join the table by its number");
-  await waitForDeal(client, id);
-  const table = new Table(client, id);
-  const presence = new Presence(client, table);
+/** Sign in, and show the player and their tables; without a name, as after a reload, they keep the one they have. */
+async function enter(address: string, name = "", deviceCode = ""): Promise<void> {
+  showStatus("waiting", "signing in");
+  const device = new Device(localStorage, new URL(address).origin);
+  const deviceSecret = device.secretFor(deviceCode);
+  const connection = await connect(address, { deviceSecret, name, deviceCode });
+  device.keep(deviceSecret);
+  localStorage.setItem(SERVER, address);
+  const signedOut = () => {
+    localStorage.removeItem(SERVER);
+    location.hash = "";
+    location.reload();
+  };
+  const deleted = () => {
+    device.forget();
+    signedOut();
+  };
+  showPlayer(connection, { signedOut, deleted });
+  const { games } = await connection.lobby.listGames({});
+  const visit = new Visit(connection, games);
+  signInForm.hidden = true;
+  tableForm.hidden = false;
+  element("mine").hidden = false;
+  showStatus("ready", "choose a game");
+  void visit.follow().catch(failed);
+}
+
+function failed(error: unknown): void {
+  // The streams of a player who has signed out end.
+  const fault = ConnectError.from(error);
+  if (fault.code !== Code.Unauthenticated) showStatus("failed", String(error));
+}
+
+/** A player's visit: the list of their tables, and the one that they look at, whose id the URL has. */
+class Visit {
+  private readonly tables: MyTables;
+  private shown = location.hash.slice(1);
+  private playing = "";
+  private over = new AbortController();
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly games: readonly GameDescription[],
+  ) {
+    this.tables = new MyTables(connection);
+    const chosen = offerGames(games);
+    const open = (tableId: string) => this.open(tableId);
+    onSubmit(tableForm, async () => {
+      const [, spec] = chosen();
+      open(await openTable(connection, spec, autoplay.checked ? 1 : BOT_DELAY_MILLISECONDS));
+    });
+    offerJoining(connection, games, open);
+  }
+
+  /** Follow the player's tables until they sign out. */
+  async follow(): Promise<void> {
+    for await (const _ of this.tables.follow()) {
+      showTables(this.tables, this.games, (tableId) => this.open(tableId));
+      this.show();
+    }
+  }
+
+  /** Show a table of the player, as soon as the list has it. */
+  private open(tableId: string): void {
+    this.over.abort();
+    [this.shown, this.playing] = [tableId, ""];
+    location.hash = tableId;
+    element("table").textContent = tableId;
+    element("at-table").hidden = true;
+    element("again").hidden = true;
+    showStatus("waiting", "opening the table");
+    this.show();
+  }
+
+  private show(): void {
+    const mine = this.tables.get(this.shown);
+    if (mine === undefined) return;
+    element("table").textContent = this.shown;
+    if (mine.table.state === TableState.FORMING) this.showForming(mine);
+    else if (this.playing !== this.shown) void this.play(mine).catch(failed);
+    element("again").textContent = mine.table.nextTableId === "" ? "Play again" : "Play again: another player waits";
+  }
+
+  private showForming({ table, seat }: MyTable): void {
+    showStatus("waiting", `waiting for the others, who join by the code ${table.inviteCode}: ${tableText(table, this.games)}`);
+    const { tableId } = table;
+    if (awaitsSeat(table, seat.seat)) void this.connection.lobby.setReady({ tableId }, forTable(tableId)).catch(failed);
+  }
+
+  private async play({ table: { tableId, game } }: MyTable): Promise<void> {
+    const { signal } = (this.over = new AbortController());
+    this.playing = tableId;
+    const description = this.games.find((known) => known.game === game) ?? create(GameDescriptionSchema, { game });
+    const table = new Table(this.connection, tableId);
+    try {
+      await followTable(this.connection, table, description, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    showStatus("over", `the game is over: ${wordsOf(table, description).ranking(table.ranking)}`);
+    const again = element("again");
+    again.hidden = false;
+    again.onclick = () => void playAgain(this.connection, tableId, signal).then((next) => this.open(next)).catch(failed);
+  }
+}
+
+/** Show a table, and let the person or the random actions play there until its game is over. */
+async function followTable(client: Connection, table: Table, game: GameDescription, signal: AbortSignal): Promise<void> {
+  const away = new SeatAway(client, table);
   const refused = (error: unknown) => page.showRefusal(error);
   const page: TablePage = new TablePage(table, {
     act: (action, expectedSequence) => {
-      presence.stay();
+      away.stay();
       return act(client, table, action, expectedSequence);
     },
-    leave: () => presence.leave().catch(refused),
-    return: () => presence.return().catch(refused),
+    leave: () => away.leave().catch(refused),
+    return: () => away.return().catch(refused),
   });
   const over = new AbortController();
-  presence.returnWhenShown(refused, over.signal);
+  away.returnWhenShown(refused, over.signal);
   const ticking = setInterval(() => page.showTurn(wordsOf(table, game)), TICK_MILLISECONDS);
   try {
-    for await (const { eventKind } of table.follow()) {
+    for await (const { eventKind } of table.follow(signal)) {
       const words = wordsOf(table, game);
       page.show(words, eventKind.case === "update" ? eventKind.value : undefined);
       const action = autoplay.checked && !table.hasLeft ? randomLegal(table.legal, Math.random) : undefined;
@@ -63,17 +168,8 @@ async function play(client: CroupierClient, game: GameDescription, spec: TableSp
     clearInterval(ticking);
     over.abort();
   }
-  showStatus("over", `the game is over: ${wordsOf(table, game).ranking(table.ranking)}`);
 }
 
 function wordsOf(table: Table, game: GameDescription): Words {
   return new Words(game, table.seats.map(({ name }) => name));
-}
-
-/** Return the secret that identifies this device at a server: one that knew it for another could play there in its name. */
-function deviceSecret(server: string): string {
-  const key = `${SECRET} ${server}`;
-  const secret = localStorage.getItem(key) ?? randomId();
-  localStorage.setItem(key, secret);
-  return secret;
 }

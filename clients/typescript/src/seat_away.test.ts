@@ -7,7 +7,7 @@ import { Code, ConnectError, createClient, createRouterTransport } from "@connec
 import { EngineService } from "./generated/croupier_api/v1/engine_pb";
 import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
 import type { CroupierClient } from "./client";
-import { Presence } from "./presence";
+import { SeatAway } from "./seat_away";
 import { Table } from "./table";
 
 /** A page that is shown or hidden, in place of a browser's. */
@@ -23,8 +23,8 @@ class FakePage extends EventTarget {
 /** The engine's answer to a call: none while the connection is lost. */
 type Answer = "lost" | "refused" | "done";
 
-/** The presence of a player at a table whose engine gives these answers, then "done", on a page in memory. */
-function presenceOf(answers: readonly Answer[] = [], isSeated = true) {
+/** A player at a table whose engine gives these answers, then "done", on a page in memory. */
+function seatOf(answers: readonly Answer[] = [], isSeated = true) {
   const calls: boolean[] = [];
   const refusals: unknown[] = [];
   const transport = createRouterTransport(({ service }) =>
@@ -42,9 +42,9 @@ function presenceOf(answers: readonly Answer[] = [], isSeated = true) {
   table.seat = isSeated ? 1 : undefined;
   const [page, window] = [new FakePage(), new EventTarget()];
   Object.assign(globalThis, { document: page, window });
-  const [presence, over] = [new Presence(client, table), new AbortController()];
-  presence.returnWhenShown((error) => refusals.push(error), over.signal);
-  return { presence, page, window, over, calls, refusals };
+  const [away, over] = [new SeatAway(client, table), new AbortController()];
+  away.returnWhenShown((error) => refusals.push(error), over.signal);
+  return { away, page, window, over, calls, refusals };
 }
 
 async function until(isSo: () => boolean): Promise<void> {
@@ -52,8 +52,8 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 test("a player returns when the page is shown, also from the cache of pages, until the game is over", async ({ mock }) => {
-  const { presence, page, window, over, calls } = presenceOf();
-  const returns = mock.method(presence, "return");
+  const { away, page, window, over, calls } = seatOf();
+  const returns = mock.method(away, "return");
   page.turn("hidden");
   page.turn("visible");
   await until(() => calls.length === 1);
@@ -67,18 +67,18 @@ test("a player returns when the page is shown, also from the cache of pages, unt
 });
 
 test("a spectator does not return", ({ mock }) => {
-  const { presence, page } = presenceOf([], false);
-  const returns = mock.method(presence, "return");
+  const { away, page } = seatOf([], false);
+  const returns = mock.method(away, "return");
   page.turn("visible");
   assert.equal(returns.mock.callCount(), 0);
 });
 
 test("a later change replaces one that has no answer", async ({ mock }) => {
   mock.timers.enable({ apis: ["setTimeout"] });
-  const { presence, calls } = presenceOf(["lost"]);
-  const leaving = presence.leave();
+  const { away, calls } = seatOf(["lost"]);
+  const leaving = away.leave();
   await until(() => calls.length === 1);
-  await presence.return();
+  await away.return();
   mock.timers.tick(60_000);
   await leaving;
   assert.deepEqual(calls, [true, false]);
@@ -86,10 +86,10 @@ test("a later change replaces one that has no answer", async ({ mock }) => {
 
 test("a player who acts does not leave later", async ({ mock }) => {
   mock.timers.enable({ apis: ["setTimeout"] });
-  const { presence, calls } = presenceOf(["lost"]);
-  const leaving = presence.leave();
+  const { away, calls } = seatOf(["lost"]);
+  const leaving = away.leave();
   await until(() => calls.length === 1);
-  presence.stay();
+  away.stay();
   mock.timers.tick(60_000);
   await leaving;
   assert.deepEqual(calls, [true]);
@@ -97,12 +97,12 @@ test("a player who acts does not leave later", async ({ mock }) => {
 
 test("a return without an answer ends when the page is hidden, and leaving does not", async ({ mock }) => {
   mock.timers.enable({ apis: ["setTimeout"] });
-  const { presence, page, calls } = presenceOf(["lost", "lost"]);
-  const returning = presence.return();
+  const { away, page, calls } = seatOf(["lost", "lost"]);
+  const returning = away.return();
   await until(() => calls.length === 1);
   page.turn("hidden");
   await returning;
-  const leaving = presence.leave();
+  const leaving = away.leave();
   await until(() => calls.length === 2);
   page.turn("hidden");
   let isAnswered = false;
@@ -115,8 +115,8 @@ test("a return without an answer ends when the page is hidden, and leaving does 
 });
 
 test("a refusal is reported", async () => {
-  const { presence, page, refusals } = presenceOf(["refused", "refused"]);
-  await assert.rejects(presence.leave(), { code: Code.PermissionDenied });
+  const { away, page, refusals } = seatOf(["refused", "refused"]);
+  await assert.rejects(away.leave(), { code: Code.PermissionDenied });
   page.turn("visible");
   await until(() => refusals.length === 1);
 });

@@ -3,8 +3,8 @@ import type { CroupierClient } from "./client";
 import { setAway } from "./game";
 import type { Table } from "./table";
 
-/** The player's presence at their seat. A later change replaces one that has no answer yet. */
-export class Presence {
+/** Whether the player is away from their seat. A later change replaces one that has no answer yet. */
+export class SeatAway {
   private change = new AbortController();
   private isReturning = false;
 

@@ -15,12 +15,12 @@ import {
 } from "./generated/croupier_api/v1/engine_pb";
 import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
 import type { FactSchema } from "./generated/croupier_api/v1/facts_pb";
-import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
+import { type CreateTableRequest, LobbyService } from "./generated/croupier_api/v1/lobby_pb";
 import { TableState } from "./generated/croupier_api/v1/tables_pb";
 import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb";
 import type { CroupierClient } from "./client";
 import { isOvertaken, throwUnlessOvertaken } from "./errors";
-import { act, findMatch, setAway, waitForDeal } from "./game";
+import { act, findMatch, openTable, playAgain, setAway, waitForDeal } from "./game";
 import { retryNotExecuted } from "./retry";
 import { Table } from "./table";
 
@@ -318,6 +318,52 @@ test("the host gets ready each time that all seats are taken, and not before", a
   await waitForDeal({ lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) }, "t");
   assert.equal(readyAfter.length, 2);
   assert.ok((readyAfter[0] ?? 0) >= 2);
+});
+
+test("a table against bots begins at once, and is opened once although an answer was lost", async ({ mock }) => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const requests: CreateTableRequest[] = [];
+  const transport = createRouterTransport(({ service }) =>
+    service(LobbyService, {
+      createTable(request) {
+        if (requests.push(request) === 1) throw new ConnectError("the answer is lost", Code.Unavailable);
+        return { table: { tableId: "t" } };
+      },
+    }),
+  );
+  const client = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
+  let id = "";
+  void openTable(client, { game: "thulla", seats: 3, bots: 2 }).then((opened) => (id = opened));
+  while (id === "") {
+    await new Promise(setImmediate);
+    mock.timers.tick(1_000);
+  }
+  assert.equal(id, "t");
+  await openTable(client, { game: "thulla", seats: 3, bots: 1 });
+  assert.deepEqual(requests.map(({ bots, isReady }) => [bots.length, isReady]), [[2, true], [2, true], [1, false]]);
+  const ids = requests.map(({ requestId }) => requestId);
+  assert.deepEqual([ids[0] === ids[1], ids[1] === ids[2], ids.includes("")], [true, false, false]);
+});
+
+test("a player who plays again gets the next table, also after a lost answer", async ({ mock }) => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const asked: string[] = [];
+  const transport = createRouterTransport(({ service }) =>
+    service(LobbyService, {
+      rematch({ tableId }) {
+        if (asked.push(tableId) === 1) throw new ConnectError("the answer is lost", Code.Unavailable);
+        return { table: { tableId: "next" } };
+      },
+    }),
+  );
+  const client = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
+  let id = "";
+  void playAgain(client, "t").then((next) => (id = next));
+  while (id === "") {
+    await new Promise(setImmediate);
+    mock.timers.tick(1_000);
+  }
+  assert.deepEqual([id, asked], ["next", ["t", "t"]]);
 });
 
 test("an action expects the sequence at which it was decided, and is refused when the table has moved on", async () => {

@@ -61,7 +61,7 @@ export class TablePage {
     showLines("piles", view.piles.map((pile) => pileText(pile, words)));
     showLines("known", this.knownTexts(words));
     this.showActions(words);
-    this.showPresence();
+    this.showAwayButtons();
     log(update === undefined ? [] : updateTexts(update, words));
     this.showTurn(words);
   }
@@ -115,7 +115,7 @@ export class TablePage {
   }
 
   /** Show the buttons to leave and to return where they change something. */
-  private showPresence(): void {
+  private showAwayButtons(): void {
     const { seat, isAway, hasLeft, ranking } = this.table;
     const isPlaying = seat !== undefined && ranking.length === 0;
     const [leaving, returning] = [element("leave"), element("return")];

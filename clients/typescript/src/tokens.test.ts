@@ -6,7 +6,10 @@ import { Code, ConnectError, type Interceptor, createClient, createRouterTranspo
 
 import { EngineService } from "./generated/croupier_api/v1/engine_pb";
 import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
-import { tokenSource, withToken } from "./tokens";
+import { ErrorInfoSchema } from "./generated/google/rpc/error_details_pb";
+import { signIn, withToken } from "./tokens";
+
+const CREDENTIALS = { deviceSecret: "a secret", name: "Ada", idToken: "of Ada's account" };
 
 /** A player, a lobby whose refresh tokens may be used up, and a gateway that accepts tokens for which `isAccepted` is true. */
 async function player(isAccepted: (token: string) => boolean = () => true, refreshes = true) {
@@ -14,7 +17,7 @@ async function player(isAccepted: (token: string) => boolean = () => true, refre
   const signIns: { name: string; idToken: string }[] = [];
   const issueTokens = (source: string) => {
     const accessToken = `${source} ${issued.push(source)}`;
-    return { tokens: { accessToken, refreshToken: `after ${accessToken}` } };
+    return { player: {}, tokens: { accessToken, refreshToken: `after ${accessToken}` } };
   };
   const routes = createRouterTransport(({ service }) => {
     service(LobbyService, {
@@ -28,7 +31,7 @@ async function player(isAccepted: (token: string) => boolean = () => true, refre
       },
     });
   });
-  const token = await tokenSource(createClient(LobbyService, routes), "a secret", "Ada", "of Ada's account");
+  const { token } = await signIn(createClient(LobbyService, routes), CREDENTIALS);
   const seen: string[] = [];
   const gateway: Interceptor = (next) => async (request) => {
     const token = request.header.get("authorization")?.replace("Bearer ", "") ?? "";
@@ -122,14 +125,63 @@ test("a renewal that failed is made again with the next call", async () => {
     service(LobbyService, {
       signIn() {
         if (isLobbyAway) throw new ConnectError("away", Code.Unavailable);
-        return { tokens: { accessToken: "a token" } };
+        return { player: {}, tokens: { accessToken: "a token" } };
       },
     });
   });
-  const token = await tokenSource(createClient(LobbyService, routes), "a secret", "Ada");
+  const { token } = await signIn(createClient(LobbyService, routes), CREDENTIALS);
   isLobbyAway = true;
   await assert.rejects(token("a token"), { code: Code.Unavailable });
   await assert.rejects(token(), { code: Code.Unavailable });
   isLobbyAway = false;
   assert.equal(await token(), "a token");
+});
+
+/** A session whose lobby answers its sign-outs with these errors, then with none. */
+async function sessionOf(...refusals: ConnectError[]) {
+  const ended: [refreshToken: string, allDevices: boolean][] = [];
+  const signedIn: [name: string, deviceCode: string][] = [];
+  const routes = createRouterTransport(({ service }) => {
+    service(LobbyService, {
+      signIn({ name, deviceCode }) {
+        const refreshToken = `refresh ${signedIn.push([name, deviceCode])}`;
+        return { player: { playerId: "p" }, tokens: { accessToken: "a token", refreshToken } };
+      },
+      signOut({ refreshToken, allDevices }) {
+        const refusal = refusals[ended.push([refreshToken, allDevices]) - 1];
+        if (refusal !== undefined) throw refusal;
+        return {};
+      },
+    });
+  });
+  const session = await signIn(createClient(LobbyService, routes), { ...CREDENTIALS, deviceCode: "a code" });
+  return { ended, session, signedIn };
+}
+
+test("a code of another device is used once", async () => {
+  const { session, signedIn } = await sessionOf();
+  assert.equal(session.player.playerId, "p");
+  await session.token("a token");
+  assert.deepEqual(signedIn, [["Ada", "a code"], ["", ""]]);
+});
+
+test("no token is valid after a sign-out", async () => {
+  const { ended, session, signedIn } = await sessionOf();
+  await session.signOut();
+  await assert.rejects(session.token(), { code: Code.Unauthenticated });
+  assert.deepEqual(ended, [["refresh 1", false]]);
+  assert.equal(signedIn.length, 1);
+});
+
+test("a player whose sign-in has ended signs in again to sign all devices out", async () => {
+  const ERROR_INFO = { desc: ErrorInfoSchema, value: { reason: "INVALID_REFRESH_TOKEN" } };
+  const { ended, session } = await sessionOf(new ConnectError("ended", Code.Unauthenticated, undefined, [ERROR_INFO]));
+  await session.signOut(true);
+  assert.deepEqual(ended, [["refresh 1", true], ["refresh 2", true]]);
+});
+
+test("a sign-out without an answer leaves the player signed in", async () => {
+  const { session } = await sessionOf(new ConnectError("away", Code.Unavailable));
+  await assert.rejects(session.signOut(), { code: Code.Unavailable });
+  assert.equal(await session.token(), "a token");
 });

@@ -1,4 +1,4 @@
-// Access tokens of a player's calls, which are used until a service refuses them.
+// A player's sign-in, and the access tokens of their calls, which are used until a service refuses them.
 import {
   type Client,
   Code,
@@ -9,12 +9,15 @@ import {
   type UnaryResponse,
 } from "@connectrpc/connect";
 
+import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
 import type {
   LobbyService,
+  Player,
   RefreshTokenResponse,
   SignInResponse,
   Tokens,
 } from "./generated/croupier_api/v1/lobby_pb";
+import { reasonOf } from "./errors";
 
 /** Returns an access token, which differs from a refused one. */
 export type TokenSource = (refused?: string) => Promise<string>;
@@ -70,31 +73,61 @@ async function* once<T>(value: T): AsyncGenerator<T> {
   yield value;
 }
 
+/** A player who is signed in. */
+export interface Session {
+  readonly player: Player;
+  readonly token: TokenSource;
+  /** End the sign-in, or those of all devices, whose secrets are removed too but for this one; no token is valid then. */
+  signOut(allDevices?: boolean): Promise<void>;
+}
+
+/** How a player signs in. */
+export interface Credentials {
+  /** A secret that the device made and keeps. */
+  readonly deviceSecret: string;
+  /** A new name; by default the player keeps theirs. */
+  readonly name?: string;
+  /** A code of the player's other device; the secret is a new one then. */
+  readonly deviceCode?: string;
+  /** An ID token of the app's user. */
+  readonly idToken?: string;
+}
+
 /**
- * Sign in, and return a source of tokens, which all calls share. A token is renewed once a service has refused it, so
- * that no clock of the device has to be right. Later sign-ins send no name: it may have changed on another device.
- * An ID token of the app's identity provider is for the first sign-in; later ones are by the device secret.
+ * Sign in, and return the session, whose tokens all calls share. A token is renewed once a service has refused it, so
+ * that no clock of the device has to be right. Later sign-ins are by the device secret alone: the name may have changed
+ * on another device.
  */
-export async function tokenSource(
-  lobby: Client<typeof LobbyService>,
-  deviceSecret: string,
-  name: string,
-  idToken = "",
-): Promise<TokenSource> {
-  const signIn = async (first = {}) => take(await lobby.signIn({ deviceSecret, ...first }));
+export async function signIn(lobby: Client<typeof LobbyService>, credentials: Credentials): Promise<Session> {
+  const { deviceSecret } = credentials;
+  const again = async () => take(await lobby.signIn({ deviceSecret }));
   const refresh = async ({ refreshToken }: Tokens) => take(await lobby.refreshToken({ refreshToken }));
-  let current = signIn({ name, idToken });
+  const first = await lobby.signIn(credentials);
+  if (first.player === undefined) throw new Error("the lobby returned no player");
+  let current = Promise.resolve(take(first));
   let lastToken: string | undefined = (await current).accessToken;
-  return async (refused) => {
+  let hasEnded = false;
+  const token: TokenSource = async (refused) => {
+    if (hasEnded) throw new ConnectError("the player has signed out", Code.Unauthenticated);
     if (lastToken === undefined || lastToken === refused) {
       // Other calls wait for the renewal. If it fails, the next call tries again.
       lastToken = "";
       // A refresh token is valid once. If the refresh fails, the device secret signs in again.
-      current = current.then(refresh).catch(() => signIn());
+      current = current.then(refresh).catch(again);
       current.then(({ accessToken }) => (lastToken = accessToken), () => (lastToken = undefined));
     }
     return (await current).accessToken;
   };
+  const signOut = async (allDevices = false) => {
+    const end = async ({ refreshToken }: Tokens) => lobby.signOut({ refreshToken, allDevices });
+    await current.then(end).catch(async (error) => {
+      // The sign-in has ended already: the other devices need another one to be signed out.
+      if (reasonOf(error) !== ErrorReason.INVALID_REFRESH_TOKEN) throw error;
+      await end(await again());
+    });
+    hasEnded = true;
+  };
+  return { player: first.player, token, signOut };
 }
 
 function take({ tokens }: SignInResponse | RefreshTokenResponse): Tokens {
