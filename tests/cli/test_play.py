@@ -191,14 +191,18 @@ def test_a_person_who_has_played_before_is_asked_for_the_table(folder: Path) -> 
         assert person.read_to_the_end() == 0
     with person_in(folder, {}, of_jan) as person:
         for typed, shown in (
-            ("", "Your tables"),
+            ("", "/help lists more"),
             ("/help", "/sign-out ends the sign-in of this device"),
             ("/name Jan Erik", "you are Jan Erik now"),
-            ("new", "1 Jan Erik (you)"),
         ):
             if typed:
                 person.type(typed)
             person.read_until(shown)
+    with person_in(folder, {}, of_jan) as person:
+        person.read_until("/help lists more")
+        person.type("new")
+        # The name of the command line would undo the renaming.
+        person.read_until("1 Jan Erik (you)")
 
 
 def test_a_player_moves_to_a_second_device_and_is_deleted_there(folder: Path) -> None:

@@ -73,8 +73,8 @@ function suitText(suit: Suit, meaning: string, words: Words): string {
 
 /** Return an update as lines; empty ones for facts that the page does not list. */
 export function updateTexts({ seat, isAway, facts }: TableUpdate, words: Words): string[] {
-  const presence = seat === undefined || isAway === undefined ? "" : `${words.seat(seat)} ${isAway ? "leaves" : "returns"}`;
-  return [presence, ...facts.map((fact) => factText(fact, words))];
+  const change = seat === undefined || isAway === undefined ? "" : `${words.seat(seat)} ${isAway ? "leaves" : "returns"}`;
+  return [change, ...facts.map((fact) => factText(fact, words))];
 }
 
 /** Return a fact as a line; empty for one that the page does not list. */
