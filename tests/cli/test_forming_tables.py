@@ -119,7 +119,7 @@ def test_a_persons_table_has_the_turn_the_time_and_who_plays(seat: dict[str, Any
 
 
 class TableScreen(FakeScreen):
-    """A screen that keeps the lines above the choices too."""
+    """A screen that keeps the lines above the choices too, and whose person takes their time to type."""
 
     def __init__(self, *lines: str) -> None:
         super().__init__(*lines)
@@ -128,6 +128,11 @@ class TableScreen(FakeScreen):
     def draw(self, picture: Picture, *, is_news: bool) -> None:
         super().draw(picture, is_news=is_news)
         self.shown = [line.plain for line in picture.table]
+
+    async def read(self) -> str | None:
+        for _ in range(10):
+            await asyncio.sleep(0)
+        return await super().read()
 
 
 class MenuClient:
