@@ -165,9 +165,12 @@ def test_a_person_comes_back_and_plays_again(deployment: WebDeployment, tmp_path
         assert sign_in(page, deployment.address) == ("ready", "choose a game")
         with client.play_table(begun_table(page, client, autoplay=False)) as table:
             until_table(page, "Thulla, Web, Native, begun")
+            click(page, "leave")
+            left_seats_become(table, [0])
             # The list and the URL have the table after a reload, and the player keeps their name without typing it.
             page.reload_by("location.reload()")
             page.until("document.body.dataset.state === 'playing'")
+            left_seats_become(table, [])
             assert page.evaluate("document.getElementById('player-name').textContent") == "You are Web"
             until_table(page, "Thulla, Web, Native, begun")
             set_autoplay(page, True)

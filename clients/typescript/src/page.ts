@@ -155,10 +155,12 @@ async function followTable(client: Connection, table: Table, game: GameDescripti
     return: () => away.return().catch(refused),
   });
   const over = new AbortController();
-  away.returnWhenShown(refused, over.signal);
   const ticking = setInterval(() => page.showTurn(wordsOf(table, game)), TICK_MILLISECONDS);
   try {
+    let isOpen = false;
     for await (const { eventKind } of table.follow(signal)) {
+      if (!isOpen) away.returnWhenShown(refused, over.signal);
+      isOpen = true;
       const words = wordsOf(table, game);
       page.show(words, eventKind.case === "update" ? eventKind.value : undefined);
       const action = autoplay.checked && !table.hasLeft ? randomLegal(table.legal, Math.random) : undefined;

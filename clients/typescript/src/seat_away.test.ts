@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
 
-import { EngineService } from "./generated/croupier_api/v1/engine_pb";
+import { EngineService, TurnClockSchema } from "./generated/croupier_api/v1/engine_pb";
 import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
 import type { CroupierClient } from "./client";
 import { SeatAway } from "./seat_away";
@@ -24,7 +25,7 @@ class FakePage extends EventTarget {
 type Answer = "lost" | "refused" | "done";
 
 /** A player at a table whose engine gives these answers, then "done", on a page in memory. */
-function seatOf(answers: readonly Answer[] = [], isSeated = true) {
+function seatOf(answers: readonly Answer[] = [], isSeated = true, awaySeats: number[] = [], isShown = true) {
   const calls: boolean[] = [];
   const refusals: unknown[] = [];
   const transport = createRouterTransport(({ service }) =>
@@ -40,7 +41,9 @@ function seatOf(answers: readonly Answer[] = [], isSeated = true) {
   const client: CroupierClient = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
   const table = new Table(client, "t");
   table.seat = isSeated ? 1 : undefined;
+  table.clock = create(TurnClockSchema, { awaySeats });
   const [page, window] = [new FakePage(), new EventTarget()];
+  if (!isShown) page.turn("hidden");
   Object.assign(globalThis, { document: page, window });
   const [away, over] = [new SeatAway(client, table), new AbortController()];
   away.returnWhenShown((error) => refusals.push(error), over.signal);
@@ -64,6 +67,23 @@ test("a player returns when the page is shown, also from the cache of pages, unt
   window.dispatchEvent(new Event("pageshow"));
   assert.deepEqual(calls, [false, false]);
   assert.equal(returns.mock.callCount(), 2);
+});
+
+test("a player who opens a table returns to their seat, as soon as the page is shown", async () => {
+  const { calls } = seatOf([], true, [1]);
+  await until(() => calls.length === 1);
+  const { page, calls: later } = seatOf([], true, [1], false);
+  await new Promise(setImmediate);
+  assert.deepEqual(later, []);
+  page.turn("visible");
+  await until(() => later.length === 1);
+  assert.deepEqual([calls, later], [[false], [false]]);
+});
+
+test("a player whose seat is not away makes no call when they open the table", async () => {
+  const { calls } = seatOf([], true, [0]);
+  await new Promise(setImmediate);
+  assert.deepEqual(calls, []);
 });
 
 test("a spectator does not return", ({ mock }) => {

@@ -29,8 +29,9 @@ export class SeatAway {
   }
 
   /**
-   * Return whenever the page is shown again, also from the browser's cache of pages, until `signal` is aborted. An opened
-   * stream is no reason to return: a page that nobody looks at opens streams too.
+   * Return as the player looks at the table now, and whenever the page is shown again, also from the browser's cache of
+   * pages, until `signal` is aborted. An opened stream is no reason to return: a page that nobody looks at opens streams
+   * too. The table has its first snapshot.
    */
   returnWhenShown(failed: (error: unknown) => void, signal: AbortSignal): void {
     const look = () => {
@@ -40,6 +41,7 @@ export class SeatAway {
       // A return that waits for the connection would come while nobody looks.
       if (!isShown && this.isReturning) this.stay();
     };
+    if (this.table.isAway) look();
     document.addEventListener("visibilitychange", look, { signal });
     window.addEventListener("pageshow", look, { signal });
   }
