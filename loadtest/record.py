@@ -88,6 +88,17 @@ class Viewed(NamedTuple):
     snapshot: bytes
 
 
+class ShownSeat(NamedTuple):
+    """The viewer's seat in a list or on a stream of their tables: a MySeat with the turn of a game.
+
+    The turn is that of some moment between the two times.
+    """
+
+    since_milliseconds: int
+    answered_milliseconds: int
+    body: bytes
+
+
 class ReportedViolation(NamedTuple):
     """A violation that a player or the harness found."""
 
@@ -110,6 +121,7 @@ class SeatRecord:
     sent_requests: list[SentRequest] = field(default_factory=list)
     answered: list[Answered] = field(default_factory=list)
     viewed: list[Viewed] = field(default_factory=list)
+    shown_seats: list[ShownSeat] = field(default_factory=list)
     reported: list[ReportedViolation] = field(default_factory=list)
     client_seed: bytes = b""
     """The player's contribution to the shuffles, empty for none."""

@@ -12,6 +12,7 @@ from loadtest.judge.deadlines import check_deadlines, check_last_deadline, check
 from loadtest.judge.knowledge import ShownCards
 from loadtest.judge.log import Log, log_of
 from loadtest.judge.notation import Deck
+from loadtest.judge.own_tables import check_turns
 from loadtest.judge.presence import check_presence
 from loadtest.judge.results import (
     Conduct,
@@ -38,8 +39,8 @@ class Verdict:
 
     violations: tuple[Violation, ...]
     checks_made: Mapping[str, int]
-    """The number of checks of "entries", "views", "refusals", "acknowledgements", "deadlines", "deals", "replays",
-    "sheets", "rows" and "ledgers"."""
+    """The number of checks of "entries", "views", "turns", "refusals", "acknowledgements", "deadlines", "deals",
+    "replays", "sheets", "rows" and "ledgers"."""
     is_verified: bool
     """Whether the judge has played the whole game again by its own rules, from the replay or the rows."""
     seen_by_all_milliseconds: tuple[int, ...]
@@ -125,6 +126,7 @@ def _check_viewers(
         yield from check_secrecy(history, shown)
         yield from check_views(history)
         yield from check_presence(history)
+        yield from check_turns(history, log)
         yield from delivery.check_legal_actions(history, log)
         yield from check_positions(record.game, history, stored_game.positions)
         if is_offset_known:
@@ -182,6 +184,7 @@ def _checks_made(
     for history in histories:
         checks["entries"] += len(history.updates)
         checks["views"] += len(history.views) + sum(sequence in stored_game.positions for sequence in history.states)
+        checks["turns"] += len(history.record.shown_seats)
         for answer in history.record.answered:
             checks["acknowledgements" if answer.sequence is not None else "refusals"] += 1
     before = [log.states[sequence - 1] for sequence in log.entries if sequence - 1 in log.states]

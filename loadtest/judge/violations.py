@@ -38,6 +38,8 @@ class Invariant(StrEnum):
     CLIENT_ERROR = "client_error"
     SEATED_WRONGLY = "seated_wrongly"
     REMATCH_WRONG = "rematch_wrong"
+    FORMING_WRONG = "forming_wrong"
+    OWN_TABLES_WRONG = "own_tables_wrong"
     RESOURCE_LEAKED = "resource_leaked"
     DEAL_UNFAIR = "deal_unfair"
     REPLAY_DIFFERS = "replay_differs"
