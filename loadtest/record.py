@@ -217,6 +217,8 @@ class TableRecord:
     viewers: list[SeatRecord] = field(default_factory=list)
     timed_until_milliseconds: int | None = None
     """The time at which the run began to drain: actions that were sent later are not timed."""
+    is_private: bool = False
+    """Whether the table does not exist to players without a seat."""
     is_finished: bool = False
     """Whether a viewer here received the end of the game."""
     replays: list[str] = field(default_factory=list)

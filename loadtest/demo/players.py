@@ -21,7 +21,7 @@ from croupier_client.errors import CroupierError, StaleSequence
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
 from loadtest.players.client import Connections, PlayerClient
-from loadtest.players.groups import OPENING_SECONDS, open_table
+from loadtest.players.forming import OPENING_SECONDS, open_table
 from loadtest.players.table import read_again, read_replay_and_sheet
 from loadtest.record import ReportedViolation, SeatRecord, TableRecord
 

@@ -59,6 +59,15 @@ def check_seat(player_id: str, seat: int, table: tables_pb2.Table) -> Iterator[V
         yield _wrong(table, f"{player_id} asked for seat {seat}, and has {seats}")
 
 
+def check_name(name: str, players: Sequence[lobby_pb2.Player], table: tables_pb2.Table) -> Iterator[Violation]:
+    """Yield the answers that do not have the new name of a player, and a seat of theirs that does not show it."""
+    for player in players:
+        shown = next((seat.name for seat in table.seats if seat.player_id == player.player_id), "")
+        # A number may follow it at the table.
+        if player.name != name or not shown.startswith(name):
+            yield _wrong(table, f"{player.player_id} is {player.name!r}, and {shown!r} at the table, and not {name!r}")
+
+
 def check_update(before: tables_pb2.Table, after: tables_pb2.Table) -> Iterator[Violation]:
     """Yield what is wrong with a version of a forming table that follows another one, maybe by UpdateTable.
 

@@ -64,7 +64,9 @@ FOREIGN_REFUSALS: frozenset[Refusal] = frozenset(
         (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_TABLE_FINISHED),
     }
 )
-"""The correct refusals of an action by a player without a seat at the table."""
+"""The correct refusals of an action by a player without a seat at a public table."""
+PRIVATE_REFUSALS: frozenset[Refusal] = frozenset({(grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_UNKNOWN_TABLE)})
+"""The correct refusals of an action by a player without a seat at any other table."""
 
 
 def on_turn(table: FollowedTable, random: Random) -> Attempt:

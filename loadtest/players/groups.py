@@ -2,38 +2,39 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine, Mapping, Sequence
-from functools import partial
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from itertools import count
 from random import Random
 from typing import NamedTuple
 
 from google.protobuf.duration_pb2 import Duration
 
-from croupier_api.v1 import games_pb2, tables_pb2
-from croupier_client import CroupierError, InvalidArgument, TimedOut
+from croupier_api.v1 import tables_pb2
+from croupier_client import CroupierError, TimedOut
 from loadtest.judge.rematches import ShownTable, check_rematch
-from loadtest.mix import MixEntry, OptionValue, draw_entry, matchable
+from loadtest.mix import MixEntry, draw_entry, matchable
 from loadtest.players.client import PlayerClient
+from loadtest.players.forming import Forming, WantedTable, begin
+from loadtest.players.own_tables import OwnTables
 from loadtest.players.recorder import wall_milliseconds
 from loadtest.players.seat_player import SeatPlayer
 from loadtest.players.user_context import UserContext, count_failure
-from loadtest.record import TableRecord
+from loadtest.record import SeatRecord, TableRecord
 from loadtest.scenarios import Behaviour
 
-OPTIONS_SHARE = 0.5
-"""The share of tables with random options."""
-DELAYED_SHARE = 0.1
-"""The share of tables whose spectators see the game later."""
-BOT_SHARE = 0.1
-"""The share of tables at which a bot has the last seat."""
+BOT_SHARE, ALONE_SHARE = 0.1, 0.02
+"""The shares of tables at which a bot has a seat, and of those at which bots have all seats but the host's."""
+READY_SHARE = 0.2
+"""The share of tables whose host is ready at once."""
+FOLLOWING_SHARE = 0.1
+"""The share of players who follow their own tables on a stream."""
+LISTING_SHARE = 0.1
+"""The share of players who list their own tables when a game begins."""
 REMATCH_SHARE = 0.2
 """The share of finished tables that their group plays again."""
-DELAYED = tables_pb2.TableAccess(watch_delay=Duration(seconds=3))
 SEED_BYTES = 16
 PAUSE_SECONDS = 0.5
-POLL_SECONDS = 0.2
-OPENING_SECONDS = 60.0
 CRITERIA_SECONDS = 15.0
 """The period in which all matched players search for the same few games."""
 MAX_SEATS = 4
@@ -54,11 +55,12 @@ LATE_TIMES = _time_control(5, 20)
 
 
 class GroupMember(NamedTuple):
-    """A player of a group, at one table."""
+    """A player at one table; those of groups have own tables."""
 
     client: PlayerClient
     behaviour: Behaviour
     client_seed: bytes
+    own: OwnTables | None = None
 
 
 async def group(context: UserContext, name: str) -> None:
@@ -66,33 +68,50 @@ async def group(context: UserContext, name: str) -> None:
     guests = [
         context.guest(f"{name}-{seat}") for seat in range(max(max(entry.seats) for entry in context.settings.games))
     ]
-    for number in count(1):
-        if context.is_stopping:
-            return
-        random = context.random(f"{name}/{number}")
-        try:
-            await _play_one(context, guests, random)
-        except CroupierError as error:
-            count_failure(context.measures, "opening a table", error)
-            await context.sleep(PAUSE_SECONDS)
+    own = [OwnTables(context, client) for client in guests]
+    async with _following(context, name, own):
+        for number in count(1):
+            if context.is_stopping:
+                return
+            random = context.random(f"{name}/{number}")
+            try:
+                await _play_one(context, [*zip(guests, own, strict=True)], random)
+            except CroupierError as error:
+                count_failure(context.measures, "opening a table", error)
+                await context.sleep(PAUSE_SECONDS)
 
 
-async def _play_one(context: UserContext, guests: Sequence[PlayerClient], random: Random) -> None:
+@asynccontextmanager
+async def _following(context: UserContext, name: str, own: Sequence[OwnTables]) -> AsyncIterator[None]:
+    """Let some players follow their own tables during the body."""
+    random = context.random(f"{name} following")
+    following = [asyncio.create_task(one.follow()) for one in own if random.random() < FOLLOWING_SHARE]
+    try:
+        yield
+    finally:
+        for task in following:
+            task.cancel()
+        ends = await asyncio.gather(*following, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, Exception):
+            raise end
+
+
+async def _play_one(context: UserContext, guests: Sequence[tuple[PlayerClient, OwnTables]], random: Random) -> None:
     entry = draw_entry(context.settings.games, random)
     seats = random.choice(entry.seats)
-    has_bot = random.random() < BOT_SHARE
-    people = [
-        GroupMember(
-            client, draw_behaviour(context, random), random.randbytes(SEED_BYTES) if random.random() < 0.5 else b""
-        )
-        for client in guests[: seats - has_bot]
-    ]
+    kind, is_ready = random.random(), random.random() < READY_SHARE
+    bots = seats - 1 if kind < ALONE_SHARE else int(kind < BOT_SHARE + ALONE_SHARE)
+    people = [_member(context, *guest, random) for guest in guests[: seats - bots]]
+    if is_ready and bots == seats - 1:
+        # The game begins with the last bot.
+        people = [one._replace(client_seed=b"") for one in people]
     behaviours = {one.behaviour for one in people}
     time_control = LATE_TIMES if Behaviour.LATE in behaviours else DEFAULT_TIMES
     if Behaviour.LEAVER in behaviours:
         time_control = QUICK_TIMES
-    table_id = (await _create_table(people[0].client, entry, seats, time_control, random)).table_id
-    table = await open_table(table_id, [(one.client, one.client_seed) for one in people], seats - len(people))
+    forming = Forming(context.measures, _seeds(people), random)
+    table = await forming.form(WantedTable(entry, seats, bots, time_control, is_ready))
     while table is not None:
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(play_seat(context, one, table, random)) for one in people]
@@ -103,13 +122,22 @@ async def _play_one(context: UserContext, guests: Sequence[PlayerClient], random
     context.measures.record_failure("opening a table: it was not opened", f"table of {entry.game} for {seats}")
 
 
+def _member(context: UserContext, client: PlayerClient, own: OwnTables, random: Random) -> GroupMember:
+    behaviour = draw_behaviour(context, random)
+    return GroupMember(client, behaviour, random.randbytes(SEED_BYTES) if random.random() < 0.5 else b"", own)
+
+
+def _seeds(people: Sequence[GroupMember]) -> list[tuple[PlayerClient, bytes]]:
+    return [(one.client, one.client_seed) for one in people]
+
+
 async def _play_again(context: UserContext, people: Sequence[GroupMember], table_id: str) -> tables_pb2.Table | None:
-    """Let all players ask at once for the table that follows a finished one, and begin its game, as open_table does."""
+    """Let all players ask at once for the table that follows a finished one, and begin its game, as `begin` does."""
     answers = await asyncio.gather(*(_rematch(one.client, table_id) for one in people))
     finished = (await people[0].client.get_table(table_id=table_id)).table
     context.measures.record_violations(check_rematch(finished, finished.next_table_id, answers))
     context.measures.count("checked rematches")
-    return await _begin(finished.next_table_id, [(one.client, one.client_seed) for one in people])
+    return await begin(finished.next_table_id, _seeds(people))
 
 
 async def _rematch(client: PlayerClient, table_id: str) -> ShownTable:
@@ -124,73 +152,36 @@ def play_seat(
     """Return the coroutine by which a player plays at an open table, and which returns what SeatPlayer.play does."""
     assert member.client.player is not None
     record = TableRecord(table.table_id, table.game, len(table.seats), table.seed_commitment)
+    record.is_private = table.access.visibility != tables_pb2.VISIBILITY_EVERYONE
     player_id = member.client.player.player_id
     # At a table that is played again a bot may have seat 0.
     is_counter = next(seat.player_id for seat in table.seats if seat.player_id) == player_id
     viewer = context.tables.add_viewer(record, player_id, member.behaviour, member.client_seed, is_counter=is_counter)
     own_random, action_seconds = Random(random.random()), table.time_control.action_time.ToTimedelta().total_seconds()
-    return SeatPlayer(context, member.client, table.table_id, viewer, own_random, action_seconds).play()
+    playing = SeatPlayer(context, member.client, table.table_id, viewer, own_random, action_seconds).play()
+    if member.own is None or not member.own.sat_down(table):
+        return playing
+    return _list_and(context, playing, member.own, viewer) if own_random.random() < LISTING_SHARE else playing
+
+
+async def _list_and(
+    context: UserContext, playing: Coroutine[None, None, bool], own: OwnTables, viewer: SeatRecord
+) -> bool:
+    """List the player's tables, and play."""
+    try:
+        await own.list(viewer)
+    except CroupierError as error:
+        count_failure(context.measures, "listing own tables", error)
+    except asyncio.CancelledError:
+        playing.close()
+        raise
+    return await playing
 
 
 def draw_behaviour(context: UserContext, random: Random) -> Behaviour:
     """Return a behaviour, drawn by the scenario's weights."""
     behaviours = context.settings.scenario.behaviours
     return random.choices(list(behaviours), list(behaviours.values()))[0]
-
-
-async def open_table(
-    table_id: str, people: Sequence[tuple[PlayerClient, bytes]], bots: int = 0
-) -> tables_pb2.Table | None:
-    """Give seats to players, each with their client seed, in order after the host, and to bots, and begin the game.
-
-    Returns None if it has not begun within OPENING_SECONDS; raises CroupierError.
-    """
-    host, _ = people[0]
-    for client, _ in people[1:]:
-        await client.join_table(table_id=table_id)
-    for _ in range(bots):
-        await host.add_bot(table_id=table_id, bot="random")
-    return await _begin(table_id, people)
-
-
-async def _begin(table_id: str, people: Sequence[tuple[PlayerClient, bytes]]) -> tables_pb2.Table | None:
-    """Make all players ready, and wait until the game begins."""
-    host, _ = people[0]
-    for client, client_seed in people:
-        await client.set_ready(table_id=table_id, client_seed=client_seed)
-    deadline = time.monotonic() + OPENING_SECONDS
-    while time.monotonic() < deadline:
-        table = (await host.get_table(table_id=table_id)).table
-        if table.state != tables_pb2.TABLE_STATE_FORMING:
-            return table
-        await asyncio.sleep(POLL_SECONDS)
-    return None
-
-
-async def _create_table(
-    host: PlayerClient, entry: MixEntry, seats: int, time_control: tables_pb2.TimeControl, random: Random
-) -> tables_pb2.Table:
-    access = DELAYED if random.random() < DELAYED_SHARE else None
-    create = partial(host.create_table, game=entry.game, seat_count=seats, time_control=time_control, access=access)
-    if random.random() < OPTIONS_SHARE:
-        options = await _random_options(host, entry.game, random) | dict(entry.bounds)
-        try:
-            return (await create(options=options)).table
-        except InvalidArgument:
-            pass  # Not all options can be combined.
-    return (await create(options=entry.bounds)).table
-
-
-async def _random_options(host: PlayerClient, game_id: str, random: Random) -> dict[str, OptionValue]:
-    """Return a random value for each option that lists its values or is true or false."""
-    games: Mapping[str, games_pb2.GameDescription] = {one.game: one for one in (await host.list_games()).games}
-    values: dict[str, list[OptionValue]] = {
-        one.name: [False, True]
-        if one.HasField("flag")
-        else [it.string_value if it.HasField("string_value") else int(it.number_value) for it in one.choice.values]
-        for one in games[game_id].options
-    }
-    return {name: random.choice(listed) for name, listed in values.items() if len(listed) > 1}
 
 
 async def matcher(context: UserContext, name: str) -> None:

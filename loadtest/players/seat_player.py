@@ -272,7 +272,8 @@ class SeatPlayer:
             refusal = error
             if error.reason_name:
                 count_refused_action(self._context.measures, error.reason_name)
-        self._check_refusal("another's table", refusal, adversaries.FOREIGN_REFUSALS)
+        refusals = adversaries.PRIVATE_REFUSALS if other.is_private else adversaries.FOREIGN_REFUSALS
+        self._check_refusal("another's table", refusal, refusals)
 
     def _check_refusal(self, name: str, error: CroupierError | None, refusals: frozenset[adversaries.Refusal]) -> None:
         if error is None:

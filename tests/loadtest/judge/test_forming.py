@@ -7,7 +7,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from croupier_api.v1 import lobby_pb2
 from croupier_api.v1.tables_pb2 import TABLE_STATE_FORMING, Seat, Table, TimeControl
-from loadtest.judge.forming import check_creation, check_look, check_repeat, check_seat, check_update
+from loadtest.judge.forming import check_creation, check_look, check_name, check_repeat, check_seat, check_update
 from loadtest.judge.violations import Invariant
 
 REQUEST = lobby_pb2.CreateTableRequest(game="thulla", seat_count=4, bots=["random"], is_ready=True)
@@ -99,6 +99,15 @@ def test_a_player_without_the_seat_of_their_choice_is_found() -> None:
     twice.seats[3].CopyFrom(Seat(player_id="ben"))
     for wrong in ([*check_seat("ben", 3, with_ben())], [*check_seat("ben", 2, twice)]):
         assert [one.invariant for one in wrong] == [Invariant.FORMING_WRONG]
+
+
+def test_a_player_without_their_new_name_is_found() -> None:
+    ben, renamed = lobby_pb2.Player(player_id="ben", name="Ben"), with_ben()
+    for name, count in (("Ben 2", 0), ("Other", 1), ("", 1)):
+        renamed.seats[2].name = name
+        assert [one.invariant for one in check_name("Ben", [ben], renamed)] == [Invariant.FORMING_WRONG] * count
+    renamed.seats[2].name, ben.name = "Ben", "Benjamin"
+    assert [one.invariant for one in check_name("Ben", [ben], renamed)] == [Invariant.FORMING_WRONG]
 
 
 def test_a_change_of_the_settings_is_accepted() -> None:

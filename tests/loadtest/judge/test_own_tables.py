@@ -154,7 +154,7 @@ def record_with_turn(falsify: Callable[[MySeat], object], milliseconds: int = 0)
     record = record_of(played("one_oh_one", SEATS, EVENTFUL))
     viewer, state = next(found for one in record.viewers if (found := (one, long_turn(one)))[1] is not None)
     assert state is not None
-    mine = MySeat(seat=viewer.seat, is_to_act=True, is_away=viewer.seat in state.clock.away_seats)
+    mine = MySeat(seat=viewer.seat or 0, is_to_act=True, is_away=viewer.seat in state.clock.away_seats)
     mine.deadline_time.FromMilliseconds(state.clock.deadline_unix_ms)
     falsify(mine)
     at = state.received_milliseconds + LASTING // 2 + milliseconds
