@@ -3,7 +3,7 @@
 A run knows when a player had a seat of a table that was forming or being played, at least in part: a Stay.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,8 +14,6 @@ from loadtest.judge.violations import Found, Invariant, Violation
 from loadtest.record import DeliveryLimit, ShownSeat
 
 RUNNING = (tables_pb2.TABLE_STATE_FORMING, tables_pb2.TABLE_STATE_PLAYING)
-TURN_MILLISECONDS = 30_000
-"""The age that a turn on a stream may have."""
 
 
 class Stay(NamedTuple):
@@ -79,22 +77,22 @@ def check_stream(player_id: str, stays: Sequence[Stay], stream: OwnStream, limit
     if begun is not None:
         first = [_own(message) for _, message in stream.messages[: begun + 1] if message.HasField("table")]
         yield from check_list(player_id, stays, stream.opened_milliseconds, stream.messages[begun][0], first)
-        yield from _check_changes(player_id, stream.messages[begun + 1 :])
+        yield from _check_changes(player_id, stream.messages, begun)
         yield from _check_delivery(player_id, stays, stream, limit)
 
 
 def _check_changes(
-    player_id: str, messages: Iterable[tuple[int, lobby_pb2.WatchTablesResponse]]
+    player_id: str, messages: Sequence[tuple[int, lobby_pb2.WatchTablesResponse]], begun: int
 ) -> Iterator[Violation]:
     """Yield the faults of messages after the list, one by one, and of states of a table that go back."""
     states: dict[str, int] = {}
-    for _, message in messages:
+    for number, (_, message) in enumerate(messages):
         table = message.table
-        if not message.is_list_complete:
+        if number > begun and not message.is_list_complete:
             yield _wrong(table.table_id, f"the stream of {player_id} begins again in its middle")
         if not table.table_id or not table.state:
             continue
-        if fault := _fault(player_id, _own(message)):
+        if number > begun and (fault := _fault(player_id, _own(message))):
             yield _wrong(table.table_id, fault)
         if table.state < states.get(table.table_id, 0):
             yield _wrong(table.table_id, f"its state goes back on the stream of {player_id}")

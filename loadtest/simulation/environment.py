@@ -7,10 +7,12 @@ from croupier.runtime.database.database import Database
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import Change, Schema, SimulatedConnections, SimulatedDatabase
 from loadtest.simulation.faults import Faults, seeded_random
+from loadtest.simulation.findings import Findings
+from loadtest.simulation.lobby_observer import LOBBY_TRIGGERS
 from loadtest.simulation.loop import VirtualLoop
 from loadtest.simulation.network import SimulatedNetwork
 from loadtest.simulation.notifications import NotificationHub
-from loadtest.simulation.observer import ENGINE_TRIGGERS, Findings, Observer
+from loadtest.simulation.observer import ENGINE_TRIGGERS, Observer
 from loadtest.simulation.plan import plan_of
 from loadtest.simulation.trace import Trace
 
@@ -38,7 +40,9 @@ class Environment:
             "engine": SimulatedDatabase(
                 "engine", schemas["engine"], ENGINE_TRIGGERS, self.faults, self.observer.committed
             ),
-            "lobby": SimulatedDatabase("lobby", schemas["lobby"], "", self.faults, lambda _: None),
+            "lobby": SimulatedDatabase(
+                "lobby", schemas["lobby"], LOBBY_TRIGGERS, self.faults, self.observer.lobby.committed
+            ),
             "scoring": SimulatedDatabase("scoring", schemas["scoring"], SCORING_TRIGGERS, self.faults, self._changed),
         }
         self.hub = NotificationHub(self.faults, self.random("hub"), self.databases["engine"].cut_off)

@@ -24,7 +24,7 @@ CLIENT_KEEPALIVE_SECONDS = 8.0
 SERVER_KEEPALIVE_SECONDS = 20.0
 """The longest time until a server's keepalive detects one, which takes a minute in production."""
 IDEMPOTENT = frozenset(("SubmitAction", "CreateProposal", "CastVote", "SetAway", "SetReady", "Rematch")).union(
-    ("PrepareTable", "OpenTable", "RecordRound", "RecordResult")
+    ("CreateTable", "JoinTable", "UpdateTable", "PrepareTable", "OpenTable", "RecordRound", "RecordResult")
 )
 """Methods whose requests may be duplicated."""
 STREAMS = frozenset({"FindMatch", "WatchTables", "WatchTable", "PlayTable"})

@@ -2,20 +2,20 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
 
-from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
+from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
 from croupier_client import CroupierError, from_rpc_error, from_status
 from loadtest import record as records
-from loadtest.judge.rematches import ShownTable, check_rematch
 from loadtest.judge.rows import archived_body, archived_entries
-from loadtest.judge.violations import Invariant, Violation
+from loadtest.judge.violations import Invariant
 from loadtest.simulation.calls import SimulatedCall, Status
 from loadtest.simulation.database import Change
+from loadtest.simulation.findings import Findings
+from loadtest.simulation.lobby_observer import LobbyObserver
 from loadtest.simulation.plan import SimulationPlan
 from loadtest.simulation.trace import Trace
 
@@ -45,30 +45,6 @@ THINKS_MILLISECONDS = 20_000
 _FAILED = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN})
 
 
-class Findings:
-    """Collects violations that the run itself finds, beside those of the judge, and stops the run at the first.
-
-    It raises nothing, since the calling code belongs to the services, which would handle an exception.
-    """
-
-    def __init__(self, stop: Callable[[], None]) -> None:
-        self.violations: list[Violation] = []
-        self._stop = stop
-
-    def add(self, invariant: Invariant, detail: str, table_id: str = "", sequence: int = 0) -> None:
-        """Add a violation."""
-        self.violations.append(Violation(invariant, table_id, sequence, detail))
-        self._stop()
-
-
-@dataclass(frozen=True, slots=True)
-class Rematch:
-    """A finished table that is played again, and the answers of calls that took seats of the next one."""
-
-    finished: tables_pb2.Table
-    answers: list[ShownTable] = field(default_factory=list)
-
-
 class Observer:
     """Observes all messages when they are sent, and all commits; `tables` are the records so far.
 
@@ -83,10 +59,7 @@ class Observer:
         self.archived: set[str] = set()
         self.players: dict[str, str] = {}
         """Players' ids by the name of their client's process."""
-        self.rematches: dict[str, Rematch] = {}
-        """By finished table."""
-        self._given_up: set[str] = set()
-        """The players who left a table."""
+        self.lobby = LobbyObserver(findings, now, self.players, self._seat_shown)
         self.resumes = 0
         self._is_open = True
         self.now = now
@@ -94,7 +67,6 @@ class Observer:
         self._viewers: dict[tuple[str, str], records.SeatRecord] = {}
         self._streams: dict[int, tuple[records.SeatRecord, int]] = {}
         self._seeds: dict[str, bytes] = {}
-        self._commitments: dict[str, str] = {}
         self._findings = findings
         self._trace = trace
 
@@ -127,7 +99,7 @@ class Observer:
         if record.stored is not None:
             self._findings.add(Invariant.LOG_BROKEN, "the table was opened twice", table_id)
         record.game, record.seats = game, json.loads(config)["seat_count"]
-        record.commitment = self._commitments.get(table_id, "")
+        record.commitment = self.lobby.commitments.get(table_id, "")
         self._rows[table_id] = []
         record.stored = records.StoredTable("open", game, rules_version, config, seed, ())
 
@@ -140,7 +112,7 @@ class Observer:
 
     def close(self) -> None:
         """End the observation, and add the rows to the records."""
-        self._is_open = False
+        self._is_open = self.lobby.is_open = False
         for record in self.opened:
             assert record.stored is not None
             record.is_finished = record.table_id in self.finished
@@ -151,6 +123,8 @@ class Observer:
 
     def requested(self, call: SimulatedCall, raw: bytes) -> None:
         """Record a message of a client."""
+        if self._is_open:
+            self.lobby.requested(call, raw)
         match call.name if self._is_open else "":
             case "PlayTable":
                 message = engine_pb2.PlayTableRequest.FromString(raw)
@@ -164,8 +138,6 @@ class Observer:
                 self._request_sent(call, _UNARY_CALLS[kind][0].FromString(raw))
             case "SetReady":
                 self._seeds[call.client.name] = lobby_pb2.SetReadyRequest.FromString(raw).client_seed
-            case "LeaveTable":
-                self._given_up.add(self.players[call.client.name])
             case "FindMatch":
                 self._seeds[call.client.name] = lobby_pb2.FindMatchRequest.FromString(raw).client_seed
 
@@ -194,6 +166,8 @@ class Observer:
         """Record a message of a service."""
         kind = call.name if self._is_open else ""
         self._trace.write("answered", call.number, kind, len(raw))
+        if kind:
+            self.lobby.answered(call, raw)
         match kind:
             case "PlayTable" | "WatchTable":
                 self._stream_message(call, raw)
@@ -205,28 +179,6 @@ class Observer:
                 self._viewer(call, request.table_id).viewed.append(records.Viewed(self.now(), snapshot))
             case "SignIn":
                 self.players[call.client.name] = lobby_pb2.SignInResponse.FromString(raw).player.player_id
-            case "CreateTable":
-                table = lobby_pb2.CreateTableResponse.FromString(raw).table
-                self._commitments[table.table_id] = table.seed_commitment
-            case "Rematch" | "JoinTable":
-                # A RematchResponse parses as a JoinTableResponse.
-                table = lobby_pb2.JoinTableResponse.FromString(raw).table
-                self._commitments.setdefault(table.table_id, table.seed_commitment)
-                self._joined(call, table)
-
-    def _joined(self, call: SimulatedCall, table: tables_pb2.Table) -> None:
-        """Check the answer to a player who took a seat of a table that follows another one, also a lost answer."""
-        finished_id = table.previous_table_id
-        if call.name == "Rematch":
-            finished_id = lobby_pb2.RematchRequest.FromString(call.request).table_id
-        if (rematch := self.rematches.get(finished_id)) is not None:
-            rematch.answers.append(ShownTable(self.now(), self.players[call.client.name], table))
-            self.check_rematch(rematch, rematch.answers[0].table.table_id)
-
-    def check_rematch(self, rematch: Rematch, next_table_id: str) -> None:
-        """Add a finding for each answer so far that does not show the next table of a finished one."""
-        for found in check_rematch(rematch.finished, next_table_id, rematch.answers, self._given_up):
-            self._findings.add(found.invariant, found.detail, found.table_id)
 
     def _stream_message(self, call: SimulatedCall, raw: bytes) -> None:
         viewer, stream = self._streams[call.number]
@@ -253,6 +205,9 @@ class Observer:
         self._viewer(call, request.table_id).answered.append(records.Answered(self.now(), request.request_id, *answer))
 
     # Records
+
+    def _seat_shown(self, call: SimulatedCall, table_id: str, shown: records.ShownSeat) -> None:
+        self._viewer(call, table_id).shown_seats.append(shown)
 
     def _record(self, table_id: str) -> records.TableRecord:
         if table_id not in self.tables:

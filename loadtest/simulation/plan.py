@@ -67,6 +67,10 @@ class TablePlan:
     returning: int = 0
     """The number of players who play the finished table again; the others decline. 0 if nobody plays again."""
 
+    is_varied: bool = False
+    """Whether players come by the code to certain seats, while the host changes the times, and follow their tables."""
+    is_private: bool = False
+
     @property
     def seats(self) -> int:
         """The number of seats."""
@@ -111,6 +115,10 @@ SCHEDULED_FAULTS = (
 )
 
 
+VARIED_SHARE = 0.3
+"""The share of tables whose players use all calls around a table."""
+
+
 def plan_of(random: Random, scenario: str) -> SimulationPlan:
     """Return the plan of a seed; with an empty scenario it is random, and sometimes that of a scenario."""
     plan = _random_plan(random)
@@ -119,7 +127,9 @@ def plan_of(random: Random, scenario: str) -> SimulationPlan:
     plan = SCENARIOS[scenario](plan, random) if scenario else _with_rematch(plan, random)
     # Drawn last, so that the rest of a seed's plan does not depend on it.
     max_table_entries = random.choice((MAX_ENTRIES, MAX_ENTRIES, MAX_ENTRIES, 20, 60))
-    return replace(plan, max_table_entries=max_table_entries, abandoned_seconds=random.choice((1, 10, 30)))
+    plan = replace(plan, max_table_entries=max_table_entries, abandoned_seconds=random.choice((1, 10, 30)))
+    share = 1.0 if scenario == "forming" else VARIED_SHARE
+    return replace(plan, tables=tuple(_varied(table, random, share) for table in plan.tables))
 
 
 def _random_plan(random: Random) -> SimulationPlan:
@@ -162,6 +172,15 @@ def _with_rematch(plan: SimulationPlan, random: Random) -> SimulationPlan:
     if not others or again.is_unattended or random.random() < 0.6:
         return plan
     return replace(plan, tables=(_played_again(again, random), *others[1:]))
+
+
+def _varied(table: TablePlan, random: Random, share: float) -> TablePlan:
+    """Let players of a table that they form come by its code and follow it, in this share of tables."""
+    if table.matched or random.random() >= share:
+        return table
+    # The stranger of a table that is played again joins it by its id.
+    is_private = random.random() < 0.5 and not (table.returning or table.spectators)
+    return replace(table, is_varied=True, is_private=is_private)
 
 
 def _played_again(table: TablePlan, random: Random) -> TablePlan:
@@ -246,6 +265,21 @@ def _rematch(plan: SimulationPlan, random: Random) -> SimulationPlan:
     )
 
 
+def _forming(plan: SimulationPlan, random: Random) -> SimulationPlan:
+    """Let players form slow games at several lobbies, by requests that are lost, late and duplicated."""
+    quick = replace(_behaviour(random), think_seconds=0.1, absent=0.0, random_cards=0.0)
+    drawn = [_table(game, random) for game in random.sample(SHORT_GAMES[:3], k=2)]
+    tables = (_with_players(table, *(quick,) * table.seats) for table in drawn)
+    rates = replace(plan.rates, duplicated_request=0.3, lost_answer=0.1, slow_network=0.1)
+    return replace(
+        plan,
+        tables=tuple(replace(table, action_seconds=random.choice((5, 600))) for table in tables),
+        lobbies=3,
+        scheduled_faults=tuple(random.choices(("kill lobby", "stop lobby"), k=random.choice((0, 1, 2)))),
+        rates=rates,
+    )
+
+
 def _deployed(plan: SimulationPlan, random: Random) -> SimulationPlan:
     """Stop engines one after another while players play quickly and reports are lost."""
     quick = replace(_behaviour(random), think_seconds=0.01, absent=0.0)
@@ -296,6 +330,6 @@ def _with_players(
 SCENARIOS: Mapping[str, Callable[[SimulationPlan, Random], SimulationPlan]] = MappingProxyType(
     {
         change.__name__[1:]: change
-        for change in (_absent, _matched, _contended, _leaving, _rematch, _deployed, _bots, _steady)
+        for change in (_absent, _matched, _contended, _leaving, _rematch, _forming, _deployed, _bots, _steady)
     }
 )

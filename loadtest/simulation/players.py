@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 
 import croupier_client as client
 from croupier.games.registry import GAMES
-from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, tables_pb2
+from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, lobby_pb2, tables_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
 from croupier_client.rpc import Rpc, Service
 from loadtest.judge.violations import Invariant
@@ -20,6 +20,8 @@ from loadtest.simulation.loop import Process
 from loadtest.simulation.plan import BehaviourRates, TablePlan
 
 RETRY_SECONDS = 0.5
+CHANGING_SECONDS = (0.0, 2.0)
+LISTING_SECONDS = (0.5, 4.0)
 ABSENT_SECONDS = (5.5, 10.0)
 AWAY_SECONDS = (0.1, 8.0)
 WAITING_SHARE = 0.5
@@ -44,8 +46,11 @@ class Player:
         self._present = asyncio.Event()
         self._present.set()
         self._random = environment.random(name)
+        self._lists = environment.random(f"{name} lists")
         self._findings = environment.findings
         self._client = SimulatedClient(self.process, self._random, environment)
+        self._seed = self._random.randbytes(4)
+        """The player's contribution to the shuffles of tables that they form."""
 
     @property
     def player_id(self) -> str:
@@ -77,27 +82,61 @@ class Player:
         table = await self.retry(self._client.wait_for_match, **asked)
         return str(table.table_id)
 
-    async def host(self, plan: TablePlan) -> str:
-        """Create a table and add the bots; returns the table's id."""
+    async def host(self, plan: TablePlan) -> tables_pb2.Table:
+        """Create a table with bots, by one request until it is answered; returns the table."""
         time_control = tables_pb2.TimeControl(
             action_time=Duration(seconds=plan.action_seconds),
             reserve_time=Duration(seconds=plan.reserve_seconds),
             bot_delay=Duration(nanos=plan.bot_delay_milliseconds * 1_000_000),
         )
+        access = tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_SEATED) if plan.is_private else None
         asked = {"game": plan.game, "seat_count": plan.seats, "options": plan.options, "time_control": time_control}
-        answer = await self.retry(self._client.create_table, **asked)
-        table_id = str(answer.table.table_id)
-        for seat, bot in enumerate(plan.bots, start=1):
-            await self.retry(self._client.add_bot, table_id=table_id, bot=bot, seat=seat)
-        return table_id
+        asked |= {"bots": plan.bots, "access": access, "request_id": self._client.new_request_id()}
+        table: tables_pb2.Table = (await self.retry(self._client.create_table, **asked)).table
+        return table
+
+    async def change(self, table: tables_pb2.Table) -> None:
+        """Change the times of a forming table, while others take their seats and get ready."""
+        await asyncio.sleep(self._random.uniform(*CHANGING_SECONDS))
+        request = lobby_pb2.UpdateTableRequest(
+            table_id=table.table_id,
+            seat_count=len(table.seats),
+            options=table.options,
+            time_control=table.time_control,
+            access=table.access,
+        )
+        request.time_control.reserve_time.seconds += 1
+        with suppress(client.PermissionDenied):
+            # A host who was away for long is none any more.
+            await self._client.invoke(Rpc(Service.LOBBY, request, lobby_pb2.UpdateTableResponse))
 
     async def join(self, table_id: str) -> None:
         """Join the table."""
         await self._client.join_table(table_id=table_id)
 
+    async def arrive(self, table: tables_pb2.Table, seat: int) -> None:
+        """Look at a table by its code, take a certain seat, and get ready."""
+        await self._client.get_table(invite_code=table.invite_code)
+        await self._client.join_table(invite_code=table.invite_code, seat=seat)
+        await self._client.set_ready(table_id=table.table_id, client_seed=self._seed)
+
+    async def follow_own(self) -> None:
+        """Follow the player's own tables until cancelled."""
+        while True:
+            with suppress(client.CroupierError):
+                async for _ in self._client.watch_my_tables():
+                    pass
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def list_own(self) -> None:
+        """List the player's own tables from time to time until cancelled."""
+        while True:
+            await asyncio.sleep(self._lists.uniform(*LISTING_SECONDS))
+            with suppress(client.CroupierError):
+                await self._client.list_my_tables()
+
     async def get_ready(self, table_id: str) -> None:
         """Get ready, again after each player who takes a free seat, and wait until the table is open."""
-        seed = self._random.randbytes(4)
 
         async def be_ready_until_open() -> None:
             async for update in self._client.watch_tables(table_id=table_id):
@@ -106,7 +145,7 @@ class Player:
                 if update.table.state != tables_pb2.TABLE_STATE_FORMING:
                     return
                 if not any(seat.is_ready and seat.player_id == self.player_id for seat in update.table.seats):
-                    await self._client.set_ready(table_id=table_id, client_seed=seed)
+                    await self._client.set_ready(table_id=table_id, client_seed=self._seed)
 
         await self.retry(be_ready_until_open)
 

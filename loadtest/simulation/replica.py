@@ -28,9 +28,9 @@ from croupier.scoring.__main__ import servicers
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.environment import Environment
+from loadtest.simulation.findings import Findings
 from loadtest.simulation.loop import PROCESS, Process
 from loadtest.simulation.network import SimulatedChannel, SimulatedServer
-from loadtest.simulation.observer import Findings
 
 DRAIN_SECONDS = 10
 GRACE_SECONDS = (DRAIN_SECONDS - CLOSE_SECONDS) / 2

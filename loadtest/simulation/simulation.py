@@ -14,8 +14,9 @@ from loadtest.simulation.chaos import Chaos, supervise
 from loadtest.simulation.database import Schema
 from loadtest.simulation.engine_replica import EngineReplica
 from loadtest.simulation.environment import Environment
+from loadtest.simulation.lobby_observer import MAX_DELIVERY_MILLISECONDS as MAX_LOBBY_MILLISECONDS
+from loadtest.simulation.lobby_observer import Rematch
 from loadtest.simulation.loop import START_MILLISECONDS, Process, VirtualLoop
-from loadtest.simulation.observer import Rematch
 from loadtest.simulation.plan import BehaviourRates, TablePlan
 from loadtest.simulation.players import Player
 from loadtest.simulation.replica import LobbyReplica, Replica, ScoringReplica
@@ -55,6 +56,8 @@ class Simulation(Environment):
         self._seated: list[tuple[Player, str]] = []
         self._unattended: list[tuple[Player, str]] = []
         self._spectators: list[tuple[Player, str]] = []
+        self._beside: list[asyncio.Task[None]] = []
+        """Players who follow and list their own tables until the end."""
 
     def start(self) -> None:
         """Start the run; the loop stops at its end, or at the first violation."""
@@ -68,6 +71,7 @@ class Simulation(Environment):
         playing = [asyncio.create_task(self._table(number, plan)) for number, plan in enumerate(self.plan.tables, 1)]
         await Chaos(self, self.replicas).run(playing)
         self.trace.write("faults end")
+        self.observer.lobby.end_faults()
         for player in self.players:
             player.only_plays = True
         _, late = await asyncio.wait(playing, timeout=PLAYING_SECONDS)
@@ -109,7 +113,7 @@ class Simulation(Environment):
     async def _play_again(self, number: int, players: Sequence[Player], returning: int, table_id: str) -> None:
         """Let players play a finished table again, while a stranger wants the seat of each one who declines."""
         finished = await self._run_as(players[0], players[0].get_table, table_id)
-        self.observer.rematches[table_id] = Rematch(finished)
+        self.observer.lobby.rematches[table_id] = Rematch(finished)
         stranger = self._player(f"stranger-{number}", SPECTATOR)
 
         async def take_seat_and_play(player: Player, take: Callable[[str], Coroutine[Any, Any, str]]) -> None:
@@ -140,10 +144,18 @@ class Simulation(Environment):
 
     async def _formed(self, players: Sequence[Player], plan: TablePlan) -> list[str]:
         """Create and open a table; returns its id for each player."""
-        table_id = await self._run_as(players[0], players[0].host, plan)
-        await asyncio.gather(*(self._run_as(player, player.join, table_id) for player in players[1:]))
-        await asyncio.gather(*(self._run_as(player, player.get_ready, table_id) for player in players))
-        return [table_id] * len(players)
+        host, *others = players
+        if plan.is_varied:
+            self._beside += [one.process.start(work()) for one in players for work in (one.follow_own, one.list_own)]
+        table = await self._run_as(host, host.host, plan)
+        if plan.is_varied:
+            seats = enumerate(others, start=1 + len(plan.bots))
+            arriving = [self._run_as(player, player.arrive, table, seat) for seat, player in seats]
+            await asyncio.gather(*arriving, self._run_as(host, host.change, table))
+        else:
+            await asyncio.gather(*(self._run_as(player, player.join, table.table_id) for player in others))
+        await asyncio.gather(*(self._run_as(player, player.get_ready, table.table_id) for player in players))
+        return [table.table_id] * len(players)
 
     async def _run_as(self, player: Player, work: Callable[..., Coroutine[Any, Any, Any]], *about: Any) -> Any:
         """Run a player's coroutine in the player's process, with retries."""
@@ -152,26 +164,37 @@ class Simulation(Environment):
     # The end
 
     async def _end(self) -> None:
-        reader = self.players[0]
+        # They have no seat anywhere, so that they see statistics as others do.
+        reader = self._player("reader", SPECTATOR)
+        seated = {table_id: player for player, table_id in self._seated}
         await self._within(SETTLING_SECONDS, Invariant.RESULT_MISSING, missing_results)
         await self._within(SETTLING_SECONDS, Invariant.TABLE_STUCK, unfinished)
+        await self._end_streams()
         for player, table_id in self._unattended:
             await self._run_as(player, player.watch, table_id)
         for player, table_id in (*self._seated, *self._spectators):
             await self._run_as(player, player.read_again, table_id)
         for record in self.observer.opened:
-            await self._run_as(reader, reader.fetch, record)
+            await self._run_as(seated[record.table_id], seated[record.table_id].fetch, record)
             record.ledger = await self.access["scoring"].read(ledger_of, record.table_id)
             self.boards[record.game] = await self._run_as(reader, reader.board, record.game)
-        for player_id in self.observer.players.values():
+        for player_id in list(self.observer.players.values()):
             self.statistics[player_id] = await self._run_as(reader, reader.statistics, player_id)
-        for table_id, rematch in self.observer.rematches.items():
+        for table_id, rematch in self.observer.lobby.rematches.items():
             finished = await self._run_as(reader, reader.get_table, table_id)
-            self.observer.check_rematch(rematch, finished.next_table_id)
+            self.observer.lobby.check_rematch(rematch, finished.next_table_id)
         await self._within(RELEASE_SECONDS, Invariant.RESOURCE_LEAKED, leaked_resources)
         requested = Counter(self.observer.players[player.name] for player, _ in self._seated)
         for detail in wrongly_seated(self.observer.opened, requested):
             self.findings.add(Invariant.SEATED_WRONGLY, detail)
+
+    async def _end_streams(self) -> None:
+        """End the streams of own tables, once all changes must have arrived there."""
+        if self._beside:
+            await asyncio.sleep(2 * MAX_LOBBY_MILLISECONDS / 1000)
+        for task in self._beside:
+            task.cancel()
+        await asyncio.gather(*self._beside, return_exceptions=True)
 
     async def _within(
         self, seconds: float, invariant: Invariant, missing: Callable[["Simulation"], Iterator[str]]
@@ -212,8 +235,7 @@ def unfinished(simulation: Simulation) -> Iterator[str]:
     """Yield tables that are not finished in the lobby."""
     opened = {record.table_id for record in simulation.observer.opened}
     for table_id, state in simulation.databases["lobby"].raw.execute(_PLAYING):
-        # Without a game the host has lost the answer, and has created another table.
-        if table_id in opened or state not in ("FORMING", "CLOSED"):
+        if table_id in opened or state != "CLOSED":
             yield f"{table_id} is {state} in the lobby"
 
 

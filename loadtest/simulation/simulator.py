@@ -112,7 +112,9 @@ def _numbers(simulation: Simulation, records: Sequence[TableRecord]) -> Counter[
         compensations=sum(body["t"] == "compensate" for body in bodies),
         leaves=away.count(True),
         returns=away.count(False),
-        rematches=len(simulation.observer.rematches),
+        rematches=len(simulation.observer.lobby.rematches),
+        updates=simulation.observer.lobby.updates,
+        lists=simulation.observer.lobby.lists,
         abandoned=sum(body.get("limit") == ABANDONED for body in bodies),
     )
 

@@ -25,8 +25,12 @@ from croupier.engine.tables.table import Table
 from croupier.games import facts
 from croupier.games.facts import EVERYONE, SPECTATOR, Fact, Viewer
 from croupier.games.interface import SeatActed
+from croupier.lobby.accounts.players import Player
+from croupier.lobby.feed.subscriptions import TableFeed
 from croupier.lobby.storage.table_store import TableStore
-from croupier.lobby.tables import forming_table
+from croupier.lobby.tables import forming_table, revision, table_service
+from croupier.lobby.tables.my_seat import my_seat
+from croupier.lobby.tables.table_service import TableService
 from loadtest.judge.violations import Invariant
 
 UNANSWERED_STEP = 50
@@ -175,8 +179,8 @@ def follow_a_table_twice() -> AbstractContextManager[Any]:
     """Two players who play again at once create a table each."""
     original = TableStore.add
 
-    async def add(store: TableStore, table: forming_table.Table, previous: Any = None) -> None:
-        await original(store, table)
+    async def add(store: TableStore, table: forming_table.Table, previous: Any = None, request: Any = None) -> None:
+        await original(store, table, None, request)
         if previous is not None:
             await store.update(*previous)
 
@@ -191,7 +195,64 @@ def give_reserved_seats_away() -> AbstractContextManager[Any]:
         reserved = [number for number, seat in enumerate(table.seats) if seat.reserved_player_id]
         return reserved[0] if reserved else original(table)
 
-    return patch.object(forming_table, "_first_free", first_free)
+    return patch.multiple(forming_table, _first_free=first_free, _check_free=lambda *_: None)
+
+
+def create_again_by_the_same_request() -> AbstractContextManager[Any]:
+    """A repeated request for a table creates another one."""
+    original = TableStore.add
+
+    async def add(store: TableStore, table: forming_table.Table, previous: Any = None, request: Any = None) -> None:
+        await original(store, table, previous)
+
+    return patch.object(TableStore, "add", add)
+
+
+def stay_ready_across_changes() -> AbstractContextManager[Any]:
+    """Players stay ready when the host changes the table's settings."""
+    return patch.object(revision, "_kept", lambda seat, **_: seat)
+
+
+def seat_those_who_look() -> AbstractContextManager[Any]:
+    """A look at a table by its code takes a seat."""
+    original = TableService.get_by_invite_code
+
+    async def get_by_invite_code(tables: TableService, viewer_id: str, invite_code: str) -> forming_table.Table:
+        table = await original(tables, viewer_id, invite_code)
+        return await tables.join(Player(viewer_id, "Guest"), table.table_id)
+
+    return patch.object(TableService, "get_by_invite_code", get_by_invite_code)
+
+
+def seat_players_anywhere() -> AbstractContextManager[Any]:
+    """A player gets the first free seat, and not the one that they ask for."""
+    original = forming_table.join
+    return patch.object(forming_table, "join", lambda table, player, _: original(table, player))
+
+
+def list_no_running_games() -> AbstractContextManager[Any]:
+    """A list of own tables leaves out games that are being played."""
+    original = TableService.list_own
+
+    async def list_own(tables: TableService, *about: Any) -> list[forming_table.Table]:
+        return [table for table in await original(tables, *about) if table.state != forming_table.TableState.PLAYING]
+
+    return patch.object(TableService, "list_own", list_own)
+
+
+def show_turns_of_the_next_seat() -> AbstractContextManager[Any]:
+    """A list of own tables has the turn of another seat."""
+
+    def next_seat(table: forming_table.Table, player_id: str, turn: Any) -> Any:
+        turned = turn and turn._replace(to_act=turn.to_act << 1 | turn.to_act >> len(table.seats) - 1)
+        return my_seat(table, player_id, turned)
+
+    return patch.object(table_service, "my_seat", next_seat)
+
+
+def stream_no_changes_of_own_tables() -> AbstractContextManager[Any]:
+    """A stream of own tables ends with its beginning."""
+    return patch.object(TableFeed, "_publish_own", lambda *_: None)
 
 
 DEFECTS: Mapping[str, Defect] = {
@@ -213,6 +274,13 @@ DEFECTS: Mapping[str, Defect] = {
         Defect(play_on_without_people, "absent", (Invariant.LOG_BROKEN,)),
         Defect(follow_a_table_twice, "rematch", (Invariant.REMATCH_WRONG,)),
         Defect(give_reserved_seats_away, "rematch", (Invariant.REMATCH_WRONG,)),
+        Defect(create_again_by_the_same_request, "forming", (Invariant.REPEAT_DIFFERS,)),
+        Defect(stay_ready_across_changes, "forming", (Invariant.FORMING_WRONG,)),
+        Defect(seat_those_who_look, "forming", (Invariant.FORMING_WRONG,)),
+        Defect(seat_players_anywhere, "forming", (Invariant.FORMING_WRONG,)),
+        Defect(list_no_running_games, "forming", (Invariant.OWN_TABLES_WRONG,)),
+        Defect(show_turns_of_the_next_seat, "forming", (Invariant.OWN_TABLES_WRONG,)),
+        Defect(stream_no_changes_of_own_tables, "forming", (Invariant.OWN_TABLES_WRONG,)),
         Defect(never_answer_some_actions, "steady", (Invariant.TABLE_PAUSED,)),
         Defect(keep_streams_while_cut_off, "steady", (Invariant.TABLE_PAUSED,)),
     )
