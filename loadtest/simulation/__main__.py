@@ -11,7 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TextIO
 
-from loadtest.simulation.plan import SCENARIOS
+from loadtest.simulation.scenarios import SCENARIOS
 from loadtest.simulation.simulator import SeedResult, Simulator
 
 

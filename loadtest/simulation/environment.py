@@ -13,7 +13,7 @@ from loadtest.simulation.loop import VirtualLoop
 from loadtest.simulation.network import SimulatedNetwork
 from loadtest.simulation.notifications import NotificationHub
 from loadtest.simulation.observer import ENGINE_TRIGGERS, Observer
-from loadtest.simulation.plan import plan_of
+from loadtest.simulation.scenarios import plan_of
 from loadtest.simulation.trace import Trace
 
 SCORING_TRIGGERS = """

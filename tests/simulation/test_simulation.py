@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from loadtest.simulation.plan import SCENARIOS
+from loadtest.simulation.scenarios import SCENARIOS
 from loadtest.simulation.simulator import Simulator
 from tests.simulation.defects import DEFECTS
 

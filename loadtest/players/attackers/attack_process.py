@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from croupier_client import Endpoints
 from loadtest.measures import Measures
-from loadtest.players.attackers import hoarding, reading
+from loadtest.players.attackers import accounts, hoarding, reading
 from loadtest.players.attackers.attacker import MANY_NETWORKS, ONE_NETWORK, Attack, Attacker, attack_until
 from loadtest.players.user_context import UserContext
 from loadtest.priority import lower_priority
@@ -32,6 +32,7 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "forged_headers": Attack(reading.forged_headers, CALLS, 2),
         "sign_ins": Attack(hoarding.sign_ins, frozenset({"sign_ins"}), 1.5),
         "lobby_streams": Attack(hoarding.lobby_streams, frozenset({"streams"}), 3),
+        "own_streams": Attack(hoarding.own_streams, frozenset({"streams"}), 3),
         "unknown_games": Attack(hoarding.unknown_games, frozenset({"UNKNOWN_GAME"}), 1),
         "spectators": Attack(hoarding.spectators, frozenset({"streams"}), 6),
         "table_streams": Attack(hoarding.table_streams, frozenset({"streams"}), 2),
@@ -42,6 +43,13 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "endless_games": Attack(hoarding.endless_games, frozenset({"table_changes"}), 3),
         "left_seats": Attack(hoarding.left_seats, frozenset({"seat_requests"}), 5),
         "rematches": Attack(hoarding.rematches, CALLS, 5),
+        "own_lists": Attack(reading.own_lists, CALLS, 5),
+        "checked_tables": Attack(reading.checked_tables, CALLS, 2),
+        "checked_changes": Attack(reading.checked_changes, CALLS, 5),
+        "invite_codes": Attack(accounts.invite_codes, frozenset({"UNKNOWN_TABLE", "sign_ins"}), 1),
+        "device_codes": Attack(accounts.device_codes, frozenset({"INVALID_DEVICE_CODE", "sign_ins"}), 1),
+        "blocked_players": Attack(accounts.blocked_players, frozenset({"UNKNOWN_TABLE", "sign_ins"}), 1),
+        "deletions": Attack(accounts.deletions, frozenset({"tables"}), 3),
         "private_tables": Attack(reading.private_tables, frozenset({"UNKNOWN_TABLE", "INVALID_LINK"}), 0.5),
     }
 )

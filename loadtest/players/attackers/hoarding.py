@@ -54,10 +54,18 @@ async def sign_ins(attacker: Attacker) -> None:
 
 async def lobby_streams(attacker: Attacker) -> None:
     """Watch the lobby with as many streams as possible, and keep them."""
-    clients = await attacker.sign_in(GUESTS)
-    async for client in attacker.turns(clients):
+    await _hold_streams(attacker, lobby_pb2.WatchTablesRequest(game=GAME))
+
+
+async def own_streams(attacker: Attacker) -> None:
+    """Follow own tables with as many streams as possible, and keep them."""
+    await _hold_streams(attacker, lobby_pb2.WatchTablesRequest(mine=True))
+
+
+async def _hold_streams(attacker: Attacker, request: lobby_pb2.WatchTablesRequest) -> None:
+    async for client in attacker.turns(await attacker.sign_in(GUESTS)):
         if client.streams < STREAMS_OF_A_GUEST:
-            await attacker.open(client, lobby_pb2.WatchTablesRequest(game=GAME))
+            await attacker.open(client, request)
 
 
 async def unknown_games(attacker: Attacker) -> None:

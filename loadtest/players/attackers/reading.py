@@ -98,6 +98,31 @@ def _page_requests(attacker: Attacker, tokens: Sequence[str] = ("", "", "")) -> 
     )
 
 
+async def own_lists(attacker: Attacker) -> None:
+    """List own tables, for whose turns the lobby asks the engine."""
+    async for client in attacker.turns(await attacker.sign_in(1)):
+        await attacker.call(client, lobby_pb2.ListMyTablesRequest(page_size=PAGE_SIZE))
+
+
+async def checked_tables(attacker: Attacker) -> None:
+    """Let tables be checked that are never created."""
+    request = lobby_pb2.CreateTableRequest(game=GAME, seat_count=2, validate_only=True)
+    async for client in attacker.turns(await attacker.sign_in(1)):
+        await attacker.call(client, request)
+
+
+async def checked_changes(attacker: Attacker) -> None:
+    """Let changes of a forming table be checked that are never made."""
+    table_id = ""
+    async for host in attacker.turns(await attacker.sign_in(1)):
+        if not table_id:
+            created = await attacker.call(host, PRIVATE_TABLE)
+            table_id = created.message.table.table_id if created.message is not None else ""
+        request = lobby_pb2.UpdateTableRequest(table_id=table_id, seat_count=3, validate_only=True)
+        if table_id:
+            await attacker.call(host, request)
+
+
 async def forged_headers(attacker: Attacker) -> None:
     """Send another forged address, and a malformed request id, with each call."""
     async for client in attacker.turns(await attacker.sign_in(1)):
