@@ -68,8 +68,10 @@ def has_reason(status: status_pb2.Status) -> None:
     assert status.details[0].Unpack(info)
     assert (bool(info.reason), info.domain) == (True, DOMAIN)
     if info.metadata.get("source") == "gateway":
-        assert len(status.details) == 1 + ("try again" in status.message), status
-        assert all(detail.Is(error_details_pb2.RetryInfo.DESCRIPTOR) for detail in status.details[1:])
+        retries = [detail for detail in status.details[1:] if detail.Is(error_details_pb2.RetryInfo.DESCRIPTOR)]
+        fields = [detail for detail in status.details[1:] if detail.Is(error_details_pb2.BadRequest.DESCRIPTOR)]
+        assert len(retries) == ("try again" in status.message), status
+        assert len(status.details) == 1 + len(retries) + len(fields), status
 
 
 def reveals_no_gateway(answer: Answer) -> None:

@@ -37,7 +37,7 @@ def test_every_call_has_its_method_path_and_code(tmp_path: Path) -> None:
         ("GET", VIEW, 200, "0"),
         ("GET", VIEW, 401, "16"),
         ("GET", VIEW, 400, "3"),
-        ("PATCH", VIEW, 404, "12"),
+        ("PATCH", VIEW, 405, "12"),
         ("GET", VIEW, 503, "14"),
     ]
 

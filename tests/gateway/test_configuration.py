@@ -10,7 +10,7 @@ import yaml
 from google.protobuf.descriptor_pb2 import FileDescriptorSet, MethodOptions
 from google.rpc.code_pb2 import INTERNAL
 
-from croupier.gateway.bindings import SERVICES, call_path, calls, descriptor_set
+from croupier.gateway.bindings import SERVICES, call_path, calls, descriptor_set, json_bindings
 from croupier.gateway.checks import now_utc
 from croupier.gateway.configuration import configuration_files, write_files
 from croupier.gateway.envoy import find_envoy, validate
@@ -187,7 +187,10 @@ def test_the_services_that_envoy_knows_are_those_of_the_public_contract() -> Non
 def test_only_calls_of_players_have_a_route(settings: GatewaySettings) -> None:
     routed = [route["match"] for route in routes(settings) if "cluster" in route.get("route", {})]
     paths = [match["path"] for match in routed if "path" in match]
-    assert [match for match in routed if "path" not in match] == [{"prefix": "/v1/"}]
+    by_json = [match["safe_regex"]["regex"] for match in routed if "safe_regex" in match]
+    assert by_json == [one.pattern for one in json_bindings()]
+    [preflight] = [match for match in routed if "prefix" in match]
+    assert preflight["headers"][0] == {"name": ":method", "string_match": {"exact": "OPTIONS"}}
     assert paths == [call_path(call) for call in calls()]
     assert all(re.fullmatch(r"/croupier_api\.v1\.(Lobby|Engine|Scoring)Service/\w+", path) for path in paths)
 

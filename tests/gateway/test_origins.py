@@ -5,7 +5,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from croupier.gateway.bindings import call_path
+from croupier.gateway.bindings import call_path, json_bindings
 from croupier.runtime.identity.tokens import ENGINE_CONTROL_AUDIENCE
 from croupier_api.v1 import lobby_pb2
 from tests.gateway.conftest import ORIGIN, GatewayDeployment
@@ -25,11 +25,23 @@ def test_a_preflight_of_an_allowed_origin_is_answered(deployment: GatewayDeploym
     allowed = deployment.gateway.ask("OPTIONS", path, headers=ALLOWED | PREFLIGHT)
     assert allowed.status == 200
     assert allowed.headers["access-control-allow-origin"] == ORIGIN
-    assert "POST" in allowed.headers["access-control-allow-methods"]
+    methods = set(allowed.headers["access-control-allow-methods"].split(", "))
+    assert methods == {"OPTIONS", *(binding.verb for binding in json_bindings())}
     for header in ("authorization", "content-type", "x-table-id", "x-grpc-web"):
         assert header in allowed.headers["access-control-allow-headers"]
     assert "access-control-allow-credentials" not in allowed.headers
     reveals_no_gateway(allowed)
+
+
+@pytest.mark.parametrize("verb", sorted({binding.verb for binding in json_bindings()}))
+def test_each_path_has_a_preflight_for_each_of_its_methods(deployment: GatewayDeployment, verb: str) -> None:
+    for binding in json_bindings():
+        if binding.verb == verb:
+            path = binding.path.replace("{", "").replace("}", "")
+            wanted = ALLOWED | PREFLIGHT | {"access-control-request-method": verb}
+            answer = deployment.gateway.ask("OPTIONS", path, headers=wanted)
+            assert (answer.status, answer.headers["access-control-allow-origin"]) == (200, ORIGIN), path
+            assert verb in answer.headers["access-control-allow-methods"].split(", ")
 
 
 @pytest.mark.parametrize("path", PATHS)

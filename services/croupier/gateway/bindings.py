@@ -1,6 +1,8 @@
 """The contract for Envoy: its calls, their HTTP paths by its annotations, and its descriptors."""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from google.api import annotations_pb2
 from google.protobuf.descriptor import FileDescriptor, MethodDescriptor, ServiceDescriptor
@@ -19,7 +21,23 @@ OPEN_CALLS = frozenset({"SignIn", "RefreshToken", "SignOut"})
 """The calls without a token."""
 _PATH_FIELD = re.compile(r"(\w+)/{(\w+)}")
 """A field of a path, after the collection of what it names."""
+_PLACEHOLDER = re.compile(r"{\w+}")
 _ERROR_DETAILS: tuple[FileDescriptor, ...] = (status_pb2.DESCRIPTOR, error_details_pb2.DESCRIPTOR)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """An HTTP method and path of a call."""
+
+    call: MethodDescriptor
+    verb: str
+    path: str
+    has_body: bool
+
+    @property
+    def pattern(self) -> str:
+        """Return a regular expression of its paths. A colon is before a verb: within a field it is escaped."""
+        return "[^/:]+".join(map(re.escape, _PLACEHOLDER.split(self.path)))
 
 
 def calls() -> tuple[MethodDescriptor, ...]:
@@ -32,27 +50,48 @@ def call_path(method: MethodDescriptor) -> str:
     return f"/{method.containing_service.full_name}/{method.name}"
 
 
+def json_bindings() -> tuple[Binding, ...]:
+    """Return all HTTP bindings: for each path those that name no field in it first."""
+    return tuple(sorted((one for call in calls() for one in _bindings(call)), key=lambda one: one.path.count("{")))
+
+
+def allowed_methods() -> dict[str, list[str]]:
+    """Return the HTTP methods of each path, by its regular expression, in the order of the bindings."""
+    bound = json_bindings()
+    return {
+        one.pattern: sorted({other.verb for other in bound if re.fullmatch(other.pattern, one.path)}) for one in bound
+    }
+
+
 def open_paths() -> tuple[str, ...]:
     """Return the paths, over gRPC and plain HTTP, of the calls without a token."""
     is_open = [call for call in calls() if call.name in OPEN_CALLS]
-    return tuple(path for call in is_open for path in (call_path(call), *_http_paths(call)))
+    return tuple(path for call in is_open for path in (call_path(call), *(one.path for one in _bindings(call))))
 
 
 def ambiguous_queries() -> tuple[str, ...]:
-    """Return regular expressions of the paths whose query repeats a field of the path, or escapes a name."""
-    fields = {
-        match: call.input_type for call in calls() for path in _http_paths(call) for match in _PATH_FIELD.findall(path)
-    }
+    """Return regular expressions of the paths whose query sets a field of the path again, or escapes a name.
+
+    Of a oneof only one field is set: another one sets that of the path again.
+    """
+    names: dict[str, set[str]] = {}
+    for one in json_bindings():
+        for collection, name in _PATH_FIELD.findall(one.path):
+            field = one.call.input_type.fields_by_name[name]
+            for each in field.containing_oneof.fields if field.containing_oneof else (field,):
+                names.setdefault(collection, set()).update((each.name, each.json_name))
     repeated = (
-        rf"/v1/(.*/)?{collection}/[^?]*\?(.*&)?({name}|{message.fields_by_name[name].json_name})=.*"
-        for (collection, name), message in fields.items()
+        rf"/v1/(.*/)?{collection}/[^?]*\?(.*&)?({'|'.join(sorted(of_path))})=.*"
+        for collection, of_path in names.items()
     )
     return (*repeated, r"[^?]*\?(.*&)?[^=&]*%[^=&]*=.*")
 
 
-def _http_paths(method: MethodDescriptor) -> list[str]:
-    rule = method.GetOptions().Extensions[annotations_pb2.http]
-    return [getattr(one, verb) for one in (rule, *rule.additional_bindings) if (verb := one.WhichOneof("pattern"))]
+def _bindings(call: MethodDescriptor) -> Iterator[Binding]:
+    rule = call.GetOptions().Extensions[annotations_pb2.http]
+    for one in (rule, *rule.additional_bindings):
+        if verb := one.WhichOneof("pattern"):
+            yield Binding(call, verb.upper(), getattr(one, verb), bool(one.body))
 
 
 def descriptor_set() -> bytes:

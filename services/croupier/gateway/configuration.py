@@ -12,7 +12,17 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from google.protobuf.descriptor_pb2 import MethodOptions
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from croupier.gateway.bindings import SERVICES, ambiguous_queries, call_path, calls, descriptor_set, open_paths
+from croupier.gateway.bindings import (
+    SERVICES,
+    allowed_methods,
+    ambiguous_queries,
+    call_path,
+    calls,
+    descriptor_set,
+    json_bindings,
+    open_paths,
+)
+from croupier.gateway.json_bodies import program
 from croupier.gateway.refusals import MAX_HEADER_KIBIBYTES, MAX_HEADERS, REFUSALS
 from croupier.gateway.settings import GatewaySettings
 from croupier.runtime.admission.network import ADDRESS_HEADER, IPV4_BITS, IPV6_BITS
@@ -73,6 +83,8 @@ def _environment() -> Environment:
 
 
 def _values(settings: GatewaySettings) -> dict[str, Any]:
+    bindings = json_bindings()
+    with_body = [binding for binding in bindings if binding.has_body]
     return {
         "settings": settings,
         "upstream": settings.upstream,
@@ -81,6 +93,11 @@ def _values(settings: GatewaySettings) -> dict[str, Any]:
         "rate_limits": list(_rate_limits(settings)),
         "clusters": list(_clusters(settings)),
         "calls": list(_calls()),
+        "json_bindings": bindings,
+        "json_methods": sorted({binding.verb for binding in bindings}),
+        "body_methods": sorted({binding.verb for binding in with_body}),
+        "json_bodies": program(binding.call.input_type for binding in with_body),
+        "allowed_methods": allowed_methods(),
         "open_paths": open_paths(),
         "ambiguous_queries": ambiguous_queries(),
         "services": [service.full_name for service in SERVICES],

@@ -49,6 +49,8 @@ class Refusal:
     retry_seconds: int | None = None
     includes_envoy_message: bool = False
     """Whether Envoy's own message follows, in JSON."""
+    field: str = ""
+    """The faulty field, in JSON: a command of Envoy."""
 
     @property
     def code(self) -> int:
@@ -59,7 +61,7 @@ class Refusal:
     def json(self) -> Mapping[str, Any]:
         """Return the google.rpc.Status in the same JSON as that of services."""
         reply = ": %LOCAL_REPLY_BODY%" if self.includes_envoy_message else ""
-        return MessageToDict(self._as_status(reply), preserving_proto_field_name=True)
+        return MessageToDict(self._as_status(reply, self.field), preserving_proto_field_name=True)
 
     def headers(self, is_grpc: bool) -> Mapping[str, str]:
         """Return the header that JSON from services has too, or the status as headers of a gRPC response."""
@@ -69,16 +71,22 @@ class Refusal:
         details = base64.b64encode(self._as_status().SerializeToString(deterministic=True)).rstrip(b"=").decode()
         return code | {"grpc-message": self.message, "grpc-status-details-bin": details}
 
-    def _as_status(self, reply: str = "") -> Status:
-        source = {"source": "gateway"}
-        return to_status(
-            self.kind(self.reason, self.message + reply, retry_after_seconds=self.retry_seconds, metadata=source)
+    def _as_status(self, reply: str = "", field: str = "") -> Status:
+        error = self.kind(
+            self.reason,
+            self.message + reply,
+            field=field,
+            retry_after_seconds=self.retry_seconds,
+            metadata={"source": "gateway"},
         )
+        return to_status(error)
 
 
-def _malformed(message: str, details: str = "", *, includes_envoy_message: bool = False) -> Refusal:
+def _malformed(message: str, details: str = "", *, includes_envoy_message: bool = False, field: str = "") -> Refusal:
     reason = errors_pb2.ERROR_REASON_MALFORMED_REQUEST
-    return Refusal(400, MalformedRequest, reason, message, details, includes_envoy_message=includes_envoy_message)
+    return Refusal(
+        400, MalformedRequest, reason, message, details, includes_envoy_message=includes_envoy_message, field=field
+    )
 
 
 def _unsupported(status: int, message: str, details: str = "", http_status: int = 0) -> Refusal:
@@ -109,7 +117,14 @@ REFUSALS = (
     _unsupported(403, "Upgrade and CONNECT are not supported", "startsWith('upgrade_failed')", http_status=400),
     # Envoy's status for a token with another audience is 403.
     _unauthenticated(403, "startsWith('jwt_authn')"),
-    # This message of Envoy names the field and its fault. All others are about HTTP or Envoy.
+    # The messages of json_bodies.lua and of the transcoder name the field and its fault. All others of Envoy are about
+    # HTTP or itself.
+    _malformed(
+        "invalid request",
+        "startsWith('lua_response')",
+        includes_envoy_message=True,
+        field="%DYNAMIC_METADATA(croupier:field)%",
+    ),
     _malformed("invalid request", "contains('json_transcode_failure')", includes_envoy_message=True),
     _malformed("invalid body: expected base64 for 'application/grpc-web-text'", "contains('base_64')"),
     _malformed("invalid header name: '_' is not allowed", "endsWith('unexpected_underscore')"),
@@ -131,6 +146,12 @@ REFUSALS = (
         NotImplementedHere,
         errors_pb2.ERROR_REASON_UNKNOWN_METHOD,
         "unknown path or method: `croupier gateway openapi` lists them",
+    ),
+    Refusal(
+        405,
+        NotImplementedHere,
+        errors_pb2.ERROR_REASON_UNKNOWN_METHOD,
+        "this path has other methods: the header 'allow' lists them",
     ),
     _too_late(408, "the request took too long to arrive"),
     _too_large(413, f"the body is too large: at most {MAX_REQUEST_BYTES // 1024} KiB"),
