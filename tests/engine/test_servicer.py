@@ -293,14 +293,6 @@ async def test_a_blocked_stream_takes_no_actions_after_the_end_of_its_token_and_
         await playing
 
 
-@pytest.mark.parametrize("vote", [engine_pb2.VOTE_UNSPECIFIED, 3, -1])
-async def test_an_unspecified_or_unknown_vote_is_refused(servicer: EngineServicer, vote: Any) -> None:
-    request = engine_pb2.CastVoteRequest(table_id="t1", request_id="r", proposal_sequence=1, vote=vote)
-    with pytest.raises(MalformedRequest) as refusal:
-        await servicer.CastVote(request, call_of(P0))
-    assert (refusal.value.reason_name, refusal.value.field) == ("INVALID_FIELD", "vote")
-
-
 async def test_proposals_and_votes_are_those_of_their_requests(engine: EngineHarness) -> None:
     await open_table(engine, make_config("solo"))
     tables = engine.tables(3)
@@ -329,16 +321,6 @@ async def test_proposals_and_votes_are_those_of_their_requests(engine: EngineHar
 async def leave(servicer: EngineServicer, request_id: str, is_away: bool | None, player_id: str = "p0") -> int:
     request = engine_pb2.SetAwayRequest(table_id="t1", request_id=request_id, is_away=is_away)
     return (await servicer.SetAway(request, call_of(player_id))).sequence
-
-
-@pytest.mark.parametrize(("request_id", "is_away", "field"), [("a", None, "is_away"), ("", True, "request_id")])
-async def test_a_player_who_leaves_or_returns_says_which_and_has_a_request_id(
-    servicer: EngineServicer, tables: Tables, request_id: str, is_away: bool | None, field: str
-) -> None:
-    with pytest.raises(MalformedRequest) as refusal:
-        await leave(servicer, request_id, is_away)
-    assert (refusal.value.reason_name, refusal.value.field) == ("INVALID_FIELD", field)
-    assert (await tables.get("t1")).state.sequence == 1
 
 
 async def test_a_player_leaves_and_returns_once_for_each_request_id(servicer: EngineServicer, tables: Tables) -> None:

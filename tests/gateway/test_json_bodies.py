@@ -99,7 +99,6 @@ def answered_by_a_service(answer: Answer) -> Any:
         '{"request_id":"1","action":{"keep_cards":{"cards":[3,"CARD_JOKER"],"trump":"SUIT_CLUBS"}},"expectedSequence":4}',
         ' {\n"request_id" : "a \\"}{ \\\\" ,\t"expected_sequence" : "4", "action":{"pass_turn":{}}}\n',
         '{"table_id": "a", "requestId": "1", "action": {"bid": {"amount": -1}}, "expected_sequence": 4}',
-        "{}",
     ],
 )
 def test_fields_have_both_of_their_names_and_enums_numbers(gateway: Gateway, body: str) -> None:

@@ -32,6 +32,7 @@ def over_http_1(gateway: Gateway, path: str, token: str) -> Iterator[Any]:
     with closing(gateway.connection()) as connection:
         connection.request("GET", path, headers={"authorization": f"Bearer {token}"})
         answer = connection.getresponse()
+        assert answer.headers["content-type"] == "application/x-ndjson"
         assert answer.status == 200
         text = b""
         try:

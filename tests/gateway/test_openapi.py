@@ -28,7 +28,7 @@ def test_each_binding_of_a_call_has_a_name_of_its_own(document: Any) -> None:
     found = operations(document)
     assert found.keys() == {(binding.verb, binding.path) for binding in bindings(SERVICES)}
     names = {one["operationId"] for one in found.values()}
-    further = {"GetTableWithoutTableId", "JoinTableWithoutTableId"}
+    further = {"GetPlayerWithoutPlayerId", "GetTableWithoutTableId", "JoinTableWithoutTableId"}
     assert names == further | {binding.method.name for binding in bindings(SERVICES)}
     assert len(names) == len(found)
 
@@ -37,6 +37,7 @@ def test_everything_is_described_and_every_reference_resolves(document: Any) -> 
     for (_, path), operation in operations(document).items():
         in_path = [one["name"] for one in operation["parameters"] if one["in"] == "path"]
         assert in_path == re.findall(r"{(\w+)}", path)
+        assert len({one["name"] for one in operation["parameters"]}) == len(operation["parameters"])
         assert operation["summary"]
         assert all(one["description"] for one in operation["parameters"])
     for name, schema in document["components"]["schemas"].items():
@@ -59,5 +60,17 @@ def test_schemas_by_example(document: Any) -> None:
     assert schemas["CreateTableRequest"]["properties"]["options"]["type"] == "object"
     assert schemas["Table"]["properties"]["create_time"]["format"] == "date-time"
     assert re.fullmatch(schemas["TimeControl"]["properties"]["bot_delay"]["pattern"], "0.5s")
-    assert schemas["SetReadyRequest"]["properties"]["client_seed"]["contentEncoding"] == "base64"
-    assert schemas["TurnChanged"]["properties"]["seats_to_act"]["items"] == {"type": "integer", "format": "uint32"}
+    assert schemas["SetReadyBody"]["properties"]["client_seed"]["contentEncoding"] == "base64"
+    assert schemas["TurnChanged"]["properties"]["seats_to_act"]["items"] == {
+        "type": "integer",
+        "format": "uint32",
+        "minimum": 0,
+        "maximum": 2**32 - 1,
+    }
+
+
+@pytest.mark.parametrize("path", ["/v1/tables/{table_id}", "/v1/invites/{invite_code}"])
+def test_a_path_that_sets_a_field_of_a_choice_leaves_none_to_the_query(document: Any, path: str) -> None:
+    assert [(one["name"], one["in"]) for one in document["paths"][path]["get"]["parameters"]] == [
+        (path[path.index("{") + 1 : -1], "path")
+    ]

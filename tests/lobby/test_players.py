@@ -17,17 +17,17 @@ SECRET = "a secret of sixteen or more"
 
 
 @pytest.mark.parametrize(
-    "secret", ["", "fifteen letters", "x" * 257, "a" * 16, "abab" * 8, "0123456" * 4, "secret" * 3, "\u3164" * 16]
+    "secret", ["", "fifteen letters", "a" * 16, "abab" * 8, "0123456" * 4, "secret" * 3, "\u3164" * 16]
 )
 def test_secrets_that_cannot_be_random_are_refused(secret: str) -> None:
     with pytest.raises(MalformedRequest) as refusal:
         hash_device_secret(secret)
     assert refusal.value.field == "device_secret"
     assert not secret or secret not in refusal.value.message
-    assert ("openssl rand" in refusal.value.message) is (16 <= len(secret) <= 256)
+    assert "openssl rand" in refusal.value.message
 
 
-def test_secrets_of_minimum_and_maximum_length_are_accepted() -> None:
+def test_a_secret_of_the_minimum_length_is_accepted() -> None:
     assert hash_device_secret("01234567" * 2) != hash_device_secret("01234567" * 32)
 
 

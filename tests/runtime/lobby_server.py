@@ -27,10 +27,10 @@ NOW = 1_700_000_000_000
 KEY = Ed25519PrivateKey.generate()
 VERIFIER = TokenVerifier(KEY.public_key(), PLAYER_AUDIENCE, lambda: NOW)
 LOBBY = "/croupier_api.v1.LobbyService"
-REQUESTS: dict[str, type[Message]] = {
-    "GetTable": pb.GetTableRequest,
-    "SignIn": pb.SignInRequest,
-    "WatchTables": pb.WatchTablesRequest,
+REQUESTS: dict[str, Message] = {
+    "GetTable": pb.GetTableRequest(table_id="t"),
+    "SignIn": pb.SignInRequest(device_secret="0123456789abcdef"),
+    "WatchTables": pb.WatchTablesRequest(),
 }
 Metadata = tuple[tuple[str, str], ...]
 
@@ -48,6 +48,7 @@ class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
         return pb.GetTableResponse(table=Table(table_id=request.table_id, game=context.caller.id))
 
     async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:
+        self.act()
         return pb.SignInResponse()
 
     def WatchTables(self, request: pb.WatchTablesRequest, context: Any) -> AsyncIterator[pb.WatchTablesResponse]:
@@ -81,7 +82,7 @@ class LobbyServer(NamedTuple):
 
     def call(self, method: str, metadata: Metadata) -> Awaitable[Any]:
         """Return the first message of a call: the answer, or the first of a stream."""
-        call = getattr(self.stub, method)(REQUESTS[method](), metadata=metadata)
+        call = getattr(self.stub, method)(REQUESTS[method], metadata=metadata)
         answer: Awaitable[Any] = call.read() if method == "WatchTables" else call
         return answer
 

@@ -23,7 +23,7 @@ from croupier_api.v1.errors_pb2 import ERROR_REASON_TOO_MANY_REQUESTS
 from croupier_api.v1.tables_pb2 import Table
 from tests.calls import limits
 from tests.refusals import refusal
-from tests.runtime.lobby_server import LOBBY, LobbyServer, Metadata, Servicer, bearer, running_lobby
+from tests.runtime.lobby_server import LOBBY, REQUESTS, LobbyServer, Metadata, Servicer, bearer, running_lobby
 from tests.waiting import until
 
 SMALL_WINDOWS = [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 4)]
@@ -67,7 +67,7 @@ def held_call(channel: grpc.aio.Channel, method: str, metadata: Metadata) -> Any
 def unread_call(channel: grpc.aio.Channel, method: str) -> Any:
     """Make a call as a stream of answers, whose client does not ask for the first."""
     start: Any = channel.unary_stream(f"{LOBBY}/{method}")
-    return start(b"", metadata=bearer())
+    return start(REQUESTS[method].SerializeToString(), metadata=bearer())
 
 
 @pytest.mark.parametrize("method", ["GetTable", "WatchTables", "SignIn"])

@@ -222,7 +222,7 @@ async def engine(files: TlsFiles) -> AsyncIterator[ServedEngine]:
 
 async def presented_certificate(channel: grpc.aio.Channel, name: str = "") -> bytes:
     method: Any = channel.unary_unary(f"{LOBBY}/SignIn", pb.SignInRequest.SerializeToString)
-    answer = await method(pb.SignInRequest(name=name), timeout=TIMEOUT_SECONDS)
+    answer = await method(pb.SignInRequest(device_secret="0123456789abcdef", name=name), timeout=TIMEOUT_SECONDS)
     return pb.SignInResponse.FromString(answer).player.name.encode()
 
 

@@ -23,9 +23,10 @@ _sym_db = _symbol_database.Default()
 
 
 from croupier_api.v1 import cards_pb2 as croupier__api_dot_v1_dot_cards__pb2
+from croupier_api.v1 import fields_pb2 as croupier__api_dot_v1_dot_fields__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63roupier_api/v1/actions.proto\x12\x0f\x63roupier_api.v1\x1a\x1b\x63roupier_api/v1/cards.proto\"\x9c\x06\n\x06\x41\x63tion\x12)\n\x03\x62id\x18\x01 \x01(\x0b\x32\x1a.croupier_api.v1.BidActionH\x00\x12\x30\n\tpass_turn\x18\x02 \x01(\x0b\x32\x1b.croupier_api.v1.PassActionH\x00\x12\x34\n\tmatch_bid\x18\x03 \x01(\x0b\x32\x1f.croupier_api.v1.MatchBidActionH\x00\x12\x34\n\tyield_bid\x18\x04 \x01(\x0b\x32\x1f.croupier_api.v1.YieldBidActionH\x00\x12\x36\n\nkeep_cards\x18\x05 \x01(\x0b\x32 .croupier_api.v1.KeepCardsActionH\x00\x12\x32\n\x08keep_bid\x18\x06 \x01(\x0b\x32\x1e.croupier_api.v1.KeepBidActionH\x00\x12\x36\n\nswap_cards\x18\x07 \x01(\x0b\x32 .croupier_api.v1.SwapCardsActionH\x00\x12\x34\n\tstand_pat\x18\x08 \x01(\x0b\x32\x1f.croupier_api.v1.StandPatActionH\x00\x12+\n\x04\x64raw\x18\t \x01(\x0b\x32\x1b.croupier_api.v1.DrawActionH\x00\x12+\n\x04play\x18\n \x01(\x0b\x32\x1b.croupier_api.v1.PlayActionH\x00\x12:\n\x0c\x63\x61ll_partner\x18\x0b \x01(\x0b\x32\".croupier_api.v1.CallPartnerActionH\x00\x12\x36\n\nname_trump\x18\x0c \x01(\x0b\x32 .croupier_api.v1.NameTrumpActionH\x00\x12\x36\n\nthrow_down\x18\r \x01(\x0b\x32 .croupier_api.v1.ThrowDownActionH\x00\x12)\n\x03lay\x18\x0e \x01(\x0b\x32\x1a.croupier_api.v1.LayActionH\x00\x12\x36\n\x0c\x64\x65\x63lare_word\x18\x0f \x01(\x0b\x32\x1e.croupier_api.v1.DeclareActionH\x00\x42\x06\n\x04verb\"8\n\tBidAction\x12\x10\n\x06\x61mount\x18\x01 \x01(\x05H\x00\x12\x12\n\x08\x63ontract\x18\x02 \x01(\tH\x00\x42\x05\n\x03\x62id\"\x0c\n\nPassAction\"\x10\n\x0eMatchBidAction\"\x10\n\x0eYieldBidAction\"]\n\x0fKeepCardsAction\x12$\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x15.croupier_api.v1.Card\x12$\n\x05trump\x18\x02 \x01(\x0e\x32\x15.croupier_api.v1.Suit\"\x0f\n\rKeepBidAction\"7\n\x0fSwapCardsAction\x12$\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x15.croupier_api.v1.Card\"\x10\n\x0eStandPatAction\"(\n\nDrawAction\x12\x11\n\x04pile\x18\x01 \x01(\tH\x00\x88\x01\x01\x42\x07\n\x05_pile\"V\n\nPlayAction\x12#\n\x04\x63\x61rd\x18\x01 \x01(\x0e\x32\x15.croupier_api.v1.Card\x12#\n\x04suit\x18\x02 \x01(\x0e\x32\x15.croupier_api.v1.Suit\"\x8f\x01\n\x11\x43\x61llPartnerAction\x12%\n\x04\x63\x61rd\x18\x01 \x01(\x0e\x32\x15.croupier_api.v1.CardH\x00\x12=\n\x07unnamed\x18\x02 \x01(\x0b\x32*.croupier_api.v1.CallPartnerAction.UnnamedH\x00\x1a\t\n\x07UnnamedB\t\n\x07partner\"K\n\x0fNameTrumpAction\x12$\n\x05trump\x18\x01 \x01(\x0e\x32\x15.croupier_api.v1.Suit\x12\x12\n\nall_tricks\x18\x02 \x01(\x08\"\x11\n\x0fThrowDownAction\"k\n\tLayAction\x12$\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x15.croupier_api.v1.Card\x12\x0c\n\x04meld\x18\x02 \x01(\t\x12\x0c\n\x04pile\x18\x03 \x01(\t\x12\x12\n\x05owner\x18\x04 \x01(\rH\x00\x88\x01\x01\x42\x08\n\x06_owner\"\x7f\n\rDeclareAction\x12\x0c\n\x04word\x18\x01 \x01(\t\x12\x11\n\x04seat\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x13\n\x06\x61mount\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12$\n\x05\x63\x61rds\x18\x04 \x03(\x0e\x32\x15.croupier_api.v1.CardB\x07\n\x05_seatB\t\n\x07_amount\"h\n\x0cLegalActions\x12(\n\x07\x61\x63tions\x18\x01 \x03(\x0b\x32\x17.croupier_api.v1.Action\x12.\n\x07\x63hoices\x18\x02 \x03(\x0b\x32\x1d.croupier_api.v1.ActionChoice\"\xc7\x01\n\x0c\x41\x63tionChoice\x12\'\n\x06\x61\x63tion\x18\x01 \x01(\x0b\x32\x17.croupier_api.v1.Action\x12*\n\x05\x63\x61rds\x18\x02 \x01(\x0b\x32\x1b.croupier_api.v1.CardChoice\x12$\n\x05suits\x18\x03 \x03(\x0e\x32\x15.croupier_api.v1.Suit\x12-\n\x06\x61mount\x18\x04 \x01(\x0b\x32\x1d.croupier_api.v1.AmountChoice\x12\r\n\x05seats\x18\x05 \x03(\r\"X\n\nCardChoice\x12$\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x15.croupier_api.v1.Card\x12\x11\n\tmin_cards\x18\x02 \x01(\r\x12\x11\n\tmax_cards\x18\x03 \x01(\r\"D\n\x0c\x41mountChoice\x12\x12\n\nmin_amount\x18\x01 \x01(\x05\x12\x12\n\nmax_amount\x18\x02 \x01(\x05\x12\x0c\n\x04step\x18\x03 \x01(\rB\x80\x01\n\x0f\x63roupier.api.v1B\x0c\x41\x63tionsProtoP\x01Z\x1a\x63roupier_api/v1;croupierv1\xaa\x02\x0f\x43roupier.Api.V1\xba\x02\x08\x43roupier\xca\x02\x0f\x43roupier\\Api\\V1\xea\x02\x11\x43roupier::Api::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63roupier_api/v1/actions.proto\x12\x0f\x63roupier_api.v1\x1a\x1b\x63roupier_api/v1/cards.proto\x1a\x1c\x63roupier_api/v1/fields.proto\"\xa2\x06\n\x06\x41\x63tion\x12)\n\x03\x62id\x18\x01 \x01(\x0b\x32\x1a.croupier_api.v1.BidActionH\x00\x12\x30\n\tpass_turn\x18\x02 \x01(\x0b\x32\x1b.croupier_api.v1.PassActionH\x00\x12\x34\n\tmatch_bid\x18\x03 \x01(\x0b\x32\x1f.croupier_api.v1.MatchBidActionH\x00\x12\x34\n\tyield_bid\x18\x04 \x01(\x0b\x32\x1f.croupier_api.v1.YieldBidActionH\x00\x12\x36\n\nkeep_cards\x18\x05 \x01(\x0b\x32 .croupier_api.v1.KeepCardsActionH\x00\x12\x32\n\x08keep_bid\x18\x06 \x01(\x0b\x32\x1e.croupier_api.v1.KeepBidActionH\x00\x12\x36\n\nswap_cards\x18\x07 \x01(\x0b\x32 .croupier_api.v1.SwapCardsActionH\x00\x12\x34\n\tstand_pat\x18\x08 \x01(\x0b\x32\x1f.croupier_api.v1.StandPatActionH\x00\x12+\n\x04\x64raw\x18\t \x01(\x0b\x32\x1b.croupier_api.v1.DrawActionH\x00\x12+\n\x04play\x18\n \x01(\x0b\x32\x1b.croupier_api.v1.PlayActionH\x00\x12:\n\x0c\x63\x61ll_partner\x18\x0b \x01(\x0b\x32\".croupier_api.v1.CallPartnerActionH\x00\x12\x36\n\nname_trump\x18\x0c \x01(\x0b\x32 .croupier_api.v1.NameTrumpActionH\x00\x12\x36\n\nthrow_down\x18\r \x01(\x0b\x32 .croupier_api.v1.ThrowDownActionH\x00\x12)\n\x03lay\x18\x0e \x01(\x0b\x32\x1a.croupier_api.v1.LayActionH\x00\x12\x36\n\x0c\x64\x65\x63lare_word\x18\x0f \x01(\x0b\x32\x1e.croupier_api.v1.DeclareActionH\x00\x42\x0c\n\x04verb\x12\x04\x80\xb2\x19\x01\"B\n\tBidAction\x12\x10\n\x06\x61mount\x18\x01 \x01(\x05H\x00\x12\x1c\n\x08\x63ontract\x18\x02 \x01(\tB\x08\x82\xb2\x19\x04\x08\x01\x10@H\x00\x42\x05\n\x03\x62id\"\x0c\n\nPassAction\"\x10\n\x0eMatchBidAction\"\x10\n\x0eYieldBidAction\"n\n\x0fKeepCardsAction\x12-\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x15.croupier_api.v1.CardB\x07\x82\xb2\x19\x03\x38\xfe\x03\x12,\n\x05trump\x18\x02 \x01(\x0e\x32\x15.croupier_api.v1.SuitB\x06\x82\xb2\x19\x02(\x01\"\x0f\n\rKeepBidAction\"B\n\x0fSwapCardsAction\x12/\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x15.croupier_api.v1.CardB\t\x82\xb2\x19\x05\x30\x01\x38\xfe\x03\"\x10\n\x0eStandPatAction\"2\n\nDrawAction\x12\x1b\n\x04pile\x18\x01 \x01(\tB\x08\x82\xb2\x19\x04\x08\x01\x10@H\x00\x88\x01\x01\x42\x07\n\x05_pile\"^\n\nPlayAction\x12+\n\x04\x63\x61rd\x18\x01 \x01(\x0e\x32\x15.croupier_api.v1.CardB\x06\x82\xb2\x19\x02(\x01\x12#\n\x04suit\x18\x02 \x01(\x0e\x32\x15.croupier_api.v1.Suit\"\x95\x01\n\x11\x43\x61llPartnerAction\x12%\n\x04\x63\x61rd\x18\x01 \x01(\x0e\x32\x15.croupier_api.v1.CardH\x00\x12=\n\x07unnamed\x18\x02 \x01(\x0b\x32*.croupier_api.v1.CallPartnerAction.UnnamedH\x00\x1a\t\n\x07UnnamedB\x0f\n\x07partner\x12\x04\x80\xb2\x19\x01\"S\n\x0fNameTrumpAction\x12,\n\x05trump\x18\x01 \x01(\x0e\x32\x15.croupier_api.v1.SuitB\x06\x82\xb2\x19\x02(\x01\x12\x12\n\nall_tricks\x18\x02 \x01(\x08\"\x11\n\x0fThrowDownAction\"\x86\x01\n\tLayAction\x12/\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x15.croupier_api.v1.CardB\t\x82\xb2\x19\x05\x30\x01\x38\xfe\x03\x12\x14\n\x04meld\x18\x02 \x01(\tB\x06\x82\xb2\x19\x02\x10@\x12\x14\n\x04pile\x18\x03 \x01(\tB\x06\x82\xb2\x19\x02\x10@\x12\x12\n\x05owner\x18\x04 \x01(\rH\x00\x88\x01\x01\x42\x08\n\x06_owner\"\x92\x01\n\rDeclareAction\x12\x16\n\x04word\x18\x01 \x01(\tB\x08\x82\xb2\x19\x04\x08\x01\x10@\x12\x11\n\x04seat\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x13\n\x06\x61mount\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12-\n\x05\x63\x61rds\x18\x04 \x03(\x0e\x32\x15.croupier_api.v1.CardB\x07\x82\xb2\x19\x03\x38\xfe\x03\x42\x07\n\x05_seatB\t\n\x07_amount\"h\n\x0cLegalActions\x12(\n\x07\x61\x63tions\x18\x01 \x03(\x0b\x32\x17.croupier_api.v1.Action\x12.\n\x07\x63hoices\x18\x02 \x03(\x0b\x32\x1d.croupier_api.v1.ActionChoice\"\xc7\x01\n\x0c\x41\x63tionChoice\x12\'\n\x06\x61\x63tion\x18\x01 \x01(\x0b\x32\x17.croupier_api.v1.Action\x12*\n\x05\x63\x61rds\x18\x02 \x01(\x0b\x32\x1b.croupier_api.v1.CardChoice\x12$\n\x05suits\x18\x03 \x03(\x0e\x32\x15.croupier_api.v1.Suit\x12-\n\x06\x61mount\x18\x04 \x01(\x0b\x32\x1d.croupier_api.v1.AmountChoice\x12\r\n\x05seats\x18\x05 \x03(\r\"X\n\nCardChoice\x12$\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x15.croupier_api.v1.Card\x12\x11\n\tmin_cards\x18\x02 \x01(\r\x12\x11\n\tmax_cards\x18\x03 \x01(\r\"D\n\x0c\x41mountChoice\x12\x12\n\nmin_amount\x18\x01 \x01(\x05\x12\x12\n\nmax_amount\x18\x02 \x01(\x05\x12\x0c\n\x04step\x18\x03 \x01(\rB\x80\x01\n\x0f\x63roupier.api.v1B\x0c\x41\x63tionsProtoP\x01Z\x1a\x63roupier_api/v1;croupierv1\xaa\x02\x0f\x43roupier.Api.V1\xba\x02\x08\x43roupier\xca\x02\x0f\x43roupier\\Api\\V1\xea\x02\x11\x43roupier::Api::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,46 +34,74 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'croupier_api.v1.actions_pb2
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017croupier.api.v1B\014ActionsProtoP\001Z\032croupier_api/v1;croupierv1\252\002\017Croupier.Api.V1\272\002\010Croupier\312\002\017Croupier\\Api\\V1\352\002\021Croupier::Api::V1'
-  _globals['_ACTION']._serialized_start=80
-  _globals['_ACTION']._serialized_end=876
-  _globals['_BIDACTION']._serialized_start=878
-  _globals['_BIDACTION']._serialized_end=934
-  _globals['_PASSACTION']._serialized_start=936
-  _globals['_PASSACTION']._serialized_end=948
-  _globals['_MATCHBIDACTION']._serialized_start=950
-  _globals['_MATCHBIDACTION']._serialized_end=966
-  _globals['_YIELDBIDACTION']._serialized_start=968
-  _globals['_YIELDBIDACTION']._serialized_end=984
-  _globals['_KEEPCARDSACTION']._serialized_start=986
-  _globals['_KEEPCARDSACTION']._serialized_end=1079
-  _globals['_KEEPBIDACTION']._serialized_start=1081
-  _globals['_KEEPBIDACTION']._serialized_end=1096
-  _globals['_SWAPCARDSACTION']._serialized_start=1098
-  _globals['_SWAPCARDSACTION']._serialized_end=1153
-  _globals['_STANDPATACTION']._serialized_start=1155
-  _globals['_STANDPATACTION']._serialized_end=1171
-  _globals['_DRAWACTION']._serialized_start=1173
-  _globals['_DRAWACTION']._serialized_end=1213
-  _globals['_PLAYACTION']._serialized_start=1215
-  _globals['_PLAYACTION']._serialized_end=1301
-  _globals['_CALLPARTNERACTION']._serialized_start=1304
-  _globals['_CALLPARTNERACTION']._serialized_end=1447
-  _globals['_CALLPARTNERACTION_UNNAMED']._serialized_start=1427
-  _globals['_CALLPARTNERACTION_UNNAMED']._serialized_end=1436
-  _globals['_NAMETRUMPACTION']._serialized_start=1449
-  _globals['_NAMETRUMPACTION']._serialized_end=1524
-  _globals['_THROWDOWNACTION']._serialized_start=1526
-  _globals['_THROWDOWNACTION']._serialized_end=1543
-  _globals['_LAYACTION']._serialized_start=1545
-  _globals['_LAYACTION']._serialized_end=1652
-  _globals['_DECLAREACTION']._serialized_start=1654
-  _globals['_DECLAREACTION']._serialized_end=1781
-  _globals['_LEGALACTIONS']._serialized_start=1783
-  _globals['_LEGALACTIONS']._serialized_end=1887
-  _globals['_ACTIONCHOICE']._serialized_start=1890
-  _globals['_ACTIONCHOICE']._serialized_end=2089
-  _globals['_CARDCHOICE']._serialized_start=2091
-  _globals['_CARDCHOICE']._serialized_end=2179
-  _globals['_AMOUNTCHOICE']._serialized_start=2181
-  _globals['_AMOUNTCHOICE']._serialized_end=2249
+  _globals['_ACTION'].oneofs_by_name['verb']._loaded_options = None
+  _globals['_ACTION'].oneofs_by_name['verb']._serialized_options = b'\200\262\031\001'
+  _globals['_BIDACTION'].fields_by_name['contract']._loaded_options = None
+  _globals['_BIDACTION'].fields_by_name['contract']._serialized_options = b'\202\262\031\004\010\001\020@'
+  _globals['_KEEPCARDSACTION'].fields_by_name['cards']._loaded_options = None
+  _globals['_KEEPCARDSACTION'].fields_by_name['cards']._serialized_options = b'\202\262\031\0038\376\003'
+  _globals['_KEEPCARDSACTION'].fields_by_name['trump']._loaded_options = None
+  _globals['_KEEPCARDSACTION'].fields_by_name['trump']._serialized_options = b'\202\262\031\002(\001'
+  _globals['_SWAPCARDSACTION'].fields_by_name['cards']._loaded_options = None
+  _globals['_SWAPCARDSACTION'].fields_by_name['cards']._serialized_options = b'\202\262\031\0050\0018\376\003'
+  _globals['_DRAWACTION'].fields_by_name['pile']._loaded_options = None
+  _globals['_DRAWACTION'].fields_by_name['pile']._serialized_options = b'\202\262\031\004\010\001\020@'
+  _globals['_PLAYACTION'].fields_by_name['card']._loaded_options = None
+  _globals['_PLAYACTION'].fields_by_name['card']._serialized_options = b'\202\262\031\002(\001'
+  _globals['_CALLPARTNERACTION'].oneofs_by_name['partner']._loaded_options = None
+  _globals['_CALLPARTNERACTION'].oneofs_by_name['partner']._serialized_options = b'\200\262\031\001'
+  _globals['_NAMETRUMPACTION'].fields_by_name['trump']._loaded_options = None
+  _globals['_NAMETRUMPACTION'].fields_by_name['trump']._serialized_options = b'\202\262\031\002(\001'
+  _globals['_LAYACTION'].fields_by_name['cards']._loaded_options = None
+  _globals['_LAYACTION'].fields_by_name['cards']._serialized_options = b'\202\262\031\0050\0018\376\003'
+  _globals['_LAYACTION'].fields_by_name['meld']._loaded_options = None
+  _globals['_LAYACTION'].fields_by_name['meld']._serialized_options = b'\202\262\031\002\020@'
+  _globals['_LAYACTION'].fields_by_name['pile']._loaded_options = None
+  _globals['_LAYACTION'].fields_by_name['pile']._serialized_options = b'\202\262\031\002\020@'
+  _globals['_DECLAREACTION'].fields_by_name['word']._loaded_options = None
+  _globals['_DECLAREACTION'].fields_by_name['word']._serialized_options = b'\202\262\031\004\010\001\020@'
+  _globals['_DECLAREACTION'].fields_by_name['cards']._loaded_options = None
+  _globals['_DECLAREACTION'].fields_by_name['cards']._serialized_options = b'\202\262\031\0038\376\003'
+  _globals['_ACTION']._serialized_start=110
+  _globals['_ACTION']._serialized_end=912
+  _globals['_BIDACTION']._serialized_start=914
+  _globals['_BIDACTION']._serialized_end=980
+  _globals['_PASSACTION']._serialized_start=982
+  _globals['_PASSACTION']._serialized_end=994
+  _globals['_MATCHBIDACTION']._serialized_start=996
+  _globals['_MATCHBIDACTION']._serialized_end=1012
+  _globals['_YIELDBIDACTION']._serialized_start=1014
+  _globals['_YIELDBIDACTION']._serialized_end=1030
+  _globals['_KEEPCARDSACTION']._serialized_start=1032
+  _globals['_KEEPCARDSACTION']._serialized_end=1142
+  _globals['_KEEPBIDACTION']._serialized_start=1144
+  _globals['_KEEPBIDACTION']._serialized_end=1159
+  _globals['_SWAPCARDSACTION']._serialized_start=1161
+  _globals['_SWAPCARDSACTION']._serialized_end=1227
+  _globals['_STANDPATACTION']._serialized_start=1229
+  _globals['_STANDPATACTION']._serialized_end=1245
+  _globals['_DRAWACTION']._serialized_start=1247
+  _globals['_DRAWACTION']._serialized_end=1297
+  _globals['_PLAYACTION']._serialized_start=1299
+  _globals['_PLAYACTION']._serialized_end=1393
+  _globals['_CALLPARTNERACTION']._serialized_start=1396
+  _globals['_CALLPARTNERACTION']._serialized_end=1545
+  _globals['_CALLPARTNERACTION_UNNAMED']._serialized_start=1519
+  _globals['_CALLPARTNERACTION_UNNAMED']._serialized_end=1528
+  _globals['_NAMETRUMPACTION']._serialized_start=1547
+  _globals['_NAMETRUMPACTION']._serialized_end=1630
+  _globals['_THROWDOWNACTION']._serialized_start=1632
+  _globals['_THROWDOWNACTION']._serialized_end=1649
+  _globals['_LAYACTION']._serialized_start=1652
+  _globals['_LAYACTION']._serialized_end=1786
+  _globals['_DECLAREACTION']._serialized_start=1789
+  _globals['_DECLAREACTION']._serialized_end=1935
+  _globals['_LEGALACTIONS']._serialized_start=1937
+  _globals['_LEGALACTIONS']._serialized_end=2041
+  _globals['_ACTIONCHOICE']._serialized_start=2044
+  _globals['_ACTIONCHOICE']._serialized_end=2243
+  _globals['_CARDCHOICE']._serialized_start=2245
+  _globals['_CARDCHOICE']._serialized_end=2333
+  _globals['_AMOUNTCHOICE']._serialized_start=2335
+  _globals['_AMOUNTCHOICE']._serialized_end=2403
 # @@protoc_insertion_point(module_scope)

@@ -273,7 +273,7 @@ class GetPlayerRequest(_message.Message):
 
     PLAYER_ID_FIELD_NUMBER: _builtins.int
     player_id: _builtins.str
-    """The player; "me" for the caller."""
+    """The player; "me" or empty for the caller."""
     def __init__(
         self,
         *,

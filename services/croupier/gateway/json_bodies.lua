@@ -81,11 +81,22 @@ local function fault_of(text, root)
 end
 
 function envoy_on_request(handle)
-  local body = handle:body()
+  local call = handle:filterContext()
+  -- The route that is known when the answer comes is that of gRPC.
+  handle:streamInfo():dynamicMetadata():set("croupier", "is_stream", call:get("is_stream"))
+  local message = call:get("message")
+  local body = message ~= "" and handle:body()
   if not body or body:length() == 0 then return end
-  local path, sentence = fault_of(body:getBytes(0, body:length()), handle:filterContext():get("message"))
+  local path, sentence = fault_of(body:getBytes(0, body:length()), message)
   if sentence then
     handle:streamInfo():dynamicMetadata():set("croupier", "field", path)
     handle:respond({[":status"] = "400"}, sentence)
+  end
+end
+
+function envoy_on_response(handle)
+  local call = handle:streamInfo():dynamicMetadata():get("croupier")
+  if call and call["is_stream"] and handle:headers():get(":status") == "200" then
+    handle:headers():replace("content-type", "application/x-ndjson")
   end
 end

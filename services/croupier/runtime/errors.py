@@ -143,11 +143,6 @@ def decode_id(field: str, text: str, max_characters: int = MAX_ID_CHARACTERS) ->
     return text
 
 
-def decode_player_id(field: str, text: str, caller_id: str) -> str:
-    """Return the id of a player, for "me" that of the caller; raises MalformedRequest as `decode_id` does."""
-    return caller_id if text == "me" else decode_id(field, text)
-
-
 def to_status(error: ServiceError) -> status_pb2.Status:
     """Return the google.rpc.Status of an error: with ErrorInfo, and with BadRequest and RetryInfo where they fit."""
     number: int = error.code.value[0]

@@ -9,14 +9,14 @@ import grpc
 from prometheus_client import CollectorRegistry, Counter
 
 from croupier.runtime.admission.costs import ROUNDS_PER_UNIT
-from croupier.runtime.errors import AlreadyExists, MalformedRequest, decode_id, decode_player_id, invalid_field
+from croupier.runtime.errors import AlreadyExists, MalformedRequest, decode_id, invalid_field
 from croupier.runtime.identity.links import LinkVerifier
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.paging import (
-    decode_page_size,
     decode_page_token,
     encode_page_token,
     invalid_page_token,
+    page_size,
     read_page,
 )
 from croupier.runtime.server.call import Call
@@ -58,10 +58,9 @@ class ScoringServicer:
         server.add_registered_method_handlers(SERVICE_NAME, {"GetScoreSheet": sheet})
 
     async def GetScoreSheet(self, request: pb.GetScoreSheetRequest, call: Call) -> bytes:
-        table_id = decode_id("table_id", request.table_id)
-        link = self.links.purpose_of(request.link, table_id)
+        link = self.links.purpose_of(request.link, request.table_id)
         is_shown = partial(_is_sheet_shown, player_id=call.caller.id, link=link, now=self.clock())
-        score_sheet = await self.ledger.find_sheet(table_id, is_shown)
+        score_sheet = await self.ledger.find_sheet(request.table_id, is_shown)
         # Before the rounds are decoded, so that calls that come meanwhile are refused.
         call.admission.owe(len(score_sheet.rows) // ROUNDS_PER_UNIT)
         return await codec.encode_score_sheet(score_sheet)
@@ -70,15 +69,14 @@ class ScoringServicer:
         self, request: pb.GetPlayerStatisticsRequest, call: Call
     ) -> pb.GetPlayerStatisticsResponse:
         """Return the statistics of a player, by default the caller; those of others count public tables only."""
-        player_id = decode_player_id("player_id", request.player_id or "me", call.caller.id)
+        player_id = call.caller.resolve_me(request.player_id or "me")
         scope = Scope.ALL if player_id == call.caller.id else Scope.PUBLIC
         games = await self.standings.statistics(player_id, scope)
         return pb.GetPlayerStatisticsResponse(player_id=player_id, games=map(codec.encode_statistics, games))
 
     async def GetLeaderboard(self, request: pb.GetLeaderboardRequest, call: Call) -> pb.GetLeaderboardResponse:
         """Return a page of the best players of a game."""
-        game = decode_id("game", request.game, codec.MAX_GAME_ID_CHARACTERS)
-        size = decode_page_size(request.page_size)
+        game, size = request.game, page_size(request)
         query = ("leaderboard", game)
         cursor = decode_page_token(query, request.page_token, (int, int, str, int, int, int))
         count, position, after = _decode_leaderboard_cursor(game, cursor)
@@ -104,9 +102,8 @@ class ScoringServicer:
 
     async def ListResults(self, request: pb.ListResultsRequest, call: Call) -> pb.ListResultsResponse:
         """Return a page of the results of public tables, or of all tables of the caller, newest first."""
-        game = codec.decode_text("game", request.game, codec.MAX_GAME_ID_CHARACTERS)
-        caller_id, now = call.caller.id, self.clock()
-        player_id = decode_player_id("player_id", request.player_id, caller_id) if request.player_id else ""
+        game, caller_id, now = request.game, call.caller.id, self.clock()
+        player_id = call.caller.resolve_me(request.player_id)
         shown, token = await read_page(
             ("results", game, player_id),
             request,

@@ -13,11 +13,12 @@ from croupier.games.cards import CardFace
 from croupier.games.choices import ActionChoice
 from croupier.games.interface import Legal
 from croupier.runtime.errors import MalformedRequest
+from croupier.runtime.field_rules import rule_of
 from croupier_api.v1 import actions_pb2, cards_pb2, errors_pb2
 
 # Longer words cannot be known, and a refusal that repeats them would be too long to send.
-MAX_WORD_CHARACTERS = 64
-MAX_CARDS = 2 * 255
+MAX_WORD_CHARACTERS = rule_of(actions_pb2.DeclareAction.DESCRIPTOR, "word").max_length
+MAX_CARDS = rule_of(actions_pb2.DeclareAction.DESCRIPTOR, "cards").max_items
 
 
 def decode_action(message: actions_pb2.Action, deck: tuple[CardFace, ...] = ()) -> Action:

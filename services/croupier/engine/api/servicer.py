@@ -31,9 +31,9 @@ from croupier.runtime.errors import (
     MalformedRequest,
     ServiceError,
     Unavailable,
-    decode_id,
     invalid_field,
 )
+from croupier.runtime.field_rules import check_fields
 from croupier.runtime.identity.links import Links
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.server.call import Call
@@ -94,23 +94,18 @@ class EngineServicer:
     async def CastVote(self, request: pb.CastVoteRequest, call: Call) -> pb.CastVoteResponse:
         """Agree with the pending proposal, or decline it."""
         table, seat = await self._seated(call, request)
-        if request.vote not in (pb.VOTE_AGREE, pb.VOTE_DECLINE):
-            raise invalid_field("vote", f"invalid vote {request.vote}: expected VOTE_AGREE or VOTE_DECLINE")
         voted = Voted(seat, request.proposal_sequence, request.vote == pb.VOTE_AGREE)
         return pb.CastVoteResponse(sequence=await table.append_once(voted, request.request_id))
 
     async def SetAway(self, request: pb.SetAwayRequest, call: Call) -> pb.SetAwayResponse:
         """Leave the caller's seat to the engine, or return to it."""
         table, seat = await self._seated(call, request)
-        if not request.HasField("is_away"):
-            raise invalid_field("is_away", "invalid is_away: expected true or false")
         return pb.SetAwayResponse(sequence=await table.append_once(AwaySet(seat, request.is_away), request.request_id))
 
     async def _seated(
         self, call: Call, request: pb.CreateProposalRequest | pb.CastVoteRequest | pb.SetAwayRequest
     ) -> tuple[Table, Seat]:
         table = await self._visit(call, request.table_id, Need.TABLE)
-        decode_id("request_id", request.request_id)
         return table, table.seat_of(call.caller.id)
 
     async def _viewed(self, call: Call, request: pb.GetViewRequest | pb.WatchTableRequest) -> tuple[Table, Viewer]:
@@ -153,9 +148,7 @@ class EngineServicer:
 
     async def CreateLink(self, request: pb.CreateLinkRequest, call: Call) -> pb.CreateLinkResponse:
         """Return a link to a table of the caller."""
-        purpose = PURPOSES.get(request.purpose)
-        if purpose is None:
-            raise invalid_field("purpose", f"invalid purpose {request.purpose}: expected a value of LinkPurpose")
+        purpose = PURPOSES[request.purpose]
         visitor = Visitor(call.caller.id)
         found = await self._find(call, request.table_id, visitor, Need.LINK)
         if not has_seat(found.config, visitor.player_id):
@@ -252,6 +245,7 @@ class EngineServicer:
         try:
             if request.table_id not in ("", table.config.table_id):
                 raise invalid_field("table_id", "invalid table_id: expected that of the stream, or none")
+            check_fields(request)
             return encode_acceptance(request.request_id, await self._act(table, player_id, request, waits=True))
         except ServiceError as error:
             return encode_refusal(request.request_id[:MAX_ID_CHARACTERS], error)
@@ -259,7 +253,6 @@ class EngineServicer:
     async def _act(self, table: Table, player_id: str, request: pb.SubmitActionRequest, *, waits: bool = False) -> int:
         """Act for a player's seat; `waits` while the table gets too many entries per second."""
         try:
-            decode_id("request_id", request.request_id)
             seat = table.seat_of(player_id)
             action = decode_action(request.action, table.state.rules.deck)
             expected = request.expected_sequence if request.HasField("expected_sequence") else None
@@ -284,6 +277,7 @@ async def _first_message(context: Context) -> pb.PlayTableRequest:
     first = _decoded(raw) if raw is not grpc.aio.EOF else pb.PlayTableRequest()
     if first.WhichOneof("request") != "watch":
         raise invalid_field("request", "invalid request: expected watch in the first message")
+    check_fields(first.watch)
     return first
 
 

@@ -16,7 +16,6 @@ from croupier.runtime.errors import MalformedRequest, invalid_field
 
 MAX_NAME_CHARACTERS = 32
 """As a person counts them: grapheme clusters."""
-MAX_NAME_CODE_POINTS = 128
 MAX_CHARACTER_CODE_POINTS = 12
 """Emoji of families and letters of Indian scripts have up to eleven."""
 _BLANKS = regex.compile(r"\p{Zs}+")
@@ -39,8 +38,6 @@ def normalize_name(name: str) -> str:
 
     Raises MalformedRequest unless each other character is visible.
     """
-    if len(name) > MAX_NAME_CODE_POINTS:
-        raise _invalid(f"of {len(name)} code points", f"at most {MAX_NAME_CODE_POINTS}")
     if _FORBIDDEN.search(name):
         raise _invalid("", "one line of ordinary characters, with at most four marks on one letter")
     shown: str = _BLANKS.sub(" ", name).strip(" ")

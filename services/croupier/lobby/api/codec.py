@@ -19,13 +19,12 @@ from croupier.lobby.tables.my_seat import MySeat
 from croupier.lobby.tables.new_table import TableSpec
 from croupier.lobby.tables.table_changes import FormingLifetime
 from croupier.lobby.tables.table_service import SHOWN_RUNNING
-from croupier.runtime.errors import MAX_ID_CHARACTERS, MalformedRequest, decode_id, invalid_field
+from croupier.runtime.errors import MAX_ID_CHARACTERS, MalformedRequest, invalid_field
 from croupier.runtime.table_access import Visibility
 from croupier.runtime.table_access_codec import decode_access, encode_access
 from croupier_api.v1 import errors_pb2, games_pb2, lobby_pb2, tables_pb2
 from croupier_internal.v1 import engine_control_pb2
 
-MAX_CLIENT_SEED_BYTES = 64
 MAX_OPTIONS = 64
 MAX_BOTS_AFTER_SECONDS = 600
 SLOW_ACTION_SECONDS = 3600
@@ -48,20 +47,6 @@ CONTRACT_STATES = {
 }
 
 
-def decode_optional_id(field: str, text: str) -> str:
-    """Return an id, or an empty text; raises MalformedRequest as `decode_id` does."""
-    return decode_id(field, text) if text else ""
-
-
-def decode_client_seed(seed: bytes) -> bytes:
-    """Return the bytes that a player adds to the shuffles; raises MalformedRequest beyond 64 bytes."""
-    if len(seed) > MAX_CLIENT_SEED_BYTES:
-        raise invalid_field(
-            "client_seed", f"invalid client_seed of {len(seed)} bytes: expected at most {MAX_CLIENT_SEED_BYTES}"
-        )
-    return seed
-
-
 def decode_table_spec(
     request: lobby_pb2.CreateTableRequest | lobby_pb2.UpdateTableRequest, default: TimeControl
 ) -> TableSpec:
@@ -70,7 +55,7 @@ def decode_table_spec(
     Unset fields of the time control have their defaults.
     """
     spec = TableSpec(
-        decode_id("game", request.game) if isinstance(request, lobby_pb2.CreateTableRequest) else "",
+        request.game if isinstance(request, lobby_pb2.CreateTableRequest) else "",
         request.seat_count,
         _decode_options(request.options),
         _decode_time_control(request.time_control, default),
@@ -78,8 +63,8 @@ def decode_table_spec(
     )
     if isinstance(request, lobby_pb2.UpdateTableRequest):
         return spec
-    bots = [decode_optional_id("bots", bot) for bot in request.bots]
-    return replace(spec, bots=bots, is_ready=request.is_ready, bots_after_seconds=decode_bots_after(request))
+    bots_after = decode_bots_after(request)
+    return replace(spec, bots=list(request.bots), is_ready=request.is_ready, bots_after_seconds=bots_after)
 
 
 def decode_create_request(request: lobby_pb2.CreateTableRequest) -> CreateRequest | None:
@@ -87,7 +72,7 @@ def decode_create_request(request: lobby_pb2.CreateTableRequest) -> CreateReques
     if not request.request_id:
         return None
     content_hash = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
-    return CreateRequest(decode_id("request_id", request.request_id), content_hash)
+    return CreateRequest(request.request_id, content_hash)
 
 
 def decode_bots_after(request: lobby_pb2.CreateTableRequest | lobby_pb2.FindMatchRequest) -> int | None:
@@ -149,14 +134,11 @@ def _decode_duration(given: tables_pb2.TimeControl, name: TimeName, unit: int, u
     return count
 
 
-def decode_states(state: int) -> tuple[TableState, ...]:
-    """Return the states that a filter includes; raises MalformedRequest for an unknown one."""
+def states_of(state: int) -> tuple[TableState, ...]:
+    """Return the states that a filter includes."""
     if state == tables_pb2.TABLE_STATE_UNSPECIFIED:
         return tuple(CONTRACT_STATES)
-    states = tuple(inner for inner, shown in CONTRACT_STATES.items() if shown == state)
-    if not states:
-        raise invalid_field("state", f"invalid state {state}: expected a value of TableState")
-    return states
+    return tuple(inner for inner, shown in CONTRACT_STATES.items() if shown == state)
 
 
 def encode_player(player: Player, device_count: int = 0) -> lobby_pb2.Player:
@@ -164,9 +146,9 @@ def encode_player(player: Player, device_count: int = 0) -> lobby_pb2.Player:
     return lobby_pb2.Player(player_id=player.player_id, name=player.name, device_count=device_count)
 
 
-def decode_own_states(state: int) -> tuple[TableState, ...]:
-    """Return the states that a filter of a player's own tables includes; raises MalformedRequest for an unknown one."""
-    return decode_states(state) if state else SHOWN_RUNNING
+def own_states_of(state: int) -> tuple[TableState, ...]:
+    """Return the states that a filter of a player's own tables includes."""
+    return states_of(state) if state else SHOWN_RUNNING
 
 
 def encode_tokens(tokens: Tokens) -> lobby_pb2.Tokens:

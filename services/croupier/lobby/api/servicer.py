@@ -30,7 +30,7 @@ from croupier.runtime.admission.costs import (
     TABLES_PAGE_COST,
     TURNS_PER_UNIT,
 )
-from croupier.runtime.errors import ServiceError, decode_id, decode_player_id, invalid_field
+from croupier.runtime.errors import ServiceError, invalid_field
 from croupier.runtime.identity.tokens import Caller, Clock, unauthenticated
 from croupier.runtime.paging import read_page
 from croupier.runtime.server.call import Call
@@ -85,7 +85,7 @@ class LobbyServicer:
         return pb.SignInResponse(player=codec.encode_player(player), tokens=codec.encode_tokens(tokens))
 
     async def _sign_in(self, request: pb.SignInRequest, call: Call) -> tuple[Player, Tokens, bool]:
-        code = codec.decode_optional_id("device_code", request.device_code)
+        code = request.device_code
         if request.id_token and code:
             raise invalid_field("device_code", "invalid device_code: expected id_token or device_code, not both")
         if request.id_token:
@@ -103,7 +103,7 @@ class LobbyServicer:
         return pb.SignOutResponse()
 
     async def GetPlayer(self, request: pb.GetPlayerRequest, call: Call) -> pb.GetPlayerResponse:
-        player_id = decode_player_id("player_id", request.player_id, call.caller.id)
+        player_id = call.caller.resolve_me(request.player_id or "me")
         if player_id == call.caller.id:
             return pb.GetPlayerResponse(player=await self._own(await self.auth.player(player_id)))
         return pb.GetPlayerResponse(player=codec.encode_player(await self.auth.find(player_id)))
@@ -140,20 +140,15 @@ class LobbyServicer:
 
     async def GetTable(self, request: pb.GetTableRequest, call: Call) -> pb.GetTableResponse:
         viewer = call.caller.id
-        match request.WhichOneof("target"):
-            case "table_id":
-                table = await self.tables.get(viewer, decode_id("table_id", request.table_id))
-            case "invite_code":
-                code = decode_id("invite_code", request.invite_code)
-                with self._guessing(call.caller.network or viewer, errors_pb2.ERROR_REASON_UNKNOWN_TABLE):
-                    table = await self.tables.get_by_invite_code(viewer, code)
-            case _:
-                raise invalid_field("target", "invalid target: expected table_id or invite_code")
+        if request.invite_code:
+            with self._guessing(call.caller.network or viewer, errors_pb2.ERROR_REASON_UNKNOWN_TABLE):
+                table = await self.tables.get_by_invite_code(viewer, request.invite_code)
+        else:
+            table = await self.tables.get(viewer, request.table_id)
         return pb.GetTableResponse(table=self._encode(table, viewer))
 
     async def ListTables(self, request: pb.ListTablesRequest, call: Call) -> bytes:
-        game, states = codec.decode_optional_id("game", request.game), codec.decode_states(request.state)
-        viewer = call.caller.id
+        viewer, game, states = call.caller.id, request.game, codec.states_of(request.state)
         shown, token = await read_page(
             ("tables", game, request.state),
             request,
@@ -167,7 +162,7 @@ class LobbyServicer:
         return b"".join((*messages, pb.ListTablesResponse(next_page_token=token).SerializeToString()))
 
     async def ListMyTables(self, request: pb.ListMyTablesRequest, call: Call) -> pb.ListMyTablesResponse:
-        player, states = call.caller.id, codec.decode_own_states(request.state)
+        player, states = call.caller.id, codec.own_states_of(request.state)
         tables, token = await read_page(
             ("my tables", player, request.state),
             request,
@@ -193,9 +188,9 @@ class LobbyServicer:
         if request.mine:
             tables = self.tables.watch_own(viewer, network)
         elif request.table_id:
-            tables = self.tables.watch_table(viewer, decode_id("table_id", request.table_id), network)
+            tables = self.tables.watch_table(viewer, request.table_id, network)
         else:
-            tables = self.tables.watch_public(viewer, codec.decode_optional_id("game", request.game), network)
+            tables = self.tables.watch_public(viewer, request.game, network)
         alive = WatchedTable(None, False)
         heard = with_heartbeats(tables, alive, lambda last: last._replace(table=None, my_seat=None), _sender(call))
         listed = 0
@@ -212,16 +207,11 @@ class LobbyServicer:
     async def JoinTable(self, request: pb.JoinTableRequest, call: Call) -> pb.JoinTableResponse:
         player, network = await self.auth.player(call.caller.id), call.caller.network
         seat = request.seat if request.HasField("seat") else None
-        match request.WhichOneof("target"):
-            case "table_id":
-                table_id = decode_id("table_id", request.table_id)
-                table = await self.tables.join(player, table_id, network, seat)
-            case "invite_code":
-                code = decode_id("invite_code", request.invite_code)
-                with self._guessing(network or player.player_id, errors_pb2.ERROR_REASON_UNKNOWN_TABLE):
-                    table = await self.tables.join_by_invite_code(player, code, network, seat)
-            case _:
-                raise invalid_field("target", "invalid target: expected table_id or invite_code")
+        if request.invite_code:
+            with self._guessing(network or player.player_id, errors_pb2.ERROR_REASON_UNKNOWN_TABLE):
+                table = await self.tables.join_by_invite_code(player, request.invite_code, network, seat)
+        else:
+            table = await self.tables.join(player, request.table_id, network, seat)
         return pb.JoinTableResponse(table=self._encode(table, player.player_id))
 
     @contextmanager
@@ -243,49 +233,44 @@ class LobbyServicer:
 
     async def UpdateTable(self, request: pb.UpdateTableRequest, call: Call) -> pb.UpdateTableResponse:
         viewer, spec = call.caller.id, codec.decode_table_spec(request, self.time_control)
-        table_id = decode_id("table_id", request.table_id)
-        table = await self.tables.update(viewer, table_id, spec, validate_only=request.validate_only)
+        table = await self.tables.update(viewer, request.table_id, spec, validate_only=request.validate_only)
         return pb.UpdateTableResponse(table=self._encode(table, viewer))
 
     async def LeaveTable(self, request: pb.LeaveTableRequest, call: Call) -> pb.LeaveTableResponse:
-        await self.tables.leave(call.caller.id, decode_id("table_id", request.table_id))
+        await self.tables.leave(call.caller.id, request.table_id)
         return pb.LeaveTableResponse()
 
     async def SetReady(self, request: pb.SetReadyRequest, call: Call) -> pb.SetReadyResponse:
-        viewer, seed = call.caller.id, codec.decode_client_seed(request.client_seed)
-        table_id = decode_id("table_id", request.table_id)
+        viewer = call.caller.id
         is_ready = request.is_ready if request.HasField("is_ready") else True
-        table = await self.tables.set_ready(viewer, table_id, is_ready, seed)
+        table = await self.tables.set_ready(viewer, request.table_id, is_ready, request.client_seed)
         return pb.SetReadyResponse(table=self._encode(table, viewer))
 
     async def AddBot(self, request: pb.AddBotRequest, call: Call) -> pb.AddBotResponse:
-        viewer, bot = call.caller.id, codec.decode_optional_id("bot", request.bot)
+        viewer = call.caller.id
         seat = request.seat if request.HasField("seat") else None
-        table = await self.tables.add_bot(viewer, decode_id("table_id", request.table_id), bot, seat)
+        table = await self.tables.add_bot(viewer, request.table_id, request.bot, seat)
         return pb.AddBotResponse(table=self._encode(table, viewer))
 
     async def ClearSeat(self, request: pb.ClearSeatRequest, call: Call) -> pb.ClearSeatResponse:
         viewer = call.caller.id
-        table_id = decode_id("table_id", request.table_id)
-        table = await self.tables.clear_seat(viewer, table_id, request.seat, block=request.block)
+        table = await self.tables.clear_seat(viewer, request.table_id, request.seat, block=request.block)
         return pb.ClearSeatResponse(table=self._encode(table, viewer))
 
     async def Rematch(self, request: pb.RematchRequest, call: Call) -> pb.RematchResponse:
-        table_id = decode_id("table_id", request.table_id)
         player = await self.auth.player(call.caller.id)
-        table, is_new = await self.tables.rematch(player, table_id, call.caller.network)
+        table, is_new = await self.tables.rematch(player, request.table_id, call.caller.network)
         if is_new:
             call.admission.owe(CREATE_TABLE_COST - REMATCH_COST)
         return pb.RematchResponse(table=self._encode(table, player.player_id))
 
     async def FindMatch(self, request: pb.FindMatchRequest, call: Call) -> AsyncIterator[pb.FindMatchResponse]:
-        seed = codec.decode_client_seed(request.client_seed)
-        request_id = codec.decode_optional_id("request_id", request.request_id)
-        preset = codec.decode_optional_id("preset", request.preset)
-        criteria = MatchCriteria(decode_id("game", request.game), request.seat_count, preset)
+        criteria = MatchCriteria(request.game, request.seat_count, request.preset)
         bots_after = codec.decode_bots_after(request)
         player = await self.auth.player(call.caller.id)
-        stream = self.matchmaker.find_match(player, criteria, seed, request_id, call.caller.network, bots_after)
+        stream = self.matchmaker.find_match(
+            player, criteria, request.client_seed, request.request_id, call.caller.network, bots_after
+        )
         heard = with_heartbeats(stream, None, lambda progress: progress, _sender(call))
         async with aclosing(self._until_expiry(heard, call.caller)) as until_expiry:
             async for ticket_id, waiting_count, table in until_expiry:

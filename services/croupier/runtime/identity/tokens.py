@@ -51,6 +51,10 @@ class Caller:
     network: str = ""
     expires_at: int | None = None
 
+    def resolve_me(self, player_id: str) -> str:
+        """Return the id of a player, for "me" that of the caller."""
+        return self.id if player_id == "me" else player_id
+
 
 def unauthenticated(message: str) -> Unauthenticated:
     return Unauthenticated(errors_pb2.ERROR_REASON_INVALID_ACCESS_TOKEN, message)

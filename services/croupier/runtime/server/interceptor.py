@@ -30,6 +30,7 @@ from croupier.runtime.errors import (
     TimedOut,
     to_status,
 )
+from croupier.runtime.field_rules import check_fields
 from croupier.runtime.identity.tokens import Caller, TokenVerifier, bearer_token
 from croupier.runtime.observation.logs import Logger
 from croupier.runtime.observation.metrics import RpcMetrics
@@ -186,7 +187,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             streams.release(place)
 
     async def _request(self, decode: Decode, context: Context) -> Any:
-        """Return the one request of a call; raises TimedOut if it does not arrive in time."""
+        """Return the one request of a call; raises TimedOut if it does not arrive in time, MalformedRequest."""
         try:
             async with asyncio.timeout(self._request_seconds):
                 raw = await context.read()
@@ -196,6 +197,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 f"the request did not arrive: expected it within {self._request_seconds:g} s after its headers",
             ) from None
         request = _decoded(decode, raw)
+        check_fields(request)
         table_id = getattr(request, "table_id", "")
         if isinstance(table_id, str) and table_id:
             _bind_table(table_id)
