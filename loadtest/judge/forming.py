@@ -1,8 +1,8 @@
-"""Checks forming tables, as CreateTable, GetTable, JoinTable and UpdateTable of lobby.proto promise them."""
+"""Checks tables as CreateTable, GetTable, JoinTable, UpdateTable and FindMatch of lobby.proto promise them."""
 
 from collections.abc import Iterator, Sequence
 
-from croupier_api.v1 import lobby_pb2, tables_pb2
+from croupier_api.v1 import games_pb2, lobby_pb2, tables_pb2
 from loadtest.judge.violations import Invariant, Violation
 
 COMMITMENT_DIGITS = 64
@@ -89,6 +89,29 @@ def check_update(before: tables_pb2.Table, after: tables_pb2.Table) -> Iterator[
         yield _wrong(after, f"its settings have changed, and so has its host, {before.host_player_id}")
     if _people(before) != _people(after):
         yield _wrong(after, f"its settings have changed, and so have its players, {_people(before)}: {_people(after)}")
+
+
+def check_match(
+    player_id: str,
+    game: str,
+    seat_count: int,
+    preset: games_pb2.PresetDescription | None,
+    table: tables_pb2.Table,
+    *,
+    may_have_bots: bool,
+) -> Iterator[Violation]:
+    """Yield what is wrong with a match: another game, number of seats, options or times, or bots for nobody's time."""
+    if (table.game, len(table.seats)) != (game, seat_count):
+        yield _wrong(table, f"{player_id} searched for {game} with {seat_count} seats")
+    if [seat.player_id for seat in table.seats].count(player_id) != 1:
+        yield _wrong(table, f"{player_id} was matched without a seat, or with several")
+    if not may_have_bots and any(seat.bot for seat in table.seats):
+        yield _wrong(table, f"{player_id} was matched with bots, and has set no time for it")
+    if preset is not None:
+        times = table.time_control.action_time, table.time_control.reserve_time
+        options = {name: table.options[name] for name in preset.options}
+        if times != (preset.action_time, preset.reserve_time) or options != dict(preset.options.items()):
+            yield _wrong(table, f"it does not have the preset {preset.name}")
 
 
 def _has_other_settings(before: tables_pb2.Table, after: tables_pb2.Table) -> bool:

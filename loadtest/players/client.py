@@ -96,11 +96,20 @@ class PlayerClient(Client):
         """Return a spectator's stream at a table."""
         return WatchedTable(self, table_id, Recorder(record, self._measures))
 
-    async def be_matched(self, *, game: str, seat_count: int, client_seed: bytes) -> tables_pb2.Table:
+    async def be_matched(
+        self, *, game: str, seat_count: int, client_seed: bytes, preset: str, bots_after_seconds: int | None
+    ) -> tables_pb2.Table:
         """Wait for quick match; raises CroupierError, TimedOut without other players or when the run drains."""
         started = time.perf_counter()
         matching = asyncio.ensure_future(
-            self.wait_for_match(game=game, seat_count=seat_count, client_seed=client_seed, request_id=new_request_id())
+            self.wait_for_match(
+                game=game,
+                seat_count=seat_count,
+                client_seed=client_seed,
+                request_id=new_request_id(),
+                preset=preset,
+                bots_after_seconds=bots_after_seconds,
+            )
         )
         waiting = asyncio.ensure_future(self._sleep(MATCHING_SECONDS))
         try:

@@ -12,8 +12,9 @@ from google.protobuf.duration_pb2 import Duration
 
 from croupier_api.v1 import tables_pb2
 from croupier_client import CroupierError, TimedOut
+from loadtest.judge.forming import check_match
 from loadtest.judge.rematches import ShownTable, check_rematch
-from loadtest.mix import MixEntry, draw_entry, matchable
+from loadtest.mix import draw_entry, matchable
 from loadtest.players.client import PlayerClient
 from loadtest.players.forming import Forming, WantedTable, begin
 from loadtest.players.own_tables import OwnTables
@@ -37,6 +38,10 @@ SEED_BYTES = 16
 PAUSE_SECONDS = 0.5
 CRITERIA_SECONDS = 15.0
 """The period in which all matched players search for the same few games."""
+PRESET, PRESET_SHARE = "blitz", 0.2
+"""A preset of all games, and the share of searches for it."""
+BOTS_AFTER_SECONDS, BOTS_AFTER_SHARE = 20, 0.1
+"""The time after which bots take the free seats, and the share of searches that have it."""
 MAX_SEATS = 4
 """Of tables by quick match: enough players must search for the same number of seats."""
 
@@ -193,9 +198,12 @@ async def matcher(context: UserContext, name: str) -> None:
         if context.is_stopping:
             return
         random = context.random(f"{name}/{number}")
-        entry, seats = random.choice(_match_criteria(context))
+        criteria = random.choice(_match_criteria(context))
+        bots_after = BOTS_AFTER_SECONDS if random.random() < BOTS_AFTER_SHARE else None
         try:
-            table = await client.be_matched(game=entry.game, seat_count=seats, client_seed=client_seed)
+            table = await client.be_matched(
+                **criteria._asdict(), client_seed=client_seed, bots_after_seconds=bots_after
+            )
         except TimedOut:
             context.measures.count("matches timed out")
             continue
@@ -208,16 +216,54 @@ async def matcher(context: UserContext, name: str) -> None:
             context.measures.count("matches repeated")
             continue
         matched.add(table.table_id)
-        if client.player is not None and table.seats[0].player_id == client.player.player_id:
+        assert client.player is not None
+        if next(seat.player_id for seat in table.seats if seat.player_id) == client.player.player_id:
             context.measures.count(f"quick matches {table.game}")
+        await _check_match(context, client, criteria, table, may_have_bots=bots_after is not None)
         member = GroupMember(client, draw_behaviour(context, random), client_seed)
         # A player may be matched after a time-out too: the next call returns that table, with that seed.
         client_seed = context.random(f"{name}/{number} seed").randbytes(SEED_BYTES)
         await play_seat(context, member, table, random)
 
 
-def _match_criteria(context: UserContext) -> list[tuple[MixEntry, int]]:
-    """Return the games and numbers of seats that all matched players, in every process, search for at this time."""
+class MatchCriteria(NamedTuple):
+    """A game, its number of seats and the name of a preset, empty for none."""
+
+    game: str
+    seat_count: int
+    preset: str
+
+
+async def _check_match(
+    context: UserContext, client: PlayerClient, criteria: MatchCriteria, table: tables_pb2.Table, *, may_have_bots: bool
+) -> None:
+    """Compare a match with what the player has searched for."""
+    assert client.player is not None
+    preset = None
+    if criteria.preset:
+        try:
+            games = (await client.list_games()).games
+        except CroupierError as error:
+            count_failure(context.measures, "reading presets", error)
+            return
+        presets = next(one.presets for one in games if one.game == criteria.game)
+        preset = next(one for one in presets if one.name == criteria.preset)
+    violations = check_match(
+        client.player.player_id, criteria.game, criteria.seat_count, preset, table, may_have_bots=may_have_bots
+    )
+    context.measures.record_violations(violations)
+    context.measures.count("checked matches")
+
+
+def _match_criteria(context: UserContext) -> list[MatchCriteria]:
+    """Return what all matched players, in every process, search for at this time."""
     random = context.random(f"criteria {int(time.time() / CRITERIA_SECONDS)}")
     entries = [draw_entry(matchable(context.settings.games), random) for _ in range(context.settings.match_criteria)]
-    return [(entry, random.choice([seats for seats in entry.seats if seats <= MAX_SEATS])) for entry in entries]
+    return [
+        MatchCriteria(
+            entry.game,
+            random.choice([seats for seats in entry.seats if seats <= MAX_SEATS]),
+            PRESET if random.random() < PRESET_SHARE else "",
+        )
+        for entry in entries
+    ]

@@ -192,3 +192,13 @@ async def test_a_table_that_the_lobby_sends_again_is_played_once() -> None:
     await matcher(run.context, "matcher")
     assert [record.table_id for record in run.submitted] == ["t"]
     assert run.measures.take()["counts"]["matches repeated"] == 2
+
+
+async def test_a_match_that_is_not_what_the_player_searched_for_is_a_violation() -> None:
+    run = Run(FakeClient(FakeTable(), matches=1))
+    run.context.tables.leave("t")
+    await matcher(run.context, "matcher")
+    batch = run.measures.take()
+    # The player has both seats of the table.
+    assert {one["invariant"] for one in batch["violations"]} == {Invariant.FORMING_WRONG}
+    assert batch["counts"]["checked matches"] == 1

@@ -37,7 +37,7 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "spectators": Attack(hoarding.spectators, frozenset({"streams"}), 6),
         "table_streams": Attack(hoarding.table_streams, frozenset({"streams"}), 2),
         "tickets": Attack(hoarding.tickets, frozenset({"streams"}), 2),
-        "left_tables": Attack(hoarding.left_tables, frozenset({"network_calls"}), 1.5),
+        "left_tables": Attack(hoarding.left_tables, frozenset({"network_calls"}), 2),
         "table_changes": Attack(hoarding.table_changes, frozenset({"table_changes"}), 6),
         "bot_tables": Attack(hoarding.bot_tables, frozenset({"tables"}), 1),
         "endless_games": Attack(hoarding.endless_games, frozenset({"table_changes"}), 3),

@@ -5,9 +5,17 @@ from collections.abc import Callable
 import pytest
 from google.protobuf.duration_pb2 import Duration
 
-from croupier_api.v1 import lobby_pb2
+from croupier_api.v1 import games_pb2, lobby_pb2
 from croupier_api.v1.tables_pb2 import TABLE_STATE_FORMING, Seat, Table, TimeControl
-from loadtest.judge.forming import check_creation, check_look, check_name, check_repeat, check_seat, check_update
+from loadtest.judge.forming import (
+    check_creation,
+    check_look,
+    check_match,
+    check_name,
+    check_repeat,
+    check_seat,
+    check_update,
+)
 from loadtest.judge.violations import Invariant
 
 REQUEST = lobby_pb2.CreateTableRequest(game="thulla", seat_count=4, bots=["random"], is_ready=True)
@@ -126,3 +134,39 @@ def test_changes_of_seats_alone_keep_the_commitment() -> None:
     after = with_ben()
     after.seed_commitment = "b" * 64
     assert [one.invariant for one in check_update(table(), after)] == [Invariant.FORMING_WRONG]
+
+
+BLITZ = games_pb2.PresetDescription(name="blitz", action_time=Duration(seconds=10), reserve_time=Duration(seconds=30))
+BLITZ.options.update({"best_of": 3})
+
+
+def matched() -> Table:
+    """Return a table at which anna and ben were matched, with a bot, by a preset."""
+    made = Table(table_id="t", game="thulla", seats=[Seat(player_id="anna"), Seat(player_id="ben"), Seat(bot="random")])
+    made.time_control.CopyFrom(TimeControl(action_time=BLITZ.action_time, reserve_time=BLITZ.reserve_time))
+    made.options.update({"best_of": 3, "scoring": "cards"})
+    return made
+
+
+WRONG_MATCHES: dict[str, Callable[[Table], object]] = {
+    "another game": lambda made: setattr(made, "game", "solo"),
+    "more seats": lambda made: made.seats.append(Seat(bot="random")),
+    "no seat for the player": lambda made: setattr(made.seats[1], "player_id", "carl"),
+    "two seats for the player": lambda made: setattr(made.seats[0], "player_id", "ben"),
+    "other times": lambda made: setattr(made.time_control.action_time, "seconds", 30),
+    "other options": lambda made: made.options.update({"best_of": 1}),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_MATCHES)
+def test_a_wrong_match_is_found(name: str) -> None:
+    made = matched()
+    assert not [*check_match("ben", "thulla", 3, BLITZ, made, may_have_bots=True)]
+    WRONG_MATCHES[name](made)
+    wrong = [*check_match("ben", "thulla", 3, BLITZ, made, may_have_bots=True)]
+    assert [one.invariant for one in wrong] == [Invariant.FORMING_WRONG]
+
+
+def test_a_match_with_bots_of_a_player_who_has_set_no_time_for_it_is_found() -> None:
+    wrong = [*check_match("ben", "thulla", 3, None, matched(), may_have_bots=False)]
+    assert [one.invariant for one in wrong] == [Invariant.FORMING_WRONG]
