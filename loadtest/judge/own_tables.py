@@ -3,8 +3,9 @@
 A run knows when a player had a seat of a table that was forming or being played, at least in part: a Stay.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import NamedTuple
 
 from croupier_api.v1 import lobby_pb2, tables_pb2
@@ -157,22 +158,32 @@ def _fault(player_id: str, mine: lobby_pb2.MyTable) -> str:
 
 def check_turns(history: ViewerHistory, log: Log) -> Iterator[Found]:
     """Yield the turns that a viewer was shown beside their tables and that the log does not have at that time."""
+    begins = _earliest_times(log)
     for shown in history.record.shown_seats:
-        seat, possible = lobby_pb2.MySeat.FromString(shown.body), _possible_states(log, shown)
+        seat, possible = lobby_pb2.MySeat.FromString(shown.body), _possible_states(log, begins, shown)
         if possible and not any(_agrees(seat, state) for state in possible.values()):
             detail = f"{history.name}: the list of tables shows {str(seat).strip()}"
             yield Invariant.OWN_TABLES_WRONG, max(possible), detail
 
 
-def _possible_states(log: Log, shown: ShownSeat) -> dict[int, ViewerState]:
+def _earliest_times(log: Log) -> Mapping[int, int]:
+    """Return for each state a time before which it was not: the last one at which an action up to it was sent.
+
+    No clock of the services is needed. Where nobody acted or received anything, their offset is not known.
+    """
+    sent = dict(log.sent_times)
+    sequences = sorted(log.states)
+    return dict(zip(sequences, accumulate((sent.get(each, 0) for each in sequences), max), strict=True))
+
+
+def _possible_states(log: Log, begins: Mapping[int, int], shown: ShownSeat) -> dict[int, ViewerState]:
     """Return the states that the engine may have reported, by sequence; none if the log does not have all of them."""
     sequences, possible = sorted(log.states), dict[int, ViewerState]()
     for sequence, following in zip(sequences, [*sequences[1:], None], strict=True):
-        entry = log.public.get(sequence)
-        has_begun = entry is None or entry.at + log.clock_offset - SLACK_MILLISECONDS <= shown.answered_milliseconds
         # Nothing is received before it was stored.
         ended = None if following is None else log.states[following].received_milliseconds
-        if has_begun and (ended is None or ended + SLACK_MILLISECONDS >= shown.since_milliseconds):
+        is_over = ended is not None and ended + SLACK_MILLISECONDS < shown.since_milliseconds
+        if begins[sequence] <= shown.answered_milliseconds and not is_over:
             possible[sequence] = log.states[sequence]
     is_known = possible and len(possible) == max(possible) - min(possible) + 1
     has_end = log.ended is not None or log.last not in possible
