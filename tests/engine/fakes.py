@@ -216,7 +216,9 @@ class MemoryTableStore:
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, TableStatus]:
         found = {table_id: self.tables[table_id] for table_id in table_ids if table_id in self.tables}
         return {
-            table_id: TableStatus(kept.status, kept.due_at, kept.turn if kept.status == "open" else None)
+            table_id: TableStatus("open", kept.entries[-1].deadline, kept.turn)
+            if kept.status == "open"
+            else TableStatus(kept.status)
             for table_id, kept in found.items()
         }
 

@@ -80,6 +80,13 @@ async def test_the_turn_after_the_last_entry_is_stored_with_it_while_a_table_is_
     }
 
 
+async def test_a_table_that_is_claimed_has_the_deadline_of_its_last_entry(store: SqlTableStore) -> None:
+    await opened(store)
+    await store.append("t1", [entry(2, deadline=START + 2)], None)
+    assert await store.claim_overdue(LATER, LATER + 1, 10) == ["t1"]
+    assert (await store.statuses(["t1"]))["t1"].deadline == START + 2
+
+
 async def test_a_table_is_stored_as_it_is_opened(store: SqlTableStore) -> None:
     await store.prepare(make_config(seed=b"first"), START)
     opened_as = make_config(seat_count=4, seed=b"revised")

@@ -185,13 +185,16 @@ def _find(connection: sa.Connection, table_id: str) -> StoredTable | None:
 def _statuses(connection: sa.Connection, table_ids: Sequence[str]) -> dict[str, TableStatus]:
     archived = sa.select(ARCHIVE.c.table_id).where(ARCHIVE.c.table_id.in_(table_ids))
     found = dict.fromkeys(connection.scalars(archived), TableStatus("finished"))
+    of_table = sa.select(ENTRIES.c.deadline).where(ENTRIES.c.table_id == DEADLINES.c.table_id)
+    # The row of a table that is overdue has the end of a claim.
+    deadline = of_table.order_by(ENTRIES.c.sequence.desc()).limit(1).scalar_subquery().label("deadline")
     query = (
-        sa.select(TABLES.c.table_id, TABLES.c.status, DEADLINES.c.at, DEADLINES.c.to_act, DEADLINES.c.away)
+        sa.select(TABLES.c.table_id, TABLES.c.status, deadline, DEADLINES.c.to_act, DEADLINES.c.away)
         .join(DEADLINES, DEADLINES.c.table_id == TABLES.c.table_id, isouter=True)
         .where(TABLES.c.table_id.in_(table_ids))
     )
     return found | {
-        row.table_id: _status(row.status, row.at, row.to_act, row.away) for row in connection.execute(query)
+        row.table_id: _status(row.status, row.deadline, row.to_act, row.away) for row in connection.execute(query)
     }
 
 
