@@ -8,6 +8,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 
+from croupier.engine.core.fold import Turn
 from croupier.engine.core.log import Entry
 from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.sql_store import SqlTableStore
@@ -21,11 +22,13 @@ def acknowledge_early() -> None:
     """Change the store to return at once, and to commit in the same order later."""
     append, order, pending = SqlTableStore.append, asyncio.Lock(), set[asyncio.Task[None]]()
 
-    async def early(store: SqlTableStore, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
+    async def early(
+        store: SqlTableStore, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn
+    ) -> None:
         async def later() -> None:
             await asyncio.sleep(DELAY_SECONDS)
             async with order:
-                await append(store, table_id, entries, change)
+                await append(store, table_id, entries, change, turn)
 
         task = asyncio.create_task(later())
         pending.add(task)
