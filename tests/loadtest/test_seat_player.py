@@ -8,13 +8,13 @@ from typing import Any, Self, cast
 import grpc
 import pytest
 
-from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
+from croupier_api.v1 import engine_pb2, games_pb2, lobby_pb2, tables_pb2
 from croupier_client import CroupierError, TimedOut, Unavailable
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
 from loadtest.mix import MixEntry
 from loadtest.players.client import PlayerClient
-from loadtest.players.groups import matcher
+from loadtest.players.groups import PRESET, matcher
 from loadtest.players.recorder import TableRecords
 from loadtest.players.seat_player import CANCELLED, SeatPlayer
 from loadtest.players.user_context import LoadSettings, UserContext
@@ -91,6 +91,10 @@ class FakeClient:
             raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, "the run drains")
         self._matches -= 1
         return TABLE
+
+    async def list_games(self) -> lobby_pb2.ListGamesResponse:
+        presets = [games_pb2.PresetDescription(name=PRESET)]
+        return lobby_pb2.ListGamesResponse(games=[games_pb2.GameDescription(game="thulla", presets=presets)])
 
     def recorded_table(self, table_id: str, viewer: SeatRecord) -> FakeTable:
         return self._table
