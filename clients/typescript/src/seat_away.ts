@@ -29,9 +29,8 @@ export class SeatAway {
   }
 
   /**
-   * Return as the player looks at the table now, and whenever the page is shown again, also from the browser's cache of
-   * pages, until `signal` is aborted. An opened stream is no reason to return: a page that nobody looks at opens streams
-   * too. The table has its first snapshot.
+   * Return now, and whenever the page is shown again, also from the browser's cache of pages, until `signal` is aborted.
+   * An opened stream is no reason to return, since a hidden page opens streams too. The table has its first snapshot.
    */
   returnWhenShown(failed: (error: unknown) => void, signal: AbortSignal): void {
     const look = () => {

@@ -47,7 +47,7 @@ def updated() -> Table:
 WRONG_CREATIONS: dict[str, Callable[[Table], object]] = {
     "another game": lambda made: setattr(made, "game", "solo"),
     "another host": lambda made: setattr(made, "host_player_id", "ben"),
-    "a host who is not ready": lambda made: setattr(made.seats[0], "is_ready", False),
+    "host not ready": lambda made: setattr(made.seats[0], "is_ready", False),
     "no bot": lambda made: made.seats[1].CopyFrom(Seat()),
     "another player": lambda made: made.seats[2].CopyFrom(Seat(player_id="ben")),
     "fewer seats": lambda made: made.seats.pop(),
