@@ -307,6 +307,21 @@ async def test_the_clock_uses_the_quickest_of_three_answers(ahead: int, place: i
     assert remote.clock() == remote.local() + ahead - 10
 
 
+async def test_slow_answers_replace_no_quick_ones_unless_a_clock_was_set() -> None:
+    remote = RemoteClock(5_000)
+    remote.ways = [(10, 10)] * 3
+    await remote.clock.measure()
+    remote.ways = [(1_600, 0)] * 3
+    await remote.clock.measure()
+    assert remote.clock() == remote.local() + 5_000
+    remote.ahead, remote.ways = 3_000, [(1_600, 0)] * 3
+    await remote.clock.measure()
+    assert remote.clock() == remote.local() + 3_800
+    remote.ways = [(10, 10)] * 3
+    await remote.clock.measure()
+    assert remote.clock() == remote.local() + 3_000
+
+
 async def test_the_last_measurement_holds_while_the_database_is_down() -> None:
     remote = RemoteClock(5_000)
     remote.local.drive()
