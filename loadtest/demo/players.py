@@ -22,7 +22,8 @@ from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
 from loadtest.players.client import Connections, PlayerClient
 from loadtest.players.forming import OPENING_SECONDS, open_table
-from loadtest.players.table import read_again, read_replay_and_sheet
+from loadtest.players.leaving import read_replay_and_sheet
+from loadtest.players.table import read_again
 from loadtest.record import ReportedViolation, SeatRecord, TableRecord
 
 NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo", "Jana")

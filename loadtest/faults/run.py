@@ -14,7 +14,8 @@ from loadtest.faults.measures import EventLoopLag, PauseWatch, Takeover, last_ac
 from loadtest.faults.scenarios import FaultContext, FaultScenario
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.players.counting import is_retried
-from loadtest.players.seat_player import ABANDONING, FOLLOWING, INTERRUPTED
+from loadtest.players.leaving import INTERRUPTED
+from loadtest.players.seat_player import ABANDONING, FOLLOWING
 from loadtest.record import TableRecord
 
 START_SECONDS = 90.0

@@ -6,13 +6,14 @@ from random import Random
 
 import grpc
 
-from croupier_client import CroupierError, FollowedTable, Internal, NotFound, TimedOut, choose_random_action
+from croupier_client import CroupierError, FollowedTable, TimedOut, choose_random_action
 from loadtest.judge.violations import Invariant
 from loadtest.players import adversaries
 from loadtest.players.client import PlayerClient
-from loadtest.players.counting import count_refused_action, is_failure, record_failed
+from loadtest.players.counting import count_refused_action, is_failure
+from loadtest.players.leaving import leave_table, record_failed_at_table
 from loadtest.players.recorder import wall_milliseconds
-from loadtest.players.table import OUTAGE_SECONDS, RecordedTable, opened, read_again, read_replay_and_sheet
+from loadtest.players.table import OUTAGE_SECONDS, RecordedTable, opened, read_again
 from loadtest.players.user_context import UserContext
 from loadtest.record import ReportedViolation, SeatRecord, Viewed
 from loadtest.scenarios import Behaviour
@@ -24,14 +25,10 @@ CANCELLED = "load test: a player's call was cancelled"
 """The failure that is counted when a player ends though nobody stops them."""
 MAX_ACT_MILLISECONDS = 20_000
 """Every player acts within this time, also on a busy machine and while calls are retried."""
-INTERRUPTED = "load test: no time to read the records of a game"
-"""The failure that is counted when a player is stopped while reading the records of a table."""
 OVERDUE_MILLISECONDS = 10_000
 """The time after its deadline at which a table without an entry is overdue; after another silence it is abandoned."""
 MAX_UNANSWERED_VIEWS = 2
 """After so many silences without an answer to GetView a table is abandoned: the services are out."""
-SHEET_TIMEOUT_FACTOR = 10
-"""The time limit of a result, in multiples of the maximum silence of a stream; results of many tables queue up."""
 VIEW_SHARE = 0.05
 """The share of actions after which a player asks for the view."""
 REACTION_SHARE = 0.02
@@ -94,18 +91,7 @@ class SeatPlayer:
                 # Their connections were closed, or the like. A task group of players would not notice it.
                 self._context.measures.record_failure(CANCELLED, self._table_id)
             raise
-        if record := tables.leave(self._table_id):
-            try:
-                if record.is_finished:
-                    sheet_seconds = self._context.settings.silence_seconds * SHEET_TIMEOUT_FACTOR
-                    await read_replay_and_sheet(self._client, record, sheet_seconds)
-            except CroupierError as error:
-                self._failed("reading the records", error)
-            except asyncio.CancelledError:
-                self._context.measures.record_failure(INTERRUPTED, self._table_id)
-                raise
-            finally:
-                await tables.submit(record)
+        await leave_table(self._context, self._client, self._table_id, self._viewer)
         return is_over
 
     async def _read_again(self) -> None:
@@ -305,10 +291,4 @@ class SeatPlayer:
         self._viewer.reported.append(ReportedViolation(invariant, sequence, detail))
 
     def _failed(self, operation: str, error: CroupierError) -> None:
-        if isinstance(error, Internal):
-            self._report(Invariant.INTERNAL_ERROR, 0, f"{operation}: {error}")
-            return
-        if isinstance(error, NotFound) and self._viewer.received:
-            self._report(Invariant.TABLE_LOST, 0, f"{operation}: {error}, after a game had begun there")
-        # Counted as well, since this table may not be judged.
-        record_failed(self._context.measures, operation, error)
+        record_failed_at_table(self._context.measures, self._viewer, operation, error)

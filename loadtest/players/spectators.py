@@ -13,6 +13,7 @@ from croupier_client import CroupierError, TimedOut
 from loadtest.mix import draw_entry
 from loadtest.players.client import PlayerClient
 from loadtest.players.counting import is_failure
+from loadtest.players.leaving import leave_table
 from loadtest.players.recorder import wall_milliseconds
 from loadtest.players.table import opened
 from loadtest.players.user_context import UserContext, count_failure
@@ -64,9 +65,7 @@ async def _watch(context: UserContext, client: PlayerClient, table: tables_pb2.T
             if not watched.is_finished:
                 viewer.left_milliseconds = wall_milliseconds()
     finally:
-        left = context.tables.leave(table.table_id)
-    if left is not None:
-        await context.tables.submit(left)
+        await leave_table(context, client, table.table_id, viewer)
 
 
 async def browser(context: UserContext, name: str) -> None:

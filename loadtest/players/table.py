@@ -1,34 +1,31 @@
-"""The tables of players and spectators: the client's, with a record, slow reads and lost streams; finished ones too."""
+"""The tables of players and spectators: the client's, with a record, slow reads and lost streams."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
-from itertools import chain, repeat
 from random import Random
 from typing import Any, TypeAlias, TypeVar
 
 import grpc
 
-from croupier_api.v1 import actions_pb2, engine_pb2, scoring_pb2
+from croupier_api.v1 import actions_pb2, engine_pb2
 from croupier_client import (
     AsyncTable,
     AsyncWatchedTable,
     Client,
     CroupierError,
     Event,
-    NotFound,
     TimedOut,
     new_request_id,
 )
 from croupier_client.rpc import M, Rpc, Service
 from croupier_client.table import StreamMessage
 from loadtest.judge.streams import MAX_RESUMED_ENTRIES
-from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
 from loadtest.players.adversaries import Attempt
 from loadtest.players.counting import BrokenOnPurpose, count_broken, counted_stream
 from loadtest.players.recorder import SLOW_READ_SECONDS, SLOW_READ_SHARE, Recorder, wall_milliseconds
-from loadtest.record import Expected, Opened, Received, ReportedViolation, SeatRecord, TableRecord
+from loadtest.record import Expected, Opened, Received, SeatRecord
 from loadtest.scenarios import Behaviour
 
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
@@ -37,7 +34,6 @@ OUTAGE_SECONDS = 90.0
 """How long a player waits for services that are out; the client itself may try for as long as a table is open."""
 AnyTable = TypeVar("AnyTable", bound=AsyncWatchedTable)
 PLAY_TABLE = "/croupier_api.v1.EngineService/PlayTable"
-SHEET_POLLS_SECONDS = (0.1, 0.3, 0.5, 1.0, 2.0, 5.0)
 
 
 async def counted(
@@ -167,17 +163,6 @@ class RecordedTable(AsyncTable):
         return sequence
 
 
-async def read_replay_and_sheet(client: Client, record: TableRecord, timeout_seconds: float) -> None:
-    """Add the replay and the score sheet to the record, and report a missing result; raises CroupierError."""
-    record.replays.append((await client.get_replay(table_id=record.table_id)).replay)
-    sheet = await _finished_sheet(client, record.table_id, timeout_seconds)
-    if sheet is not None:
-        record.sheet = sheet.SerializeToString()
-        return
-    detail = f"scoring has no result after {timeout_seconds:g} seconds"
-    record.viewers[0].reported.append(ReportedViolation(Invariant.RESULT_MISSING, 0, detail))
-
-
 async def read_again(client: Client, table_id: str, viewer: SeatRecord) -> None:
     """Read the whole log on a stream that resumes before the first entry: it must equal what the viewer received live.
 
@@ -206,22 +191,3 @@ async def _read_after(client: Client, table_id: str, viewer: SeatRecord, after_s
     except TimeoutError:
         raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, "the log was not read before the time was over") from None
     return first or engine_pb2.TableEvent()
-
-
-async def _finished_sheet(
-    client: Client, table_id: str, timeout_seconds: float
-) -> scoring_pb2.GetScoreSheetResponse | None:
-    """Wait for the score sheet with the result, which the engine reports after the players have received the end."""
-    waited = 0.0
-    for seconds in chain(SHEET_POLLS_SECONDS, repeat(SHEET_POLLS_SECONDS[-1])):
-        try:
-            sheet = await client.get_score_sheet(table_id=table_id)
-            if sheet.HasField("result"):
-                return sheet
-        except NotFound:
-            pass
-        if waited >= timeout_seconds:
-            break
-        await asyncio.sleep(seconds)
-        waited += seconds
-    return None

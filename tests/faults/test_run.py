@@ -14,7 +14,8 @@ from loadtest.faults.load import FaultLoad
 from loadtest.faults.rows import Databases
 from loadtest.faults.run import RunTotals
 from loadtest.judge.violations import Invariant
-from loadtest.players.seat_player import ABANDONING, CANCELLED, FOLLOWING, INTERRUPTED
+from loadtest.players.leaving import INTERRUPTED
+from loadtest.players.seat_player import ABANDONING, CANCELLED, FOLLOWING
 from tests.waiting import TIMEOUT_SECONDS
 
 

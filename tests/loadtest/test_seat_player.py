@@ -1,4 +1,4 @@
-"""Players at a table: when they give it up, report a missed deadline, or end; and matched players, who play it once."""
+"""Viewers of a table: when players give it up, report a missed deadline, or end; matched ones; and spectators."""
 
 import asyncio
 from contextlib import suppress
@@ -8,7 +8,7 @@ from typing import Any, Self, cast
 import grpc
 import pytest
 
-from croupier_api.v1 import engine_pb2, games_pb2, lobby_pb2, tables_pb2
+from croupier_api.v1 import engine_pb2, games_pb2, lobby_pb2, scoring_pb2, tables_pb2
 from croupier_client import CroupierError, TimedOut, Unavailable
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
@@ -17,6 +17,7 @@ from loadtest.players.client import PlayerClient
 from loadtest.players.groups import PRESET, matcher
 from loadtest.players.recorder import TableRecords
 from loadtest.players.seat_player import CANCELLED, SeatPlayer
+from loadtest.players.spectators import spectator
 from loadtest.players.user_context import LoadSettings, UserContext
 from loadtest.record import SeatRecord, TableRecord
 from loadtest.scenarios import SCENARIOS, Behaviour
@@ -83,6 +84,7 @@ class FakeClient:
     def __init__(self, table: FakeTable, *, are_out: bool = False, matches: int = 0) -> None:
         self.player = lobby_pb2.Player(player_id="p")
         self.draining = asyncio.Event()
+        self.watched: FakeTable | None = None
         self._table, self._are_out, self._matches = table, are_out, matches
 
     async def be_matched(self, **_: Any) -> tables_pb2.Table:
@@ -104,8 +106,18 @@ class FakeClient:
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the services are out")
         return engine_pb2.GetViewResponse(snapshot=engine_pb2.Snapshot(sequence=self._table.sequence))
 
+    async def list_tables(self, **_: Any) -> lobby_pb2.ListTablesResponse:
+        return lobby_pb2.ListTablesResponse(tables=[TABLE])
+
+    def watched_table(self, table_id: str, viewer: SeatRecord) -> FakeTable:
+        assert self.watched is not None
+        return self.watched
+
     async def get_replay(self, *, table_id: str) -> engine_pb2.GetReplayResponse:
-        raise Unavailable(grpc.StatusCode.UNAVAILABLE, "not of these tests")
+        return engine_pb2.GetReplayResponse(replay="the replay")
+
+    async def get_score_sheet(self, *, table_id: str) -> scoring_pb2.GetScoreSheetResponse:
+        return scoring_pb2.GetScoreSheetResponse(table_id=table_id, result=scoring_pb2.GameResult())
 
 
 class Run:
@@ -206,3 +218,30 @@ async def test_a_match_that_is_not_what_the_player_searched_for_is_a_violation()
     # The player has both seats of the table.
     assert {one["invariant"] for one in batch["violations"]} == {Invariant.FORMING_WRONG}
     assert batch["counts"]["checked matches"] == 1
+
+
+class WatchedTable(FakeTable):
+    """A table whose players leave at its end, before its spectator receives that."""
+
+    is_finished = True
+
+    def __init__(self, run: Run) -> None:
+        super().__init__()
+        self._run = run
+
+    async def __aenter__(self) -> Self:
+        await self._run.player.play()
+        self._run.context.stop_after_game()
+        return self
+
+
+async def test_the_last_viewer_of_a_finished_table_reads_its_replay_and_score_sheet() -> None:
+    """A spectator may receive the end later than the players."""
+    client = FakeClient(FakeTable())
+    run = Run(client)
+    client.watched = WatchedTable(run)
+    await spectator(run.context, "spectator")
+    (record,) = run.submitted
+    assert len(record.viewers) == 2
+    assert record.replays == ["the replay"]
+    assert record.sheet is not None

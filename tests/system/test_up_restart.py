@@ -13,7 +13,7 @@ from croupier.cli.launcher.background import BackgroundServices, started_service
 from croupier.cli.services import endpoints_of
 from loadtest.demo.players import TIME_CONTROL, DemoPlan, play_seat, signed_in
 from loadtest.judge.verdict import judge
-from loadtest.players.table import read_replay_and_sheet
+from loadtest.players.leaving import read_replay_and_sheet
 from loadtest.record import SeatRecord, TableRecord
 from tests.tables import opened_table
 
