@@ -17,7 +17,7 @@ DELIVERY_SHARE = 0.5
 """The time limit of a change, as a share of the time after which a silent stream is checked."""
 BEGINNING_MILLISECONDS = 5_000
 """A game is not over so soon if one of its players has not acted."""
-MAX_STAYS = 100
+MAX_STAYS = 500
 PAUSE_SECONDS = 0.5
 MAX_MESSAGES = 2_000
 """With more messages a stream is checked, and another one opened."""
@@ -38,8 +38,10 @@ class OwnTables:
         if seat is None:
             return False
         now = wall_milliseconds()
+        # Another seat is possible while the table formed: players move.
+        others = [Stay(table.table_id, other, 0, now, now, now) for other in range(len(table.seats)) if other != seat]
         # The game may be over at once, and the lobby may learn of it later.
-        self._stays = [*self._stays[-MAX_STAYS:], Stay(table.table_id, seat, 0, now, now)]
+        self._stays = [*self._stays[-MAX_STAYS:], *others, Stay(table.table_id, seat, 0, now, now)]
         return True
 
     async def list(self, viewer: SeatRecord) -> None:

@@ -16,6 +16,7 @@ from loadtest.measures import Measures
 from loadtest.mix import MixEntry
 from loadtest.players.client import PlayerClient
 from loadtest.players.groups import group
+from loadtest.players.own_tables import OwnTables
 from loadtest.players.recorder import TableRecords
 from loadtest.players.user_context import LoadSettings, UserContext
 from loadtest.record import SeatRecord, TableRecord
@@ -277,3 +278,40 @@ async def test_a_defect_of_the_lobby_is_a_violation(defect: str) -> None:
     run = Run(FakeLobby(defect))
     await group(run.context, "group")
     assert {one["invariant"] for one in run.measures.take()["violations"]} == {DEFECTS[defect]}
+
+
+class MovingClient:
+    """A client whose stream begins while the player has seat 1 of a table that is forming."""
+
+    def __init__(self) -> None:
+        self.player = lobby_pb2.Player(player_id="anna")
+        self.has_begun = asyncio.Event()
+
+    async def open(self, rpc: Rpc[Any]) -> AsyncGenerator[lobby_pb2.WatchTablesResponse, None]:
+        return self._watch()
+
+    async def _watch(self) -> AsyncGenerator[lobby_pb2.WatchTablesResponse, None]:
+        table = table_of_anna(1, FORMING)
+        yield lobby_pb2.WatchTablesResponse(table=table, my_seat=lobby_pb2.MySeat(seat=1, is_away=False))
+        yield lobby_pb2.WatchTablesResponse(is_list_complete=True)
+        self.has_begun.set()
+        await asyncio.Event().wait()
+
+
+def table_of_anna(seat: int, state: tables_pb2.TableState.ValueType) -> tables_pb2.Table:
+    table = tables_pb2.Table(table_id="t", state=state, seats=[tables_pb2.Seat(bot="random")] * SEATS)
+    table.seats[seat].CopyFrom(tables_pb2.Seat(player_id="anna"))
+    return table
+
+
+async def test_a_player_may_move_to_another_seat_after_their_stream_of_tables_has_begun() -> None:
+    run, client = Run(FakeLobby()), MovingClient()
+    own = OwnTables(run.context, cast("PlayerClient", client))
+    following = asyncio.create_task(own.follow())
+    await client.has_begun.wait()
+    own.sat_down(table_of_anna(0, tables_pb2.TABLE_STATE_PLAYING))
+    following.cancel()
+    await asyncio.wait([following])
+    batch = run.measures.take()
+    assert batch["counts"]["checked streams of own tables"] == 1
+    assert not batch["violations"]
