@@ -7,6 +7,8 @@ import sys
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
 from loadtest.faults.command import main
+from loadtest.tuning import tune_garbage_collection
 
 if __name__ == "__main__":
+    tune_garbage_collection()
     sys.exit(main(sys.argv[1:]))

@@ -5,7 +5,6 @@ output.
 """
 
 import asyncio
-import gc
 import json
 import os
 import signal
@@ -24,6 +23,7 @@ from loadtest.process.judge_queue import JudgeQueue
 from loadtest.process.load import Load
 from loadtest.process.standings import READERS, backend_fault, compare_standings
 from loadtest.scenarios import UserKind
+from loadtest.tuning import tune_garbage_collection
 
 REPORT_SECONDS = 1.0
 MAX_LINE_BYTES = 256_000_000
@@ -33,7 +33,7 @@ STANDARD_OUTPUT = 1
 
 def main() -> NoReturn:
     """Play until the parent ends the run, or has ended itself."""
-    gc.set_threshold(50_000, 20, 100)
+    tune_garbage_collection()
     from uvloop import new_event_loop
 
     # The run ends with the commands; the parent kills a process that takes longer than the grace period.

@@ -17,9 +17,9 @@ from croupier_api.v1 import actions_pb2, engine_pb2
 from loadtest.judge.notation import reason_text
 from loadtest.judge.verdict import Verdict, judge
 from loadtest.measures import MAX_REPLAY_CHARACTERS, SEEN_BY_ALL, Measures
-from loadtest.priority import LEAST_PRIORITY, lower_priority
 from loadtest.process.standings import judged_table
 from loadtest.record import SeatRecord, TableRecord
+from loadtest.tuning import LEAST_PRIORITY, lower_priority
 
 MAX_WAITING = 500
 """The length of the queue; while it is full, players wait before their next table."""

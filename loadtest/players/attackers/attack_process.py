@@ -15,7 +15,7 @@ from loadtest.measures import Measures
 from loadtest.players.attackers import accounts, hoarding, reading
 from loadtest.players.attackers.attacker import MANY_NETWORKS, ONE_NETWORK, Attack, Attacker, attack_until
 from loadtest.players.user_context import UserContext
-from loadtest.priority import lower_priority
+from loadtest.tuning import lower_priority
 
 CALLS = frozenset({"player_calls"})
 ATTACKS: Mapping[str, Attack] = MappingProxyType(
