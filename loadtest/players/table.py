@@ -18,6 +18,7 @@ from croupier_client import (
     TimedOut,
     new_request_id,
 )
+from croupier_client.retry import Attempts
 from croupier_client.rpc import M, Rpc, Service
 from croupier_client.table import StreamMessage
 from loadtest.judge.streams import MAX_RESUMED_ENTRIES
@@ -175,19 +176,25 @@ async def read_again(client: Client, table_id: str, viewer: SeatRecord) -> None:
 
 
 async def _read_after(client: Client, table_id: str, viewer: SeatRecord, after_sequence: int) -> engine_pb2.TableEvent:
-    """Read a stream that resumes after a sequence, and return its first event."""
-    viewer.opened.append(Opened(wall_milliseconds(), after_sequence))
-    stream = len(viewer.opened) - 1
-    request = engine_pb2.WatchTableRequest(table_id=table_id, after_sequence=after_sequence)
-    first = None
+    """Read a stream that resumes after a sequence, again if the connection is lost, and return its first event."""
+    retries = client.retries(Attempts.STREAM)
     try:
-        async with (
-            asyncio.timeout(OUTAGE_SECONDS),
-            aclosing(await client.open(Rpc(Service.ENGINE, request, engine_pb2.WatchTableResponse))) as messages,
-        ):
-            async for message in messages:
-                first = first or message.table_event
-                viewer.received.append(Received(wall_milliseconds(), stream, message.SerializeToString()))
+        async with asyncio.timeout(OUTAGE_SECONDS):
+            while True:
+                try:
+                    return await _read_stream(client, table_id, viewer, after_sequence)
+                except CroupierError as error:
+                    await asyncio.sleep(retries.delay_seconds(error))
     except TimeoutError:
         raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, "the log was not read before the time was over") from None
+
+
+async def _read_stream(client: Client, table_id: str, viewer: SeatRecord, after_sequence: int) -> engine_pb2.TableEvent:
+    viewer.opened.append(Opened(wall_milliseconds(), after_sequence))
+    stream, first = len(viewer.opened) - 1, None
+    request = engine_pb2.WatchTableRequest(table_id=table_id, after_sequence=after_sequence)
+    async with aclosing(await client.open(Rpc(Service.ENGINE, request, engine_pb2.WatchTableResponse))) as messages:
+        async for message in messages:
+            first = first or message.table_event
+            viewer.received.append(Received(wall_milliseconds(), stream, message.SerializeToString()))
     return first or engine_pb2.TableEvent()

@@ -1,6 +1,7 @@
 """Viewers of a table: when players give it up, report a missed deadline, or end; matched ones; and spectators."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from random import Random
 from typing import Any, Self, cast
@@ -9,7 +10,9 @@ import grpc
 import pytest
 
 from croupier_api.v1 import engine_pb2, games_pb2, lobby_pb2, scoring_pb2, tables_pb2
-from croupier_client import CroupierError, TimedOut, Unavailable
+from croupier_client import CroupierError, RetryPolicy, TimedOut, Unavailable
+from croupier_client.retry import Attempts, Retries
+from croupier_client.rpc import Rpc
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
 from loadtest.mix import MixEntry
@@ -18,6 +21,7 @@ from loadtest.players.groups import PRESET, matcher
 from loadtest.players.recorder import TableRecords
 from loadtest.players.seat_player import CANCELLED, SeatPlayer
 from loadtest.players.spectators import spectator
+from loadtest.players.table import read_again
 from loadtest.players.user_context import LoadSettings, UserContext
 from loadtest.record import SeatRecord, TableRecord
 from loadtest.scenarios import SCENARIOS, Behaviour
@@ -245,3 +249,36 @@ async def test_the_last_viewer_of_a_finished_table_reads_its_replay_and_score_sh
     assert len(record.viewers) == 2
     assert record.replays == ["the replay"]
     assert record.sheet is not None
+
+
+class Reader(FakeClient):
+    """A client whose first stream is lost after one message; the game is over, and its log has two entries."""
+
+    def __init__(self) -> None:
+        super().__init__(FakeTable())
+        self.streams = 0
+
+    def retries(self, attempts: Attempts) -> Retries:
+        return Retries(RetryPolicy(first_delay_seconds=0), attempts, lambda: 0, Random(1))
+
+    async def open(self, rpc: Rpc[Any]) -> AsyncGenerator[engine_pb2.WatchTableResponse, None]:
+        self.streams += 1
+        return self._log(is_lost=self.streams == 1)
+
+    async def _log(self, *, is_lost: bool) -> AsyncGenerator[engine_pb2.WatchTableResponse, None]:
+        yield entry(1)
+        if is_lost:
+            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the engine stops")
+        yield entry(2)
+
+
+def entry(sequence: int) -> engine_pb2.WatchTableResponse:
+    event = engine_pb2.TableEvent(update=engine_pb2.TableUpdate(sequence=sequence))
+    return engine_pb2.WatchTableResponse(table_event=event)
+
+
+async def test_a_log_is_read_on_another_stream_after_the_first_is_lost() -> None:
+    client, viewer = Reader(), SeatRecord("p")
+    await read_again(cast("PlayerClient", client), "t", viewer)
+    assert [opened.after_sequence for opened in viewer.opened] == [0, 0]
+    assert [one.stream for one in viewer.received] == [0, 1, 1]
