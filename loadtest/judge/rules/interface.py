@@ -6,6 +6,7 @@ Cards are texts ("QH", "JK", or "#64" for a card of the game's own deck) and act
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 ABANDONED = "abandoned"
@@ -74,10 +75,12 @@ class JudgeTable(ABC):
 
     proposal_rule: str
     """The rule by which the game has no proposals."""
+    earlier_options: Options = MappingProxyType({})
+    """The values of options for tables that were opened before these existed."""
 
     def __init__(self, seats: int, options: Options) -> None:
         self.seats = seats
-        self.options = options
+        self.options = {**self.earlier_options, **options}
         self.hands: list[list[Card]] = [[] for _ in range(seats)]
         """By seat, in any order."""
         self.round_number = 0

@@ -119,13 +119,17 @@ class Requirement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of a game as people read it: allowed values are listed, or are the range lowest..highest."""
+    """An option of a game as people read it: allowed values are listed, or are the range lowest..highest.
+
+    `earlier` is the value of tables that were opened before the option existed; None if it has always existed.
+    """
 
     name: str
     default: OptionValue
     allowed: tuple[OptionValue, ...] | range
     meaning: str
     requirements: tuple[Requirement, ...] = ()
+    earlier: OptionValue | None = None
 
     @property
     def type_name(self) -> str:
@@ -360,3 +364,9 @@ def resolve_options(game: Game, seats: int, given: OptionValues) -> dict[str, Op
     for option in options.values():
         option.check_requirements(resolved)
     return resolved
+
+
+def completed_options(game: Game, seats: int, stored: OptionValues) -> dict[str, OptionValue]:
+    """Return the options of a table that may be older than some of them: what it lacks has the value of its time."""
+    earlier = {option.name: option.earlier for option in game.options(seats) if option.earlier is not None}
+    return earlier | dict(stored)

@@ -35,7 +35,8 @@ from croupier.engine.core.log import (
 )
 from croupier.games.actions import Action, decode_action, encode_action
 from croupier.games.cards import OWN_CARDS, CardFace, card_names
-from croupier.games.interface import CardsShuffled, ProposalAgreed, SeatActed
+from croupier.games.interface import CardsShuffled, OptionValue, ProposalAgreed, SeatActed, completed_options
+from croupier.games.registry import UnknownRules, rules_of
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 
 CONFIG_VERSION = 4
@@ -301,13 +302,21 @@ def decode_config(table_id: str, game: str, rules_version: int, seed: bytes, tex
             game=game,
             rules_version=rules_version,
             seat_count=fields["seat_count"],
-            options=fields["options"],
+            options=_decode_options(game, rules_version, fields["seat_count"], fields["options"]),
             clock=ClockConfig(*fields["clock"]),
             seed=seed,
             seats=tuple(SeatConfig(*seat) for seat in fields["seats"]),
             client_seeds=tuple(bytes.fromhex(added) for added in fields["client_seeds"]),
             access=_decode_access(fields["access"]) if fields["v"] > 1 else SEATED,
         )
+
+
+def _decode_options(game: str, rules_version: int, seats: int, stored: Fields) -> dict[str, OptionValue]:
+    """Return all options of a table, if its rules are known here; others are refused when it is loaded."""
+    try:
+        return completed_options(rules_of(game, rules_version), seats, stored)
+    except UnknownRules:
+        return dict(stored)
 
 
 def _decode_access(fields: Fields) -> TableAccess:

@@ -24,6 +24,7 @@ from croupier.games.interface import (
     SeatsToAct,
     ShuffleNeeded,
     State,
+    completed_options,
     resolve_options,
 )
 from croupier.games.registry import rules_of
@@ -78,7 +79,7 @@ def verify_replay_file(file: TextIO) -> ReplaySummary:
 def _config_of(header: dict[str, Any]) -> TableConfig:
     """Return the configuration of a header; raises one of many errors for a malformed one."""
     game, seats, added = rules_of(header["game"], header["rules_version"]), header["seats"], header["client_seeds"]
-    options = resolve_options(game, seats, header["options"])
+    options = resolve_options(game, seats, completed_options(game, seats, header["options"]))
     players = tuple(
         SeatConfig(str(who["player_id"]), str(who["name"]), AUTO[ActedBy.BOT] if who["bot"] else "")
         for who in header["players"]
@@ -160,7 +161,9 @@ class _Verifier:
             raise ReplayFault(1, f"invalid header: {fault!r}") from None
         if len(config.seats) != config.seat_count or len(config.seed) != SEED_BYTES:
             self._fault(f"the header needs one player for each seat and a seed of {SEED_BYTES} bytes")
-        self._expect(header, header_line(config))
+        rules = rules_of(config.game, config.rules_version)
+        options = completed_options(rules, config.seat_count, header["options"])
+        self._expect(header | {"options": options}, header_line(config))
         return config
 
     def _event(

@@ -94,10 +94,16 @@ def config_by(
 
 def check_repeat(stored: TableConfig, requested: TableConfig, options: Mapping[str, OptionValue]) -> None:
     """Raise AlreadyExists unless a table was prepared as requested with these options, perhaps by another engine."""
-    if stored.game == requested.game and stored.rules_version != requested.rules_version:
-        # That engine has another version of the rules: compare the request by those rules.
-        table_id, seats, clock, seed = requested.table_id, requested.seat_count, requested.clock, requested.seed
-        requested = config_by(known_rules(stored), table_id, seats, options, clock, seed)
+    if stored.game == requested.game:
+        # That engine may have another version of the rules, or lack options: compare the request by what it knows.
+        rules, seats = known_rules(stored), requested.seat_count
+        lacked = {
+            option.name: option.earlier
+            for option in rules.options(seats)
+            if option.earlier is not None and option.earlier == stored.options.get(option.name)
+        }
+        table_id, clock, seed = requested.table_id, requested.clock, requested.seed
+        requested = config_by(rules, table_id, seats, {**lacked, **options}, clock, seed)
     # It may have another setting.
     clock = replace(stored.clock, abandoned_milliseconds=requested.clock.abandoned_milliseconds)
     comparable = replace(stored, clock=clock, seed=requested.seed, seats=(), client_seeds=(), access=SEATED)
