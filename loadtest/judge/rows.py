@@ -23,6 +23,7 @@ from loadtest.judge.deals import commitment_of
 from loadtest.judge.notation import AUTO, cards_put
 from loadtest.judge.replay import Replay, ReplayEntry
 from loadtest.judge.rules.interface import ABANDONED
+from loadtest.judge.rules.registry import RULES
 from loadtest.record import StoredEntry, StoredTable
 
 _ARCHIVE_VERSION = 2
@@ -135,6 +136,8 @@ class Rows:
     def replay(self, table_id: str) -> Replay:
         """Return the events as a replay without rounds and result."""
         config, stored = self.config, self.stored
+        # A table that was opened before an option existed keeps its rules.
+        earlier = RULES[stored.game].earlier_options if stored.game in RULES else {}
         players = [
             {"seat": seat, "player_id": player_id, "name": name, "bot": bool(bot)}
             for seat, (player_id, name, bot) in enumerate(config["seats"])
@@ -145,7 +148,7 @@ class Rows:
             "game": stored.game,
             "rules_version": stored.rules_version,
             "seats": config["seat_count"],
-            "options": config["options"],
+            "options": {**earlier, **config["options"]},
             "players": players,
             "commitment": commitment_of(stored.seed),
             "seed": stored.seed.hex(),

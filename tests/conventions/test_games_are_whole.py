@@ -69,6 +69,8 @@ def test_load_tests_play_it_and_the_judge_has_its_rules(game: Game) -> None:
     seats = game.seats[0]
     state = game.new(seats, resolve_options(game, seats, {}))
     assert isinstance(judge_table(state), type(RULES[game.id](seats, resolve_options(game, seats, {}))))
+    earlier = {option.name: option.earlier for option in game.options(seats) if option.earlier is not None}
+    assert RULES[game.id].earlier_options == earlier
 
 
 @every_game

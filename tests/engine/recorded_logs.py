@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from croupier.engine.core.fold import TableState
 from croupier.engine.core.log import Entry, TableConfig
@@ -58,17 +58,31 @@ def write(name: str, config: TableConfig, entries: Iterable[Entry]) -> None:
     log = list(entries)
     columns = (config.table_id, config.game, config.rules_version, config.seed.hex(), encode_config(config))
     rows = [(entry.sequence, entry.at, entry.deadline, encode_body(entry)) for entry in log]
-    lines = [digest(config, log), *("\t".join(map(str, row)) for row in (columns, *rows))]
+    replay = write_replay(config, log)
+    lines = [digest(config, log, replay), *("\t".join(map(str, row)) for row in (columns, *rows))]
     (FOLDER / f"{name}.log").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    (FOLDER / f"{name}.jsonl").write_bytes(write_replay(config, log).encode())
+    (FOLDER / f"{name}.jsonl").write_bytes(replay.encode())
 
 
-def digest(config: TableConfig, entries: list[Entry]) -> str:
+def replay_today(recorded: Recorded) -> str:
+    """Return the replay that is written today, without the options that came after the recording."""
+    header, _, lines = write_replay(recorded.config, recorded.entries).partition("\n")
+    return f"{without_later_options(json.loads(header), recorded)}\n{lines}"
+
+
+def without_later_options(fields: dict[str, Any], recorded: Recorded) -> str:
+    """Return the JSON of a header or a configuration without the options that came after the recording."""
+    names = json.loads(recorded.config_text)["options"]
+    fields["options"] = {name: fields["options"][name] for name in names}
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def digest(config: TableConfig, entries: list[Entry], replay: str) -> str:
     """SHA-256 of the fold of a log: legal actions, deadline and scores after each entry, and the replay."""
     hashed = hashlib.sha256()
     for transition in transitions_of(config, entries):
         hashed.update(json.dumps(_described(transition.after)).encode())
-    hashed.update(write_replay(config, entries).encode())
+    hashed.update(replay.encode())
     return hashed.hexdigest()
 
 

@@ -6,6 +6,7 @@ import tracemalloc
 import zlib
 from base64 import b64decode
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any, get_args
 
@@ -43,6 +44,7 @@ from croupier.engine.core.log_codec import (
 from croupier.engine.core.replay import ReplayFold
 from croupier.games.actions import Declare, Lay, Pass, Play
 from croupier.games.interface import CardsShuffled, ProposalAgreed, SeatActed
+from croupier.games.registry import GAMES
 from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
 from tests.engine.databases import entry
 from tests.engine.fakes import MemoryTableStore
@@ -208,6 +210,24 @@ def test_a_config_is_decoded_from_its_text() -> None:
     text = encode_config(config)
     assert decode_config(config.table_id, config.game, config.rules_version, config.seed, text) == config
     assert config.seed.hex() not in text
+
+
+@every_game
+def test_an_option_that_a_stored_table_lacks_has_its_value_for_earlier_tables(game: str) -> None:
+    config = make_config(game)
+    options = GAMES[game].options(config.seat_count)
+    always = {option.name: config.options[option.name] for option in options if option.earlier is None}
+    text = json.dumps(json.loads(encode_config(config)) | {"options": always})
+    decoded = decode_config(config.table_id, game, config.rules_version, config.seed, text)
+    assert decoded.options == always | {option.name: option.earlier for option in options if option.earlier is not None}
+    assert replace(decoded, options=config.options) == config
+
+
+def test_the_options_of_unknown_rules_stay_as_they_are_stored() -> None:
+    config = make_config("one_ten")
+    options = {"hand_size": "5", "newest": 7}
+    text = json.dumps(json.loads(encode_config(config)) | {"options": options})
+    assert decode_config("t1", "one_ten", 9, config.seed, text).options == options
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,16 @@
 """The games whose rules the judge knows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
-from loadtest.judge.rules.interface import JudgeTable, Options
+from loadtest.judge.rules.interface import JudgeTable
 from loadtest.judge.rules.jossing import JossingTable
 from loadtest.judge.rules.one_oh_one import OneOhOneTable
 from loadtest.judge.rules.one_ten.table import OneTenTable
 from loadtest.judge.rules.solo.table import SoloTable
 from loadtest.judge.rules.thulla import ThullaTable
 
-RULES: Mapping[str, Callable[[int, Options], JudgeTable]] = MappingProxyType(
+RULES: Mapping[str, type[JudgeTable]] = MappingProxyType(
     {
         "thulla": ThullaTable,
         "one_ten": OneTenTable,
@@ -19,6 +19,6 @@ RULES: Mapping[str, Callable[[int, Options], JudgeTable]] = MappingProxyType(
         "solo": SoloTable,
     }
 )
-"""Factories of tables by game id, from the number of seats and all options."""
+"""The tables by game id, to be made with the number of seats and all options."""
 RULES_VERSION = 1
 """The version of all games' rules that the judge knows."""

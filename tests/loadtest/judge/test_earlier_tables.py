@@ -1,0 +1,56 @@
+"""The judge plays tables that were opened before an option existed by the rules that they were opened with."""
+
+import json
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from croupier.games.registry import GAMES
+from loadtest.judge.notation import Deck
+from loadtest.judge.replay import read
+from loadtest.judge.rules.registry import RULES
+from loadtest.judge.verdict import judge
+from loadtest.judge.verification import verify
+from loadtest.record import TableRecord
+from tests.engine import recorded_logs
+from tests.loadtest.judge.played import PLAIN, PlayedTable, played, played_with
+from tests.loadtest.judge.viewer_records import stored_record
+
+
+@pytest.mark.parametrize("name", recorded_logs.names())
+def test_the_replay_of_every_recorded_table_is_played(name: str) -> None:
+    replay = read(recorded_logs.read(name).replay, Deck({}))
+    assert replay.result is not None
+    verification = verify(replay)
+    assert verification is not None
+    assert (list(verification.faults), verification.ranking) == ([], replay.result["ranking"])
+
+
+def opened_before(game: str) -> PlayedTable:
+    """Return a table with the option values of earlier tables."""
+    config = played(game).config
+    config = replace(config, options={**config.options, **RULES[game].earlier_options})
+    return played_with(config, Random(1), PLAIN)
+
+
+def rows_without(record: TableRecord, *names: str) -> TableRecord:
+    """Return the record with a stored configuration that lacks these options."""
+    assert record.stored
+    config: dict[str, Any] = json.loads(record.stored.config)
+    for name in names:
+        del config["options"][name]
+    record.stored = record.stored._replace(config=json.dumps(config))
+    return record
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("has_replay", [True, False])
+def test_rows_without_a_later_option_are_played(game: str, has_replay: bool) -> None:
+    record = rows_without(stored_record(opened_before(game)), *RULES[game].earlier_options)
+    if not has_replay:
+        record.replays, record.sheet = [], None
+    verdict = judge(record)
+    assert not verdict.violations, "\n".join(map(str, verdict.violations[:10]))
+    assert verdict.is_verified
