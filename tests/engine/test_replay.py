@@ -27,6 +27,8 @@ UNVERIFIABLE = {"table_id", "player_id", "name"}
 POSSIBLY_VALID = {"options", "seat", "action"}
 """Fields whose change, to the same type, may give another valid game."""
 MISSING = object()
+PAID_SEED = 5
+"""A seed of a table of 110 with a failed bid whose top trump bonus is paid."""
 
 
 def nested(depth: int) -> Any:
@@ -193,6 +195,14 @@ def test_a_replay_without_an_option_that_has_always_existed_is_refused(game: str
     for name in always:
         with pytest.raises(ReplayFault, match=r"^line 1: 'options' is \{"):
             verify_replay("\n".join(without_options(lines, name)))
+
+
+def test_a_replay_without_an_option_has_the_rules_from_before_it() -> None:
+    config = make_config("one_ten", options={"failed_bonus": "paid"})
+    lines = written(config, PAID_SEED)
+    assert verify_replay("\n".join(lines)).table_id == "t1"
+    found = fault_line(without_options(lines, "failed_bonus"))
+    assert "scores" in json.loads(lines[found - 1])
 
 
 @pytest.mark.parametrize("line", UNREADABLE, ids=range(len(UNREADABLE)))

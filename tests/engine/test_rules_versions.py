@@ -16,10 +16,13 @@ from croupier.engine.core.fold import new_table
 from croupier.engine.core.log import SeatConfig
 from croupier.engine.core.log_codec import decode_entry, encode_body
 from croupier.engine.core.replay_verification import ReplayFault, verify_replay
+from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table import Table
 from croupier.engine.tables.table_checks import Revision
-from croupier.games.interface import BLITZ, SLOW, Option, OptionValues, Preset
+from croupier.games.interface import BLITZ, SLOW, Option, OptionValue, OptionValues, Preset, completed_options
+from croupier.games.one_ten.game import OneTen
+from croupier.games.one_ten.state import OneTenState
 from croupier.games.registry import UnknownRules, rules_of
 from croupier.games.thulla.game import Thulla
 from croupier.games.thulla.state import ThullaState
@@ -236,3 +239,51 @@ async def test_a_table_with_an_unknown_option_is_unavailable(engine: EngineHarne
             await attempt
         assert refusal.value.reason_name == "TABLE_TOO_NEW"
     assert engine.store.tables["prepared"].status == "prepared"
+
+
+class EarlierOneTen(OneTen):
+    """The same game before some of its options existed."""
+
+    def options(self, seats: int) -> tuple[Option, ...]:
+        return tuple(option for option in super().options(seats) if option.earlier is None)
+
+    def new(self, seats: int, options: OptionValues) -> OneTenState:
+        return super().new(seats, completed_options(OneTen(), seats, options))
+
+
+EARLIER = {"failed_bonus": "lost", "keep": "ten", "forced_out_by": "any", "first_lead": "bid_winner"}
+SHORT: dict[str, OptionValue] = {"max_rounds": 1}
+
+
+async def test_a_table_of_an_engine_without_an_option_keeps_its_rules(
+    engine: EngineHarness, store: SqlTableStore, seed: int
+) -> None:
+    with rules_known(EarlierOneTen()):
+        before = engine.tables(store=store)
+        config = await before.prepare("open", "one_ten", 3, SHORT, CLOCK)
+        assert not {*EARLIER} & {*config.options}
+        await before.open("open", people(3), [b""] * 3)
+        await play_on(await before.get("open"), Random(seed), max_actions=5)
+    table = await engine.another_engine().tables(store=store).get("open")
+    assert table.config.options == {**config.options, **EARLIER}
+    await play_on(table, Random(seed))
+    replay = write_replay(table.config, table.entries)
+    assert verify_replay(replay).totals == table.state.scores
+    assert '"failed_bonus":"lost"' in replay
+
+
+async def test_a_repeated_preparation_of_a_table_of_an_engine_without_an_option_returns_it(
+    engine: EngineHarness, store: SqlTableStore
+) -> None:
+    with rules_known(EarlierOneTen()):
+        config = await engine.tables(store=store).prepare("t1", "one_ten", 3, SHORT, CLOCK)
+    tables = engine.another_engine().tables(store=store)
+    for options in (SHORT, SHORT | {"failed_bonus": "lost"}):
+        repeated = await tables.prepare("t1", "one_ten", 3, options, CLOCK)
+        assert repeated == replace(config, options={**config.options, **EARLIER})
+    for other in ({}, SHORT | {"failed_bonus": "paid"}, SHORT | {"keep": "five"}):
+        with pytest.raises(AlreadyExists):
+            await tables.prepare("t1", "one_ten", 3, other, CLOCK)
+    new = await tables.prepare("t2", "one_ten", 3, SHORT, CLOCK)
+    assert new.options["failed_bonus"] == "paid"
+    assert await tables.prepare("t2", "one_ten", 3, SHORT, CLOCK) == new

@@ -129,7 +129,8 @@ def _one_ten(state: OneTenState) -> OneTenTable:
     seats, progress, exchange, auction = state.options.seats, state.progress, state.exchange, state.auction
     table = OneTenTable(seats, _options("one_ten", seats, state.options))
     table.hands, table.round_number, table.scores = _hands(state.hands), progress.round_number, list(progress.totals)
-    table.ranking, table.hand_size = [list(group) for group in progress.ranking] or None, state.options.hand_size
+    table.ranking = [list(group) for group in progress.ranking] or None
+    table.hand_size, table.kept = state.options.hand_size, state.options.tricks
     table.phase = {"kitty": "exchange", "tricks": "play"}.get(state.phase, state.phase)
     if progress.dealer is None:
         return table
@@ -147,7 +148,7 @@ def _one_ten(state: OneTenState) -> OneTenTable:
     if table.trump or table.options["swap_timing"] == "during":
         acted = [seat for seat in range(seats) if seat not in waiting | {table.winner}]
         table.discards = {seat: notation(exchange.discards[seat]) for seat in acted}
-    table.leader, table.trick = state.winners[-1] if state.winners else table.winner, _pile_cards(state.trick)
+    table.leader, table.trick = (*state.winners[-1:], *state.to_act, table.winner)[0], _pile_cards(state.trick)
     if state.trick:
         table.leader = state.trick[0].seat or 0
     taken = _pile_cards(state.taken)

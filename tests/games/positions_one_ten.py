@@ -52,16 +52,21 @@ def position(
     trick: Sequence[tuple[Seat, str]] = (),
     to_act: Seat | None = None,
     dealer: Seat = 0,
+    tricks: int | None = None,
     **options: OptionValue,
 ) -> OneTenState:
-    """Return a round in its tricks, with these hands and cards in the trick; there are as many tricks as cards."""
+    """Return a round in its tricks, with these hands and cards in the trick; there are as many tricks as cards.
+
+    The seat to act is the one that leads the first trick. Another one, or fewer tricks, may be given.
+    """
     held = [cards(text) for text in hands.split("|")]
+    size = max(map(len, held))
     start: OneTenState = new(len(held), **options)
     return start._replace(
-        options=replace(start.options, hand_size=max(map(len, held))),
+        options=replace(start.options, hand_size=size, tricks=tricks or size),
         progress=states.Progress(1, dealer, tuple(scores) or (0,) * len(held)),
         phase="tricks",
-        to_act=(bidder if to_act is None else to_act,),
+        to_act=(start.options.first_leader(bidder) if to_act is None else to_act,),
         hands=tuple(map(hand_of, held)),
         auction=states.Auction((), bidder, bid),
         exchange=start.exchange._replace(trump=SUITS.index(trump)),

@@ -7,7 +7,7 @@ import pytest
 
 from croupier.games.cards import STANDARD_DECK, cards, notation
 from croupier.games.facts import Seat
-from croupier.games.interface import CardsShuffled, State
+from croupier.games.interface import CardsShuffled, OptionValue, State
 from croupier.games.solo.deck import BLACK_QUEENS
 from croupier.games.standings import ranked
 from tests.games import dispatch, positions_jossing
@@ -30,10 +30,10 @@ ORDINARY = "7S 2D 3H | 9H 8H 7H | 8S JC 4D"
 FORCING = "7C 2D 3H | JK 8H 7H | 8C 9C 4D"
 
 
-def determinized(state: State, seat: Seat, count: int) -> list[Any]:
-    """Return tables that fit the knowledge of a seat."""
+def determinized(state: State, seat: Seat, count: int, **options: OptionValue) -> list[Any]:
+    """Return tables that fit the knowledge of a seat, with these options of the table."""
     game, random = dispatch.rules(state), Random(3)
-    observed = observation(game, state, seat, {})
+    observed = observation(game, state, seat, options)
     return [game.determinize(observed, random.randrange) for _ in range(count)]
 
 
@@ -53,6 +53,12 @@ def test_hands_lack_what_seats_could_not_follow_with(
 ) -> None:
     for table in determinized(acts(start, line), viewer, 30):
         assert not hand(table, other) & set(impossible.split())
+
+
+def test_in_110_a_card_that_was_not_led_shows_nothing_where_only_the_led_one_forces_out() -> None:
+    state = acts(tricks(FORCING, forced_out_by="led"), "7C JK 8C")
+    tables = determinized(state, 1, 300, forced_out_by="led")
+    assert {"AH"} < {card for table in tables for card in hand(table, 2)}
 
 
 def test_the_ace_of_thulla_is_not_forced_again_when_all_cards_are_back_in_hands() -> None:
@@ -98,6 +104,20 @@ def test_the_cards_put_away_in_110_are_in_the_stock_or_with_the_last_to_draw(lin
         assert len(held) == bool(drawn)
         found |= held
     assert found == set(drawn.split())
+
+
+def test_one_of_ten_cards_put_away_in_110_is_with_the_last_to_draw() -> None:
+    state = bidding(MIXED, "QH JH 2H KD QD", "2S 3S 4S 5S 6S 7S 8S 9S", dealer=3, keep="five")
+    state = acts(state, EXCHANGE.format("2C,3C,4C,5C,6C"))
+    state = dispatch.apply(state, CardsShuffled(cards("KD QD 7C QH JH 8C 2H KH 9C TC")))[0]
+    away, found = {"7C", "8C", "9C", "TC", "KH", "KD", "QD", "QH", "JH", "2H"}, set[str]()
+    for table in determinized(state, 0, 100, keep="five"):
+        assert len(table.exchange.stock) == 9
+        assert set(table.exchange.stock) <= set(cards(" ".join(away)))
+        assert not away & (hand(table, 1) | hand(table, 2))
+        assert len(away & hand(table, 3)) == 1
+        found |= away & hand(table, 3)
+    assert found == away
 
 
 def test_the_called_card_of_solo_is_with_one_who_may_hold_it() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from croupier.games.actions import UNCHOSEN, Action, KeepCards, StandPat, SwapCards
-from croupier.games.cards import cards
+from croupier.games.cards import NOTATION, cards, notation
 from croupier.games.choices import ActionChoice, CardChoice
 from croupier.games.facts import SPECTATOR, CardsMoved, Mark, MarkChanged, MoveReason, Seat, only
 from croupier.games.interface import CardsShuffled, Legal
@@ -61,6 +61,49 @@ def test_following_and_reneging(trump: str, trick: str, held: str, free: str, fr
         state = following(trump, trick, held, force_out=force_out)
         assert may(state) == set(expected.split())
         assert {word for word in held.split() if not refusal(state, word)} == set(expected.split())
+
+
+LED: dict[str, Any] = {"forced_out_by": "led"}
+TRUMP_LED: dict[str, Any] = {"force_out": "trump_led"}
+
+
+@pytest.mark.parametrize(
+    ("trick", "held", "by_any", "by_any_if_trump_led", "by_led", "by_led_if_trump_led"),
+    [
+        pytest.param("7S 5S", "JS KC", "JS", "JS", "JS KC", "JS KC", id="110-EX-54 110-REN-6 110-D24"),
+        pytest.param("7C 5S", "JS KC 2D", "JS", "JS KC", "JS KC", "JS KC", id="110-EX-55"),
+        pytest.param("5S", "JS 2S KC", "JS", "JS 2S", "JS", "JS 2S", id="110-EX-56"),
+        pytest.param("JK 5S", "JS AH KC", "JS AH", "JS AH", "AH", "JS AH", id="110-EX-57"),
+        pytest.param("7S JK", "AH KC", "AH", "AH", "AH KC", "AH KC", id="110-REN-6 an ace that may wait"),
+    ],
+)
+def test_the_cards_that_can_force_others_out(
+    trick: str, held: str, by_any: str, by_any_if_trump_led: str, by_led: str, by_led_if_trump_led: str
+) -> None:
+    combinations: list[tuple[dict[str, Any], str]] = [
+        ({}, by_any),
+        (TRUMP_LED, by_any_if_trump_led),
+        (LED, by_led),
+        (LED | TRUMP_LED, by_led_if_trump_led),
+    ]
+    for options, expected in combinations:
+        state = following("S", trick, held, **options)
+        assert may(state) == set(expected.split())
+        assert {word for word in held.split() if not refusal(state, word)} == set(expected.split())
+
+
+@pytest.mark.parametrize(
+    ("trick", "held", "options", "rule"),
+    [
+        pytest.param("7S 5S", "JS 2S KC", LED, "110-PLAY-4", id="110-REN-6 110-PLAY-4"),
+        pytest.param("JK 5S", "AH KC", LED, "110-PLAY-2", id="110-REN-6 110-PLAY-2"),
+        pytest.param("JK 5S", "AH KC", LED | TRUMP_LED, "110-PLAY-6", id="110-REN-6 110-PLAY-6"),
+    ],
+)
+def test_cards_that_are_refused_where_the_led_card_forces_out(
+    trick: str, held: str, options: dict[str, Any], rule: str
+) -> None:
+    assert refusal(following("S", trick, held, **options), "KC") == rule
 
 
 @pytest.mark.parametrize(
@@ -145,10 +188,10 @@ FOUR = "2C 3C 4C 5C 6C 7C 8C 9C TC JC | 2D 3D 4D | 5D 6D 7D | 8D 9D TD"
 PUT_AWAY = "KH QH JH TH 9H"
 
 
-def four(second: str = "5D,6D,7D") -> OneTenState:
+def four(second: str = "5D,6D,7D", kept: str = "2C,3C,4C,5C,6C,7C,8C,9C,TC,JC", **options: Any) -> OneTenState:
     """Return four seats, of which seat 0 has put the kitty away and three have swapped, seat 2 these cards."""
-    state = dealt(FOUR, PUT_AWAY, "2S 3S 4S 5S 6S 7S 8S 9S", dealer=3)
-    state = acts(state, "15 pass pass pass 1:swap:2D,3D,4D 3:swap:8D,9D,TD 0:keep:2C,3C,4C,5C,6C,7C,8C,9C,TC,JC/S")
+    state = dealt(FOUR, PUT_AWAY, "2S 3S 4S 5S 6S 7S 8S 9S", dealer=3, **options)
+    state = acts(state, f"15 pass pass pass 1:swap:2D,3D,4D 3:swap:8D,9D,TD 0:keep:{kept}/S")
     return acts(state, f"2:swap:{second}")
 
 
@@ -203,6 +246,75 @@ def test_110_EX_35_the_kitty_alone_is_a_legal_hand() -> None:
     assert hand(acts(state, "1:keep:KC,QC,JC,AC,2C/D"), 1) == {"KC", "QC", "JC", "AC", "2C"}
 
 
+FIVE: dict[str, Any] = {"keep": "five"}
+TEN = "5S JS 2C 3C 4C 6C 7C 8C 9C TC"
+KEPT = "5S,JS,JK,KS,QS"
+
+
+def five(line: str = "", **options: Any) -> OneTenState:
+    """Return three seats with ten cards, after seat 1 has won the bidding with 30 and this line."""
+    state = dealt(f"| {TEN} |", "JK KS QS KC QC", **FIVE, **options)
+    return acts(state, f"1:30 0:pass {line}")
+
+
+def counts(state: OneTenState, viewer: int) -> list[int]:
+    return [seat.card_count for seat in dispatch.view(state, viewer).seats]
+
+
+def test_110_EX_51_110_KEEP_4_110_D23_the_bid_winner_keeps_five_of_fifteen() -> None:
+    state = five()
+    (choice,) = dispatch.legal_actions(state, 1).choices
+    held = tuple(sorted(cards(f"{TEN} JK KS QS KC QC")))
+    assert choice == ActionChoice(KeepCards((), UNCHOSEN), CardChoice(held, 5, 5), (0, 1, 2, 3))
+    for wrong in (TEN.replace(" ", ","), f"{KEPT},KC", "5S,JS,JK,KS"):
+        assert refusal(state, f"keep:{wrong}/S", 1) == "110-KEEP-2"
+    state = acts(state, f"1:keep:{KEPT}/S")
+    assert (hand(state, 1), pile(state, "put_away", 1)) == (
+        set(KEPT.split(",")),
+        (10, "2C 3C 4C 6C 7C 8C 9C TC QC KC"),
+    )
+    assert counts(state, 1) == [10, 5, 10]
+    for viewer in (0, 2, SPECTATOR):
+        assert (counts(state, viewer), pile(state, "put_away", viewer)) == ([10, 10, 10], None)
+    state, facts = acts_with_facts(acts(state, "0:swap"), "2:swap")
+    moves = [fact for fact in facts_for(facts, SPECTATOR) if isinstance(fact, CardsMoved)]
+    hidden = [(move.source, move.target, move.cards, move.card_count) for move in moves]
+    assert hidden == [("kitty", "put_away", (), 5), (1, "put_away", (), 5)]
+    for viewer in (0, 1, 2, SPECTATOR):
+        assert (counts(state, viewer), pile(state, "kitty", viewer)) == ([10, 5, 10], None)
+    assert (pile(state, "put_away"), to_act(state)) == ((10, ""), 1)
+
+
+def test_110_EX_51_110_TRICK_4_110_END_1_110_VIS_7_cards_left_over_stay_with_their_seats() -> None:
+    state = acts(five(f"1:keep:{KEPT}/S"), "0:swap 2:swap")
+    before = [hand(state, seat) for seat in range(3)]
+    state = first_legal(state)
+    played = {NOTATION[card] for card, _ in state.taken}
+    assert (len(state.taken), len(state.winners), state.phase) == (15, 5, "deal")
+    assert dispatch.scores(state) == (0, 30, 0)
+    for viewer in (0, 1, 2, SPECTATOR):
+        seats = dispatch.view(state, viewer).seats
+        assert counts(state, viewer) == [5, 0, 5]
+        for seat in (0, 2):
+            assert set(notation(seats[seat].cards)) == (before[seat] - played if seat == viewer else set())
+    assert due(state).cards == tuple(range(53))
+    state = dispatch.apply(state, CardsShuffled(due(state).cards))[0]
+    assert counts(state, SPECTATOR) == [10, 10, 10]
+
+
+def test_110_EX_51_110_SWAP_6_all_ten_cards_put_away_are_shuffled_below_a_stock_that_is_too_short() -> None:
+    state = four(kept="2C,3C,4C,5C,6C", **FIVE)
+    away = "7C 8C 9C TC JC 9H TH JH QH KH"
+    assert (state.phase, due(state)) == ("reshuffle", (cards(away), (), 1, 2))
+    assert counts(state, 1) == [10, 7, 10, 10]
+    state, facts = dispatch.apply(state, CardsShuffled(cards("JH KH QH 7C TH 9H 8C 9C TC JC")))
+    drawn = [fact.cards for fact in facts if isinstance(fact, CardsMoved) and fact.source == "stock" and fact.cards]
+    assert drawn == [cards("2S 3S 4S"), cards("5S 6S 7S"), tuple(sorted(cards("8S 9S JH")))]
+    assert (pile(state, "stock", 0), pile(state, "put_away", 0)) == ((9, ""), None)
+    assert dispatch.view(state, 0).marks == (Mark("put_away", 0, away),)
+    assert counts(state, SPECTATOR) == [5, 10, 10, 10]
+
+
 HANDS = "2C 3C 4C 6C 7C | 2D 3D 4D 6D 7D | 2H 3H 4H 6H 7H"
 OWN, KITTY = "2D 3D 4D 6D 7D", "KC KD KH KS JK"
 KEEPS, TAKES = "1:keep:2D,3D,4D,6D,7D/D", "1:keep:KC,KD,KH,KS,JK/S"
@@ -253,6 +365,22 @@ def test_110_SWAP_1_110_TRICK_1_110_D9_during_all_act_once_and_in_any_order_and_
     assert (state.to_act, refusal(state, "swap", 0)) == ((1,), "110-SWAP-1")
     assert acts(state, KEEPS).to_act == (0, 2)
     assert acts(state, f"{KEEPS} 2:swap 0:swap").phase == "tricks"
+
+
+@pytest.mark.parametrize("timing", ["during", "after_trump"])
+def test_110_EX_52_110_TRICK_7_110_D24_the_left_neighbour_of_the_bid_winner_leads_the_first_trick(timing: str) -> None:
+    state = kitty(f"{TAKES} 2:swap 0:swap", swap_timing=timing, first_lead="left_of_bid_winner")
+    assert (state.phase, state.to_act) == ("tricks", (2,))
+    assert [refusal(state, card, seat) for seat, card in ((0, "2C"), (1, "KC"))] == ["110-TRICK-3"] * 2
+    # Seat 1 takes the trick, and leads the next one.
+    state = acts(state, "2:2H 0:2C 1:KH")
+    assert (state.winners, state.to_act) == ((1,), (1,))
+
+
+def test_110_TRICK_7_seat_0_leads_the_first_trick_if_the_last_seat_has_won_the_bidding() -> None:
+    state = dealt(HANDS, KITTY, dealer=2, hand_size="5", first_lead="left_of_bid_winner")
+    state = acts(state, "0:pass 1:pass 2:15 2:keep:2H,3H,4H,6H,7H/H 0:swap 1:swap")
+    assert (state.phase, state.to_act) == ("tricks", (0,))
 
 
 def test_110_SWAP_5_110_VIS_3_discarded_and_put_away_cards_stay_face_down() -> None:

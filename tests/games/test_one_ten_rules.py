@@ -95,6 +95,16 @@ def test_110_BID_2_110_D4_110_D5_the_ladders(ladder: str, size: str, top: int) -
         assert refusal(state, Bid(wrong)) == "110-BID-2"
 
 
+@pytest.mark.parametrize(("size", "keep", "top"), [("10", "ten", 55), ("10", "five", 30), ("5", "five", 30)])
+def test_110_BID_2_110_TRICK_4_what_a_round_can_bring_depends_on_the_cards_kept(size: str, keep: str, top: int) -> None:
+    state = dealt("||", bid_ladder="round_max", hand_size=size, keep=keep)
+    assert may(state) == {"pass", *map(str, range(15, top + 1, 5))}
+    kept = (top - 5) // 5
+    (choice,) = dispatch.legal_actions(acts(state, f"1:{top} 0:pass"), 1).choices
+    assert choice.cards
+    assert (choice.cards.min_cards, choice.cards.max_cards) == (kept, kept)
+
+
 @pytest.mark.parametrize(
     ("line", "seat", "text", "rule"),
     [
@@ -185,8 +195,10 @@ OTHER_LEADER = "2:KH 0:2H 1:QH 2:KD 0:QD 1:TD 2:9D 0:5S 1:2S 0:JS 1:3S 2:2D 0:KC
 FIVE = {"line": "0:5S 1:2S 2:9D 0:QD 1:TD 2:KD 2:KH 0:2H 1:QH 2:5C 0:KC 1:4C 0:JS 1:3S 2:2D"}
 PLAIN = {"line": "0:QD 1:TD 2:KD 2:KH 0:2H 1:QH 2:5C 0:KC 1:4C 0:5S 1:2S 2:9D 0:JS 1:3S 2:2D"}
 SCORE: dict[str, Any] = {"bonus_forfeit": "score"}
+ANY_SEAT: dict[str, Any] = {"bonus_forfeit": "any_seat_85"}
 SILENT: dict[str, Any] = {"bonus_counts_for_bid": False}
 LONG: dict[str, Any] = {"bid_ladder": "long"}
+LOST: dict[str, Any] = {"failed_bonus": "lost"}
 
 
 def played(
@@ -202,6 +214,22 @@ def test_110_EX_45_110_SCORE_2_110_D18_with_seat_2_as_the_bid_winner_the_bonus_g
     state, round_ended = played(15, bidder=2, line=OTHER_LEADER)
     assert round_ended.points == dispatch.scores(state) == (20, 0, -15)
     assert round_ended.notes == ("3 tricks, top trump", "0 tricks", "bid 15 failed, 2 tricks")
+
+
+@pytest.mark.parametrize(
+    ("before", "options", "points"),
+    [
+        pytest.param((85, 0, 0), ANY_SEAT, (15, 0, -15), id="110-EX-53 110-SCORE-3 110-D25"),
+        pytest.param((85, 0, 0), {}, (20, 0, -15), id="110-EX-53 bid"),
+        pytest.param((85, 0, 0), SCORE, (20, 0, -15), id="110-EX-53 score"),
+        pytest.param((84, 0, 85), ANY_SEAT, (20, 0, -15), id="110-SCORE-3 the seat of the highest trump has 84"),
+    ],
+)
+def test_any_seat_forfeits_the_bonus(before: tuple[int, ...], options: dict[str, Any], points: tuple[int, ...]) -> None:
+    _, score = played(15, before, bidder=2, line=OTHER_LEADER, **options)
+    assert score.points == points
+    is_forfeit = points[0] == 15
+    assert dict(score.details)["bonus"] == ("none" if is_forfeit else "0")
 
 
 TOPS = [
@@ -227,9 +255,15 @@ def test_110_SCORE_6_the_round_summary() -> None:
     )
     assert made.headline == "bid of 20 with trump spades made"
     assert made.notes == ("bid 20 made, 3 tricks, top trump", "0 tricks", "2 tricks")
-    _, failed = played(25)
-    assert dict(failed.details)["bonus"] == "none"
-    assert failed.notes[0] == "bid 25 failed, 3 tricks, top trump without bonus"
+
+
+@pytest.mark.parametrize(
+    ("options", "bonus", "note"), [({}, "0", "top trump"), (LOST, "none", "top trump without bonus")]
+)
+def test_110_SCORE_6_the_summary_of_a_failed_bid(options: dict[str, Any], bonus: str, note: str) -> None:
+    _, failed = played(25, **options)
+    assert dict(failed.details)["bonus"] == bonus
+    assert failed.notes[0] == f"bid 25 failed, 3 tricks, {note}"
     assert failed.headline == "bid of 25 with trump spades failed"
 
 
@@ -241,24 +275,31 @@ SCORED = {"max_rounds": 1}
     [
         pytest.param((0, 0, 0), 15, {}, (20, 0, 10), "", id="110-EX-36 110-SCORE-1 110-SCORE-4"),
         pytest.param((0, 0, 0), 20, {}, (20, 0, 10), "", id="110-EX-37 110-D16"),
-        pytest.param((0, 0, 0), 25, {}, (-25, 0, 10), "", id="110-EX-38 110-SCORE-5"),
-        pytest.param((0, 0, 0), 20, SILENT, (-20, 0, 10), "", id="110-EX-39"),
+        pytest.param((0, 0, 0), 25, {}, (-20, 0, 10), "", id="110-EX-38 110-EX-50 110-SCORE-5 110-D18"),
+        pytest.param((0, 0, 0), 25, LOST, (-25, 0, 10), "", id="110-EX-50 lost"),
+        pytest.param((0, 0, 0), 20, SILENT, (-15, 0, 10), "", id="110-EX-39"),
+        pytest.param((0, 0, 0), 20, LOST | SILENT, (-20, 0, 10), "", id="110-EX-39 lost"),
         pytest.param((0, 0, 0), 15, SILENT, (20, 0, 10), "", id="110-EX-40"),
         pytest.param((85, 0, 0), 15, {}, (105, 0, 10), "", id="110-EX-41 110-SCORE-3 110-D17"),
         pytest.param((84, 0, 0), 15, SCORE, (104, 0, 10), "", id="110-SCORE-3 84"),
         pytest.param((85, 0, 0), 15, SCORE, (100, 0, 10), "", id="110-EX-42"),
         pytest.param((0, 0, 90), 15, SCORE, (20, 0, 100), "", id="110-SCORE-3 others"),
+        pytest.param((85, 0, 0), 15, ANY_SEAT, (100, 0, 10), "", id="110-SCORE-3 any seat is also the bid winner"),
+        pytest.param((0, 0, 90), 15, ANY_SEAT, (20, 0, 100), "", id="110-SCORE-3 any seat that played it"),
         pytest.param((85, 0, 0), 20, SCORE, (65, 0, 10), "", id="110-EX-43"),
         pytest.param((0, 0, 0), 85, LONG, (-85, 0, 10), "", id="110-EX-44"),
+        pytest.param((0, 0, 0), 80, LONG, (-75, 0, 10), "", id="110-EX-44 80"),
         pytest.param((95, 0, 105), 15, {}, (115, 0, 115), "0 > 2 > 1 target", id="110-EX-46 110-D19"),
         pytest.param((95, 0, 105), 15, PLAIN, (115, 0, 115), "2 > 0 > 1 target", id="110-EX-47"),
         pytest.param((90, 0, 105), 15, FIVE, (110, 0, 115), "2 > 0 > 1 target", id="110-END-2 from the scores before"),
-        pytest.param((95, 0, 105), 25, {}, (70, 0, 115), "2 > 0 > 1 target", id="110-EX-48"),
+        pytest.param((90, 0, 105), 15, ANY_SEAT, (105, 0, 115), "2 > 0 > 1 target", id="110-END-2 a forfeited bonus"),
+        pytest.param((95, 0, 105), 25, {}, (75, 0, 115), "2 > 0 > 1 target", id="110-EX-48"),
+        pytest.param((95, 0, 105), 25, LOST, (70, 0, 115), "2 > 0 > 1 target", id="110-EX-48 lost"),
         pytest.param((95, 20, 10), 15, {}, (115, 20, 20), "0 > 1 = 2 target", id="110-EX-49 110-END-3"),
         pytest.param((105, 0, 0), 15, {}, (125, 0, 10), "0 > 2 > 1 target", id="110-END-1 110-D20"),
         pytest.param((89, 0, 99), 15, {}, (109, 0, 109), "", id="110-END-1 nobody has 110"),
         pytest.param((0, 0, 0), 15, SCORED, (20, 0, 10), "0 > 2 > 1 max_rounds", id="110-END-4 110-D21"),
-        pytest.param((35, 0, 0), 25, SCORED, (10, 0, 10), "0 = 2 > 1 max_rounds", id="110-END-4 a tie"),
+        pytest.param((30, 0, 0), 25, SCORED, (10, 0, 10), "0 = 2 > 1 max_rounds", id="110-END-4 a tie"),
         pytest.param((0, 0, 0), 15, {"max_rounds": 2}, (20, 0, 10), "", id="110-END-4 a round is left"),
         pytest.param((95, 0, 105), 15, SCORED, (115, 0, 115), "0 > 2 > 1 target", id="110-END-4 110 comes first"),
     ],

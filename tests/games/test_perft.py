@@ -100,7 +100,7 @@ def one_oh_one(*position: str, **options: Any) -> State:
 def exchange(**options: Any) -> State:
     """Return 110 for two seats with two cards each after the bidding; the swap limit is beyond their hands."""
     start = positions_one_ten.new(2, **options)
-    start = start._replace(options=replace(start.options, hand_size=2))
+    start = start._replace(options=replace(start.options, hand_size=2, tricks=2))
     deck = positions_one_ten.shuffled(start.options, 0, "5S KC | JS AH", "2C 3D 4H JK QD", "KH 2S")
     return played(dispatch.apply(start, CardsShuffled(deck, (0,)))[0], "15 pass")
 
@@ -128,6 +128,7 @@ FIRST = ("6C AD 7C | 8C QS 9D | 7D AC 6H", "", "TD JD JH KH KS 8S 6D")
 CIRCLE = ("6H 7H 8S | QC 8H KH | AH 9H 9S | KS QH JH", "TH", "6S AS 7S TS JS TD")
 COPIES = ("6C 6C 8C QH | 8C QH 7C 7C", "TC 9C", "9D 9D 6D")
 RENEGES = "5S JK 2S KC 3H | JS AH 3S 2C QH"
+SUITS = "KC 2C QD 3D | AC 4C 5D 2S | TC JK AD KD"
 MANY = "5H 2D KC 2H | JH 3D KS 9H | JK 4D QC KH | AH 5D 2C 8H"
 LAST: Options = {"decks": 2, "identical_cards": "last"}
 SHUFFLE: Options = {"recycle": "shuffle"}
@@ -191,12 +192,13 @@ CASES: dict[str, Case] = {
     "one_ten-reneges": case(tricks(RENEGES, "S"), "5 14 56 159 477 1067 2134 3675"),
     "one_ten-reneges-led": case(tricks(RENEGES, "S", **LED), "5 17 68 210 630 1530 3060 5504"),
     "one_ten-two-reneges": case(tricks(RENEGES, "D"), "5 11 44 104 312 628 1256 2014"),
-    "one_ten-plain-suits": case(
-        tricks("KC 2C QD 3D | AC 4C 5D 2S | TC JK AD KD", "S"), "4 10 24 72 143 283 566 888 1420"
-    ),
+    "one_ten-plain-suits": case(tricks(SUITS, "S"), "4 10 24 72 143 283 566 888 1420"),
     "one_ten-two-packs": case(tricks("5S JS 2S 2S KC | 5S JS AH KC 2C", "S", decks=2), "4 13 47 136 373 896 1714 3079"),
     "one_ten-four": case(tricks(MANY, "H"), "4 10 21 42 126 277 637 1345 2690 4588 7704 12696"),
     "one_ten-four-led": case(tricks(MANY, "H", **LED), "4 11 29 79 237 562 1407 3645 7290 12998"),
+    "one_ten-four-by-led": case(tricks(MANY, "H", forced_out_by="led"), "4 10 26 72 216 501 1306 3532 7064"),
+    "one_ten-left-leads": case(tricks(SUITS, "S", first_lead="left_of_bid_winner"), "4 11 30 90 185 345 690 1064 1700"),
+    "one_ten-cards-left-over": case(tricks("5S 2S KC | JS AH 3S 2C QH", "S", tricks=3), "3 9 28 60 100 140"),
     "one_ten-exchange": case(exchange(), "88 672 1344 2280 2280", on_page=False, chooses=True),
     "one_ten-exchange-late": case(
         exchange(swap_timing="after_trump"), "84 336 672 1140 1140", on_page=False, chooses=True

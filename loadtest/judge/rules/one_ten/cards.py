@@ -64,19 +64,20 @@ def highest_trump(cards: list[Card], trump: str) -> int | None:
     return None
 
 
-def forced_out(hand: list[Card], trick: list[Card], trump: str) -> list[Card]:
-    """Return the reneging cards of a hand that one of higher rank in the trick calls out (110-REN-3 to 110-REN-5)."""
-    highest = max([renege_rank(card, trump) for card in trick], default=0)
+def forced_out(hand: list[Card], trick: list[Card], trump: str, options: Options) -> list[Card]:
+    """Return the reneging cards of a hand that one of higher rank in the trick calls out (110-REN-3 to 110-REN-6)."""
+    forcing = trick[:1] if options["forced_out_by"] == "led" else trick
+    highest = max([renege_rank(card, trump) for card in forcing], default=0)
     return [card for card in hand if 0 < renege_rank(card, trump) < highest]
 
 
-def playable(hand: list[Card], trick: list[Card], trump: str, force_out: str) -> tuple[str, list[Card]]:
+def playable(hand: list[Card], trick: list[Card], trump: str, options: Options) -> tuple[str, list[Card]]:
     """Return the cards that may be played, and the id of the rule that decides; read from the top as the page is."""
     if not trick:
         return "110-PLAY-1", hand
     led = led_suit(trick[0], trump)
-    forced = forced_out(hand, trick, trump)
-    if force_out == "any_trick" and forced:
+    forced = forced_out(hand, trick, trump, options)
+    if options["force_out"] == "any_trick" and forced:
         return "110-PLAY-2", forced
     trumps = [card for card in hand if is_trump(card, trump)]
     following = [card for card in hand if led_suit(card, trump) == led]
@@ -109,28 +110,40 @@ def taker(trick: Trick, trump: str) -> int:
     return trick[index][1]
 
 
-def bonus_trick(played: PlayedRound) -> int | None:
-    """Return the index of the trick that the bonus comes with; None if no seat gets it (110-SCORE-2, 110-SCORE-3)."""
+def top_trump_bonus(played: PlayedRound) -> tuple[int, int] | None:
+    """Return the trick that the bonus comes with, from 0, and the seat that took it with the highest trump.
+
+    None if no trump was played, or if this seat forfeits the bonus (110-SCORE-2, 110-SCORE-3).
+    """
     cards = [card for trick in played.tricks for card, _ in trick]
     top = highest_trump(cards, played.trump)
     if top is None:
         return None
     index = top // len(played.tricks[0])
-    reached = {"bid": played.bid, "score": played.scores_before[played.bid_winner]}[
-        str(played.options["bonus_forfeit"])
-    ]
-    is_forfeit = taker(played.tricks[index], played.trump) == played.bid_winner and reached >= 85
-    return None if is_forfeit else index
+    seat = taker(played.tricks[index], played.trump)
+    return None if forfeits(played, seat) else (index, seat)
+
+
+def forfeits(played: PlayedRound, seat: int) -> bool:
+    """Return whether a seat that played the highest trump forfeits the bonus (110-SCORE-3)."""
+    score = played.scores_before[seat]
+    match played.options["bonus_forfeit"]:
+        case "any_seat_85":
+            return score >= 85
+        case "score":
+            return seat == played.bid_winner and score >= 85
+        case _:
+            return seat == played.bid_winner and played.bid >= 85
 
 
 def gains(played: PlayedRound) -> tuple[bool, list[tuple[int, int]]]:
     """Return whether the bid winner has reached the bid (110-SCORE-4); and what counts, trick by trick, by seat.
 
-    Nothing counts of a bid winner who failed (110-SCORE-1, 110-SCORE-5, 110-END-2).
+    Nothing counts of a bid winner who failed, also where the bonus is paid (110-SCORE-1, 110-SCORE-5, 110-END-2).
     """
-    bonus, winner = bonus_trick(played), played.bid_winner
+    bonus, winner = top_trump_bonus(played), played.bid_winner
     takers = [taker(trick, played.trump) for trick in played.tricks]
-    earned = [(seat, 10 if index == bonus else 5) for index, seat in enumerate(takers)]
+    earned = [(seat, 10 if (index, seat) == bonus else 5) for index, seat in enumerate(takers)]
     counted = [points if played.options["bonus_counts_for_bid"] else 5 for seat, points in earned if seat == winner]
     is_made = sum(counted) >= played.bid
     return is_made, [(seat, points) for seat, points in earned if is_made or seat != winner]
@@ -141,7 +154,10 @@ def round_points(played: PlayedRound) -> list[int]:
     is_made, earned = gains(played)
     points = [sum(more for seat, more in earned if seat == one) for one in range(len(played.scores_before))]
     if not is_made:
-        points[played.bid_winner] = -played.bid  # 110-SCORE-5
+        # 110-SCORE-5
+        bonus = top_trump_bonus(played)
+        is_paid = played.options["failed_bonus"] == "paid" and bonus is not None and bonus[1] == played.bid_winner
+        points[played.bid_winner] = (5 if is_paid else 0) - played.bid
     return points
 
 

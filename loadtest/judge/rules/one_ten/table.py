@@ -1,6 +1,7 @@
 """A table of 110 from the first deal to the ranking."""
 
 from collections import Counter
+from types import MappingProxyType
 from typing import Any
 
 from loadtest.judge.rules import interface
@@ -23,6 +24,9 @@ class OneTenTable(interface.JudgeTable):
     """110 for two to eight seats, as the judge plays it."""
 
     proposal_rule = "110-DEAL-1"
+    earlier_options = MappingProxyType(
+        {"failed_bonus": "lost", "keep": "ten", "forced_out_by": "any", "first_lead": "bid_winner"}
+    )
 
     def __init__(self, seats: int, options: interface.Options) -> None:
         super().__init__(seats, options)
@@ -30,6 +34,8 @@ class OneTenTable(interface.JudgeTable):
         fits = 10 * seats + KITTY_SIZE <= len(self.pack)
         chosen = options["hand_size"]
         self.hand_size = int(chosen) if chosen != "auto" else 10 if fits else 5  # 110-DEAL-2
+        self.kept = 5 if self.options["keep"] == "five" else self.hand_size
+        """The number of cards that the bid winner keeps, and of tricks (110-KEEP-2, 110-KEEP-4, 110-TRICK-4)."""
         self.phase = "deal"
         self.dealer: int | None = None
         self.kitty: list[interface.Card] = []
@@ -110,9 +116,7 @@ class OneTenTable(interface.JudgeTable):
             cards = sorted(set(self.playable(seat)[1]))
             return interface.Legal([{"type": "play", "card": card} for card in cards], [])
         if seat == self.winner:
-            return interface.Legal(
-                [], [interface.Choice("keep", hand, self.hand_size, self.hand_size, {"trump": SUITS})]
-            )
+            return interface.Legal([], [interface.Choice("keep", hand, self.kept, self.kept, {"trump": SUITS})])
         return interface.Legal([], [interface.Choice("swap", hand, 0, self.swap_limit, {})])
 
     # The deal
@@ -156,7 +160,7 @@ class OneTenTable(interface.JudgeTable):
     @property
     def ladder(self) -> list[int]:
         """The amounts that can be bid (110-BID-2)."""
-        top = {"short": 30, "round_max": 5 * self.hand_size + 5, "long": 110}[str(self.options["bid_ladder"])]
+        top = {"short": 30, "round_max": 5 * self.kept + 5, "long": 110}[str(self.options["bid_ladder"])]
         return list(range(15, top + 1, 5))
 
     def calls(self) -> list[interface.ReplayAction]:
@@ -213,13 +217,13 @@ class OneTenTable(interface.JudgeTable):
         return {7: 2, 8: 1}.get(self.seats, 3)
 
     def keep(self, winner: int, action: interface.ReplayAction) -> None:
-        """Let the bid winner keep a hand, put the other cards away and name trump."""
+        """Let the bid winner keep some cards, put the others away and name trump."""
         if action.get("type") != "keep" or set(action) != {"type", "cards", "trump"}:
             raise interface.Illegal("110-KEEP-2", f"{action}")
         if action["trump"] not in SUITS:
             raise interface.Illegal("110-KEEP-3", f"{action['trump']}")
         kept, hand = action["cards"], self.hands[winner]
-        if not holds(hand, kept) or len(kept) != self.hand_size:
+        if not holds(hand, kept) or len(kept) != self.kept:
             raise interface.Illegal("110-KEEP-2", f"{kept} of {hand}")
         self.put_away = rules.ascending(without(hand, kept))
         self.hands[winner] = list(kept)
@@ -246,14 +250,15 @@ class OneTenTable(interface.JudgeTable):
             count = len(self.discards[seat])
             self.hands[seat] += self.stock[:count]
             del self.stock[:count]
-        self.phase, self.leader = "play", self.winner  # 110-TRICK-1
+        left = self.options["first_lead"] == "left_of_bid_winner"
+        self.phase, self.leader = "play", (self.winner + left) % self.seats  # 110-TRICK-1, 110-TRICK-7
 
     # The tricks
 
     def playable(self, seat: int) -> tuple[str, list[interface.Card]]:
         """Return the cards that a seat may play, and the rule that decides."""
         trick = [card for card, _ in self.trick]
-        return rules.playable(self.hands[seat], trick, self.trump, str(self.options["force_out"]))
+        return rules.playable(self.hands[seat], trick, self.trump, self.options)
 
     def play(self, seat: int, action: interface.ReplayAction) -> None:
         """Play a card; the last one of the last trick ends the round (110-TRICK-4)."""
@@ -271,7 +276,7 @@ class OneTenTable(interface.JudgeTable):
             self.leader = rules.taker(self.trick, self.trump)  # 110-TRICK-6
             self.taken.append(self.trick)
             self.trick = []
-            if len(self.taken) == self.hand_size:
+            if len(self.taken) == self.kept:
                 self.end_round()
 
     def end_round(self) -> None:

@@ -6,7 +6,7 @@ from croupier.games.choices import ActionChoice, CardChoice
 from croupier.games.facts import PileCard, View
 from croupier.games.hands import PACK, cards_left
 from croupier.games.interface import Observation, RandomSource
-from croupier.games.one_ten.state import TRICK_POINTS, UNNAMED
+from croupier.games.one_ten.state import TRICK_POINTS, UNNAMED, OneTenOptions
 from croupier.games.one_ten.tricks import taking
 from croupier.games.one_ten.trumps import TRUMP_POWER, TRUMPS, Trumps, shown_trump
 
@@ -18,7 +18,7 @@ DRAWING = 0.4
 """The gain for the bid winner of leading a trump to a trick, which draws those of the others."""
 HIGHEST_WORTH = 1.05
 """The worth of the five of trumps: more than any one trick, so that it is not spent where another card will do."""
-SHORT_HAND = 5
+SHORT_ROUND = 5
 RUFFING = 0.5
 """The probability that somebody who could trump a plain trick does so."""
 
@@ -76,10 +76,16 @@ def _choose_cards(choice: ActionChoice, held: CardChoice, view: View) -> Action:
     return SwapCards(given) if given else StandPat()
 
 
-def expected_tricks(cards: tuple[Card, ...], seats: int) -> float:
-    """Return about how many tricks a dealt hand takes for the bid winner, the bonus counted as one; fitted to games."""
-    worth = max(sum(WORTH[trump][value] for value in cards) for trump in range(UNNAMED))
-    from_kitty_and_lead = 3 - 0.25 * seats if len(cards) == SHORT_HAND else 4.6 - 0.6 * seats
+def expected_tricks(cards: tuple[Card, ...], seats: int, tricks: int) -> float:
+    """Return about how many tricks of a round a dealt hand takes for the bid winner; fitted to games.
+
+    The bonus counts as one. Where there are fewer tricks than cards, the best cards count (110-KEEP-4).
+    """
+    worth = max(sum(sorted([of_suit[value] for value in cards], reverse=True)[:tricks]) for of_suit in WORTH[:UNNAMED])
+    if tricks < len(cards):
+        from_kitty_and_lead = 2 - 0.4 * seats
+    else:
+        from_kitty_and_lead = 3 - 0.25 * seats if tricks == SHORT_ROUND else 4.6 - 0.6 * seats
     return TRICKS_PER_WORTH * worth + from_kitty_and_lead
 
 
@@ -87,7 +93,8 @@ def _call(observation: Observation) -> Action:
     """Return the lowest bid or a match, while it is worth no more than the tricks to be expected; else a pass."""
     view, actions = observation.view, observation.legal.actions
     cards = view.seats[observation.seat].cards
-    limit = TRICK_POINTS * (expected_tricks(cards, len(view.seats)) + DARING)
+    tricks = OneTenOptions.of(len(view.seats), observation.options).tricks
+    limit = TRICK_POINTS * (expected_tricks(cards, len(view.seats), tricks) + DARING)
     if MatchBid() in actions and (view.contract.amount or 0) <= limit:
         return MatchBid()
     lowest = min(

@@ -11,7 +11,6 @@ from croupier.games.interface import Observation, RandomSource
 from croupier.games.one_ten.bots import best_keep
 from croupier.games.one_ten.state import (
     BONUS_POINTS,
-    KITTY_CARDS,
     NOBODY,
     TRICK_POINTS,
     UNNAMED,
@@ -55,7 +54,7 @@ def determinize(observation: Observation, randrange: RandomSource) -> OneTenStat
 def evaluate(before: OneTenState, after: OneTenState) -> tuple[float, ...]:
     """Return the points gained, with open tricks, against the others' average; at the end the win, too."""
     gained = [late - early for early, late in zip(_standing(before), _standing(after), strict=True)]
-    span = 2 * (TRICK_POINTS * after.options.hand_size + BONUS_POINTS)
+    span = 2 * (TRICK_POINTS * after.options.tricks + BONUS_POINTS)
     values = relative_to_others(gained, span)
     if not after.progress.ranking:
         return tuple(values)
@@ -80,7 +79,8 @@ def _barred(options: OneTenOptions, trumps: Trumps, tricks: Tricks) -> list[int]
                     barred[seat] |= trumps.ordinary if led == trumps.suit else trumps.plain[led]
                 if options.forced_in_any_trick or led == trumps.suit:
                     barred[seat] |= forced
-            forced |= trumps.forces[card]
+            if options.forced_by_any_card or card == trick[0].card:
+                forced |= trumps.forces[card]
     return barred
 
 
@@ -106,10 +106,11 @@ def _stock_of_remembered(
 ) -> tuple[tuple[Card, ...], int]:
     """Return the stock if it has remembered cards only, and a bit set of the one that was drawn and is still hidden.
 
-    All nine cards of three swaps were drawn, the ninth by the last seat from the bid winner's five (110-SWAP-6).
+    All nine cards of three swaps were drawn, the ninth by the last seat from the bid winner's cards (110-SWAP-6).
     """
-    hidden = [value for value in _remembered(observation.view) if value in unseen]
-    if len(hidden) < KITTY_CARDS:
+    remembered = _remembered(observation.view)
+    hidden = [value for value in remembered if value in unseen]
+    if not hidden or len(hidden) < len(remembered):
         return tuple(hidden), 0
     drawn = [value for value in hidden if not barred[observation.seat - 1] >> value & 1] or hidden
     taken = drawn[randrange(len(drawn))]
@@ -141,7 +142,7 @@ def _with_kitty_taken_up(state: OneTenState) -> OneTenState:
     exchange = exchange._replace(kitty=())
     if bidder not in state.to_act:
         suits = tuple(range(UNNAMED)) if exchange.trump == UNNAMED else (exchange.trump,)
-        keep = best_keep(cards_in(held), state.options.hand_size, suits)
+        keep = best_keep(cards_in(held), state.options.tricks, suits)
         away = cards_in(taken_out(held, keep.cards) or 0)
         held = hand_of(keep.cards)
         exchange = exchange._replace(put_away=away, trump=keep.trump)

@@ -39,7 +39,7 @@ class OneTen(interface.Rules[OneTenState]):
         """Return every option; ten cards in each hand need enough packs, and two are enough (110-OPT-1)."""
         packs = () if has_enough_cards(seats, 1) else (Requirement("10", "decks", 2),)
         return (
-            Option("hand_size", "auto", ("auto", "5", "10"), "cards in a hand, which is tricks in a round", packs),
+            Option("hand_size", "auto", ("auto", "5", "10"), "cards in a hand", packs),
             Option("decks", 1, (1, 2), "packs of 53 cards shuffled together"),
             Option("bid_ladder", "short", ("short", "round_max", "long"), "the amounts that may be bid"),
             Option("dealer_match", "wins", ("wins", "holds"), "whether a match by the dealer ends the bidding"),
@@ -48,7 +48,34 @@ class OneTen(interface.Rules[OneTenState]):
                 "force_out", "any_trick", ("any_trick", "trump_led"), "when a higher reneging card forces others out"
             ),
             Option("bonus_counts_for_bid", True, (True, False), "whether the top trump bonus helps to make the bid"),
-            Option("bonus_forfeit", "bid", ("bid", "score"), "whether a bid or a score from 85 up forfeits the bonus"),
+            Option(
+                "bonus_forfeit",
+                "bid",
+                ("bid", "score", "any_seat_85"),
+                "whether a bid or a score from 85 up forfeits the bonus, and whose",
+            ),
+            Option(
+                "failed_bonus",
+                "paid",
+                ("paid", "lost"),
+                "whether a bid winner who failed gets the top trump bonus",
+                earlier="lost",
+            ),
+            Option("keep", "ten", ("ten", "five"), "cards that the bid winner keeps of a hand of ten", earlier="ten"),
+            Option(
+                "forced_out_by",
+                "any",
+                ("any", "led"),
+                "which cards of a trick force a reneging card out: any, or only the one that was led",
+                earlier="any",
+            ),
+            Option(
+                "first_lead",
+                "bid_winner",
+                ("bid_winner", "left_of_bid_winner"),
+                "the seat that leads the first trick",
+                earlier="bid_winner",
+            ),
             Option("max_rounds", 0, range(1001), "rounds after which the game ends at the latest, 0 for no limit"),
         )
 

@@ -29,7 +29,7 @@ def legal(state: OneTenState, seat: Seat) -> Legal:
     """Return the one choice that the seat has, and standing pat for a seat that swaps."""
     options, cards = state.options, cards_in(state.hands[seat])
     if seat == state.auction.bidder:
-        kept = CardChoice(cards, options.hand_size, options.hand_size)
+        kept = CardChoice(cards, options.tricks, options.tricks)
         return Legal(choices=(ActionChoice(_KEEP, kept, _SUITS),))
     swapped = CardChoice(cards, 1, min(options.swap_limit, len(cards)))
     return Legal((StandPat(),), (ActionChoice(_SWAP, swapped),))
@@ -42,12 +42,12 @@ def act(state: OneTenState, seat: Seat, action: Action) -> Transition:
 
 def _keep(state: OneTenState, seat: Seat, action: Action) -> Transition:
     options, exchange = state.options, state.exchange
-    size = options.hand_size
+    count = options.tricks
     if not isinstance(action, KeepCards):
-        raise IllegalAction("110-KEEP-2", f"the bid winner keeps {size} cards and names trump")
+        raise IllegalAction("110-KEEP-2", f"the bid winner keeps {count} cards and names trump")
     put_away = taken_out(state.hands[seat], action.cards)
-    if put_away is None or len(action.cards) != size:
-        raise IllegalAction("110-KEEP-2", f"keep exactly {size} of the cards of your hand and the kitty")
+    if put_away is None or len(action.cards) != count:
+        raise IllegalAction("110-KEEP-2", f"keep exactly {count} of the cards of your hand and the kitty")
     if action.trump not in _SUITS:
         raise IllegalAction("110-KEEP-3", "name one of the four suits trump")
     trump, away = action.trump, cards_in(put_away)
@@ -104,12 +104,11 @@ def reshuffle(state: OneTenState, event: CardsShuffled) -> Transition:
     """Put the put-away cards below the stock, which their owner remembers, and let all draw (110-SWAP-6)."""
     exchange, winner = state.exchange, state.auction.bidder
     filled = exchange._replace(stock=(*exchange.stock, *event.cards), put_away=(), remembered=exchange.put_away)
+    count, reason = len(exchange.put_away), MoveReason.RECYCLE
     news = _uncovered_counts(state)
-    news.append(facts.CardsMoved("put_away", None, exchange.put_away, KITTY_CARDS, MoveReason.RECYCLE, only(winner)))
-    news.append(facts.CardsMoved(None, "stock", (), KITTY_CARDS, MoveReason.RECYCLE, only(winner), face_down=True))
-    news.append(
-        facts.CardsMoved("put_away", "stock", (), KITTY_CARDS, MoveReason.RECYCLE, all_but(winner), face_down=True)
-    )
+    news.append(facts.CardsMoved("put_away", None, exchange.put_away, count, reason, only(winner)))
+    news.append(facts.CardsMoved(None, "stock", (), count, reason, only(winner), face_down=True))
+    news.append(facts.CardsMoved("put_away", "stock", (), count, reason, all_but(winner), face_down=True))
     news.append(facts.MarkChanged(put_away_mark(winner, filled.remembered), only(winner)))
     return _draw(state._replace(exchange=filled), news)
 
@@ -120,21 +119,23 @@ def put_away_mark(winner: Seat, put_away: tuple[Card, ...]) -> facts.Mark:
 
 
 def _uncovered_counts(state: OneTenState) -> list[Fact]:
-    """Return the counts for the others at the end of the phase: discards, and that the kitty is used (110-VIS-4)."""
-    winner = state.auction.bidder
+    """Return the counts for the others at the end of the phase: discards and put-away cards (110-VIS-4)."""
+    winner, exchange = state.auction.bidder, state.exchange
     news: list[Fact] = [
         facts.CardsMoved(seat, f"discards_{seat}", (), len(given), MoveReason.SWAP, all_but(seat), face_down=True)
-        for seat, given in enumerate(state.exchange.discards)
+        for seat, given in enumerate(exchange.discards)
         if given
     ]
-    news.append(
-        facts.CardsMoved("kitty", "put_away", (), KITTY_CARDS, MoveReason.KEEP, all_but(winner), face_down=True)
-    )
+    # The others see the kitty put away, and with 110-KEEP-4 as many cards of the bid winner's hand as it has fewer.
+    reason, others = MoveReason.KEEP, all_but(winner)
+    news.append(facts.CardsMoved("kitty", "put_away", (), KITTY_CARDS, reason, others, face_down=True))
+    if fewer := len(exchange.put_away) - KITTY_CARDS:
+        news.append(facts.CardsMoved(winner, "put_away", (), fewer, reason, others, face_down=True))
     return news
 
 
 def _draw(state: OneTenState, news: list[Fact]) -> Transition:
-    """Let seats draw as many as they discarded, clockwise from the bid winner, who leads (110-SWAP-4, 110-TRICK-1)."""
+    """Let seats draw as many as they discarded, clockwise from the bid winner, and begin the tricks (110-SWAP-4)."""
     exchange, winner, hands = state.exchange, state.auction.bidder, list(state.hands)
     at = 0
     for seat in state.options.clockwise(winner):
@@ -146,10 +147,11 @@ def _draw(state: OneTenState, news: list[Fact]) -> Transition:
     if not state.options.swap_after_trump:
         news.append(facts.ContractChanged(facts.Contract(trump=exchange.trump), all_but(winner)))
         news.append(facts.CardOrderChanged(TRUMPS[exchange.trump].order, all_but(winner)))
+    to_act = (state.options.first_leader(winner),)
     state = state._replace(
-        phase="tricks", to_act=(winner,), hands=tuple(hands), exchange=exchange._replace(stock=exchange.stock[at:])
+        phase="tricks", to_act=to_act, hands=tuple(hands), exchange=exchange._replace(stock=exchange.stock[at:])
     )
-    return state, (*news, facts.TurnChanged("tricks", (winner,)))
+    return state, (*news, facts.TurnChanged("tricks", to_act))
 
 
 def trump_known_to(state: OneTenState, viewer: int) -> Suit:

@@ -51,18 +51,25 @@ def scored(options: OneTenOptions, before: tuple[int, ...], played: Round) -> Li
     """Return the line of a round (110-SCORE-1 to -5)."""
     bidder, bid, winners, top = played
     tricks = tuple([winners.count(seat) for seat in range(options.seats)])
-    bonus = top.seat if top else None
-    at_stake = before[bidder] if options.bonus_forfeit == "score" else bid
-    if bonus == bidder and at_stake >= FORFEIT_FROM:
-        bonus = None
+    bonus = top.seat if top and not _is_forfeit(options, before, played, top.seat) else None
     helps = BONUS_POINTS if bonus == bidder and options.bonus_counts_for_bid else 0
     made = TRICK_POINTS * tricks[bidder] + helps >= bid
-    if bonus == bidder and not made:
+    if bonus == bidder and not (made or options.failed_bonus_paid):
         bonus = None
-    points = [TRICK_POINTS * count + BONUS_POINTS * (seat == bonus) for seat, count in enumerate(tricks)]
+    points = [TRICK_POINTS * count for count in tricks]
     if not made:
         points[bidder] = -bid
+    if bonus is not None:
+        points[bonus] += BONUS_POINTS
     return Line(played, made, bonus, tricks, tuple(points))
+
+
+def _is_forfeit(options: OneTenOptions, before: tuple[int, ...], played: Round, seat: Seat) -> bool:
+    """Return whether the seat that played the highest trump forfeits the bonus (110-SCORE-3)."""
+    if options.bonus_forfeit == "any_seat_85":
+        return before[seat] >= FORFEIT_FROM
+    reached = before[seat] if options.bonus_forfeit == "score" else played.bid
+    return seat == played.bid_winner and reached >= FORFEIT_FROM
 
 
 def reason_to_end(options: OneTenOptions, round_number: int, totals: tuple[int, ...]) -> str:

@@ -24,13 +24,18 @@ class OneTenOptions:
 
     seats: int
     hand_size: int
+    tricks: int
+    """The tricks of a round, which is the number of cards that the bid winner keeps (110-KEEP-2, 110-TRICK-4)."""
     deck: tuple[Card, ...]
     ladder: range
     match_wins: bool = True
     swap_after_trump: bool = False
     forced_in_any_trick: bool = True
+    forced_by_any_card: bool = True
     bonus_counts_for_bid: bool = True
     bonus_forfeit: str = "bid"
+    failed_bonus_paid: bool = True
+    bid_winner_leads: bool = True
     max_rounds: int = 0
 
     @classmethod
@@ -38,17 +43,22 @@ class OneTenOptions:
         """Return the options of a table from their values by name."""
         packs = int(values["decks"])
         size = {"5": 5, "10": 10}.get(str(values["hand_size"])) or (10 if has_enough_cards(seats, packs) else 5)
-        highest = {"short": 30, "round_max": TRICK_POINTS * size + BONUS_POINTS, "long": LONG_GAME_BID}
+        tricks = 5 if values["keep"] == "five" else size
+        highest = {"short": 30, "round_max": TRICK_POINTS * tricks + BONUS_POINTS, "long": LONG_GAME_BID}
         return cls(
             seats=seats,
             hand_size=size,
+            tricks=tricks,
             deck=tuple(sorted([*range(PACK)] * packs)),
             ladder=range(FIRST_BID, highest[str(values["bid_ladder"])] + 1, BID_STEP),
             match_wins=values["dealer_match"] == "wins",
             swap_after_trump=values["swap_timing"] == "after_trump",
             forced_in_any_trick=values["force_out"] == "any_trick",
+            forced_by_any_card=values["forced_out_by"] == "any",
             bonus_counts_for_bid=bool(values["bonus_counts_for_bid"]),
             bonus_forfeit=str(values["bonus_forfeit"]),
+            failed_bonus_paid=values["failed_bonus"] == "paid",
+            bid_winner_leads=values["first_lead"] == "bid_winner",
             max_rounds=int(values["max_rounds"]),
         )
 
@@ -60,6 +70,10 @@ class OneTenOptions:
     def clockwise(self, seat: Seat) -> tuple[Seat, ...]:
         """Return all seats, beginning with the one to the left of `seat` and ending with itself."""
         return (*range(seat + 1, self.seats), *range(seat + 1))
+
+    def first_leader(self, bid_winner: Seat) -> Seat:
+        """Return the seat that leads the first trick (110-TRICK-1, 110-TRICK-7)."""
+        return bid_winner if self.bid_winner_leads else self.clockwise(bid_winner)[0]
 
 
 class Progress(NamedTuple):

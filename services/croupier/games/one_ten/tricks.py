@@ -21,7 +21,7 @@ def _playable(state: OneTenState, hand: int) -> int:
     trick, trumps = state.trick, trumps_of(state)
     if not trick:
         return hand
-    forced = forced_out(trumps, trick) & hand
+    forced = _forced_out(state) & hand
     if forced and state.options.forced_in_any_trick:
         return forced
     plain = trumps.plain[led] if (led := trumps.led[trick[0].card]) != trumps.suit else 0
@@ -30,10 +30,10 @@ def _playable(state: OneTenState, hand: int) -> int:
     return hand & trumps.trumps if hand & trumps.ordinary or forced else hand
 
 
-def forced_out(trumps: Trumps, trick: tuple[PileCard, ...]) -> int:
-    """Return the cards that reneging cards of the trick force out of hands (110-REN-3)."""
-    forced, forces = 0, trumps.forces
-    for laid in trick:
+def _forced_out(state: OneTenState) -> int:
+    """Return the cards that reneging cards of the trick force out of hands (110-REN-3, 110-REN-6)."""
+    forced, forces = 0, trumps_of(state).forces
+    for laid in state.trick if state.options.forced_by_any_card else state.trick[:1]:
         forced |= forces[laid.card]
     return forced
 
@@ -73,7 +73,7 @@ def _checked(state: OneTenState, seat: Seat, action: Action) -> Card:
 def _refused(state: OneTenState, hand: int) -> IllegalAction:
     """Return the refusal of a card of a seat that follows; a leader may play any card of its hand (110-PLAY-1)."""
     trumps, options = trumps_of(state), state.options
-    forced = forced_out(trumps, state.trick) & hand
+    forced = _forced_out(state) & hand
     if forced and options.forced_in_any_trick:
         return IllegalAction("110-PLAY-2", "a higher reneging card lies in the trick: play one that it forces out")
     if trumps.led[state.trick[0].card] != trumps.suit:
@@ -92,7 +92,7 @@ def _take(
     turn = _TURNS[winner]
     winners = (*state.winners, winner)
     state = state._replace(to_act=turn.seats_to_act, trick=(), taken=state.taken + trick, winners=winners)
-    if len(winners) < state.options.hand_size:
+    if len(winners) < state.options.tricks:
         return state, (played, moved, facts.TrickTaken(winner), turn)
     return _end(state, [played, moved, facts.TrickTaken(winner)])
 

@@ -9,7 +9,7 @@ from croupier.games.one_ten.trumps import TRUMPS
 
 
 def view(state: OneTenState, viewer: Viewer) -> View:
-    """Return the whole view (110-VIS-1 to -6)."""
+    """Return the whole view (110-VIS-1 to -7)."""
     progress, auction, trump = state.progress, state.auction, trump_known_to(state, viewer)
     size = state.options.hand_size if _in_kitty_phase(state) else None
     seats = [
