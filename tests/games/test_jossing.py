@@ -1,4 +1,4 @@
-"""The rules of Jøssing by their ids, and the worked positions of the page, JOS-EX-1 to JOS-EX-12."""
+"""The rules of Jøssing by their ids, and the worked positions of the page, JOS-EX-1 to JOS-EX-14."""
 
 from random import Random
 from typing import Any
@@ -101,6 +101,7 @@ def test_JOS_END_1_JOS_END_2_the_game_ends_with_the_last_section(game_type: str,
 FOUR = "2C 3C 4C | 5C 6C 7C | 8C 9C TC | JC QC KC"
 TWO = {"decks": 2}
 LAST = TWO | {"identical_cards": "last"}
+DEALER_FIRST = "highest_bidder_dealer_first"
 
 
 def sizes(seats: int, **options: Any) -> list[int]:
@@ -117,26 +118,43 @@ def test_JOS_EX_2_JOS_LEN_1_JOS_LEN_2_JOS_LEN_3_JOS_D4_JOS_D5_the_sizes_of_all_s
     assert sizes(seats, decks=2) == list(range(1, 11))
 
 
+def test_JOS_DECK_4_JOS_EX_14_two_packs_are_suggested_for_eight_players_and_never_the_default() -> None:
+    for seats in JOSSING.seats:
+        decks = next(option for option in JOSSING.options(seats) if option.name == "decks")
+        assert (decks.default, decks.allowed) == (1, (1, 2))
+        assert "for eight players two are suggested" in decks.meaning
+    chosen: list[dict[str, Any]] = [{}, TWO, {"game_type": "up_and_down"}, {"game_type": "up_and_down"} | TWO]
+    assert [len(sizes(8, **options)) for options in chosen] == [6, 10, 12, 20]
+
+
 def test_JOS_EX_3_JOS_LEAD_1_JOS_DEAL_1_JOS_D12_the_deal_and_the_lead_go_round() -> None:
     options = new(3, first_dealer=2).options
     dealers = [options.dealer(number) for number in range(1, 11)]
     assert dealers == [2, 0, 1, 2, 0, 1, 2, 0, 1, 2]
-    leaders = [scoring.first_leader((0, 0, 0), options.from_left_of(dealer), False) for dealer in dealers]
+    leaders = [scoring.first_leader(options, dealer, (0, 0, 0)) for dealer in dealers]
     assert leaders == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0]
 
 
 @pytest.mark.parametrize(
-    ("bids", "highest"),
+    ("bids", "highest", "dealer_first"),
     [
-        pytest.param("0:2 1:2 2:0 3:1", 0, id="JOS-EX-4 JOS-LEAD-2 JOS-D1"),
-        pytest.param("0:0 1:0 2:0 3:0", 2, id="JOS-EX-4 JOS-LEAD-3 all nought"),
-        pytest.param("0:0 1:3 2:1 3:2", 1, id="JOS-EX-4 JOS-D2 the dealer"),
-        pytest.param("0:1 1:3 2:0 3:3", 3, id="JOS-EX-4 JOS-LEAD-3 JOS-D3"),
+        pytest.param("0:2 1:2 2:0 3:1", 0, 1, id="JOS-EX-4 JOS-EX-13 JOS-LEAD-2 JOS-D1"),
+        pytest.param("0:0 1:0 2:0 3:0", 2, 1, id="JOS-EX-4 JOS-EX-13 JOS-LEAD-3 JOS-LEAD-4 all nought"),
+        pytest.param("0:0 1:3 2:1 3:2", 1, 1, id="JOS-EX-4 JOS-EX-13 the dealer alone"),
+        pytest.param("0:1 1:3 2:0 3:3", 3, 1, id="JOS-EX-4 JOS-EX-13 JOS-LEAD-3 JOS-D2 JOS-D3"),
+        pytest.param("0:3 1:0 2:0 3:3", 3, 3, id="JOS-EX-13 JOS-LEAD-4 the dealer's right is last"),
+        pytest.param("0:3 1:0 2:3 3:0", 2, 2, id="JOS-EX-13 JOS-LEAD-4 clockwise from the dealer"),
     ],
 )
-def test_the_leader_of_the_first_trick(bids: str, highest: Seat) -> None:
+def test_the_leader_of_the_first_trick(bids: str, highest: Seat, dealer_first: Seat) -> None:
     assert to_act(acts(section(FOUR, "AH", dealer=1), bids)) == 2
     assert to_act(acts(section(FOUR, "AH", dealer=1, leader="highest_bidder"), bids)) == highest
+    assert to_act(acts(section(FOUR, "AH", dealer=1, leader=DEALER_FIRST), bids)) == dealer_first
+
+
+def test_JOS_LEAD_4_the_sheet_has_the_leader_too() -> None:
+    _, facts = acts_with_facts(section("2C | 3C", "5H", leader=DEALER_FIRST), "0:1 1:1 0:2C 1:3C")
+    assert dict(ended(facts).details)["leader"] == "0"
 
 
 @pytest.mark.parametrize(

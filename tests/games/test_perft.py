@@ -119,6 +119,7 @@ TWINS = "KH 5C QH QH | KH 5C 4D 2H"
 THREE = "2C AC 5H | 3C KH 9S | 4C 6H TS"
 FOUR = "AS 2H | KS 3D | QS 4C | 2D 5C"
 BIDDER: Options = {"leader": "highest_bidder"}
+DEALER_FIRST: Options = {"leader": "highest_bidder_dealer_first"}
 PAIR = "2C 9C KD 5H | 3C TC 4D QS"
 CUTTER: Options = {"pickup": "cutter", "stall_limit": 3}
 AFTER: Options = {"last_card": "safe_after_trick"}
@@ -155,6 +156,7 @@ CASES: dict[str, Case] = {
     "jossing-one-card": case(jossing(ONE, "9S"), "6 24 48 48"),
     "jossing-two": case(jossing(DUEL, "9C"), "10 50 200 200 600 950 1900 2700"),
     "jossing-two-bidder": case(jossing(DUEL, "9C", **BIDDER), "10 50 200 280 840 1310 2620 3620"),
+    "jossing-two-dealer-first": case(jossing(DUEL, "9C", **DEALER_FIRST), "10 50 200 320 960 1490 2980 4080"),
     "jossing-two-hook": case(jossing(DUEL, "9C", hook=True), "5 20 80 80 240 380 760 1080"),
     "jossing-two-packs": case(jossing(TWINS, "9C", decks=2), "10 50 200 400 1100 1650 3050 3850"),
     "jossing-two-packs-last": case(jossing(TWINS, "9C", **LAST), "10 50 200 400 1000 1450 2750 3500"),
@@ -162,6 +164,9 @@ CASES: dict[str, Case] = {
     "jossing-three-both": case(jossing(THREE, "4H", hook=True, **BIDDER), "8 32 108 324 426 582 1164 1380 1812"),
     "jossing-four": case(jossing(FOUR, "2S"), "12 108 648 1944 3888 5832 7776"),
     "jossing-four-both": case(jossing(FOUR, "2S", hook=True, **BIDDER), "9 54 162 426 852 1350 1896 2892"),
+    "jossing-four-dealer-first": case(
+        jossing(FOUR, "2S", hook=True, **DEALER_FIRST), "9 54 162 426 852 1326 1992 3420"
+    ),
     "one_oh_one-two": case(
         one_oh_one(*SIXES), "6 13 24 41 47 47 47 48 50 55 69 77 103 119 157 191 246 269 323 375 447 518 624 756"
     ),

@@ -139,7 +139,8 @@ class JossingTable(interface.JudgeTable):
         left = (self.dealer + 1) % self.seats
         if self.options["leader"] == "left_of_dealer":
             return left
-        return max(self.clockwise_from(left), key=lambda seat: self.bids[seat] or 0)  # JOS-LEAD-3
+        nearest = left if self.options["leader"] == "highest_bidder" else self.dealer  # JOS-LEAD-3, JOS-LEAD-4
+        return max(self.clockwise_from(nearest), key=lambda seat: self.bids[seat] or 0)
 
     def play(self, seat: int, card: interface.Card) -> None:
         """Play a card to the trick; the last one ends it, and perhaps the section (JOS-PLAY-5)."""

@@ -68,5 +68,5 @@ def _bid(call: Call, section: Section, options: JossingOptions, hand: Sequence[C
         return call.action.bid
     unseen = cards_left(options.deck, (*hand, section.indicator))
     hidden = HiddenCards(section.trump, hand_of(unseen), (section.size,) * (options.seats - 1))
-    leads = not options.highest_bidder_leads and call.seat == options.from_left_of(section.dealer)[0]
+    leads = options.leader == "left_of_dealer" and call.seat == options.left_of(section.dealer)
     return best_bid(hidden, hand, leads, range(section.size + 1), options.modern)

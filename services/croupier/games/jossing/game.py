@@ -34,11 +34,11 @@ class Jossing(interface.Rules[JossingState]):
 
     def options(self, seats: int) -> tuple[Option, ...]:
         """Return every option; all are independent (JOS-OPT-1)."""
-        leaders = ("left_of_dealer", "highest_bidder")
+        leaders = ("left_of_dealer", "highest_bidder", "highest_bidder_dealer_first")
         return (
             Option("game_type", "up", ("up", "up_and_down"), "whether sections only grow, or shrink again"),
             Option("scoring", "classic", ("classic", "modern"), "the points of a bid that is hit exactly"),
-            Option("decks", 1, (1, 2), "packs shuffled together"),
+            Option("decks", 1, (1, 2), "packs shuffled together; for eight players two are suggested"),
             Option("identical_cards", "first", ("first", "last"), "which of two identical winning cards wins"),
             Option("leader", "left_of_dealer", leaders, "the leader of the first trick of a section"),
             Option("first_dealer", 0, range(seats), "the seat that deals the first section"),

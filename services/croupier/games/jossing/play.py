@@ -67,15 +67,8 @@ def bid(before: JossingState, seat: Seat, action: Action) -> tuple[JossingState,
     if len(bids) < options.seats:
         # With the hook the dealer bids when all others have (JOS-BID-6).
         return state._replace(bidders=(dealer,)), (*news, facts.TurnChanged("bid", (dealer,)))
-    leader = _first_leader(state)
+    leader = scoring.first_leader(options, dealer, state.amounts)
     return state._replace(queue=options.clockwise(leader)), (*news, facts.TurnChanged("play", (leader,)))
-
-
-def _first_leader(state: JossingState) -> Seat:
-    """Return the leader of the first trick, when all have bid (JOS-LEAD-1 to -3)."""
-    options = state.options
-    order = options.from_left_of(state.section.dealer)
-    return scoring.first_leader(state.amounts, order, options.highest_bidder_leads)
 
 
 def _barred(state: JossingState) -> int:
@@ -155,7 +148,8 @@ def _score(before: JossingState, news: tuple[Fact, ...]) -> tuple[JossingState, 
     section, bids, won = before.section, before.amounts, before.won
     points = scoring.section_points(bids, won, before.options.modern)
     state = before._replace(totals=tuple(map(sum, zip(before.totals, points, strict=True))))
-    ended = facts.RoundEnded(scoring.sheet_line(section, _first_leader(state), bids, won, points, state.totals))
+    leader = scoring.first_leader(before.options, section.dealer, bids)
+    ended = facts.RoundEnded(scoring.sheet_line(section, leader, bids, won, points, state.totals))
     phase = state.phase
     over = (facts.GameEnded(scoring.ranking(state.totals), END_REASON),) if phase == "over" else ()
     return state, (*news, ended, facts.TurnChanged(phase, ()), *over)

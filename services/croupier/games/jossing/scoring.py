@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS, Card, Suit
 from croupier.games.facts import Count, Ranking, RoundScore, Seat
-from croupier.games.jossing.state import Section
+from croupier.games.jossing.state import JossingOptions, Section
 from croupier.games.standings import listed, ranked
 
 
@@ -26,9 +26,13 @@ def section_points(bids: Sequence[int], won: Sequence[int], modern: bool) -> tup
     return tuple(hit_points(bid, modern) if bid == tricks else 0 for bid, tricks in zip(bids, won, strict=True))
 
 
-def first_leader(bids: Sequence[int], order: tuple[Seat, ...], highest_bidder_leads: bool) -> Seat:
-    """Return the first leader; `order` is clockwise from the dealer's left (JOS-LEAD-1 to -3)."""
-    return max(order, key=lambda seat: bids[seat]) if highest_bidder_leads else order[0]
+def first_leader(options: JossingOptions, dealer: Seat, bids: Sequence[int]) -> Seat:
+    """Return the leader of the first trick; `bids` are by seat (JOS-LEAD-1 to -4)."""
+    left = options.left_of(dealer)
+    if options.leader == "left_of_dealer":
+        return left
+    is_dealer_first = options.leader == "highest_bidder_dealer_first"
+    return max(options.clockwise(dealer if is_dealer_first else left), key=lambda seat: bids[seat])
 
 
 def ranking(totals: Sequence[int]) -> Ranking:

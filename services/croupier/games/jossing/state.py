@@ -20,7 +20,7 @@ class JossingOptions:
     modern: bool = False
     decks: int = 1
     last_copy_wins: bool = False
-    highest_bidder_leads: bool = False
+    leader: str = "left_of_dealer"
     first_dealer: Seat = 0
     hook: bool = False
 
@@ -33,7 +33,7 @@ class JossingOptions:
             modern=values["scoring"] == "modern",
             decks=int(values["decks"]),
             last_copy_wins=values["identical_cards"] == "last",
-            highest_bidder_leads=values["leader"] == "highest_bidder",
+            leader=str(values["leader"]),
             first_dealer=int(values["first_dealer"]),
             hook=bool(values["hook"]),
         )
@@ -65,9 +65,9 @@ class JossingOptions:
         """Return all seats, beginning with one."""
         return (*range(first, self.seats), *range(first))
 
-    def from_left_of(self, dealer: Seat) -> tuple[Seat, ...]:
-        """Return all seats from the dealer's left; the dealer is the last."""
-        return self.clockwise((dealer + 1) % self.seats)
+    def left_of(self, dealer: Seat) -> Seat:
+        """Return the seat at the dealer's left."""
+        return (dealer + 1) % self.seats
 
 
 class Section(NamedTuple):
