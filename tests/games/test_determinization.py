@@ -174,6 +174,12 @@ def test_seats_of_101_that_dropped_out_before_are_evaluated_as_zero() -> None:
     assert (best > worst, out) == (True, 0)
 
 
+def test_evaluation_of_101_counts_the_penalty_for_queens_as_the_option_says() -> None:
+    hands = "9C 9D | QC QS | 8D 8H 8S"
+    instead, added = shedding(hands, "TC"), shedding(hands, "TC", queen_penalty="added")
+    assert ONE_OH_ONE.evaluate(added, added)[1] < ONE_OH_ONE.evaluate(instead, instead)[1]
+
+
 def test_evaluation_of_110_counts_points_against_the_others_and_the_winner_at_the_end() -> None:
     start = tricks(ROUND_HANDS)
     assert ONE_TEN.evaluate(start, start) == (0.5, 0.5, 0.5)

@@ -1,4 +1,4 @@
-"""The rules of 101 by their ids, and the worked positions, 101-EX-1 to 101-EX-22, and tables of scores of the page."""
+"""The rules of 101 by their ids, and the worked positions, 101-EX-1 to 101-EX-24, and tables of scores of the page."""
 
 from random import Random
 from typing import Any
@@ -57,7 +57,7 @@ def test_101_DEAL_1_101_DEAL_2_101_DEAL_3_101_DEAL_5_101_D2_the_deal_as_it_is_wr
         assert (to_act(after), legal(after)) == (2, record["hands"][2][-1])
 
 
-def test_101_DEAL_3_101_DEAL_4_101_D16_the_winner_begins_the_next_round() -> None:
+def test_101_DEAL_3_101_DEAL_4_101_D16_101_D27_the_winner_begins_the_next_round() -> None:
     state = acts(position("KH 9H | 9C | AC", "TC", turn=1), "9C")
     assert due(state) == ShuffleNeeded(DECK_36, (), 2, 1)
     after = deal(state)
@@ -77,7 +77,7 @@ ORDERED = position("QS 8D | QD 8H 9S KC | AS", "TC")
         pytest.param(PLAIN, "", 0, "draw", "101-DRAW-1", id="101-DRAW-1"),
         pytest.param(PLAIN, "", 1, "draw", "101-PLAY-2", id="101-PLAY-2"),
         pytest.param(PLAIN, "", 2, "8D", "101-PLAY-2", id="101-PLAY-2 no such seat"),
-        pytest.param(PLAIN, "", 0, Play(card("QD")), "101-QUEEN-2", id="101-QUEEN-2 101-D18"),
+        pytest.param(PLAIN, "", 0, Play(card("QD")), "101-QUEEN-2", id="101-QUEEN-2 101-D18 101-D29"),
         pytest.param(PLAIN, "", 0, Play(card("QD"), 4), "101-QUEEN-2", id="101-QUEEN-2 no such suit"),
         pytest.param(PLAIN, "", 0, Play(card("8C"), 0), "101-QUEEN-2", id="101-QUEEN-2 no queen"),
         pytest.param(ORDERED, "QS/H", 1, "9S", "101-QUEEN-3", id="101-QUEEN-3 101-D18"),
@@ -226,6 +226,7 @@ HEARTS, CLUBS, COVERS = {"ordered": "H"}, {"ordered": "C"}, {"covers": True}
 STRICT = COVERS | {"queen_covers_six": False}
 FREE = {"may_draw_instead": True}
 BOTH = {"floor_zero": True, "exact_101_reset": True}
+ADDED: dict[str, Any] = {"queen_penalty": "added"}
 OUT: dict[str, Any] = {"elimination": True}
 LAST: dict[str, Any] = {"max_rounds": 1}
 FOUR, FOUR_LEFT = (50, 95, 39, 99), "AS | AD | KH"
@@ -237,7 +238,7 @@ ALONE_BEFORE, ALONE_AFTER = (50, 106, 50, 103), (50, 106, 108, 103, "0 > 2 > 3 >
 @pytest.mark.parametrize(
     ("held", "top", "options", "expected"),
     [
-        pytest.param("8C 9D 9S KC QH AS", "TC 9C", {}, "8C 9D 9S KC QH", id="101-EX-1 101-QUEEN-1 101-PLAY-1"),
+        pytest.param("8C 9D 9S KC QH AS", "TC 9C", {}, "8C 9D 9S KC QH", id="101-EX-1 101-QUEEN-1 101-PLAY-1 101-D20"),
         pytest.param("8D KH", "TC 9C", {}, "draw", id="101-EX-2"),
         pytest.param("QD 8H", "TC 9C", {}, "QD", id="101-EX-3 101-DRAW-1"),
         pytest.param("QD 8H", "TC 9C", FREE, "QD draw", id="101-EX-3 101-DRAW-3"),
@@ -249,13 +250,14 @@ ALONE_BEFORE, ALONE_AFTER = (50, 106, 50, 103), (50, 106, 108, 103, "0 > 2 > 3 >
         pytest.param("8D 6D KS", "TC 6C", COVERS, "draw", id="101-EX-8"),
         pytest.param("9C 6D QS 8H", "TC 6C", {}, "9C 6D QS", id="101-EX-9"),
         pytest.param("7C 9D QS KH 6C", "", {}, "7C 9D QS KH 6C", id="101-EX-10 101-LEAD-1"),
+        pytest.param("2D 4D JD", "TC JC", {"deck": 52}, "JD", id="101-EX-24 101-D22"),
     ],
 )
 def test_which_cards_are_legal(held: str, top: str, options: dict[str, Any], expected: str) -> None:
     assert may(position(f"{held} | 9D | 9H", top, "TD JD", **options)) == set(expected.split())
 
 
-def test_101_EX_10_101_LEAD_2_101_D4_only_the_card_that_was_dealt_last() -> None:
+def test_101_EX_10_101_LEAD_2_101_D4_101_D28_only_the_card_that_was_dealt_last() -> None:
     state = new(2, first_move_any=False)
     deck = [*cards("7C 8C 9D 8D QS 8H KH 8S 6C TC")]
     deck += [value for value in due(state).cards if value not in deck]
@@ -271,11 +273,11 @@ def test_101_EX_10_101_LEAD_2_101_D4_only_the_card_that_was_dealt_last() -> None
         pytest.param("AC 8D | 9C | 9D | 9H", "TC", "AC", {}, 1, "9C", 2, id="101-EX-13 101-ACE-1"),
         pytest.param("9C | 9D | KS 9H", "TS", "2:KS", {}, 0, "9C TD JD JH 8C 8H", 1, id="101-EX-14 101-KING-1"),
         pytest.param("KC 9D | 9C", "TC", "KC", {}, 1, "9C", 1, id="101-KING-1 another king"),
-        pytest.param("6C 8C KH | 9C", "TC", "6C", {}, 0, "8C KH", 0, id="101-SIX-1 101-D1"),
+        pytest.param("6C 8C KH | 9C", "TC", "6C", {}, 0, "8C KH", 0, id="101-SIX-1 101-D1 101-D21"),
         pytest.param("6C 7C 8D | 9C 9D | 9H", "TC", "6C 7C", {}, 1, "9C 9D TD JD", 2, id="101-EX-15 101-SIX-7"),
         pytest.param("6C | 9C 9D", "TC", "6C draw", {}, 0, "TD", 1, id="101-EX-16 101-SIX-5 101-D9"),
-        pytest.param("8D KH | 6D", "9C", "draw", {}, 0, "8D KH TD", 1, id="101-DRAW-2 101-D7 101-STOCK-1"),
-        pytest.param("8D 6D KS | 9D", "TC 6C", "draw", COVERS, 0, "8D 6D KS TD", 1, id="101-SIX-4 101-D8a"),
+        pytest.param("8D KH | 6D", "9C", "draw", {}, 0, "8D KH TD", 1, id="101-DRAW-2 101-D7 101-D30 101-STOCK-1"),
+        pytest.param("8D 6D KS | 9D", "TC 6C", "draw", COVERS, 0, "8D 6D KS TD", 1, id="101-SIX-4 101-D8a 101-D30"),
         pytest.param("QS 8D | 8S 9S | 6D", "9C", "QS/H draw draw", {}, 2, "6D JD", 0, id="101-EX-21"),
         pytest.param("8C 9D | 8D 8H | 8S 9S", "9C", "8C 8H", {}, 1, "8D", 2, id="101-PLAY-2"),
         pytest.param("7C 8D || 9D |", "TC", "7C", {"dropped": ((1, 3),)}, 2, "9D TD JD", 0, id="101-SKIP-1 101-ELIM-1"),
@@ -314,8 +316,8 @@ def test_the_renewal_of_the_stock(
 @pytest.mark.parametrize(
     ("before", "left", "last", "options", "after"),
     [
-        pytest.param((10, 0, 30), "JC QD KH AS | QC QS", "9C", {}, (10, 20, 70), id="example 1 101-POINTS-1"),
-        pytest.param((10, 0), "9D", "QC/C", {}, (-10, 9), id="101-EX-22 example 2 101-POINTS-4 101-D14"),
+        pytest.param((10, 0, 30), "JC QD KH AS | QC QS", "9C", {}, (10, 20, 70), id="example 1 101-POINTS-1 101-D31"),
+        pytest.param((10, 0), "9D", "QC/C", {}, (-10, 9), id="101-EX-22 example 2 101-POINTS-4 101-D14 101-D24"),
         pytest.param((10, 0), "9D", "QC/H", {}, (-10, 9), id="101-EX-22 101-QUEEN-2"),
         pytest.param((50, 0), "9D", "QH/C", {}, (10, 9), id="example 3 101-POINTS-4"),
         pytest.param((10, 0), "9D", "QH/C", {"floor_zero": True}, (0, 9), id="example 4 101-SCORE-2"),
@@ -325,11 +327,17 @@ def test_the_renewal_of_the_stock(
         pytest.param((0, 0), "QD", "7C", {}, (0, 13), id="example 7 101-POINTS-3"),
         pytest.param((0, 0), "QC QH QS", "9C", {}, (0, 80), id="example 8 101-POINTS-3 101-D15"),
         pytest.param((0, 0), "QH 6C", "9C", {}, (0, 9), id="example 9 101-POINTS-3"),
+        pytest.param((0, 0), "QC QH QS", "9C", ADDED, (0, 89), id="example 10 101-POINTS-5 101-D25"),
+        pytest.param((10, 0, 30), "JC QD KH AS | QC QS", "9C", ADDED, (10, 20, 76), id="example 11 101-POINTS-5"),
+        pytest.param((0, 0), "QC QH", "9C", {}, (0, 60), id="101-EX-23 101-POINTS-3"),
+        pytest.param((0, 0), "QC QH", "9C", ADDED, (0, 66), id="101-EX-23 101-POINTS-5"),
+        pytest.param((0, 0), "QD", "7C", ADDED, (0, 13), id="101-POINTS-5 not queens only"),
+        pytest.param((50, 0), "9D", "QH/C", ADDED, (10, 9), id="101-POINTS-5 a last queen"),
         pytest.param((1, 2, 3), "KS KD | AD 6H", "9C", {}, (1, 10, 20), id="101-POINTS-2"),
         pytest.param((0, 0), "9C 9D", "6C", {"finish_on_six": True}, (0, 18), id="101-EX-16 101-SIX-6"),
         pytest.param((0, 81), "TD TH", "9C", {}, (0, 101, "0 > 1"), id="101-END-1 101-D5 81"),
-        pytest.param((0, 81), "TD TH", "9C", {"exact_101_reset": True}, (0, 0), id="101-SCORE-3 101-D3"),
-        pytest.param((0, 81), "TD TH", "9C", {"lose_at": "exceed"}, (0, 101), id="101-END-1 101-D5 exceed 81"),
+        pytest.param((0, 81), "TD TH", "9C", {"exact_101_reset": True}, (0, 0), id="101-SCORE-3 101-D3 101-D23"),
+        pytest.param((0, 81), "TD TH", "9C", {"lose_at": "exceed"}, (0, 101), id="101-END-1 101-D5 101-D26 exceed 81"),
         pytest.param((0, 82), "TD TH", "9C", {"lose_at": "exceed"}, (0, 102, "0 > 1"), id="101-END-1 exceed 82"),
         pytest.param((10, 92, 91, 91), "9D | TD | AD", "QH/C", BOTH, (0, 0, 0, 102, "0 = 1 = 2 > 3"), id="101-SCORE-1"),
         pytest.param((99, 95, 90), "AD | AH KH", "9C", {}, (99, 106, 105, "0 > 2 > 1"), id="101-END-2 101-D6 101-D19"),

@@ -1,5 +1,7 @@
 """The judge's rules of 101, in the order of docs/rules/one_oh_one.md, whose rule ids are in the comments."""
 
+from types import MappingProxyType
+
 from loadtest.judge.rules import interface
 from loadtest.judge.rules.cards import PACK, RANKS, SUITS, grouped, open_piles
 
@@ -34,17 +36,21 @@ def turn_missed(card: interface.Card) -> bool:
 
 
 def queen_points(card: interface.Card) -> int:
-    """Return the points of a queen in a hand of queens, which it takes off as last card: 101-POINTS-3, 101-POINTS-4."""
+    """Return the points of a queen in a hand of queens, which it takes off as last card: 101-POINTS-3 to -5."""
     return 40 if card == "QH" else 20
 
 
-def points_of(seat: int, winner: int, hand: list[interface.Card], last_card: interface.Card) -> int:
+def points_of(
+    seat: int, winner: int, hand: list[interface.Card], last_card: interface.Card, options: interface.Options
+) -> int:
     """Return the points of a seat with this hand at the end of a round."""
     if seat == winner:
         return -queen_points(last_card) if is_queen(last_card) else 0  # 101-POINTS-4
-    if all(is_queen(card) for card in hand):
-        return sum(queen_points(card) for card in hand)  # 101-POINTS-3
-    return sum(COSTS[card[0]] for card in hand)  # 101-POINTS-1, 101-POINTS-2
+    by_rank = sum(COSTS[card[0]] for card in hand)  # 101-POINTS-1, 101-POINTS-2
+    if any(not is_queen(card) for card in hand):
+        return by_rank
+    penalty = sum(queen_points(card) for card in hand)
+    return penalty if options["queen_penalty"] == "instead" else by_rank + penalty  # 101-POINTS-3, 101-POINTS-5
 
 
 def corrected(score: int, options: interface.Options) -> int:
@@ -58,6 +64,7 @@ class OneOhOneTable(interface.JudgeTable):
     """A table of 101."""
 
     proposal_rule = "101-PLAY-1"
+    earlier_options = MappingProxyType({"queen_penalty": "instead"})
 
     def __init__(self, seats: int, options: interface.Options) -> None:
         super().__init__(seats, options)
@@ -278,7 +285,7 @@ class OneOhOneTable(interface.JudgeTable):
         points = [0] * self.seats
         losers = []
         for seat in self.in_game:  # 101-SCORE-1
-            points[seat] = points_of(seat, winner, self.hands[seat], self.pile[-1][0])
+            points[seat] = points_of(seat, winner, self.hands[seat], self.pile[-1][0], self.options)
             self.scores[seat] = corrected(self.scores[seat] + points[seat], self.options)
             if self.scores[seat] >= (101 if self.options["lose_at"] == "reach" else 102):  # 101-END-1
                 losers.append(seat)

@@ -60,7 +60,7 @@ def _cost(before: OneOhOneState, after: OneOhOneState, seat: Seat) -> float | No
         return None
     cost: float = after.progress.totals[seat] - before.progress.totals[seat]
     if after.phase in ("play", "reshuffle"):
-        return cost + scoring.hand_points(cards_in(after.hands[seat]))
+        return cost + scoring.hand_points(cards_in(after.hands[seat]), after.options.queen_penalty_added)
     lost = _is_out(after, seat) or after.progress.totals[seat] >= after.options.losing_score
     return cost + COST_OF_LOSING * lost
 

@@ -34,7 +34,7 @@ _COURT_POINTS = {11: 2, 12: 3, 13: 4, 14: 11}
 POINTS = tuple(_COURT_POINTS.get(strength_of(value), strength_of(value)) for value in STANDARD_DECK)
 """From a card left in a hand to its points (101-POINTS-1)."""
 QUEEN_POINTS = {value: 40 if value == QUEEN_OF_HEARTS else 20 for value in STANDARD_DECK if IS_QUEEN[value]}
-"""From a queen to what she costs in a hand of queens, and takes off as the last card (101-POINTS-3, -4)."""
+"""From a queen to her penalty in a hand of queens, which she takes off as the last card (101-POINTS-3 to -5)."""
 
 _RANK_NAMES = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace"]
 

@@ -50,6 +50,13 @@ class OneOhOne(interface.Rules[OneOhOneState]):
             ),
             Option("may_draw_instead", False, either, "a player who could play may draw all the same"),
             Option("floor_zero", False, either, "no score falls below 0"),
+            Option(
+                "queen_penalty",
+                "instead",
+                ("instead", "added"),
+                "what a hand of queens costs: 20 or 40 for each queen instead of her 3 points, or added to them",
+                earlier="instead",
+            ),
             Option("max_rounds", 0, range(1001), "rounds after which the game is over at the latest, 0 for no limit"),
         )
 

@@ -13,7 +13,7 @@ from croupier.games.standings import listed, ranked
 class Scored(NamedTuple):
     """A finished round: its winner and their last card, the hands left, and the new scores.
 
-    `points` are those of the round (101-POINTS-2 to -4), `reset` the seats whose exact 101 became 0, and `losers` those
+    `points` are those of the round (101-POINTS-2 to -5), `reset` the seats whose exact 101 became 0, and `losers` those
     of this round; `floored` are those whose score would be negative; seats that dropped out earlier have no points.
     """
 
@@ -27,11 +27,12 @@ class Scored(NamedTuple):
     losers: tuple[Seat, ...]
 
 
-def hand_points(hand: tuple[Card, ...]) -> int:
-    """Return the cost of cards left in a hand (101-POINTS-1, 101-POINTS-3)."""
-    if all(IS_QUEEN[value] for value in hand):
-        return sum(QUEEN_POINTS[value] for value in hand)
-    return sum(POINTS[value] for value in hand)
+def hand_points(hand: tuple[Card, ...], queen_penalty_added: bool) -> int:
+    """Return the cost of cards left in a hand (101-POINTS-1, 101-POINTS-3, 101-POINTS-5)."""
+    points = sum(POINTS[value] for value in hand)
+    if not all(IS_QUEEN[value] for value in hand):
+        return points
+    return sum(QUEEN_POINTS[value] for value in hand) + points * queen_penalty_added
 
 
 def scored(
@@ -40,7 +41,7 @@ def scored(
     """Score a round step by step (101-SCORE-1); `hands` are bit sets, `playing` the seats that are in the game."""
     winner = next(seat for seat in playing if not hands[seat])
     left = tuple(map(cards_in, hands))
-    points = list(map(hand_points, left))
+    points = [hand_points(hand, options.queen_penalty_added) for hand in left]
     points[winner] = -QUEEN_POINTS.get(last, 0)
     sums = [total + gained for total, gained in zip(totals, points, strict=True)]
     playing = tuple(sorted(playing))

@@ -33,6 +33,7 @@ class OneOhOneOptions:
     recycle_shuffled: bool
     may_draw_instead: bool
     floor_zero: bool
+    queen_penalty_added: bool
     max_rounds: int
 
     @classmethod
@@ -51,6 +52,7 @@ class OneOhOneOptions:
             recycle_shuffled=values["recycle"] == "shuffle",
             may_draw_instead=bool(values["may_draw_instead"]),
             floor_zero=bool(values["floor_zero"]),
+            queen_penalty_added=values["queen_penalty"] == "added",
             max_rounds=int(values["max_rounds"]),
         )
 
