@@ -311,6 +311,8 @@ def test_110_EX_51_110_SWAP_6_all_ten_cards_put_away_are_shuffled_below_a_stock_
     drawn = [fact.cards for fact in facts if isinstance(fact, CardsMoved) and fact.source == "stock" and fact.cards]
     assert drawn == [cards("2S 3S 4S"), cards("5S 6S 7S"), tuple(sorted(cards("8S 9S JH")))]
     assert (pile(state, "stock", 0), pile(state, "put_away", 0)) == ((9, ""), None)
+    recycled = [fact for fact in facts if isinstance(fact, CardsMoved) and fact.reason is MoveReason.RECYCLE]
+    assert [move.card_count for move in recycled] == [10, 10, 10]
     assert dispatch.view(state, 0).marks == (Mark("put_away", 0, away),)
     assert counts(state, SPECTATOR) == [5, 10, 10, 10]
 
