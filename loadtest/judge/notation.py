@@ -97,8 +97,8 @@ def act_of(action: actions_pb2.Action) -> ReplayAction:
             return {"type": "play", "card": CARDS.get(action.play.card, "??")} | ordered
         case "call_partner":
             called = action.call_partner
-            card = "unknown" if called.HasField("unnamed") else CARDS.get(called.card, "??")
-            return {"type": "call", "card": card}
+            words = {"unnamed": "unknown", "nobody": "nobody"}
+            return {"type": "call", "card": words.get(called.WhichOneof("partner") or "") or cards_of([called.card])[0]}
         case "name_trump":
             named = action.name_trump
             return {"type": "name_trump", "trump": _suit(named.trump), "do": named.all_tricks}

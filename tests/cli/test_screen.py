@@ -140,10 +140,12 @@ def test_terms_of_the_game_are_used() -> None:
     for part in ("2, the auction", "table: K♣", "contract: playing alone, hearts", "marks: idle: 4", "2♣ (the Low)"):
         assert part in text
     unnamed = act.CallPartnerAction(unnamed=act.CallPartnerAction.Unnamed())
+    nobody = act.CallPartnerAction(nobody=act.CallPartnerAction.Nobody())
     for action, shown in (
         (act.Action(play=act.PlayAction(card=card("2C"))), "play 2♣ (the Low)"),
         (act.Action(bid=act.BidAction(contract="solo")), "bid playing alone"),
         (act.Action(call_partner=unnamed), "call unknown"),
+        (act.Action(call_partner=nobody), "call nobody"),
     ):
         assert words.action(action) == shown
     assert words.prose("made, with 2C. A solo!") == "made, with 2♣. A solo!"

@@ -38,6 +38,7 @@ ACTIONS: tuple[actions.Action, ...] = (
     *(actions.SwapCards(cards) for cards in ((5,), (5, 52, 5), (63,))),
     *(actions.Draw(), actions.Draw("waste")),
     *(actions.CallPartner(card) for card in (None, 0, 51, 63)),
+    actions.CallNobody(),
     *(actions.NameTrump(trump, do) for trump, do in ((0, False), (3, True))),
     *(actions.Lay((0,)), actions.Lay((63, 1), "run", "melds", 0)),
     *(actions.Declare("last_card"), actions.Declare("bet", 0, 0, (0, 63)), actions.Declare("bet", 7, -5)),

@@ -88,7 +88,7 @@ def test_a_field_outside_of_its_rule_is_named_with_the_expected_form(
 
 
 def test_the_oneof_and_the_items_of_a_list_are_rules_too() -> None:
-    with pytest.raises(MalformedRequest, match="invalid partner: expected card or unnamed"):
+    with pytest.raises(MalformedRequest, match="invalid partner: expected card or unnamed or nobody"):
         check_fields(CallPartnerAction())
     assert rule_of(SwapCardsAction.DESCRIPTOR, "cards").max_items == 510
     with pytest.raises(MalformedRequest, match="invalid cards: expected 1 to 510 items"):

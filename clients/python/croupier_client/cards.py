@@ -89,7 +89,8 @@ def action_text(action: Action, deck: Sequence[CardFace] = ()) -> str:
             return _with_suit(f"play {card_text(action.play.card, deck)}", action.play.suit, "ordered")
         case "call_partner":
             called = action.call_partner
-            return f"call {card_text(called.card, deck)}" if called.HasField("card") else "call nobody"
+            unnamed = "nobody" if called.HasField("nobody") else "unknown"
+            return f"call {card_text(called.card, deck) if called.HasField('card') else unnamed}"
         case "name_trump":
             named = action.name_trump
             return f"name {suit_text(named.trump)} trump" + (" and all tricks" * named.all_tricks)

@@ -28,7 +28,8 @@ const ACTIONS: readonly [Verb, Words, string][] = [
   [{ case: "bid", value: { bid: { case: "amount", value: 0 } } }, OWN, "bid 0"],
   [{ case: "play", value: { card: Card.EIGHT_OF_HEARTS, suit: Suit.SPADES } }, STANDARD, "play 8♥, spades ordered"],
   [{ case: "keepCards", value: { cards: [Card.TEN_OF_CLUBS, Card.JOKER], trump: Suit.HEARTS } }, STANDARD, "keep T♣ joker, hearts trump"],
-  [{ case: "callPartner", value: { partner: { case: "unnamed", value: {} } } }, STANDARD, "call nobody"],
+  [{ case: "callPartner", value: { partner: { case: "unnamed", value: {} } } }, STANDARD, "call unknown"],
+  [{ case: "callPartner", value: { partner: { case: "nobody", value: {} } } }, STANDARD, "call nobody"],
   [{ case: undefined }, STANDARD, "an action that is newer than this page"],
 ];
 

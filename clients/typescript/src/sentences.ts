@@ -41,8 +41,11 @@ export function actionText({ verb }: Action, words: Words): string {
       const { card, suit } = verb.value;
       return texts(withCards("play", card === Card.UNSPECIFIED ? [] : [card], words), suitText(suit, "ordered", words));
     }
-    case "callPartner":
-      return verb.value.partner.case === "card" ? `call ${words.card(verb.value.partner.value)}` : "call nobody";
+    case "callPartner": {
+      const { partner } = verb.value;
+      const unnamed = words.word(partner.case === "nobody" ? "nobody" : "unknown");
+      return phrase("call", partner.case === "card" ? words.card(partner.value) : unnamed);
+    }
     case "nameTrump":
       return texts(suitText(verb.value.trump, "trump", words) || "trump", verb.value.allTricks && "all tricks");
     case "lay":

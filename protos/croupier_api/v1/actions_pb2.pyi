@@ -369,25 +369,46 @@ class CallPartnerAction(_message.Message):
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
+    @_typing.final
+    class Nobody(_message.Message):
+        """No partner is called."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        def __init__(
+            self,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     CARD_FIELD_NUMBER: _builtins.int
     UNNAMED_FIELD_NUMBER: _builtins.int
+    NOBODY_FIELD_NUMBER: _builtins.int
     card: _cards_pb2.Card.ValueType
     """The holder of this card."""
     @_builtins.property
     def unnamed(self) -> Global___CallPartnerAction.Unnamed:
         """No card: the partner stays unknown until the rules decide."""
 
+    @_builtins.property
+    def nobody(self) -> Global___CallPartnerAction.Nobody:
+        """There is no partner: the seat plays alone."""
+
     def __init__(
         self,
         *,
         card: _cards_pb2.Card.ValueType = ...,
         unnamed: Global___CallPartnerAction.Unnamed | None = ...,
+        nobody: Global___CallPartnerAction.Nobody | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "partner", b"partner", "unnamed", b"unnamed"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "nobody", b"nobody", "partner", b"partner", "unnamed", b"unnamed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "partner", b"partner", "unnamed", b"unnamed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "nobody", b"nobody", "partner", b"partner", "unnamed", b"unnamed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_partner: _TypeAlias = _typing.Literal["card", "unnamed"]  # noqa: Y015
+    _WhichOneofReturnType_partner: _TypeAlias = _typing.Literal["card", "unnamed", "nobody"]  # noqa: Y015
     _WhichOneofArgType_partner: _TypeAlias = _typing.Literal["partner", b"partner"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_partner) -> _WhichOneofReturnType_partner | None: ...
 

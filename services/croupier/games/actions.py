@@ -80,6 +80,11 @@ class CallPartner:
 
 
 @dataclass(frozen=True, slots=True)
+class CallNobody:
+    """Call no partner: play alone."""
+
+
+@dataclass(frozen=True, slots=True)
 class NameTrump:
     """Name trump, and whether all tricks are undertaken."""
 
@@ -128,6 +133,7 @@ Action: TypeAlias = (
     | Draw
     | Play
     | CallPartner
+    | CallNobody
     | NameTrump
     | ThrowDown
     | Lay
@@ -155,6 +161,8 @@ def encode_action(action: Action, names: CardNames = STANDARD_NAMES) -> dict[str
             return {"type": "swap", "cards": _texts(given, names)}
         case CallPartner(called):
             return {"type": "call", "card": "unknown" if called is None else names.text(called)}
+        case CallNobody():
+            return {"type": "call", "card": "nobody"}
         case NameTrump(trump, all_tricks):
             return {"type": "name_trump", "trump": SUITS[trump], "do": all_tricks}
         case Draw(pile):
@@ -240,6 +248,8 @@ def _read_swap(value: Mapping[str, Any], names: CardNames) -> Action:
 
 
 def _read_call(value: Mapping[str, Any], names: CardNames) -> Action:
+    if value["card"] == "nobody":
+        return CallNobody()
     return CallPartner(None if value["card"] == "unknown" else names.card(value["card"]))
 
 

@@ -114,7 +114,8 @@ class Words:
                 return f"play {self.card_and_name(action.play.card)}{suit}"
             case "call_partner":
                 called = action.call_partner
-                return f"call {self.card_and_name(called.card) if called.card else self.term('unknown')}"
+                unnamed = self.term("nobody" if called.HasField("nobody") else "unknown")
+                return f"call {self.card_and_name(called.card) if called.card else unnamed}"
             case "name_trump":
                 named = action.name_trump
                 suit = f"{suit_text(named.trump)} " if named.trump else ""

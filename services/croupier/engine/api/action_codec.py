@@ -105,7 +105,9 @@ def _decode_call_partner(call: actions_pb2.CallPartnerAction, part: _Part) -> Ac
             return actions.CallPartner(part.of("card").card(call.card))
         case "unnamed":
             return actions.CallPartner(None)
-    raise _invalid(part.path, "invalid call_partner: expected a card or unnamed")
+        case "nobody":
+            return actions.CallNobody()
+    raise _invalid(part.path, "invalid call_partner: expected a card, unnamed or nobody")
 
 
 def _decode_lay(lay: actions_pb2.LayAction, part: _Part) -> Action:
@@ -168,10 +170,8 @@ def encode_action(action: Action) -> actions_pb2.Action:
             message.swap_cards.CopyFrom(actions_pb2.SwapCardsAction(cards=encode_cards(cards)))
         case actions.Draw(pile):
             message.draw.CopyFrom(actions_pb2.DrawAction(pile=pile))
-        case actions.CallPartner(None):
-            message.call_partner.unnamed.SetInParent()
-        case actions.CallPartner(int(called)):
-            message.call_partner.card = encode_card(called)
+        case actions.CallPartner() | actions.CallNobody():
+            message.call_partner.CopyFrom(_encode_call_partner(action))
         case actions.NameTrump(trump, all_tricks):
             message.name_trump.CopyFrom(actions_pb2.NameTrumpAction(trump=encode_suit(trump), all_tricks=all_tricks))
         case actions.Lay(cards, meld, pile, owner):
@@ -182,6 +182,15 @@ def encode_action(action: Action) -> actions_pb2.Action:
         case _:
             getattr(message, _FIXED_VERBS[type(action)]).SetInParent()
     return message
+
+
+def _encode_call_partner(call: actions.CallPartner | actions.CallNobody) -> actions_pb2.CallPartnerAction:
+    message = actions_pb2.CallPartnerAction
+    if isinstance(call, actions.CallNobody):
+        return message(nobody=message.Nobody())
+    if call.card is None:
+        return message(unnamed=message.Unnamed())
+    return message(card=encode_card(call.card))
 
 
 def encode_card(card: int) -> cards_pb2.Card.ValueType:
