@@ -128,7 +128,7 @@ def _check_viewers(
         yield from check_presence(history)
         yield from check_turns(history, log)
         yield from delivery.check_legal_actions(history, log)
-        yield from check_positions(record.game, history, stored_game.positions)
+        yield from check_positions(history, stored_game.positions)
         if is_offset_known:
             yield from delivery.check_watch_delay(history, log)
         if rows is not None and record.is_finished:

@@ -14,10 +14,6 @@ from loadtest.judge.streams import ViewerHistory, ViewerState
 from loadtest.judge.violations import Found, Invariant
 
 _NOTHING = Legal([], [])
-_REVEALS_HANDS = frozenset({"thulla", "one_oh_one"})
-"""Games that reveal the remaining hands after a round (THU-VIS-4, 101-VIS-4)."""
-_BETWEEN_ROUNDS = frozenset({"deal", "over"})
-"""Phases in which no cards are in play."""
 
 
 class Position(NamedTuple):
@@ -26,6 +22,8 @@ class Position(NamedTuple):
     round_number: int
     seen: Sequence[tuple[list[list[Card]], Mapping[str, Pile]]]
     """Hands and piles as each seat, and last a spectator, sees them; hands of others have the right counts only."""
+    open_hands: Sequence[int]
+    """The seats whose hands all see."""
     legal: Mapping[int, Legal]
     """By seat to act."""
     scores: list[int]
@@ -146,6 +144,7 @@ def _position(table: JudgeTable) -> Position:
     return Position(
         table.round_number,
         table.seen(),
+        table.open_hands,
         {seat: table.legal(seat) for seat in (table.to_act if table.ranking is None else ())},
         list(table.scores),
         table.ranking,
@@ -153,7 +152,7 @@ def _position(table: JudgeTable) -> Position:
     )
 
 
-def check_positions(game: str, history: ViewerHistory, positions: Mapping[int, Position]) -> Iterator[Found]:
+def check_positions(history: ViewerHistory, positions: Mapping[int, Position]) -> Iterator[Found]:
     """Yield differences between a viewer's states and the positions by the rules, by sequence."""
     for sequence, state in history.states.items():
         position = positions.get(sequence)
@@ -161,9 +160,8 @@ def check_positions(game: str, history: ViewerHistory, positions: Mapping[int, P
             continue
         for invariant, detail in _differences(state, position, history.seat):
             yield invariant, sequence, f"{history.name}: {detail}"
-        is_open = game in _REVEALS_HANDS and state.view.phase in _BETWEEN_ROUNDS
         for other, hand in enumerate(state.view.seats):
-            if hand.cards and other != history.seat and not is_open:
+            if hand.cards and other != history.seat and other not in position.open_hands:
                 yield Invariant.HIDDEN_CARD_SEEN, sequence, f"{history.name} was shown the hand of seat {other}"
         if state.legal_actions is None:
             continue
@@ -190,7 +188,8 @@ def _differences(state: ViewerState, position: Position, seat: int | None) -> It
         cards = cards_of(hand.cards)
         if hand.card_count != len(held):
             yield Invariant.VIEW_DIFFERS, f"seat {other} is shown with {hand.card_count} cards, it has {len(held)}"
-        if (other == seat or cards) and sorted(cards) != sorted(held):
+        is_shown = cards or other == seat or other in position.open_hands
+        if is_shown and sorted(cards) != sorted(held):
             yield Invariant.VIEW_DIFFERS, f"the hand of seat {other} is shown as {cards}, it is {held}"
     yield from _compare_piles(view, piles, seat)
 

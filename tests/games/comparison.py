@@ -169,8 +169,8 @@ def _compare_view(view: View, viewer: Viewer, table: JudgeTable) -> None:
     assert_equal(f"piles seen by {viewer}", engine, judge)
     for seat, (shown, hand) in enumerate(zip(view.seats, hands, strict=True)):
         assert_equal(f"number of cards of {seat} seen by {viewer}", shown.card_count, len(hand))
-        if shown.cards or seat == viewer:
-            assert_equal(f"hand {seat} seen by {viewer}", sorted(notation(shown.cards)), sorted(hand))
+        open_hand = sorted(hand) if seat == viewer or seat in table.open_hands else []
+        assert_equal(f"hand {seat} seen by {viewer}", sorted(notation(shown.cards)), open_hand)
 
 
 def engine_legal(state: State, seat: int) -> Legal:

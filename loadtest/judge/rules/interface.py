@@ -109,6 +109,11 @@ class JudgeTable(ABC):
     def piles(self) -> dict[str, Pile]:
         """The piles that hold cards, by the names of the game's page, with the owner if it is a seat's ("melds 2")."""
 
+    @property
+    def open_hands(self) -> list[int]:
+        """The seats whose hands lie open to all."""
+        return []
+
     def legal(self, seat: int) -> Legal:
         """Return the legal actions of a seat; empty if it is not to act."""
         return self.legal_in_turn(seat) if seat in self.to_act else Legal([], [])

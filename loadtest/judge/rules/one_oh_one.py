@@ -120,6 +120,11 @@ class OneOhOneTable(interface.JudgeTable):
         stock = interface.Pile([(card, None) for card in self.stock], frozenset())  # 101-VIS-3
         return open_piles(pile=self.pile) | ({"stock": stock} if self.stock else {})
 
+    @property
+    def open_hands(self) -> list[int]:
+        """All hands between rounds and at the end (101-VIS-4)."""
+        return list(range(self.seats)) if self.dealing or self.ended_by else []
+
     # Legal actions
 
     def legal_in_turn(self, seat: int) -> interface.Legal:

@@ -56,6 +56,11 @@ class ThullaTable(interface.JudgeTable):
         removed = [(card, None) for card in self.removed if self.round_number]
         return open_piles(trick=self.trick, waste=self.waste, removed=removed)
 
+    @property
+    def open_hands(self) -> list[int]:
+        """All hands between games and at the end (THU-VIS-4)."""
+        return [] if self.phase == "play" else list(range(self.seats))
+
     def legal_in_turn(self, seat: int) -> interface.Legal:
         """Return the cards that a seat may play."""
         cards = [card for card in self.hands[seat] if self.rule_against(self.hands[seat], card) is None]
