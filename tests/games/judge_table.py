@@ -180,6 +180,7 @@ def _solo(state: SoloState) -> SoloTable:
         tricks=[taken[at : at + 4] for at in range(0, len(taken), 4)],
         trick=_pile_cards(state.trick),
         through=state.through,
+        thrown_down=bool(state.shown_seats),
     )
     table.hands, table.round_number, table.scores = table.hand.cards, game.hand_number, list(game.totals)
     table.rounds = [Round([], [])] * (game.hand_number - (game.deals > 0))

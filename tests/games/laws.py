@@ -14,6 +14,7 @@ from croupier.games.actions import (
     PLAYS,
     Action,
     Bid,
+    CallNobody,
     CallPartner,
     Declare,
     Draw,
@@ -104,7 +105,7 @@ def attempted_actions(legal: Legal, random: Random) -> list[Action]:
     some = tuple(random.sample(range(52), random.randrange(1, 6)))
     suit, value, seat = random.randrange(4), random.randrange(53), random.randrange(4)
     odd: list[Action] = [*WORDS.values(), Play(value, suit), KeepCards(some, suit), KeepCards((), suit)]
-    odd += [SwapCards(some), SwapCards(()), CallPartner(None), CallPartner(value)]
+    odd += [SwapCards(some), SwapCards(()), CallPartner(None), CallPartner(value), CallNobody()]
     odd += [NameTrump(suit, all_tricks=True), NameTrump(suit, all_tricks=False), Play(-1), Play(53)]
     odd += [Bid(random.randrange(-5, 200)), Bid("nonsense"), Draw("stock"), Draw("nonsense")]
     odd += [Lay(some), Lay((), "melds", "melds", seat), Declare("nonsense"), Declare("boast", seat, value, some)]

@@ -8,6 +8,7 @@ from croupier.games.actions import (
     PLAYS,
     Action,
     Bid,
+    CallNobody,
     CallPartner,
     Draw,
     KeepBid,
@@ -20,6 +21,7 @@ from croupier.games.actions import (
     SwapCards,
     ThrowDown,
     YieldBid,
+    decode_action,
     encode_action,
 )
 from croupier.games.cards import NOTATION, SUITS, card, cards, notation
@@ -66,7 +68,7 @@ def action(text: str) -> Action:
     if kind == "trump":
         return NameTrump(SUITS.index(rest[0]), all_tricks=rest.endswith("!"))
     if kind == "call":
-        return CallPartner(None if rest == "unknown" else card(rest))
+        return decode_action({"type": "call", "card": rest})
     return Play(card(kind), SUITS.index(rest)) if rest else PLAYS[card(kind)]
 
 
@@ -77,8 +79,8 @@ def word(text: Action) -> str:
             return str(amount)
         case NameTrump(trump, all_tricks):
             return f"trump:{SUITS[trump]}{'!' * all_tricks}"
-        case CallPartner(called):
-            return "call:unknown" if called is None else f"call:{NOTATION[called]}"
+        case CallPartner() | CallNobody():
+            return f"call:{encode_action(text)['card']}"
         case Play(value):
             return NOTATION[value]
         case _:

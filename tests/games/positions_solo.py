@@ -13,8 +13,10 @@ SOLO = Solo()
 
 FROKE = "froke pass pass pass trump:H call:AC"
 """Seat 0 plays a froke in hearts and calls the ace of clubs."""
+ALONE = FROKE.replace("call:AC", "call:nobody")
+"""The same without a partner."""
 DO = FROKE.replace("trump:H", "trump:H!")
-"""The same with a do."""
+"""A froke in hearts with a do and the ace of clubs."""
 CALLED_UNKNOWN = "froke pass pass pass trump:D call:unknown"
 """Seat 0 plays a froke in diamonds and calls the unknown ace."""
 
@@ -36,6 +38,8 @@ FIVE_OF_FIVE = "QC 8H JH TH 7H 9H QS JD 8C TC AC QD AS 7S 9C 7D KS 8S JC 8D"
 """The first five tricks there."""
 LAST_THREE = "TS 9S AH 9D KH TD 7C KD QH KC JS AD"
 """The other three."""
+FIVE_ALONE = "QC 8H JH TH 7H 9H QS JD AH TC 7C QD KH 7D TS KD QH 8D JS AD"
+"""Five tricks that seat 0 wins there alone."""
 
 
 def exchanged(hands: str, *pairs: str) -> str:

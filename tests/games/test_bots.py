@@ -32,6 +32,7 @@ from tests.games.positions_jossing import section
 from tests.games.positions_one_ten import dealt as bidding
 from tests.games.positions_one_ten import position as trick
 from tests.games.positions_solo import (
+    ALONE,
     BIDDERS,
     EIGHTH,
     FIVE_OF_FIVE,
@@ -51,7 +52,7 @@ VARIED: Mapping[str, dict[str, OptionValue]] = {
     "one_ten": {"swap_timing": "after_trump", "force_out": "trump_led"},
     "jossing": {"scoring": "modern", "hook": True, "leader": "highest_bidder"},
     "one_oh_one": {"deck": 52, "queen_covers_six": False},
-    "solo": {"called_card_rule": "penalty", "ranking": "out_order"},
+    "solo": {"called_card_rule": "penalty", "call": "may", "do_over_clubs": False, "ranking": "out_order"},
 }
 LEAGUE_OPTIONS: Mapping[str, dict[str, OptionValue]] = {"one_ten": {"max_rounds": 30}}
 """Options with which random play comes to an end."""
@@ -154,11 +155,17 @@ TRUMPS_FIRST = "5S JS JK AS KS||||"
 WEAK_HAND = "6C 7D 9C 8H 4H||||"
 STRONG = "QC QS 7C AC KC JC TC AD | 9C 8C 7D 8D 9D TD JD QD | KD 7H 8H 9H TH JH QH KH | AH 7S 8S 9S TS JS KS AS"
 GOOD = "QC 7H AH KH QH 8C AD KD | 8H 9H TC KC 7D 8D 9D TD | QS JH AC 7C AS KS JS TS | TH JD QD JC 9C 7S 8S 9S"
+CLUBS = "QC 7C AC KC JC 8H AD KD | 8C 9C TC 7D 8D 9D TD JD | QD 7H 9H TH JH QH KH AH | QS 7S 8S 9S TS JS KS AS"
 WEAK = "QC QS 7D 8D 7H 8H 7S 8S | 7C 8C 9C TC JC KC AC 9D | TD JD QD KD AD 9H TH JH | QH KH AH 9S TS JS KS AS"
 HEARTS = exchanged(EIGHTH, "8C TH", "9C 8D")
 LOOKING = f"{FROKE} KH TH 8H 7S AH 7D 9H 8S QC 8D JH"
 WINNERS = "solo_clubs pass pass pass trump:C 7C 9C 7H 7S QC 8C 8H 8S QS 7D 9H 9S AC 8D TH TS KC 9D JH JS"
+WEDDING = "pass wedding pass pass call:AS trump:C 7C QC 7D TC QS 7H JC 8C"
+"""With the fifth hands: seat 1 is on lead to the third trick, and the called card is unplayed."""
 PENALTY: dict[str, Any] = {"called_card_rule": "penalty"}
+FREE_WEDDING: dict[str, Any] = {"wedding_card": "free"}
+MAY: dict[str, Any] = {"call": "may"}
+CLUBS_OVER_DO: dict[str, Any] = {"do_over_clubs": False}
 PLAIN: dict[str, Any] = {"through_factor": 1}
 
 
@@ -234,11 +241,34 @@ DECISIONS: Mapping[str, list[Any]] = {
         pytest.param(solo(EIGHTH), "froke pass pass pass", {}, "trump:H", id="names-its-longest-suit"),
         pytest.param(solo(EIGHTH), "froke pass pass pass trump:H", {}, "call:AD", id="calls-its-shortest-suit"),
         pytest.param(solo(UNKNOWN), "froke pass pass pass trump:D", {}, "call:unknown", id="calls-the-unknown-ace"),
+        pytest.param(solo(EIGHTH, **MAY), "froke pass pass pass trump:H", MAY, "call:AD", id="calls-where-it-need-not"),
+        pytest.param(
+            solo(GOOD, **MAY), "froke pass pass pass trump:H", MAY, "call:nobody", id="plays-alone-what-it-can-win"
+        ),
+        pytest.param(solo(GOOD, **MAY), "froke pass pass pass trump:H!", MAY, "call:AC", id="needs-a-partner-for-a-do"),
         pytest.param(solo(TWELFTH), FROKE, {}, "QC", id="draws-trumps"),
         pytest.param(solo(EIGHTH), f"{FROKE} TD 8D QD", {}, "KD", id="wins-as-cheaply-as-can-be"),
+        pytest.param(solo(EIGHTH, **MAY), f"{ALONE} TD 8D QD", MAY, "9D", id="leaves-a-trick-to-another-defender"),
         pytest.param(solo(EIGHTH), f"{FROKE} 9S KS TS", {}, "7S", id="plays-low-where-it-cannot-win"),
         pytest.param(solo(TWELFTH), f"{FROKE} {FIVE_OF_FIVE}", {}, "throw_down", id="throws-down-what-is-not-sure"),
         pytest.param(solo(NINTH), f"{LOOKING} JS", {}, "9C", id="looks-for-its-partner"),
+        pytest.param(solo(MARRIED), WEDDING, {}, "TS", id="brings-out-the-card-that-binds-in-a-wedding"),
+        pytest.param(solo(MARRIED, **FREE_WEDDING), WEDDING, FREE_WEDDING, "AC", id="draws-trumps-where-it-does-not"),
+        pytest.param(
+            solo(MARRIED, **PENALTY),
+            f"{WEDDING} AC 8H KC 9C AD 8D QD TD KD 9H",
+            PENALTY,
+            "AS",
+            id="plays-the-called-card-of-a-wedding-in-time",
+        ),
+        pytest.param(
+            solo(CLUBS, dealer=0, **CLUBS_OVER_DO),
+            "pass pass solo_do",
+            CLUBS_OVER_DO,
+            "solo_clubs",
+            id="overrules-a-do-with-clubs",
+        ),
+        pytest.param(solo(CLUBS, dealer=0), "pass pass solo_do", {}, "pass", id="lets-a-do-stand-by-default"),
         pytest.param(
             solo(VOID, **PENALTY),
             f"{LOOKING} 7C 7H KC QH TC TD KD",

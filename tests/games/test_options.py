@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from croupier.games.interface import Game, InvalidOption, Option, OptionValue, resolve_options
+from croupier.games.interface import Game, InvalidOption, Option, OptionValue, completed_options, resolve_options
 from croupier.games.registry import GAMES
+from loadtest.judge.rules.registry import RULES
 from tests.games.comparison import ComparedTable
 from tests.games.laws import every_judged_table
 from tests.games.walk import sample_options, walk
@@ -57,6 +58,12 @@ def test_other_seats_names_values_and_types_are_refused_and_the_defaults_are_not
     with pytest.raises(InvalidOption) as refused:
         resolve_options(game, seats[-1], {"nonsense": 1})
     assert refused.value.option == "nonsense"
+
+
+@every_judged_table
+def test_older_tables_have_the_same_values_of_later_options_by_the_judge(game: Game, seats: int) -> None:
+    stored = {option.name: option.default for option in game.options(seats) if option.earlier is None}
+    assert RULES[game.id](seats, stored).options == completed_options(game, seats, stored)
 
 
 def pairs_together(game: Game, seats: int, random: Random) -> Iterator[dict[str, OptionValue]]:

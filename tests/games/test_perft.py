@@ -141,6 +141,8 @@ LED: Options = {"force_out": "trump_led"}
 HIDDEN = "8D AD QD JD 8H TC 9H KH QC JS QS JC 7D 7H KD TH"
 FOUR_OF_FOUR = " ".join(FIVE_OF_FIVE.split()[:16])
 PENALTY: Options = {"called_card_rule": "penalty"}
+WEDDING = "pass wedding pass pass call:AS trump:S"
+FOUR_OF_WEDDING = f"{WEDDING} TD AD 7D QD QC 8D 7S 8S KD 7H KC 9D JD 8H TC 7C"
 
 CASES: dict[str, Case] = {
     "thulla-two": case(thulla(PAIR), "4 9 35 65 258 422 1882 1980 2456 2932 6702 6702"),
@@ -210,7 +212,17 @@ CASES: dict[str, Case] = {
     ),
     "solo-auction": case(solo(BIDDERS), "7 28 50 144 271 1923 7663"),
     "solo-auction-keep": case(solo(BIDDERS, solo_keep=True, partner_do=False), "7 28 50 144 268 1675 6751"),
+    "solo-auction-clubs": case(solo(BIDDERS, solo_keep=True, do_over_clubs=False), "7 28 45 144 265 1609 6600"),
     "solo-wedding": case(solo(MARRIED, wedding_trump="any_suit"), "7 28 50 143 244 1890 7191"),
+    "solo-wedding-binds": case(played(solo(MARRIED, wedding_trump="any_suit"), WEDDING), "8 29 164 884 5720 21318"),
+    "solo-wedding-free": case(
+        played(solo(MARRIED, wedding_trump="any_suit", wedding_card="free"), WEDDING), "8 29 164 980 6860 24908"
+    ),
+    "solo-wedding-late": case(
+        played(solo(MARRIED, wedding_trump="any_suit"), FOUR_OF_WEDDING),
+        "4 16 16 56 200 440 728 2000 3944 7064 7928 15032",
+    ),
+    "solo-nobody": case(played(solo(EIGHTH, call="may"), "froke pass pass pass"), "8 26 208 362 700 1242 7434"),
     "solo-called-ace": case(played(solo(EIGHTH), FROKE), "8 16 28 56 382 781 1374 2236 13094"),
     "solo-called-ace-penalty": case(
         played(solo(EIGHTH, **PENALTY), f"{FROKE} 9S KS JS 7S"), "7 13 25 59 354 767 1424 2398 11990"

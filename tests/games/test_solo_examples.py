@@ -24,12 +24,14 @@ from tests.games.comparison import rule_against
 from tests.games.fold import facts_for
 from tests.games.positions import acts, acts_with_facts, details, due, hand, legal, may, refusals, to_act
 from tests.games.positions_solo import (
+    ALONE,
     BIDDERS,
     CALLED_UNKNOWN,
     CLUBLESS,
     DO,
     EIGHTH,
     ELEVENTH,
+    FIVE_ALONE,
     FIVE_OF_FIVE,
     FROKE,
     LAST_THREE,
@@ -61,7 +63,23 @@ OUT, OUT_TWO = {"scores": (36, 0, 36, 0)}, {"scores": (36, 3, 36, 4)}
 PAIR, DEFENDERS = {"scores": (30, 36, 34, 36)}, {"scores": (36, 30, 36, 34), "last_two": "either_pair"}
 ANY_TRUMP = "3 trump:C trump:C! trump:D trump:D! trump:S trump:S!"
 KEEP = {"solo_keep": True}
-ANY_SUIT = {"wedding_trump": "any_suit"}
+ANY_SUIT: dict[str, Any] = {"wedding_trump": "any_suit"}
+FREE: dict[str, Any] = {"wedding_card": "free"}
+MAY: dict[str, Any] = {"call": "may"}
+NEARLY_OUT = {"scores": (36, 35, 35, 35)}
+PENALTY: dict[str, Any] = {"called_card_rule": "penalty"}
+CLUBS_OVER_DO: dict[str, Any] = {"do_over_clubs": False}
+CLUBS_OVER_DO_KEEP = CLUBS_OVER_DO | KEEP
+MARRY = "pass wedding pass pass call:AS"
+"""With the fifth hands: seat 1 and seat 3, who has yet to name trump."""
+IN_CLUBS, IN_SPADES = f"{MARRY} trump:C", f"{MARRY} trump:S"
+HEARTS = "wedding pass pass pass call:AH trump:H"
+FIFTH_OF_FIVE = "7C QC 7D TC QS 7H JC 8C AC 8H KC 9C AD 8D QD TD KD 9H"
+"""With clubs as trump seat 1 wins four tricks, and leads to the fifth, in which seat 3 plays next."""
+FIFTH_BY_A_QUEEN = "TD AD 7D QD QC 8D 7S 8S KD 7H KC 9D JD 8H TC 7C QS 9H"
+"""The same with spades as trump."""
+ONE_SPADE = exchanged(MARRIED, "9S 9D")
+"""The fifth hands, except that the declarer has one card of the called suit."""
 FOUR_LOST = "8H QC JH QH AS 9S 7S 7D KS TS 8S 8D AH QS 7H 9H"
 TRUMPS = "QC 7C QS AC KC JC TC 7D | 9C 8C 8D 9D TD JD QD KD | AD 7H 8H 9H TH JH QH KH | AH 7S 8S 9S TS JS KS AS"
 """Seat 0 wins seven tricks with trumps, and loses the last one."""
@@ -117,6 +135,16 @@ def test_SOLO_EX_2_SOLO_RANK_3_SOLO_PLAY_3_trick_winners(trump: str, trick: str,
         pytest.param(BIDDERS, "solo solo_do_clubs pass pass", KEEP, "1 trump:C", id="SOLO-KEEP-1 another kind"),
         pytest.param(BIDDERS, "froke iss solo pass", KEEP, "2 trump:D trump:H", id="SOLO-KEEP-1 a solo over both"),
         pytest.param(BIDDERS, "pass iss pass pass", {}, "1 trump:C trump:C!", id="SOLO-BID-7 an iss alone"),
+        pytest.param(BIDDERS, "solo_do", {}, "1 pass solo_do_clubs", id="SOLO-EX-20 a do by default"),
+        pytest.param(BIDDERS, "solo_clubs", {}, "1 pass solo_do solo_do_clubs", id="SOLO-EX-20 clubs by default"),
+        pytest.param(BIDDERS, "solo_do", CLUBS_OVER_DO, "1 pass solo_clubs solo_do_clubs", id="SOLO-EX-20 SOLO-BID-9"),
+        pytest.param(BIDDERS, "solo", CLUBS_OVER_DO, "1 pass solo_do solo_clubs solo_do_clubs", id="SOLO-BID-9"),
+        pytest.param(BIDDERS, "solo_do solo_clubs", CLUBS_OVER_DO, "2 pass", id="SOLO-EX-20 without a club"),
+        pytest.param(BIDDERS, "solo solo_clubs pass pass", CLUBS_OVER_DO_KEEP, "0 yield keep", id="SOLO-EX-20 kept"),
+        pytest.param(BIDDERS, "solo solo_do pass solo_clubs", CLUBS_OVER_DO_KEEP, "3 trump:C", id="SOLO-KEEP-3"),
+        pytest.param(
+            BIDDERS, "solo_do solo_clubs pass solo_do_clubs", CLUBS_OVER_DO_KEEP, "3 trump:C", id="SOLO-KEEP-3 a do"
+        ),
         pytest.param(BIDDERS, "pass pass pass froke", {}, ANY_TRUMP, id="SOLO-BID-7 a froke"),
         pytest.param(MARRIED, "pass solo pass pass", {}, "1 trump:C trump:D trump:S", id="SOLO-BID-7 a solo"),
         pytest.param(MARRIED, "froke wedding pass pass", {}, "1 call:AS", id="SOLO-BID-7 a wedding"),
@@ -124,9 +152,11 @@ def test_SOLO_EX_2_SOLO_RANK_3_SOLO_PLAY_3_trick_winners(trump: str, trick: str,
         pytest.param(MARRIED, "froke", {}, "1 pass wedding solo solo_clubs solo_do solo_do_clubs", id="SOLO-EX-5"),
         pytest.param(MARRIED, "froke pass pass iss", {}, "1 wedding", id="SOLO-EX-5 SOLO-BID-6 SOLO-WED-2"),
         pytest.param(MARRIED, "froke pass pass iss wedding", {}, "1 call:AS", id="SOLO-EX-5"),
+        pytest.param(MARRIED, "froke pass pass iss wedding", MAY, "1 call:AS", id="SOLO-CALL-6 not in a wedding"),
         pytest.param(MARRIED, WEDDING, {}, "3 trump:C trump:C! trump:D trump:D!", id="SOLO-WED-6"),
         pytest.param(MARRIED, WEDDING, ANY_SUIT, ANY_TRUMP, id="SOLO-EX-5"),
-        pytest.param(MARRIED, f"{WEDDING} trump:D 8S 9S 7D", {}, "3 7S JS KS AS", id="SOLO-EX-5 SOLO-WED-5"),
+        pytest.param(MARRIED, f"{WEDDING} trump:D 8S 9S 7D", {}, "3 AS", id="SOLO-EX-5 SOLO-WED-7"),
+        pytest.param(MARRIED, f"{WEDDING} trump:D 8S 9S 7D", FREE, "3 7S JS KS AS", id="SOLO-EX-5 SOLO-WED-5"),
         pytest.param(MARRIED, "froke pass solo pass", {}, "2 trump:D trump:H", id="SOLO-EX-5 a solo"),
         pytest.param(DIAMONDS, "solo pass pass pass", {}, "0 trump:D", id="SOLO-TRUMP-3 black queens are not counted"),
         pytest.param(BIDDERS, TO_TRUMP, {"partner_do": False}, "0 trump:C trump:D trump:H trump:S", id="SOLO-TRUMP-4"),
@@ -134,10 +164,17 @@ def test_SOLO_EX_2_SOLO_RANK_3_SOLO_PLAY_3_trick_winners(trump: str, trick: str,
         pytest.param(EIGHTH, f"{FROKE} 7H", {}, "1 QC TH", id="SOLO-PLAY-2 SOLO-RANK-2 the Old follows trumps"),
         pytest.param(EIGHTH, f"{FROKE} 9S AS", {}, "2 TS JS", id="SOLO-PLAY-2 the Blue is no spade"),
         pytest.param(EIGHTH, f"{FROKE} 8C KC AC TC QS", {}, "3 8H QH", id="SOLO-EX-8 trumps are led"),
+        pytest.param(EIGHTH, f"{TO_TRUMP} trump:H", MAY, "0 call:AC call:AD call:AS call:nobody", id="SOLO-EX-19"),
+        pytest.param(UNKNOWN, f"{TO_TRUMP} trump:D", MAY, "0 call:unknown call:nobody", id="SOLO-CALL-6 or unknown"),
+        pytest.param(EIGHTH, f"{ALONE} 8C KC", MAY, "2 7C AC", id="SOLO-EX-19 SOLO-CALL-7 no duties"),
+        pytest.param(EIGHTH, ALONE, MAY | PAIR, "0 8C 9C TD 7H JH KH AH 9S", id="SOLO-EX-19 not thrown in"),
         pytest.param(TWELFTH, FIVE_WON, {}, "2 7C TS JS throw_down", id="SOLO-EX-12 SOLO-THROUGH-1"),
         pytest.param(TWELFTH, f"{DO} {FIVE_OF_FIVE}", {}, "2 7C TS JS", id="SOLO-EX-12 SOLO-THROUGH-4"),
+        pytest.param(TWELFTH, f"{ALONE} {FIVE_ALONE}", MAY, "0 8C 9C JC throw_down", id="SOLO-EX-19 five of five"),
         pytest.param(ONE_SUIT, "wedding pass pass pass", {}, "0 call:AH", id="SOLO-EX-16 SOLO-WED-3"),
         pytest.param(ONE_SUIT, "wedding pass pass pass call:AH", {}, "1 trump:H trump:H!", id="SOLO-EX-16 SOLO-WED-6"),
+        pytest.param(ONE_SUIT, f"{HEARTS} QC", {}, "1 7H 8H 9H TH JH QH KH AH", id="SOLO-EX-18 SOLO-CARD-7 a queen"),
+        pytest.param(ONE_SUIT, f"{HEARTS} QC 8H 7D QD 7C 9H 9C KD", {}, "1 AH", id="SOLO-EX-18 SOLO-CARD-7 on lead"),
     ],
 )
 def test_seats_to_act_and_legal_actions(hands: str, line: str, options: dict[str, Any], asked: str) -> None:
@@ -220,6 +257,35 @@ def test_SOLO_EX_7_SOLO_CALL_4_SOLO_VIS_3_the_unknown_ace() -> None:
         pytest.param(EIGHTH, FROKE, DEFENDERS, "last_two", (36, 30, 36, 34), id="SOLO-EX-14 SOLO-LAST-2"),
         pytest.param(MARRIED, "pass wedding pass pass call:AS", OUT_TWO, "last_two", (36, 3, 36, 4), id="SOLO-WED-4"),
         pytest.param(BIDDERS, "pass pass pass pass", {}, "all_passed", (0, 0, 0, 0), id="SOLO-BID-8"),
+        pytest.param(
+            MARRIED, f"{IN_CLUBS} {FIFTH_OF_FIVE} AS 9D throw_down", {}, "thrown_down", (0, 8, 0, 8), id="SOLO-EX-18"
+        ),
+        pytest.param(
+            MARRIED,
+            f"{IN_CLUBS} {FIFTH_OF_FIVE} 7S 9D",
+            PENALTY,
+            "called_card_unplayed",
+            (8, 0, 8, 0),
+            id="SOLO-EX-18 SOLO-WED-7",
+        ),
+        pytest.param(
+            MARRIED,
+            f"{IN_CLUBS} {FIFTH_OF_FIVE} 7S 9D throw_down",
+            FREE,
+            "thrown_down",
+            (0, 8, 0, 8),
+            id="SOLO-EX-18 SOLO-WED-5",
+        ),
+        pytest.param(
+            TWELFTH, f"{ALONE} {FIVE_ALONE} throw_down", MAY, "thrown_down", (2, 0, 0, 0), id="SOLO-EX-19 SOLO-CALL-7"
+        ),
+        pytest.param(
+            TWELFTH, f"{ALONE} {FIVE_ALONE} 8C KC AC 9S", MAY, "trick_lost", (0, 4, 4, 4), id="SOLO-EX-19 lost"
+        ),
+        pytest.param(ELEVENTH, f"{ALONE} {FOUR_LOST}", MAY, "four_tricks", (0, 2, 2, 2), id="SOLO-EX-19 SOLO-STOP-1"),
+        pytest.param(
+            ELEVENTH, f"{ALONE} {FOUR_LOST}", MAY | NEARLY_OUT, "four_tricks", (36, 35, 35, 35), id="SOLO-CALL-7 void"
+        ),
     ],
 )
 def test_reason_and_scores_of_a_hand(
@@ -255,7 +321,6 @@ def test_SOLO_EX_17_SOLO_RESTART_2_restarts() -> None:
     assert SOLO.proposals.keys() == {"restart_same", "restart_new"}
 
 
-PENALTY: dict[str, Any] = {"called_card_rule": "penalty"}
 EXCHANGED = exchanged(EIGHTH, "AS JS")
 """The eighth hands, except that the holder of the called card can win a trick with the ace of spades."""
 LEADING = "8H 9H TH 8C 7D 8D 9D JD | QC 7H KH 9C 7S 8S 9S TS | QS AH JH QH AC 7C TC AS | KC JC AD KD JS KS TD QD"
@@ -301,6 +366,46 @@ def test_SOLO_CARD_2_with_nothing_else_in_hand_its_holder_leads_the_called_card(
     assert (to_act(state), may(state)) == (0, {"AH"})
     assert refusals(state, "7H 8H 9H TH JH QH KH") == {"SOLO-CARD-2"}
     assert len(may(acts(dealt(FULL, **PENALTY), line))) == 8
+
+
+@pytest.mark.parametrize(
+    ("hands", "line", "bound", "beside_it", "refused"),
+    [
+        pytest.param(MARRIED, f"{IN_CLUBS} 8S TS 7D", "AS", "7S JS KS", "SOLO-CARD-1", id="SOLO-EX-18 the suit is led"),
+        pytest.param(
+            MARRIED,
+            f"{IN_CLUBS} TD AD 7D QD KD 8D KC 9D",
+            "AS TC JC",
+            "7S JS KS",
+            "SOLO-CARD-2",
+            id="SOLO-EX-18 on lead",
+        ),
+        pytest.param(
+            MARRIED, f"{IN_CLUBS} {FIFTH_OF_FIVE}", "AS", "7S JS KS", "SOLO-CARD-3", id="SOLO-EX-18 the fifth trick"
+        ),
+        pytest.param(
+            MARRIED, f"{IN_SPADES} 8S QC 7D", "AS", "7S JS KS", "SOLO-CARD-1", id="SOLO-CARD-7 another trump is led"
+        ),
+        pytest.param(
+            MARRIED, f"{IN_SPADES} TD AD 7D QD QC 8D", "7S JS KS AS", "", "", id="SOLO-CARD-7 a black queen is led"
+        ),
+        pytest.param(
+            MARRIED, f"{IN_SPADES} {FIFTH_BY_A_QUEEN}", "AS", "JS KS", "SOLO-CARD-3", id="SOLO-CARD-7 the fifth trick"
+        ),
+        pytest.param(
+            ONE_SPADE, f"{IN_SPADES} AH", "QC QS AC AD KD JD 9D", "TS", "SOLO-CARD-5", id="SOLO-CARD-7 no last trump"
+        ),
+    ],
+)
+def test_SOLO_WED_7_duties_in_a_wedding(hands: str, line: str, bound: str, beside_it: str, refused: str) -> None:
+    state = acts(dealt(hands, **ANY_SUIT), line)
+    assert may(state) == set(bound.split())
+    assert refusals(state, beside_it) == ({refused} if refused else set())
+    every = set(f"{bound} {beside_it}".split())
+    assert may(acts(dealt(hands, **ANY_SUIT, **FREE), line)) == every
+    # The option frees the holder, but not the declarer.
+    with_penalty = may(state) if refused == "SOLO-CARD-5" else every
+    assert may(acts(dealt(hands, **ANY_SUIT, **PENALTY), line)) == with_penalty
 
 
 def test_SOLO_CARD_4_in_whatever_way_it_is_played_the_called_card_shows_the_partner() -> None:

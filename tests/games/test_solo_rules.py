@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from croupier.games.actions import Action, Bid, CallPartner, NameTrump, Play
-from croupier.games.cards import NOTATION, SUITS, notation
+from croupier.games.cards import NOTATION, SUITS, Card, cards, notation
 from croupier.games.facts import (
     SPECTATOR,
     Count,
@@ -17,7 +17,7 @@ from croupier.games.facts import (
     Seat,
     TurnChanged,
 )
-from croupier.games.interface import CardsShuffled, ProposalAgreed, resolve_options
+from croupier.games.interface import CardsShuffled, ProposalAgreed, completed_options, resolve_options
 from croupier.games.solo import scoring
 from croupier.games.solo.deck import DECK, ORDER, TRUMPS
 from croupier.games.solo.state import Progress, SoloContract, SoloOptions, SoloState
@@ -37,11 +37,13 @@ from tests.games.positions import (
     to_act,
 )
 from tests.games.positions_solo import (
+    ALONE,
     BIDDERS,
     CALLED_UNKNOWN,
     CLUBLESS,
     DO,
     EIGHTH,
+    FIVE_ALONE,
     FIVE_OF_FIVE,
     FROKE,
     LAST_THREE,
@@ -110,6 +112,7 @@ def test_SOLO_DEAL_1_SOLO_DEAL_3_a_dealer_is_drawn_once_and_then_the_deal_moves_
         pytest.param(EIGHTH, TO_CALL, None, "call:unknown call:AH call:KC call:2C", "SOLO-CALL-2", id="SOLO-CALL-2"),
         pytest.param(UNKNOWN, UNKNOWN_CALL, None, "call:AS", "SOLO-CALL-4", id="SOLO-CALL-4"),
         pytest.param(NO_SUIT, UNKNOWN_CALL, None, "call:unknown call:AD call:KC", "SOLO-CALL-5", id="SOLO-CALL-5"),
+        pytest.param(EIGHTH, TO_CALL, None, "call:nobody", "SOLO-CALL-6", id="SOLO-CALL-6"),
         pytest.param(MARRIED, "pass wedding pass pass call:AS", None, "trump:S", "SOLO-WED-6", id="SOLO-WED-6"),
         pytest.param(EIGHTH, FROKE, None, "solo call:AC draw yield", "SOLO-PLAY-1", id="SOLO-PLAY-1"),
         pytest.param(EIGHTH, f"{FROKE} 8C", 0, "9C", "SOLO-PLAY-1", id="SOLO-PLAY-1 another seat"),
@@ -128,6 +131,19 @@ def test_SOLO_DEAL_1_SOLO_DEAL_3_a_dealer_is_drawn_once_and_then_the_deal_moves_
 )
 def test_refusals(hands: str, line: str, seat: Seat | None, text: str | Action, rule: str) -> None:
     assert refusals(acts(dealt(hands), line), text, seat) == {rule}
+
+
+def test_SOLO_BID_9_SOLO_BID_4_with_clubs_over_a_do_the_dirty_do_is_the_lower_bid() -> None:
+    assert refusals(acts(dealt(BIDDERS, do_over_clubs=False), "solo_clubs"), "solo_do") == {"SOLO-BID-4"}
+    assert refusals(acts(dealt(BIDDERS), "solo_do"), "solo_clubs") == {"SOLO-BID-4"}
+
+
+def test_SOLO_CALL_6_in_a_wedding_a_partner_is_called() -> None:
+    assert refusals(acts(dealt(MARRIED, call="may"), "pass wedding pass pass"), "call:nobody") == {"SOLO-CALL-6"}
+
+
+def test_SOLO_OPT_1_a_table_that_is_older_than_an_option_keeps_its_rules() -> None:
+    assert completed_options(SOLO, 4, {}) == {"wedding_card": "free", "call": "must", "do_over_clubs": True}
 
 
 def test_SOLO_KEEP_2_SOLO_TRUMP_4_a_do_that_is_kept_stays_a_do() -> None:
@@ -152,14 +168,46 @@ def test_SOLO_PLAY_1_the_first_leader_and_then_clockwise(first_lead: str, leader
         state = acts(state, legal(state).split()[0])
 
 
-def test_SOLO_THROUGH_2_SOLO_THROUGH_3_thrown_down_cards_stay_closed_and_a_sixth_card_goes_through() -> None:
+def test_SOLO_THROUGH_3_a_sixth_card_goes_through() -> None:
     choice = acts(dealt(TWELFTH), f"{FROKE} {FIVE_OF_FIVE}")
-    view = dispatch.view(acts(choice, "throw_down"), SPECTATOR)
-    assert [(seat.card_count, seat.cards) for seat in view.seats] == [(3, ())] * 4
     state, facts = acts_with_facts(choice, "TS")
     assert (state.through, dispatch.view(state, SPECTATOR).contract.amount) == (True, 4)
     assert MarkChanged(Mark("pledge", None, "through")) in facts
     assert "throw_down" in may(acts(dealt(TWELFTH, through_factor=1), f"{FROKE} {FIVE_OF_FIVE}"))
+
+
+PARTNERS_CARDS = {0: cards("QH KH AH"), 2: cards("7C TS JS")}
+DECLARERS_CARDS = {0: cards("8C 9C JC")}
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "shown", "named"),
+    [
+        pytest.param(f"{FROKE} {FIVE_OF_FIVE}", {}, PARTNERS_CARDS, ["QH KH AH", "7C TS JS"], id="SOLO-EX-21"),
+        pytest.param(f"{ALONE} {FIVE_ALONE}", {"call": "may"}, DECLARERS_CARDS, ["8C 9C JC", None], id="SOLO-EX-19"),
+    ],
+)
+def test_SOLO_THROUGH_2_SOLO_THROUGH_5_SOLO_VIS_5_the_declaring_side_shows_the_cards_that_it_throws_down(
+    line: str, options: dict[str, Any], shown: dict[Seat, tuple[Card, ...]], named: list[str | None]
+) -> None:
+    choice = acts(dealt(TWELFTH, **options), line)
+    state, facts = acts_with_facts(choice, "throw_down")
+    assert [fact for fact in facts if isinstance(fact, HandRevealed)] == [HandRevealed(*one) for one in shown.items()]
+    assert [details(facts).get(f"{role}_cards") for role in ("declarer", "partner")] == named
+    following, _ = dispatch.apply(state, CardsShuffled(DECK))
+    for viewer in (0, 1, 2, 3, SPECTATOR):
+        seats = dispatch.view(state, viewer).seats
+        assert [seat.card_count for seat in seats] == [3] * 4
+        assert {seat for seat, held in enumerate(seats) if held.cards} - {viewer} == shown.keys() - {viewer}
+        assert all(seats[seat].cards == held for seat, held in shown.items())
+        dealt_again = dispatch.view(following, viewer).seats
+        assert {seat for seat, held in enumerate(dealt_again) if held.cards} <= {viewer}
+
+
+def test_SOLO_EX_21_a_hand_that_is_played_to_its_end_shows_nothing() -> None:
+    _, facts = acts_with_facts(dealt(TWELFTH), f"{FROKE} {FIVE_OF_FIVE} {LAST_THREE}")
+    assert not any(isinstance(fact, HandRevealed) for fact in facts)
+    assert "declarer_cards" not in details(facts)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +253,7 @@ def test_SOLO_RESTART_2_no_restart_without_a_hand_in_progress() -> None:
 
 LOST_DO = f"{DO} 9S KS JS 7S JC AC TC 8C"
 """With the eighth hands: seats 1 and 3 get the points of a failed dirty do, 6 each by default."""
-ALONE = "solo_do_clubs pass pass pass trump:C 8C KC AC TH"
+LOST_SOLO = "solo_do_clubs pass pass pass trump:C 8C KC AC TH"
 """Seat 0 loses the first trick of a solo do with the twelfth hands."""
 Totals = tuple[int, ...]
 
@@ -229,6 +277,8 @@ def after(hand: str, totals: Totals = ZERO, **options: Any) -> Totals | None:
     """Return the totals after a hand such as "froke H made do" or "solo C failed through"."""
     bid, trump, *text = hand.split()
     standing, options_table = contract(bid, trump, "do" in text), table(**options)
+    if "alone" in text:
+        standing = standing._replace(partner=-1)
     scorers = standing.side if "made" in text else tuple(seat for seat in range(4) if seat not in standing.side)
     value = scoring.value(options_table, standing, "through" in text, "made" in text)
     return scoring.settled(options_table, totals, scorers, value)
@@ -273,6 +323,11 @@ def test_SOLO_SCORE_2_a_do_is_not_doubled_again_and_factors_can_be_one() -> None
         pytest.param(after("solo_do H made"), (18, 0, 0, 0), id="SOLO-SCORE-2 example 6"),
         pytest.param(after("solo_do_clubs C failed"), (0, 36, 36, 36), id="SOLO-SCORE-3 example 6"),
         pytest.param(after("froke C made through", (34, 0, 0, 0)), (36, 0, 8, 0), id="SOLO-SCORE-5 example 7"),
+        pytest.param(after("froke H made alone"), (2, 0, 0, 0), id="SOLO-SCORE-3 example 8"),
+        pytest.param(after("froke H made alone through"), (4, 0, 0, 0), id="SOLO-SCORE-2 example 8 through"),
+        pytest.param(after("froke H failed alone"), (0, 2, 2, 2), id="SOLO-SCORE-3 example 8 failed"),
+        pytest.param(after("froke H made alone do"), (6, 0, 0, 0), id="SOLO-SCORE-2 example 8 a do"),
+        pytest.param(after("froke H failed alone do"), (0, 6, 6, 6), id="SOLO-SCORE-3 example 8 a failed do"),
         pytest.param(after("solo H failed", (36, 31, 32, 33)), None, id="SOLO-LAST-3 three defenders"),
         pytest.param(after("solo H failed", (36, 31, 32, 33), **LOWEST), (36, 31, 36, 36), id="SOLO-LAST-3 lowest"),
         pytest.param(after("solo H failed", (36, 31, 31, 33), **LOWEST), None, id="SOLO-LAST-3 two are lowest"),
@@ -358,8 +413,8 @@ DETAILS = {"pass pass pass pass": THROWN_IN, f"{WON} {LAST_THREE}": MADE}
         (f"{WON} {LAST_THREE}", "dirty froke in hearts, gone through, made with all eight tricks", PARTNERS),
         (f"{DO} {FIVE_OF_FIVE} {LAST_THREE}", "dirty froke in hearts with a do, made with all eight tricks", PARTNERS),
         (WON_ALONE, "dirty solo in hearts, made with five tricks", SOLOS),
-        (ALONE, "clean solo do in clubs, failed, a trick lost", LOST_ALONE),
-        (ALONE.replace("do_clubs", "do"), "clean solo do in clubs, failed, a trick lost", LOST_ALONE),
+        (LOST_SOLO, "clean solo do in clubs, failed, a trick lost", LOST_ALONE),
+        (LOST_SOLO.replace("do_clubs", "do"), "clean solo do in clubs, failed, a trick lost", LOST_ALONE),
     ],
 )
 def test_the_score_sheet(line: str, headline: str, counts: str) -> None:
@@ -368,3 +423,12 @@ def test_the_score_sheet(line: str, headline: str, counts: str) -> None:
     assert " ".join(f"{name} {seat}" for name, seat, *_ in ended(facts).counts) == counts
     found_details = " ".join(f"{name}={value.replace(' ', ',')}" for name, value in ended(facts).details)
     assert found_details == DETAILS.get(line, found_details)
+
+
+def test_SOLO_CALL_7_the_score_sheet_of_a_froke_that_is_played_alone() -> None:
+    _, facts = acts_with_facts(dealt(TWELFTH, call="may"), f"{ALONE} {FIVE_ALONE} 8C KC AC 9S")
+    assert ended(facts).headline == "dirty froke in hearts, alone, gone through, failed, a trick lost"
+    assert ended(facts).notes == ("declarer", "defender, +4", "defender, +4", "defender, +4")
+    assert ended(facts).counts == (Count("hands_declared", 0),)
+    found = details(facts)
+    assert ("partner" in found, found["called"], found["side_tricks"]) == (False, "nobody", "5")

@@ -5,14 +5,16 @@ from random import Random
 import pytest
 from grpc import StatusCode
 
-from croupier.engine.core.log import ActedBy
-from croupier.games.actions import Play
+from croupier.engine.core.log import ActedBy, TableEnded
+from croupier.games.actions import Action, Play, ThrowDown
 from croupier.games.facts import SPECTATOR
-from croupier.games.interface import SeatActed
+from croupier.games.interface import Observation, SeatActed
+from croupier.games.registry import GAMES
+from croupier_api.v1 import engine_pb2
 from croupier_client.cards import CardValue
 from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
-from loadtest.record import Answered, Expected, Opened, Sent
+from loadtest.record import Answered, Expected, Opened, Sent, TableRecord
 from tests.loadtest.judge.falsified_records import (
     ILLEGAL,
     RECORDS,
@@ -25,7 +27,7 @@ from tests.loadtest.judge.falsified_records import (
     sent_for,
 )
 from tests.loadtest.judge.falsified_streams import SEQUENCE, STREAMS
-from tests.loadtest.judge.played import EVENTFUL, PlayedTable, played
+from tests.loadtest.judge.played import EVENTFUL, EventRates, PlayedTable, append, played
 from tests.loadtest.judge.viewer_records import (
     SEAT,
     Falsify,
@@ -144,7 +146,7 @@ def test_contradictions_are_found_without_rules(
 
 
 def test_hidden_hands_after_the_last_round_are_not_shown() -> None:
-    """Solo never shows the remaining cards (SOLO-VIS-1), though everything else is public at the end."""
+    """Solo shows remaining cards only if they were thrown down, though everything else is public at the end."""
     table = next(one for one in (played("solo", seed) for seed in range(1, 9)) if any(_final_hands(one)))
     record, last = record_of(table), len(table.transitions)
     spectator = seat_record(table, SPECTATOR, begins_at=last)
@@ -158,6 +160,53 @@ def test_hidden_hands_after_the_last_round_are_not_shown() -> None:
 def _final_hands(table: PlayedTable) -> list[list[CardValue]]:
     """Return the hands at the end, each in its own seat's view."""
     return [list(table.snapshot(seat, len(table.transitions)).view.seats[seat].cards) for seat in range(4)]
+
+
+def thrown_down() -> tuple[PlayedTable, int]:
+    """Return a table of bots that ends after a hand of Solo was thrown down, and the sequence of that entry."""
+    random, bot = Random(1), GAMES["solo"].bots["sensible"]
+    dealt = played("solo", 1, EventRates(bots=(0, 1, 2, 3), max_entries=1))
+    table = PlayedTable(dealt.config, [*dealt.transitions])
+    action: Action | None = None
+    while not isinstance(action, ThrowDown):
+        now = table.last.after
+        assert now.due is not None
+        view, legal = now.view(now.due.seat), now.legal_actions(now.due.seat)
+        action = bot(Observation(now.due.seat, table.config.options, view, legal), random.randrange)
+        append(table, now.due.at, SeatActed(now.due.seat, action), ActedBy.BOT)
+    sequence = next(made.entry.sequence for made in table.transitions[::-1] if isinstance(made.entry.event, SeatActed))
+    append(table, table.last.after.at, TableEnded("entries"))
+    return table, sequence
+
+
+def seen_by_a_spectator(table: PlayedTable, begins_at: int) -> TableRecord:
+    record = record_of(table, ())
+    record.max_entries = table.max_entries
+    record.viewers = [seat_record(table, SPECTATOR, begins_at)]
+    return record
+
+
+def shown_in_a_snapshot(table: PlayedTable, sequence: int, hand: int, cards: list[CardValue]) -> set[Invariant]:
+    """Return the violations if a spectator is shown these cards of a hand in a snapshot."""
+    record = seen_by_a_spectator(table, sequence)
+
+    def show(event: engine_pb2.TableEvent) -> None:
+        event.snapshot.view.seats[hand].cards[:] = cards
+
+    change_message(record.viewers[0], 0, show)
+    return found(record)
+
+
+def test_thrown_down_cards_are_shown_to_all_and_no_others_are() -> None:
+    table, sequence = thrown_down()
+    held = [list(table.snapshot(seat, sequence).view.seats[seat].cards) for seat in range(4)]
+    shown = [list(seat.cards) for seat in table.snapshot(SPECTATOR, sequence).view.seats]
+    (one, other), closed = [seat for seat in range(4) if shown[seat]], shown.index([])
+    assert (shown[one], shown[other]) == (held[one], held[other])
+    assert not found(seen_by_a_spectator(table, 1))
+    assert not shown_in_a_snapshot(table, sequence, one, held[one])
+    assert shown_in_a_snapshot(table, sequence, other, []) == {Invariant.VIEW_DIFFERS}
+    assert shown_in_a_snapshot(table, sequence, closed, held[closed]) == {Invariant.HIDDEN_CARD_SEEN}
 
 
 def test_a_wrong_count_while_cards_of_110_are_exchanged_is_found() -> None:

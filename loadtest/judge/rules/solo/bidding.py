@@ -8,13 +8,20 @@ SOLOS = ["solo", "solo_clubs", "solo_do", "solo_do_clubs"]
 CLUB_BIDS = ["iss", "solo_clubs", "solo_do_clubs"]
 
 
-def bid_refusal(hand: Hand, seat: int, action: ReplayAction) -> str:
+def rank(bid: str, options: Options) -> int:
+    """Return the rank of a bid; without `do_over_clubs` a solo in clubs is above a do (SOLO-BID-9)."""
+    changed_places = {"solo_clubs": "solo_do", "solo_do": "solo_clubs"}
+    return BIDS.index(bid if options["do_over_clubs"] else changed_places.get(bid, bid))
+
+
+def bid_refusal(hand: Hand, seat: int, action: ReplayAction, options: Options) -> str:
     """Return the rule against a pass or a bid in the auction; empty if there is none."""
     if action["type"] == "pass":  # SOLO-BID-3
         return ""
     bid, cards = action["bid"], hand.cards[seat]
     both_queens = all(queen in cards for queen in BLACK_QUEENS)
-    if any(earlier != "pass" and BIDS.index(bid) <= BIDS.index(earlier) for _, earlier in hand.auction):
+    own = rank(bid, options)
+    if any(earlier != "pass" and own <= rank(earlier, options) for _, earlier in hand.auction):
         return "SOLO-BID-4"
     if bid in CLUB_BIDS and not cards_of("C", cards):
         return "SOLO-BID-5"
@@ -37,11 +44,13 @@ def holder_of_both_queens(hand: Hand) -> int:
 
 
 def seat_that_may_keep(hand: Hand, options: Options) -> int:
-    """Return the seat that may keep its bid after the last turn of the auction, or NO_SEAT (SOLO-KEEP-1)."""
-    overruled = {"iss": "froke"}
+    """Return the seat that may keep the bid which the highest one overruled, or NO_SEAT (SOLO-KEEP-1, SOLO-KEEP-3)."""
+    keeps = [("froke", "iss")]
     if options["solo_keep"]:
-        overruled |= {"solo_clubs": "solo", "solo_do_clubs": "solo_do"}
-    return next((seat for seat, bid in hand.auction if bid == overruled.get(highest(hand)[1])), NO_SEAT)
+        keeps += [("solo", "solo_clubs"), ("solo_do", "solo_do_clubs")]
+    bids = [(NO_SEAT, ""), (NO_SEAT, ""), *((seat, bid) for seat, bid in hand.auction if bid != "pass")]
+    (seat, overruled), (_, last) = bids[-2:]
+    return seat if (overruled, last) in keeps else NO_SEAT
 
 
 def trump_refusal(hand: Hand, seat: int, action: ReplayAction, options: Options) -> str:
@@ -73,6 +82,15 @@ def calls(hand: Hand) -> tuple[str, list[Card]]:
     if len(missing) == 1 and hand.contract != "wedding":  # SOLO-WED-3
         return "SOLO-CALL-4", ["unknown"]
     return "SOLO-CALL-5", ["A" + suit for suit in missing]
+
+
+def call_refusal(hand: Hand, name: str, options: Options) -> str:
+    """Return the rule against a call of the declarer; empty if there is none."""
+    if name == "nobody":
+        may_play_alone = options["call"] == "may" and hand.contract != "wedding"
+        return "" if may_play_alone else "SOLO-CALL-6"
+    rule, names = calls(hand)
+    return "" if name in names else rule
 
 
 def _below_the_aces(cards: list[Card], open_suits: list[str]) -> list[Card]:

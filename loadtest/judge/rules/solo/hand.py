@@ -65,6 +65,8 @@ class Hand:
     tricks: list[list[tuple[Card, int]]] = field(default_factory=list)
     trick: list[tuple[Card, int]] = field(default_factory=list)
     through: bool = False
+    thrown_down: bool = False
+    """Whether the declaring side has laid its last cards open (SOLO-THROUGH-5)."""
 
     def side(self) -> list[int]:
         """Return the seats of the declaring side."""
@@ -78,9 +80,13 @@ class Hand:
         """Return the number of finished tricks that these seats have taken."""
         return sum(1 for trick in self.tricks if winner(trick, self.trump) in seats)
 
+    def is_called_card_unplayed(self) -> bool:
+        """Return whether there is a called card that has not been played yet (page, section 3.4)."""
+        return any(self.called in cards for cards in self.cards)
+
     def is_partner_hidden(self) -> bool:
-        """Return whether the called card of a froke or an iss has not been played yet (page, section 3.4)."""
-        return self.contract in ("froke", "iss") and any(self.called in cards for cards in self.cards)
+        """Return whether there is a partner who is not public: in a wedding they always are."""
+        return self.contract in ("froke", "iss") and self.is_called_card_unplayed()
 
 
 def deal(deck: list[Card], dealer: int, start: str, packets: str) -> list[list[Card]]:

@@ -7,6 +7,12 @@ from loadtest.judge.rules.solo.hand import FOUR, Hand, cards_of, kind
 OUT = 36
 
 
+def has_duties(hand: Hand, options: Options) -> bool:
+    """Return whether the duties around the called card stand (SOLO-WED-5, SOLO-WED-7)."""
+    is_free = hand.contract == "wedding" and options["wedding_card"] == "free"
+    return hand.is_called_card_unplayed() and not is_free
+
+
 def card_refusal(hand: Hand, seat: int, card: Card, options: Options) -> str:
     """Return the rule against playing a card; empty if there is none."""
     cards = hand.cards[seat]
@@ -14,13 +20,14 @@ def card_refusal(hand: Hand, seat: int, card: Card, options: Options) -> str:
         return "SOLO-PLAY-2"
     led = kind(hand.trick[0][0], hand.trump) if hand.trick else ""
     can_follow = any(kind(own, hand.trump) == led for own in cards)
-    is_bound = hand.is_partner_hidden() and options["called_card_rule"] == "forced"
-    if is_bound and seat == hand.partner and (rule := _partner_refusal(hand, card, led, can_follow)):
+    duties = has_duties(hand, options)
+    is_bound = duties and options["called_card_rule"] == "forced" and seat == hand.partner
+    if is_bound and (rule := _partner_refusal(hand, card, led, can_follow)):
         return rule
     if can_follow:
         return "" if kind(card, hand.trump) == led else "SOLO-PLAY-2"
     # SOLO-CARD-5: a seat that neither leads nor can follow throws a card away.
-    if led and hand.is_partner_hidden() and seat == hand.declarer and cards_of(hand.called[1], cards) == [card]:
+    if led and duties and seat == hand.declarer and cards_of(hand.called[1], cards) == [card]:
         return "SOLO-CARD-5"
     return ""
 
@@ -29,11 +36,11 @@ def _partner_refusal(hand: Hand, card: Card, led: str, can_follow: bool) -> str:
     called_suit = hand.called[1]
     if card == hand.called:
         return ""
-    if led == called_suit:
+    if hand.trick and cards_of(called_suit, [hand.trick[0][0]]):  # Not by a black queen (SOLO-CARD-7).
         return "SOLO-CARD-1"
-    if len(hand.tricks) == 4 and not can_follow:
+    if len(hand.tricks) == 4 and (not can_follow or kind(hand.called, hand.trump) == led):
         return "SOLO-CARD-3"
-    if not led and kind(card, hand.trump) == called_suit:
+    if not led and cards_of(called_suit, [card]):
         return "SOLO-CARD-2"
     return ""
 
@@ -44,11 +51,13 @@ def may_throw_down(hand: Hand) -> bool:
     return five_of_five and not hand.trick and not hand.do
 
 
-def outcome(hand: Hand) -> str:
+def outcome(hand: Hand, options: Options) -> str:
     """Return whether a hand is "made", "failed" or not over yet (""), looked at after a complete trick."""
     won, lost = hand.tricks_won(hand.side()), hand.tricks_won(hand.defenders())
-    if hand.is_partner_hidden():  # SOLO-STOP-1, SOLO-CARD-6
-        return "failed" if len(hand.tricks) == 5 else ""
+    if len(hand.tricks) == 5 and has_duties(hand, options):  # SOLO-CARD-6
+        return "failed"
+    if hand.is_partner_hidden():  # SOLO-STOP-1
+        return ""
     if hand.do or hand.through:  # SOLO-STOP-2
         return "failed" if lost else "made" if won == 8 else ""
     if lost >= 4:  # SOLO-STOP-3

@@ -1,6 +1,7 @@
 """A table of solo: hand after hand, until one seat is left with the Buck."""
 
 import json
+from types import MappingProxyType
 
 from loadtest.judge.rules import interface
 from loadtest.judge.rules.cards import open_piles
@@ -12,7 +13,7 @@ ACTIONS: dict[str, list[interface.ReplayAction]] = {
     "wedding": [{"type": "bid", "bid": "wedding"}],
     "keep": [{"type": "keep"}, {"type": "yield"}],
     "name_trump": [{"type": "name_trump", "trump": suit, "do": do} for suit in SUITS for do in (False, True)],
-    "call": [{"type": "call", "card": card} for card in [*DECK, "unknown"]],
+    "call": [{"type": "call", "card": card} for card in [*DECK, "unknown", "nobody"]],
     "play": [*({"type": "play", "card": card} for card in DECK), {"type": "throw_down"}],
 }
 """By phase, all possible actions."""
@@ -36,6 +37,8 @@ NO_SUCH = OF_ANOTHER_PHASE | {"auction": "SOLO-BID-2", "name_trump": "SOLO-TRUMP
 
 class SoloTable(interface.JudgeTable):
     """A table of solo."""
+
+    earlier_options = MappingProxyType({"wedding_card": "free", "call": "must", "do_over_clubs": True})
 
     def __init__(self, seats: int, options: interface.Options) -> None:
         if seats != 4:
@@ -67,6 +70,11 @@ class SoloTable(interface.JudgeTable):
     def piles(self) -> dict[str, interface.Pile]:
         """The trick on the table, and the finished ones of this hand."""
         return open_piles(trick=self.hand.trick, taken=[pile_card for trick in self.hand.tricks for pile_card in trick])
+
+    @property
+    def open_hands(self) -> list[int]:
+        """The declaring side that has thrown its cards down (SOLO-VIS-5)."""
+        return self.hand.side() if self.hand.thrown_down else []
 
     def legal_in_turn(self, seat: int) -> interface.Legal:
         possible = ACTIONS[self.hand.phase]
@@ -114,6 +122,7 @@ class SoloTable(interface.JudgeTable):
             case "play" if action["type"] == "play":
                 self._play(seat, action["card"])
             case "play":  # SOLO-THROUGH-2
+                self.hand.thrown_down = True
                 self._finish("made")
 
     def _refusal(self, seat: int, action: interface.ReplayAction) -> str:
@@ -134,13 +143,13 @@ class SoloTable(interface.JudgeTable):
         hand, card = self.hand, action.get("card", "")
         match action["type"]:
             case "pass" | "bid" if hand.phase == "auction":
-                return bidding.bid_refusal(hand, seat, action)
+                return bidding.bid_refusal(hand, seat, action, self.options)
             case "keep" if not cards_of("C", hand.cards[seat]):
                 return "SOLO-KEEP-2"
             case "name_trump":
                 return bidding.trump_refusal(hand, seat, action, self.options)
-            case "call" if card not in bidding.calls(hand)[1]:
-                return bidding.calls(hand)[0]
+            case "call":
+                return bidding.call_refusal(hand, card, self.options)
             case "play":
                 return play.card_refusal(hand, seat, card, self.options)
             case "throw_down" if not play.may_throw_down(hand):
@@ -185,6 +194,9 @@ class SoloTable(interface.JudgeTable):
 
     def _call(self, name: str) -> None:
         hand = self.hand
+        if name == "nobody":  # SOLO-CALL-7
+            self._begin_play()
+            return
         hand.called = bidding.called_card(hand, name)
         hand.partner = next(seat for seat in FOUR if hand.called in hand.cards[seat])
         if bidding.is_forbidden_pair(hand, play.remaining_seats(self.scores), str(self.options["last_two"])):
@@ -210,7 +222,7 @@ class SoloTable(interface.JudgeTable):
             hand.turn = winner(hand.trick, hand.trump)
             hand.tricks.append(hand.trick)
             hand.trick = []
-            self._finish(play.outcome(hand))
+            self._finish(play.outcome(hand, self.options))
 
     def _finish(self, ended: str) -> None:
         """Score the hand if it is "made" or "failed" (SOLO-SCORE-3)."""

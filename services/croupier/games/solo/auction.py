@@ -3,20 +3,21 @@
 from typing import NamedTuple
 
 from croupier.games import facts
-from croupier.games.actions import Action, Bid, CallPartner, KeepBid, NameTrump, Pass, YieldBid
+from croupier.games.actions import Action, Bid, CallNobody, CallPartner, KeepBid, NameTrump, Pass, YieldBid
 from croupier.games.cards import Card, Suit, suit_of
 from croupier.games.facts import EVERYONE, Fact, Seat, only
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import scoring
 from croupier.games.solo.deck import ACES, BLACK_QUEENS, CLUBS, ORDER, PLAIN, SPADES, of_rank
-from croupier.games.solo.state import BIDS, KINDS, SEATS, UNSETTLED, SoloContract, SoloOptions, SoloState
+from croupier.games.solo.state import BIDS, KINDS, LADDERS, SEATS, UNSETTLED, SoloContract, SoloOptions, SoloState
 from croupier.games.solo.turns import Transition, throw_in, turn, with_call
 
 
 def legal(state: SoloState) -> tuple[Action, ...]:
     """Return the pass, and every bid that the hand and the bids so far allow (SOLO-BID-3)."""
     hand = state.hand
-    return _POSSIBLE[_highest(state.calls)][bool(hand & PLAIN[CLUBS])][hand & BLACK_QUEENS == BLACK_QUEENS]
+    possible = _POSSIBLE[state.options.do_over_clubs][_highest(state.calls)]
+    return possible[bool(hand & PLAIN[CLUBS])][hand & BLACK_QUEENS == BLACK_QUEENS]
 
 
 def act(state: SoloState, action: Action) -> Transition:
@@ -25,7 +26,7 @@ def act(state: SoloState, action: Action) -> Transition:
         case Pass():
             pass
         case Bid(str() as name) if name in KINDS:
-            if fault := _fault(name, state.hand, _highest(state.calls)):
+            if fault := _fault(LADDERS[state.options.do_over_clubs], name, state.hand, _highest(state.calls)):
                 raise fault
         case Bid():
             raise IllegalAction("SOLO-BID-2", f"bid one of {', '.join(KINDS)}")
@@ -66,10 +67,10 @@ def act_keep(state: SoloState, action: Action) -> Transition:
     return _declare(called, state.to_act if action == KeepBid() else overruler, bid, news)
 
 
-def _fault(name: str, hand: int, highest: int) -> IllegalAction | None:
-    """Return the refusal of a bid over the highest rank so far; None if it is possible."""
+def _fault(ladder: tuple[str, ...], name: str, hand: int, highest: str) -> IllegalAction | None:
+    """Return the refusal of a bid over the highest one so far; None if it is possible."""
     kind = KINDS[name]
-    if kind.rank <= highest:
+    if highest and ladder.index(name) <= ladder.index(highest):
         return IllegalAction("SOLO-BID-4", "bid higher than the highest bid so far, or pass")
     if kind.clubs and not hand & PLAIN[CLUBS]:
         return IllegalAction("SOLO-BID-5", f"{name} needs a club other than the Old")
@@ -92,9 +93,10 @@ def _decide(state: SoloState, news: list[Fact]) -> Transition:
         return turn(state, "wedding", married, news)
     if bidder is None:
         return throw_in(state, "all_passed", news)
-    overruled = next((seat for seat, earlier in bids if earlier == KINDS[name].overrules), None)
-    if overruled is not None and (name == "iss" or state.options.solo_keep):
-        return turn(state, "keep", overruled, news)
+    # The bid before was the highest when this one was made (SOLO-KEEP-3).
+    overruled = [seat for seat, earlier in bids[-2:-1] if earlier == KINDS[name].overrules]
+    if overruled and (name == "iss" or state.options.solo_keep):
+        return turn(state, "keep", overruled[0], news)
     return _declare(state, bidder, name, news)
 
 
@@ -108,14 +110,14 @@ def _bids(calls: tuple[facts.Call, ...]) -> list[tuple[Seat, str]]:
     return [(call.seat, str(call.action.bid)) for call in calls if isinstance(call.action, Bid)]
 
 
-def _highest(calls: tuple[facts.Call, ...]) -> int:
-    """Return the rank of the highest bid so far, 0 if there is none."""
+def _highest(calls: tuple[facts.Call, ...]) -> str:
+    """Return the highest bid so far, "" if there is none."""
     bids = _bids(calls)
-    return KINDS[bids[-1][1]].rank if bids else 0
+    return bids[-1][1] if bids else ""
 
 
-def _possible(highest: int, hand: int) -> tuple[Action, ...]:
-    return Pass(), *[bid for name, bid in BIDS.items() if _fault(name, hand, highest) is None]
+def _possible(ladder: tuple[str, ...], highest: str, hand: int) -> tuple[Action, ...]:
+    return Pass(), *[BIDS[name] for name in ladder if _fault(ladder, name, hand, highest) is None]
 
 
 def legal_trumps(state: SoloState) -> tuple[Action, ...]:
@@ -142,13 +144,16 @@ def name_trump(state: SoloState, action: Action) -> Transition:
 
 
 def legal_calls(state: SoloState) -> tuple[Action, ...]:
-    """Return every card that may be called, ascending, or the unknown one."""
-    return tuple([CallPartner(value) for value in _callable(state.contract, state.hand).cards])
+    """Return every card that may be called, ascending, or the unknown one, and then nobody where it is possible."""
+    calls: list[Action] = [CallPartner(value) for value in _callable(state.contract, state.hand).cards]
+    return (*calls, CallNobody()) if _may_call_nobody(state) else tuple(calls)
 
 
 def call(state: SoloState, action: Action) -> Transition:
     """Make the holder of the called card partner; the last two seats may not be (SOLO-LAST-1, SOLO-LAST-2)."""
     contract, hand = state.contract, state.hand
+    if isinstance(action, CallNobody):
+        return _call_nobody(state, action)
     if not isinstance(action, CallPartner):
         raise IllegalAction("SOLO-CALL-1", "call a partner now")
     possible = _callable(contract, hand)
@@ -164,6 +169,18 @@ def call(state: SoloState, action: Action) -> Transition:
     if not contract.secret:
         return turn(state, "name_trump", partner, news)
     return start_play(state, news)
+
+
+def _may_call_nobody(state: SoloState) -> bool:
+    return state.contract.secret and state.options.may_call_nobody
+
+
+def _call_nobody(state: SoloState, action: CallNobody) -> Transition:
+    """Let the declarer play alone, whichever seats are out (SOLO-CALL-6, SOLO-CALL-7)."""
+    if not _may_call_nobody(state):
+        why = "a wedding needs one" if state.options.may_call_nobody else "the rules of this table ask for one"
+        raise IllegalAction("SOLO-CALL-6", f"call a partner: {why}")
+    return start_play(*with_call(state, action))
 
 
 def start_play(state: SoloState, news: list[Fact]) -> Transition:
@@ -249,8 +266,14 @@ def _missing(rank: tuple[Card, ...], contract: SoloContract, hand: int) -> tuple
 
 
 _BELOW_ACES = (of_rank("K"), of_rank("Q")[CLUBS + 1 : SPADES], of_rank("J"))
-_POSSIBLE = tuple(
-    tuple(tuple(_possible(highest, clubs | queens) for queens in (0, BLACK_QUEENS)) for clubs in (0, PLAIN[CLUBS]))
-    for highest in range(len(KINDS) + 1)
-)
-"""The legal calls of the auction, by the highest rank so far, whether one has a club, and both black queens."""
+_POSSIBLE = {
+    do_over_clubs: {
+        highest: tuple(
+            tuple(_possible(ladder, highest, clubs | queens) for queens in (0, BLACK_QUEENS))
+            for clubs in (0, PLAIN[CLUBS])
+        )
+        for highest in ("", *ladder)
+    }
+    for do_over_clubs, ladder in LADDERS.items()
+}
+"""The legal calls of the auction, by option, the highest bid so far, whether one has a club, and both black queens."""

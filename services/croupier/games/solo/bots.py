@@ -6,9 +6,21 @@ It wins cheaply, wastes little on a friend's trick, and leads sure winners.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from croupier.games.actions import PLAYS, Action, Bid, CallPartner, KeepBid, NameTrump, Pass, Play, ThrowDown, YieldBid
+from croupier.games.actions import (
+    PLAYS,
+    Action,
+    Bid,
+    CallNobody,
+    CallPartner,
+    KeepBid,
+    NameTrump,
+    Pass,
+    Play,
+    ThrowDown,
+    YieldBid,
+)
 from croupier.games.cards import Card, Suit, cards_of_mask, mask_of, suit_of
-from croupier.games.facts import PileCard, Seat
+from croupier.games.facts import Mark, PileCard, Seat
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.solo import deck
 from croupier.games.solo.deck import ACES, ALL, BLACK_QUEENS, BLUE, CLUBS, FOLLOWING, OLD, PLAIN, POWER, TRUMPS
@@ -33,7 +45,7 @@ ACE, GUARDED_KING, ACE_AND_KING = 0.9, 0.4, 1.65
 class Position(NamedTuple):
     """A seat that is to play: bit sets of its own hand and of all cards that lie elsewhere, and its friends.
 
-    While the partner is hidden, `called` holds the called card as far as the seat knows it and `called_suit` its suit.
+    While the called card binds, `called` holds it as far as the seat knows it, and `called_suit` its suit.
     """
 
     seat: Seat
@@ -52,12 +64,14 @@ class Position(NamedTuple):
         view, seat = observation.view, observation.seat
         hand, seen = mask_of(view.seats[seat].cards), mask_of(view.cards_seen(seat))
         contract = view.contract
+        call = next((call.action for call in view.calls if isinstance(call.action, CallPartner)), None)
         side = {contract.declarer, contract.partner} - {None}
-        declares, hidden = seat in side, contract.partner is None and contract.name in ("froke", "iss")
+        declares, hidden = seat in side, call is not None and contract.partner is None
         others = set() if hidden else set(range(SEATS)) - side
         friends = frozenset(other for other in (side if declares else others) if other is not None and other != seat)
-        called = next((call.action.card for call in view.calls if isinstance(call.action, CallPartner)), None)
-        owed = 0 if called is None or (seen & ~hand) >> called & 1 or contract.name == "wedding" else 1 << called
+        called = call.card if call else None
+        is_free = contract.name == "wedding" and observation.options["wedding_card"] == "free"
+        owed = 0 if called is None or (seen & ~hand) >> called & 1 or is_free else 1 << called
         suit = PLAIN[suit_of(called or 0)] if owed else 0
         trick, unseen = view.pile("trick"), ALL & ~seen
         return cls(seat, contract.trump or 0, hand, unseen, trick, declares, friends, owed, suit)
@@ -151,9 +165,7 @@ def sensible(observation: Observation, randrange: RandomSource) -> Action:  # no
         case NameTrump():
             return _name_trump(hand, [action for action in actions if isinstance(action, NameTrump)], observation)
         case CallPartner():
-            # The ace of one's shortest suit can be drawn soonest and then ruffed.
-            calls = [action for action in actions if isinstance(action, CallPartner)]
-            return min(calls, key=lambda call: (hand & PLAIN[suit_of(call.card or 0)]).bit_count())
+            return _call(hand, actions, observation)
         case Play():
             return _play(Position.of(observation), actions, observation.options["through_factor"] != 1)
         case forced:
@@ -204,6 +216,18 @@ def _name_trump(hand: int, named: list[NameTrump], observation: Observation) -> 
     queens = QUEENS_TRICKS if observation.view.contract.name == "wedding" else 0
     do = NameTrump(suit, all_tricks=tricks(hand, suit) + queens >= DO_WITH_PARTNER)
     return do if do in named else NameTrump(suit, all_tricks=False)
+
+
+def _call(hand: int, actions: tuple[Action, ...], observation: Observation) -> Action:
+    """Return the ace of one's shortest suit, or nobody with a hand that is good for a solo."""
+    view = observation.view
+    is_do = Mark("pledge", None, "do") in view.marks
+    needed = SOLO_DO if is_do else SOLO
+    if CallNobody() in actions and tricks(hand, view.contract.trump or 0) >= needed:
+        return CallNobody()
+    # It can be drawn soonest, and the suit can then be ruffed.
+    calls = [action for action in actions if isinstance(action, CallPartner)]
+    return min(calls, key=lambda call: (hand & PLAIN[suit_of(call.card or 0)]).bit_count())
 
 
 def _play(position: Position, actions: tuple[Action, ...], through_pays: bool) -> Action:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-from croupier.games.actions import Bid, CallPartner
+from croupier.games.actions import Bid, CallPartner, ThrowDown
 from croupier.games.cards import Card, Suit
 from croupier.games.facts import Call, PileCard, Seat
 from croupier.games.interface import OptionValues
@@ -31,6 +31,9 @@ class SoloOptions:
     forced: bool
     solo_keep: bool
     wedding_any_suit: bool
+    wedding_binds: bool
+    may_call_nobody: bool
+    do_over_clubs: bool
     either_pair: bool
     lowest_gets_buck: bool
     out_order: bool
@@ -49,6 +52,9 @@ class SoloOptions:
             forced=values["called_card_rule"] == "forced",
             solo_keep=values["solo_keep"] is True,
             wedding_any_suit=values["wedding_trump"] == "any_suit",
+            wedding_binds=values["wedding_card"] == "binds",
+            may_call_nobody=values["call"] == "may",
+            do_over_clubs=values["do_over_clubs"] is True,
             either_pair=values["last_two"] == "either_pair",
             lowest_gets_buck=values["double_out"] == "lowest",
             out_order=values["ranking"] == "out_order",
@@ -56,9 +62,8 @@ class SoloOptions:
 
 
 class ContractKind(NamedTuple):
-    """A rung of the ladder: `value` is that of a dirty hand; see the table of bids."""
+    """A bid of the ladder: `value` is that of a dirty hand; see the table of bids."""
 
-    rank: int
     value: int
     partner: bool = False
     clubs: bool = False
@@ -68,19 +73,27 @@ class ContractKind(NamedTuple):
 
 KINDS: Mapping[str, ContractKind] = MappingProxyType(
     {
-        "froke": ContractKind(1, 2, partner=True),
-        "iss": ContractKind(2, 2, partner=True, clubs=True, overrules="froke"),
-        "wedding": ContractKind(3, 4, partner=True),
-        "solo": ContractKind(4, 6),
-        "solo_clubs": ContractKind(5, 6, clubs=True, overrules="solo"),
-        "solo_do": ContractKind(6, 6, do=True),
-        "solo_do_clubs": ContractKind(7, 6, clubs=True, do=True, overrules="solo_do"),
+        "froke": ContractKind(2, partner=True),
+        "iss": ContractKind(2, partner=True, clubs=True, overrules="froke"),
+        "wedding": ContractKind(4, partner=True),
+        "solo": ContractKind(6),
+        "solo_clubs": ContractKind(6, clubs=True, overrules="solo"),
+        "solo_do": ContractKind(6, do=True),
+        "solo_do_clubs": ContractKind(6, clubs=True, do=True, overrules="solo_do"),
     }
 )
-"""Every bid by its name, lowest first (SOLO-BID-2); `overrules` is the same bid without the promise of clubs."""
+"""Every bid by its name; `overrules` is the same bid without the promise of clubs."""
 
 BIDS = MappingProxyType({name: Bid(name) for name in KINDS})
 """Every bid as an action, made once."""
+
+LADDERS: Mapping[bool, tuple[str, ...]] = MappingProxyType(
+    {
+        True: ("froke", "iss", "wedding", "solo", "solo_clubs", "solo_do", "solo_do_clubs"),
+        False: ("froke", "iss", "wedding", "solo", "solo_do", "solo_clubs", "solo_do_clubs"),
+    }
+)
+"""The names of the bids, lowest first, by whether a do outranks clubs (SOLO-BID-2, SOLO-BID-9)."""
 
 
 class Progress(NamedTuple):
@@ -114,7 +127,7 @@ class SoloContract(NamedTuple):
 
     @property
     def kind(self) -> ContractKind:
-        """The rung of the ladder."""
+        """The bid."""
         return KINDS[self.bid]
 
     @property
@@ -131,8 +144,13 @@ class SoloContract(NamedTuple):
 
     @property
     def secret(self) -> bool:
-        """Whether the partner is hidden until the called card is played: froke and iss (SOLO-WED-5)."""
+        """Whether the partner, if there is one, is hidden until the called card is played: froke and iss."""
         return self.bid in ("froke", "iss")
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the declarer, who has made their call, has no partner though the bid has one (SOLO-CALL-7)."""
+        return self.kind.partner and self.partner == NOBODY
 
     def pledges(self, through: bool) -> list[tuple[str, str]]:
         """Return the marks of a contract with trump: clean or dirty, and why all eight tricks are owed, if they are."""
@@ -181,10 +199,21 @@ class SoloState(NamedTuple):
         return any(call.action == CallPartner(None) for call in self.calls)
 
     @property
-    def partner_hidden(self) -> bool:
-        """Whether the called card is unplayed in a hand with a hidden partner, so that its duties stand."""
+    def called_card_binds(self) -> bool:
+        """Whether the called card is unplayed and its duties stand: in a wedding by option (SOLO-WED-5, SOLO-WED-7)."""
         contract = self.contract
-        return contract.secret and contract.called >= 0 and bool(self.hands[contract.partner] >> contract.called & 1)
+        is_unplayed = contract.called != UNSETTLED and bool(self.hands[contract.partner] >> contract.called & 1)
+        return is_unplayed and (contract.secret or self.options.wedding_binds)
+
+    @property
+    def partner_hidden(self) -> bool:
+        """Whether the partner is hidden: the called card of a froke or an iss is unplayed."""
+        return self.contract.secret and self.called_card_binds
+
+    @property
+    def shown_seats(self) -> tuple[Seat, ...]:
+        """The seats whose cards lie open: the declaring side that has thrown them down (SOLO-THROUGH-5)."""
+        return self.contract.side if self.calls and isinstance(self.calls[-1].action, ThrowDown) else ()
 
 
 def _deck_positions(packets: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:

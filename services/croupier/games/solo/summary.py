@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS
+from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS, cards_of_mask, notation
 from croupier.games.facts import Count, RoundScore, Seat
 from croupier.games.solo import scoring
 from croupier.games.solo.state import NOBODY, SEATS, UNSETTLED, SoloContract, SoloState
@@ -63,7 +63,8 @@ def _contract_words(contract: SoloContract, through: bool) -> str:
         return name
     suit = "" if contract.kind.clubs else f" in {SUIT_NAMES[contract.trump]}"
     do = " with a do" if contract.do and not contract.kind.do else ""
-    return f"{'clean' if contract.is_clean else 'dirty'} {name}{suit}{do}{', gone through' if through else ''}"
+    how = (", alone" if contract.is_alone else "") + (", gone through" if through else "")
+    return f"{'clean' if contract.is_clean else 'dirty'} {name}{suit}{do}{how}"
 
 
 def _note(state: SoloState, after: int, seat: Seat, is_buck: bool) -> str:
@@ -94,6 +95,8 @@ def _details(state: SoloState, result: Result) -> tuple[tuple[str, str], ...]:
         is_unknown = state.is_called_unknown and state.partner_hidden
         called = "unknown" if is_unknown else NOTATION[contract.called]
         named += [("partner", str(contract.partner)), ("called", called)]
+    elif contract.is_alone:
+        named.append(("called", "nobody"))
     if contract.trump == UNSETTLED:
         return *outcome, *named
     named += [
@@ -105,7 +108,9 @@ def _details(state: SoloState, result: Result) -> tuple[tuple[str, str], ...]:
         ("tricks", listed(state.tricks)),
         ("side_tricks", str(sum(state.tricks[seat] for seat in contract.side))),
     ]
-    return *outcome, *named
+    roles = {contract.declarer: "declarer_cards", contract.partner: "partner_cards"}
+    shown = [(roles[seat], listed(notation(cards_of_mask(state.hands[seat])))) for seat in state.shown_seats]
+    return *outcome, *named, *shown
 
 
 def _counts(state: SoloState, result: Result, buck: Seat | None) -> tuple[Count, ...]:

@@ -44,6 +44,7 @@ def act(state: SoloState, action: Action) -> Transition:
             "SOLO-THROUGH-1", "throwing down is for the lead to the sixth trick after five out of five, without a do"
         )
     called, news = with_call(state, action)
+    news += [facts.HandRevealed(seat, cards_of_mask(called.hands[seat])) for seat in called.shown_seats]
     return finish(called, True, "thrown_down", news)
 
 
@@ -59,11 +60,11 @@ def _check(state: SoloState, action: Play) -> None:
 
 
 def _playable(state: SoloState) -> _Playable:
-    """Return the playable cards by the rules of following (SOLO-PLAY-2), and the duties while the partner is hidden."""
+    """Return the playable cards by the rules of following (SOLO-PLAY-2), and the duties around the called card."""
     seat, contract = state.to_act, state.contract
     hand = state.hands[seat]
     following = hand & FOLLOWING[contract.trump][state.trick[0].card] if state.trick else 0
-    if state.partner_hidden:
+    if state.called_card_binds:
         if seat == contract.partner and state.options.forced:
             return _of_holder(state, hand, following)
         if seat == contract.declarer and state.trick and not following:
@@ -72,17 +73,16 @@ def _playable(state: SoloState) -> _Playable:
 
 
 def _of_holder(state: SoloState, hand: int, following: int) -> _Playable:
-    """Return the playable cards of the holder of the called card (SOLO-CARD-1, SOLO-CARD-2, SOLO-CARD-3)."""
+    """Return the playable cards of the holder of the called card (SOLO-CARD-1, -2, -3, -7)."""
     called, suit = _called(state.contract)
-    if following & called:
+    if state.trick and suit >> state.trick[0].card & 1:
         return _Playable(called, "SOLO-CARD-1", "the suit of the called card was led: play the called card")
-    if following:
-        return _Playable(following)
-    if len(state.taken) == FOUR_TRICKS:
+    allowed = following or hand
+    if len(state.taken) == FOUR_TRICKS and allowed & called:
         return _Playable(called, "SOLO-CARD-3", "this is the fifth trick: play the called card")
     if not state.trick:
         return _Playable(hand & ~suit | called, "SOLO-CARD-2", "of the suit of the called card lead that card only")
-    return _Playable(hand)
+    return _Playable(allowed)
 
 
 def _of_declarer(contract: SoloContract, hand: int) -> _Playable:
@@ -146,8 +146,10 @@ def _resolve(state: SoloState, news: list[Fact]) -> Transition:
 def _stopped(state: SoloState) -> tuple[bool, str] | None:
     """Return whether the hand is made and why it stops after a trick; None if it goes on (SOLO-STOP-1 to -4)."""
     played = len(state.taken)
+    if played == FIVE_TRICKS and state.called_card_binds:
+        return False, "called_card_unplayed"
     if state.partner_hidden:
-        return (False, "called_card_unplayed") if played == FIVE_TRICKS else None
+        return None
     own = _side_tricks(state)
     lost = played // SEATS - own
     if state.contract.do or state.through:

@@ -9,13 +9,19 @@ from croupier.games.solo.state import NOBODY, UNSETTLED, SoloState
 
 
 def view(state: SoloState, viewer: Viewer) -> View:
-    """Return the whole view; hands stay closed when a hand has ended (SOLO-VIS-1)."""
+    """Return the whole view; hands stay closed when a hand has ended (SOLO-VIS-1), unless thrown down (SOLO-VIS-5)."""
     totals = state.progress.totals
     card_order: tuple[Card, ...] = ORDER_WITHOUT_TRUMP if any(state.hands) or state.taken else ()
     if state.contract.trump != UNSETTLED:
         card_order = ORDER[state.contract.trump]
+    open_seats = (*state.shown_seats, viewer)
     seats = [
-        SeatView(hand.bit_count(), cards_of_mask(hand) if seat == viewer else (), totals[seat], state.tricks[seat])
+        SeatView(
+            hand.bit_count(),
+            cards_of_mask(hand) if seat in open_seats else (),
+            totals[seat],
+            state.tricks[seat],
+        )
         for seat, hand in enumerate(state.hands)
     ]
     return View(
