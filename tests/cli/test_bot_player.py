@@ -1,6 +1,7 @@
 """Bots of a client have the same information as bots of the engine."""
 
 import os
+from collections.abc import Callable
 from itertools import islice
 from random import Random
 from typing import TypeAlias
@@ -13,7 +14,7 @@ from croupier.engine.api.fact_codec import encode_view
 from croupier.engine.api.table_codec import encode_options
 from croupier.games.actions import UNCHOSEN, Bid, NameTrump, Play
 from croupier.games.choices import ActionChoice, AmountChoice
-from croupier.games.interface import Game, Legal, OptionValue, SeatsToAct, State
+from croupier.games.interface import Game, Legal, OptionValue, SeatsToAct, State, completed_options
 from croupier.games.registry import GAMES
 from croupier_api.v1 import tables_pb2
 from croupier_client.table import FollowedTable
@@ -23,6 +24,7 @@ from tests.games.walk import sample_options, viewers, walk
 SEED = os.environ.get("CROUPIER_TEST_SEED", str(Random().randrange(2**32)))
 EVENTS = 60
 Options: TypeAlias = dict[str, OptionValue]
+OptionsOf: TypeAlias = Callable[[str], tuple[Options, tables_pb2.PlayedTable]]
 
 
 def some_states(game: Game, seats: int, options: Options | None = None) -> list[State]:
@@ -36,8 +38,19 @@ def usual(game_id: str) -> tuple[Options, tables_pb2.PlayedTable]:
     """Return the default options of a table with the fewest seats, and the table for clients."""
     seats = GAMES[game_id].seats.start
     options = {option.name: option.default for option in GAMES[game_id].options(seats)}
+    return options, played_table(game_id, seats, options)
+
+
+def earlier(game_id: str) -> tuple[Options, tables_pb2.PlayedTable]:
+    """Return the same of a table at an engine that does not know the options of later versions."""
+    game, (_, table) = GAMES[game_id], usual(game_id)
+    known = {option.name: option.default for option in game.options(len(table.seats)) if option.earlier is None}
+    return completed_options(game, len(table.seats), known), played_table(game_id, len(table.seats), known)
+
+
+def played_table(game_id: str, seats: int, options: Options) -> tables_pb2.PlayedTable:
     played_seats = [tables_pb2.PlayedSeat()] * seats
-    return options, tables_pb2.PlayedTable(game=game_id, options=encode_options(options), seats=played_seats)
+    return tables_pb2.PlayedTable(game=game_id, options=encode_options(options), seats=played_seats)
 
 
 @pytest.mark.parametrize("game", [*GAMES.values(), TOY], ids=lambda game: game.id)
@@ -58,9 +71,10 @@ def test_choices_that_no_game_has_are_decoded_as_they_were_encoded() -> None:
     assert decode_legal(encode_legal(legal)) == legal
 
 
+@pytest.mark.parametrize("options_of", [usual, earlier])
 @pytest.mark.parametrize("game_id", GAMES)
-def test_it_makes_legal_decisions_with_its_own_random_source(game_id: str) -> None:
-    game, (options, opened) = GAMES[game_id], usual(game_id)
+def test_it_makes_legal_decisions_with_its_own_random_source(game_id: str, options_of: OptionsOf) -> None:
+    game, (options, opened) = GAMES[game_id], options_of(game_id)
     for state in some_states(game, len(opened.seats), options):
         if isinstance(awaiting := game.awaiting(state), SeatsToAct):
             table = FollowedTable("a table")

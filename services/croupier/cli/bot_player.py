@@ -12,7 +12,7 @@ from croupier.games.actions import UNCHOSEN, Action, Bid, Play
 from croupier.games.cards import Card, CardFace
 from croupier.games.choices import ActionChoice, AmountChoice, CardChoice
 from croupier.games.facts import Call, Contract, Mark, Pile, PileCard, SeatView, View
-from croupier.games.interface import Bot, Legal, Observation, OptionValue
+from croupier.games.interface import Bot, Legal, Observation, completed_options
 from croupier_api.v1 import actions_pb2, facts_pb2, tables_pb2
 from croupier_client.cards import CardValue
 from croupier_client.choices import complete_choice
@@ -26,7 +26,8 @@ class BotPlayer:
         game = game_named(table.game)
         self._bot: Bot = next(iter(game.bots.values()))
         self._deck = game.deck
-        self._options: dict[str, OptionValue] = decode_options(table.options)
+        # An engine that does not know all options yet names those that it knows.
+        self._options = completed_options(game, len(table.seats), decode_options(table.options))
         self._random = random
 
     def decide(self, table: FollowedTable) -> actions_pb2.Action:
