@@ -103,10 +103,10 @@ async def pages_of(database: Database, results: int, random: Random) -> Mapping[
 async def _middle_of_board(database: Database) -> LeaderboardEntry:
     columns = STANDINGS.c
     on_board = select(STANDINGS).where(columns.scope == Scope.RANKED.value, columns.game == GAME)
-    ordered = on_board.order_by(columns.minus_wins, columns.average_place)
+    ordered = on_board.order_by(columns.minus_figure, columns.average_place)
     rows = await database.read(lambda connection: connection.execute(ordered).all())
     row = rows[len(rows) // 2]
-    done = Statistics(GAME, -row.minus_games, -row.minus_wins, row.place_sum)
+    done = Statistics(GAME, -row.minus_games, row.games_counted, row.place_sum)
     return LeaderboardEntry(row.player_id, "", done)
 
 

@@ -172,8 +172,8 @@ class Ledger(NamedTuple):
     """Number, points by seat, totals by seat."""
     results: tuple[tuple[list[list[int]], list[int]], ...] = ()
     """Ranking (groups of seats, best first), totals by seat."""
-    players: tuple[tuple[str, int], ...] = ()
-    """Player id of each person, and their place from 1."""
+    players: tuple[tuple[str, int, str], ...] = ()
+    """Player id of each person, their place from 1, and their outcome, which is empty if the game does not count."""
     counts: tuple[tuple[int, str, int], ...] = ()
     """Seat, name of the count, sum over all rounds."""
     finished_milliseconds: int | None = None

@@ -198,9 +198,8 @@ def _show_result(console: Console, words: Words, played: Played, in_short: bool)
         return
     console.print("\nLeaderboard")
     for entry in played.standings.leaderboard[:LEADERBOARD_LINES]:
-        statistics = entry.statistics
-        text = f"{entry.position:3}. {entry.name:20} won {statistics.games_won} of {statistics.games_finished}"
-        console.print(f"{text}, average place {statistics.average_place:.1f}")
+        games = ", ".join(words.games(entry.statistics))
+        console.print(f"{entry.position:3}. {entry.name:20} {games}")
     console.print()
 
 

@@ -31,7 +31,7 @@ _REPORTS = "SELECT reports_due - reports_done FROM tables WHERE table_id = :id"
 _OUTAGES = "SELECT began, ended FROM outages ORDER BY began"
 _ROUNDS = "SELECT round, points, totals FROM rounds WHERE table_id = :id ORDER BY round"
 _RESULTS = "SELECT ranking, totals, end_milliseconds, conduct FROM results WHERE table_id = :id"
-_PLAYERS = "SELECT player_id, place FROM result_players WHERE table_id = :id"
+_PLAYERS = "SELECT player_id, place, outcome FROM result_players WHERE table_id = :id"
 _COUNTS = "SELECT seat, name, amount FROM seat_counts WHERE table_id = :id"
 
 
@@ -94,7 +94,7 @@ def ledger_of(snapshot: Connection, table_id: str) -> Ledger:
     return Ledger(
         tuple((number, json.loads(points), json.loads(totals)) for number, points, totals in rounds),
         tuple((json.loads(ranking), json.loads(totals)) for ranking, totals, _, _ in results),
-        tuple((player_id, place) for player_id, place in players),
+        tuple((player_id, place, outcome) for player_id, place, outcome in players),
         tuple((seat, name, amount) for seat, name, amount in counts),
         max((end for _, _, end, _ in results), default=None),
         tuple(

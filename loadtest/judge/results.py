@@ -9,6 +9,7 @@ from loadtest.judge.clock import Absences
 from loadtest.judge.log import Log
 from loadtest.judge.notation import AUTO
 from loadtest.judge.replay import Replay, ReplayEntry
+from loadtest.judge.rules.registry import standing_of
 from loadtest.judge.streams import ViewerHistory
 from loadtest.judge.verification import Verification
 from loadtest.record import Ledger
@@ -44,7 +45,7 @@ def is_public(info: tables_pb2.PlayedTable) -> bool:
 
 
 def ranked_seats(people: Collection[int], *, counts: bool) -> list[int]:
-    """Return the seats on the leaderboard, if the result of the table counts: it is public, and not void.
+    """Return the seats on the leaderboard, if the result of the table counts: it is public, and has outcomes.
 
     Tables of quick match are public too. A result is not ranked if a pair of its players has had too many before it.
     """
@@ -56,10 +57,11 @@ def compare_results(
     replay: Replay | None,
     sheet: scoring_pb2.GetScoreSheetResponse | None,
     conduct: Sequence[Conduct] | None,
+    outcomes: Sequence[str] | None,
 ) -> Iterator[str]:
     """Yield wrong teams, and differences between the rounds and results of viewers, replay and score sheet.
 
-    `conduct` is that of the seats, None if it is not known.
+    `conduct` is that of the seats, `outcomes` are those of the seats by the rules; None if they are not known.
     """
     for history in histories:
         yield from _check_teams(history)
@@ -82,17 +84,20 @@ def compare_results(
     reported = [Conduct(seat.timeouts, seat.finished_by_engine, seat.left) for seat in sheet.result.conduct]
     if conduct is not None and reported != conduct:
         yield f"scoring's conduct is {reported}, by the log it is {conduct}"
-    yield from _check_ranked_seats(histories, replay, sheet.result)
+    if outcomes is not None and list(sheet.result.outcomes) != list(outcomes):
+        yield f"scoring's outcomes are {list(sheet.result.outcomes)}, by the rules they are {list(outcomes)}"
+    is_counted = not _is_void(replay) and outcomes != []
+    yield from _check_ranked_seats(histories, replay, sheet.result, is_counted=is_counted)
 
 
 def _check_ranked_seats(
-    histories: Sequence[ViewerHistory], replay: Replay, result: scoring_pb2.GameResult
+    histories: Sequence[ViewerHistory], replay: Replay, result: scoring_pb2.GameResult, *, is_counted: bool
 ) -> Iterator[str]:
     """Yield wrong seats on the leaderboard."""
     infos = [history.info for history in histories if history.info.table_id]
     people = [seat for seat, player in enumerate(replay.header["players"]) if not player["bot"]]
     for info in infos[:1]:
-        ranked = ranked_seats(people, counts=is_public(info) and not _is_void(replay))
+        ranked = ranked_seats(people, counts=is_public(info) and is_counted)
         # Whether a pair had too many ranked results depends on other tables.
         if list(result.ranked_seats) not in ([], ranked):
             yield f"scoring ranks the seats {list(result.ranked_seats)}, by the replay {ranked} or none"
@@ -205,7 +210,10 @@ def compare_ledger(ledger: Ledger, log: Log, game: Verification, conduct: Sequen
     if log.info.table_id:
         left = [seat for seat, one in enumerate(conduct) if one.finished_by_engine]
         by_seat = places(ranking, left).items()
-        expected["players"] = sorted((people[seat], place) for seat, place in by_seat if seat in people)
+        worse = standing_of(log.info.game).worse
+        outcomes = {seat: worse if seat in left else outcome for seat, outcome in enumerate(game.outcomes)}
+        placed = ((people[seat], place, outcomes.get(seat, "")) for seat, place in by_seat if seat in people)
+        expected["players"] = sorted(placed)
     reported = reported_rounds(log.entries)
     if len(reported) == len(game.rounds):
         expected["counts"] = sorted((seat, name, amount) for (seat, name), amount in sum_counts(reported).items())

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from croupier_api.v1 import scoring_pb2
 from loadtest.judge.results import Counts, places, ranked_seats
+from loadtest.judge.rules.registry import standing_of
 from loadtest.judge.violations import Invariant, Violation
 
 MAX_GAMES_OF_A_PAIR = 5
@@ -26,8 +27,9 @@ class Occupant(NamedTuple):
 class TableOutcome(NamedTuple):
     """The outcome of a table: seats in order, groups of seats, best first, and the sums of its rounds' counts.
 
-    `finished_by_engine` are the seats for which the engine played when the game ended: their players left. `is_ranked`
-    is what scoring says; whether it may say so depends on the other tables of these players.
+    `outcomes` are those of the seats by the rules; a table without them counts nowhere. `finished_by_engine` are the
+    seats for which the engine played when the game ended: their players left. `is_ranked` is what scoring says; whether
+    it may say so depends on the other tables of these players.
     """
 
     table_id: str
@@ -36,7 +38,7 @@ class TableOutcome(NamedTuple):
     ranking: tuple[tuple[int, ...], ...]
     counts: Counts
     finished_milliseconds: int
-    is_void: bool = False
+    outcomes: tuple[str, ...]
     is_public: bool = False
     finished_by_engine: tuple[int, ...] = ()
     is_ranked: bool = False
@@ -45,7 +47,7 @@ class TableOutcome(NamedTuple):
     def may_rank(self) -> bool:
         """Whether the result is on the leaderboard, unless a pair of its players has had too many before it."""
         people = [seat for seat, occupant in enumerate(self.seats) if occupant.player_id]
-        return bool(ranked_seats(people, counts=self.is_public and not self.is_void))
+        return bool(ranked_seats(people, counts=self.is_public and bool(self.outcomes)))
 
     @property
     def pairs(self) -> list[tuple[str, ...]]:
@@ -55,19 +57,26 @@ class TableOutcome(NamedTuple):
 
 @dataclass(slots=True)
 class _GameTotals:
-    """The totals of a player in one game."""
+    """The totals of a player in one game; `better` counts the tables with the better outcome."""
 
     finished: int = 0
-    won: int = 0
+    better: int = 0
     place_sum: int = 0
     left: int = 0
     counts: Counter[str] = field(default_factory=Counter)
 
-    @property
-    def shown(self) -> tuple[object, ...]:
-        """Tables finished, won and left, the win rate, the average place, and the counts."""
-        averages = round(self.won / self.finished, 9), round(self.place_sum / self.finished, 9)
-        return self.finished, self.won, self.left, *averages, dict(self.counts)
+    def shown(self, game: str) -> tuple[object, ...]:
+        """Return tables finished, won and left, the averages, counts, the figure, and tables by outcome."""
+        standing = standing_of(game)
+        share = round(self.better / self.finished, 9)
+        by_outcome = {standing.better: self.better, standing.worse: self.finished - self.better}
+        return (
+            (self.finished, self.better if standing.has_winners else 0, self.left),
+            (share if standing.has_winners else None, round(self.place_sum / self.finished, 9)),
+            dict(self.counts),
+            (standing.figure, share if standing.is_share else self.better),
+            by_outcome,
+        )
 
 
 _Standings = Mapping[str, Mapping[str, _GameTotals]]
@@ -104,7 +113,7 @@ def check_standings(
         if player_id in undecided:
             continue
         shown = scoring_pb2.GetPlayerStatisticsResponse.FromString(body)
-        own = [(game, *done.shown) for game, done in sorted(standings.get(player_id, {}).items())]
+        own = [(game, *done.shown(game)) for game, done in sorted(standings.get(player_id, {}).items())]
         if shown.player_id != player_id or [(one.game, *_shown(one)) for one in shown.games] != own:
             detail = f"the statistics of {player_id} are {shown.games}, by their tables {own}"
             yield Violation(Invariant.STATISTICS_DIFFER, tables.get(player_id, ""), 0, detail)
@@ -158,16 +167,16 @@ def among(
 
 
 def _standings(outcomes: Iterable[TableOutcome]) -> _Standings:
-    """Return the sums over outcomes; void ones count nowhere, and games that a player left are not won."""
+    """Return the sums over outcomes; games that a player left have the worse outcome."""
     standings: dict[str, dict[str, _GameTotals]] = defaultdict(lambda: defaultdict(_GameTotals))
     for one in outcomes:
         for seat, place in places(one.ranking, one.finished_by_engine).items():
-            if one.is_void or not one.seats[seat].player_id:
+            if not one.outcomes or not one.seats[seat].player_id:
                 continue
             has_left = seat in one.finished_by_engine
             done = standings[one.seats[seat].player_id][one.game]
             done.finished += 1
-            done.won += place == 1 and not has_left
+            done.better += one.outcomes[seat] == standing_of(one.game).better and not has_left
             done.left += has_left
             done.place_sum += place
             done.counts.update({name: amount for (of, name), amount in one.counts.items() if of == seat})
@@ -175,9 +184,14 @@ def _standings(outcomes: Iterable[TableOutcome]) -> _Standings:
 
 
 def _shown(statistics: scoring_pb2.GameStatistics) -> tuple[object, ...]:
-    averages = round(statistics.win_rate, 9), round(statistics.average_place, 9)
-    games = statistics.games_finished, statistics.games_won, statistics.games_left
-    return *games, *averages, dict(statistics.counts)
+    win_rate = round(statistics.win_rate, 9) if statistics.HasField("win_rate") else None
+    return (
+        (statistics.games_finished, statistics.games_won, statistics.games_left),
+        (win_rate, round(statistics.average_place, 9)),
+        dict(statistics.counts),
+        (statistics.figure.name, round(statistics.figure.value, 9)),
+        dict(statistics.outcomes),
+    )
 
 
 def _check_board(
@@ -188,17 +202,17 @@ def _check_board(
     undecided: Collection[str],
 ) -> Iterator[tuple[str, str]]:
     """Yield the violations of a leaderboard, each with its player."""
-    expected = {player_id: games[game].shown for player_id, games in standings.items() if game in games}
+    expected = {player_id: games[game].shown(game) for player_id, games in standings.items() if game in games}
     position, equal = 0, None
     for number, line in enumerate(board, start=1):
-        if (figures := _rank(line)[:-1]) != equal:
+        if (figures := _rank(game, line)[:-1]) != equal:
             position, equal = number, figures
         if line.position != position:
             yield line.player_id, f"{line.player_id} has position {line.position} instead of {position}"
         if line.player_id not in expected and line.player_id not in undecided:
             yield line.player_id, f"{line.player_id} is on it, and has finished no table that counts"
     for before, after in pairwise(board):
-        if _rank(before) >= _rank(after):
+        if _rank(game, before) >= _rank(game, after):
             yield after.player_id, f"{before.player_id} stands before {after.player_id}"
     lines = {line.player_id: (_shown(line.statistics), line.name, line.statistics.game) for line in board}
     for player_id, done in expected.items():
@@ -207,7 +221,8 @@ def _check_board(
             yield player_id, f"{player_id} is on it with {lines.get(player_id)}, by the tables {own}"
 
 
-def _rank(line: scoring_pb2.LeaderboardEntry) -> tuple[int, float, int, str]:
-    """Return the sort key of lines: more wins, the better average place, more games, then the id."""
+def _rank(game: str, line: scoring_pb2.LeaderboardEntry) -> tuple[float, float, int, str]:
+    """Return the sort key: the greater figure, the better average place where it matters, more games, the id."""
     done = line.statistics
-    return -done.games_won, done.average_place, -done.games_finished, line.player_id
+    place = done.average_place if standing_of(game).places_matter else 0
+    return -done.figure.value, place, -done.games_finished, line.player_id

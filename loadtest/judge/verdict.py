@@ -100,9 +100,9 @@ def _outcome(record: TableRecord, log: Log, stored_game: StoredGame) -> TableOut
     if conduct is None:
         return None
     by_engine = tuple(seat for seat, one in enumerate(conduct) if one.finished_by_engine)
-    about = (record.table_id, record.game, seats, ranking, counts, finished)
+    about = (record.table_id, record.game, seats, ranking, counts, finished, tuple(verification.outcomes))
     is_ranked = bool(sheet.result.ranked_seats)
-    return TableOutcome(*about, verification.is_void, is_public(log.info), by_engine, is_ranked)
+    return TableOutcome(*about, is_public(log.info), by_engine, is_ranked)
 
 
 def _conduct(record: TableRecord, log: Log, stored_game: StoredGame) -> list[Conduct] | None:
@@ -154,11 +154,11 @@ def _check_results(
     record: TableRecord, histories: Sequence[ViewerHistory], log: Log, stored_game: StoredGame
 ) -> Iterator[Found]:
     sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet) if record.sheet is not None else None
-    conduct = _conduct(record, log, stored_game)
-    for detail in compare_results(histories, stored_game.replay, sheet, conduct):
-        yield Invariant.RESULT_DIFFERS, log.last, detail
-    verification = stored_game.verification
+    conduct, verification = _conduct(record, log, stored_game), stored_game.verification
     is_over = verification is not None and verification.ranking is not None
+    outcomes = verification.outcomes if verification is not None and is_over else None
+    for detail in compare_results(histories, stored_game.replay, sheet, conduct, outcomes):
+        yield Invariant.RESULT_DIFFERS, log.last, detail
     if record.ledger is not None and verification is not None and is_over and conduct is not None:
         for detail in compare_ledger(record.ledger, log, verification, conduct):
             yield Invariant.LEDGER_DIFFERS, log.last, detail

@@ -29,6 +29,8 @@ class Position(NamedTuple):
     scores: list[int]
     ranking: list[list[int]] | None
     is_void: bool
+    outcomes: list[str]
+    """By seat; empty before the end, and if the game counts for no seat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,11 @@ class Verification:
     def is_void(self) -> bool:
         """Whether the result is void by the rules."""
         return bool(self.positions) and self.positions[-1].is_void
+
+    @property
+    def outcomes(self) -> list[str]:
+        """The outcomes of the seats by the rules; empty before the end, and if the game counts for no seat."""
+        return self.positions[-1].outcomes if self.positions else []
 
 
 def verify(replay: Replay) -> Verification | None:
@@ -149,6 +156,7 @@ def _position(table: JudgeTable) -> Position:
         list(table.scores),
         table.ranking,
         table.is_void,
+        table.outcomes,
     )
 
 

@@ -122,5 +122,6 @@ def _outcome(table: Mapping[str, Any]) -> TableOutcome:
     seats, by_engine = tuple(Occupant(*seat) for seat in table["seats"]), tuple(table["finished_by_engine"])
     ranking = tuple(map(tuple, table["ranking"]))
     counts = {(seat, name): sum_ for seat, name, sum_ in table["counts"]}
-    decoded = {"seats": seats, "ranking": ranking, "counts": counts, "finished_by_engine": by_engine}
-    return TableOutcome(**{**table, **decoded})
+    outcomes = tuple(table["outcomes"])
+    decoded = {"seats": seats, "ranking": ranking, "counts": counts, "outcomes": outcomes}
+    return TableOutcome(**{**table, **decoded, "finished_by_engine": by_engine})

@@ -123,6 +123,17 @@ def test_statistics_have_the_games_that_the_player_left(left: int, expected: str
     assert statistics_text(words, statistics, 80).plain == f"You so far: {expected} place 2.0"
 
 
+def test_statistics_of_a_game_without_winners_have_its_figure_and_no_wins_or_places() -> None:
+    words = words_of(encode_game(GAMES["solo"]), ["Anna"], symbols=True)
+    statistics = scoring_pb2.GameStatistics(
+        games_finished=4,
+        average_place=1.75,
+        figure=scoring_pb2.Figure(name="escape_rate", value=0.75),
+        outcomes={"escaped": 3, "buck": 1},
+    )
+    assert statistics_text(words, statistics, 80).plain == "You so far: escaped 3 of 4 (75%)"
+
+
 DEADLINE_SECONDS = 30.0
 FAILURES = 20
 SEAT = tables_pb2.Seat(name="Ada", player_id="ada")

@@ -10,12 +10,14 @@ import pytest
 
 from croupier.engine.api.outbox import CLAIM_MILLISECONDS
 from croupier.engine.api.scoring_channel import encode_result
+from croupier.engine.api.table_codec import encode_game
 from croupier.engine.core.log import ActedBy, AwaySet
-from croupier.engine.core.reports import ResultReport, RoundReport, SeatConduct
+from croupier.engine.core.reports import ResultReport, RoundReport, SeatConduct, reports_of_transition
 from croupier.games.interface import OptionValue, SeatActed
+from croupier.games.registry import GAMES
 from tests.engine.fakes import EngineHarness
 from tests.engine.folds import folded_table
-from tests.engine.play import every_game, make_config, open_table, play_on, whole_log, within_timeout
+from tests.engine.play import every_game, make_config, open_table, play_on, walk, whole_log, within_timeout
 from tests.engine.timing import HeldCall, pass_time
 from tests.waiting import settled
 
@@ -59,10 +61,22 @@ def test_the_reports_of_a_log_are_its_rounds_and_then_the_result_with_the_conduc
     assert isinstance(result, ResultReport)
     assert (result.finished_at, result.totals) == (log[-1].at, scores[-1].totals)
     assert result.conduct == tuple(conduct)
-    message = encode_result(result).result
+    request = encode_result(result)
+    message, standing = request.result, encode_game(GAMES[game]).standing
+    assert (tuple(message.outcomes), request.standing) == (result.outcomes, standing)
+    assert len(result.outcomes) == (0 if result.ended.is_void else config.seat_count)
+    assert set(result.outcomes) <= set(standing.outcomes)
     assert [SeatConduct(seat.timeouts, seat.finished_by_engine, seat.left) for seat in message.conduct] == list(
         result.conduct
     )
+
+
+def test_the_report_of_a_void_result_has_no_outcomes(seed: int) -> None:
+    config = make_config("thulla")
+    *_, last = walk(config, Random(seed), 8)
+    (report,) = reports_of_transition(config, last)
+    assert isinstance(report, ResultReport)
+    assert (report.ended.is_void, report.outcomes) == (True, ())
 
 
 async def test_reports_wait_while_scoring_is_down(engine: EngineHarness, seed: int) -> None:

@@ -98,13 +98,13 @@ def test_the_record_of_a_finished_table_gets_its_ledger(databases: Databases, tm
         )
         connection.execute(
             "INSERT INTO result_players"
-            " (table_id, player_id, name, game, seat, place, won, end_milliseconds, is_public, is_ranked)"
-            " VALUES ('t', 'p', 'P', 'solo', 0, 2, 0, 30, 1, 0)"
+            " (table_id, player_id, name, game, seat, place, outcome, end_milliseconds, is_public, is_ranked)"
+            " VALUES ('t', 'p', 'P', 'solo', 0, 2, 'buck', 30, 1, 0)"
         )
     record = TableRecord("t", "solo", 4, viewers=[SeatRecord("p")], is_finished=True)
     add_rows(databases, record)
     rounds, results, conduct = ((1, [1, 2], [3, 4]),), (([[1], [0]], [3, 4]),), ((2, True, True), (0, False, False))
-    expected = Ledger(rounds, results, (("p", 2),), ((1, "wins", 5),), 30, conduct)
+    expected = Ledger(rounds, results, (("p", 2, "buck"),), ((1, "wins", 5),), 30, conduct)
     assert record.ledger == expected
 
 

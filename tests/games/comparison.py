@@ -143,6 +143,8 @@ def _compare_awaiting(state: State, table: JudgeTable) -> None:
     seats = list(awaiting.seats) if isinstance(awaiting, interface.SeatsToAct) else []
     assert_equal("seats to act", seats, table.to_act)
     over = awaiting if isinstance(awaiting, interface.GameOver) else None
+    outcomes = dispatch.rules(state).outcomes(over.ranking, over.reason) if over and not over.is_void else ()
+    assert_equal("outcomes", list(outcomes), table.outcomes)
     ranking = None if table.ranking is None else [sorted(group) for group in table.ranking]
     assert_equal("ranking", [sorted(group) for group in over.ranking] if over else None, ranking)
     if seats:

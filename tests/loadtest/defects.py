@@ -17,7 +17,7 @@ from croupier.games.facts import Seat, Viewer
 from croupier.games.interface import CardsShuffled, IllegalAction, SeatActed, ShuffleNeeded
 from croupier.games.thulla import play as thulla_play
 from croupier.games.thulla.state import ThullaState
-from croupier.scoring.ledger import Ledger, Result, Sheet
+from croupier.scoring.ledger import Ledger
 from tests.simulation.defects import forget_request_id, resume_one_too_far
 
 Change: TypeAlias = Callable[[Any], object]
@@ -138,7 +138,7 @@ def accept_any_card(check: Callable[[ThullaState, Seat, Action], int]) -> object
 def lose_results(_: object) -> object:
     """Results are accepted and not recorded."""
 
-    async def losing(_: Ledger, __: Sheet, ___: Result) -> bool:
+    async def losing(_: Ledger, *__: object) -> bool:
         return True
 
     return losing

@@ -22,7 +22,7 @@ from croupier.runtime.table_access import OPEN, SEATED, TableAccess, Visibility,
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
 from croupier.scoring.schema import METADATA
 from croupier.scoring.servicer import ScoringServicer
-from croupier.scoring.standings import MAX_RANKED_GAMES_OF_A_PAIR, Scope, Statistics
+from croupier.scoring.standings import MAX_RANKED_GAMES_OF_A_PAIR, WON_OR_LOST, Scope, Standing, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from croupier_api.v1 import scoring_pb2
 from tests.calls import call_of, limits
@@ -54,10 +54,10 @@ async def opened(url: str, clock: Clock = now_milliseconds) -> AsyncIterator[Led
     await database.close()
 
 
-async def record(ledger: Ledger, entry: Round | Result, sheet: Sheet = SHEET) -> bool:
+async def record(ledger: Ledger, entry: Round | Result, sheet: Sheet = SHEET, standing: Standing | None = None) -> bool:
     if isinstance(entry, Round):
         return await ledger.record_round(sheet, entry)
-    return await ledger.record_result(sheet, entry)
+    return await ledger.record_result(sheet, entry, standing)
 
 
 @on_both_databases
@@ -249,6 +249,59 @@ async def test_a_game_that_a_player_left_is_not_won_and_has_the_last_place(ledge
         assert {player: (await standings.statistics(player, scope))[0] for player in expected} == expected
     board = await standings.leaderboard("solo", None, 10)
     assert [line.player_id for line in board] == ["anna", "dora", "ben", "carl"]
+
+
+NO_WINNERS = Standing(("escaped", "buck"), has_winners=False, figure="escape_rate", is_share=True, places_decide=False)
+ESCAPED = dataclasses.replace(RESULT, outcomes=("escaped", "escaped", "buck"))
+
+
+@on_both_databases
+async def test_a_result_without_outcomes_counts_nowhere(ledger: Ledger) -> None:
+    """Nor do the counts of its rounds, whenever they are recorded."""
+    await record(ledger, FIRST)
+    assert await record(ledger, RESULT, standing=NO_WINNERS)
+    await record(ledger, SECOND)
+    assert (await score_sheet(ledger, "t1")).result == RESULT
+    standings = StandingsStore(ledger.database)
+    assert [await standings.statistics("anna", scope) for scope in Scope] == [(), (), ()]
+    assert await standings.leaderboard("solo", None, 10) == ()
+
+
+@on_both_databases
+async def test_outcomes_that_are_not_known_are_no_conflict_and_others_are(ledger: Ledger) -> None:
+    assert await record(ledger, ESCAPED, standing=NO_WINNERS)
+    assert not await record(ledger, RESULT, standing=NO_WINNERS)
+    changed = dataclasses.replace(ESCAPED, outcomes=ESCAPED.outcomes[::-1])
+    with pytest.raises(AlreadyExists):
+        await record(ledger, changed, standing=NO_WINNERS)
+    (anna,) = await StandingsStore(ledger.database).statistics("anna", Scope.RANKED)
+    assert anna == Statistics("solo", 1, 1, 1, standing=NO_WINNERS)
+
+
+@on_both_databases
+async def test_an_engine_of_an_earlier_version_reports_no_game_without_winners(ledger: Ledger) -> None:
+    """It does not say the outcomes; those of other games follow from the ranking."""
+    other = dataclasses.replace(SHEET, table_id="t2")
+    assert await record(ledger, ESCAPED, standing=NO_WINNERS)
+    with pytest.raises(Unavailable, match="later version of the engine"):
+        await record(ledger, RESULT, other)
+    assert await record(ledger, ESCAPED, other, NO_WINNERS)
+    later = dataclasses.replace(SHEET, table_id="t3", game="jossing")
+    assert await record(ledger, dataclasses.replace(RESULT, outcomes=("won", "lost", "lost")), later, WON_OR_LOST)
+    assert await record(ledger, RESULT, dataclasses.replace(later, table_id="t4"))
+    (jossing, solo) = await StandingsStore(ledger.database).statistics("anna", Scope.ALL)
+    assert (jossing, solo) == (Statistics("jossing", 2, 2, 2), Statistics("solo", 2, 2, 2, standing=NO_WINNERS))
+
+
+@on_both_databases
+async def test_a_game_that_a_player_left_has_the_last_outcome(ledger: Ledger) -> None:
+    conduct = (LEFT, PRESENT, PRESENT)
+    await record(ledger, dataclasses.replace(ESCAPED, conduct=conduct), standing=NO_WINNERS)
+    (anna,) = await StandingsStore(ledger.database).statistics("anna", Scope.RANKED)
+    assert anna == Statistics("solo", 1, 0, 3, games_left=1, standing=NO_WINNERS)
+    assert anna.outcomes == {"escaped": 0, "buck": 1}
+    # The result itself is as it was reported.
+    assert (await score_sheet(ledger, "t1")).result == dataclasses.replace(ESCAPED, conduct=conduct, is_ranked=True)
 
 
 async def test_a_score_sheet_is_paid_by_its_rounds(ledger: Ledger) -> None:

@@ -25,14 +25,14 @@ async def test_migrations_create_the_schema_of_the_code(empty_url: str) -> None:
 
 
 STORED_BY_0001 = (
-    """INSERT INTO sheets VALUES ('a', 'solo', '[["anna", "Anna", ""], ["ben", "Ben", ""]]'),
-        ('b', 'solo', '[["ben", "Ben", ""], ["anna", "Annie", ""]]'), ('c', 'jossing', '[["anna", "A.", ""]]')""",
+    """INSERT INTO sheets VALUES ('a', 'thulla', '[["anna", "Anna", ""], ["ben", "Ben", ""]]'),
+        ('b', 'thulla', '[["ben", "Ben", ""], ["anna", "Annie", ""]]'), ('c', 'jossing', '[["anna", "A.", ""]]')""",
     "INSERT INTO rounds VALUES ('a', 1, '[1, 0]', '[1, 0]', '[]', '', '[]', '[[\"wins\", 0, 2]]')",
     "INSERT INTO seat_counts VALUES ('a', 0, 'wins', 2), ('b', 1, 'wins', 5), ('c', 0, 'wins', 1)",
     "INSERT INTO results VALUES ('a', '[[0], [1]]', '[1, 0]', 10), ('b', '[[0, 1]]', '[0, 0]', 20)",
-    """INSERT INTO result_players VALUES ('a', 'anna', 'Anna', 'solo', 0, 1, :yes, 10),
-        ('a', 'ben', 'Ben', 'solo', 1, 2, :no, 10), ('b', 'ben', 'Ben', 'solo', 0, 1, :yes, 20),
-        ('b', 'anna', 'Annie', 'solo', 1, 1, :yes, 20)""",
+    """INSERT INTO result_players VALUES ('a', 'anna', 'Anna', 'thulla', 0, 1, :yes, 10),
+        ('a', 'ben', 'Ben', 'thulla', 1, 2, :no, 10), ('b', 'ben', 'Ben', 'thulla', 0, 1, :yes, 20),
+        ('b', 'anna', 'Annie', 'thulla', 1, 1, :yes, 20)""",
 )
 
 
@@ -49,16 +49,16 @@ async def test_stored_results_become_seated_and_unranked_and_stay_in_the_statist
     await old.close()
     async with up_to_date(empty_url, "croupier.scoring") as database:
         ledger, standings = Ledger(database, now_milliseconds), StandingsStore(database)
-        sheet = Sheet("a", "solo", (Seat("anna", "Anna", ""), Seat("ben", "Ben", "")), SEATED)
+        sheet = Sheet("a", "thulla", (Seat("anna", "Anna", ""), Seat("ben", "Ben", "")), SEATED)
         first = Round(1, (1, 0), (1, 0), (), counts=(SeatCount("wins", 0, 2),))
         result = Result(((0,), (1,)), (1, 0), 10)
         found = await score_sheet(ledger, "a")
         assert (found.sheet, found.rounds, found.result) == (sheet, (first,), result)
-        anna, ben = Statistics("solo", 2, 2, 2, (("wins", 7),)), Statistics("solo", 2, 1, 3)
+        anna, ben = Statistics("thulla", 2, 2, 2, (("wins", 7),)), Statistics("thulla", 2, 1, 3)
         assert [await standings.statistics(player_id, Scope.ALL) for player_id in ("anna", "ben")] == [(anna,), (ben,)]
         assert [await standings.statistics("anna", scope) for scope in (Scope.PUBLIC, Scope.RANKED)] == [(), ()]
-        assert await standings.leaderboard("solo", None, 10) == ()
-        lists = [await standings.results("solo", "anna", None, 10, caller_id=caller) for caller in ("anna", "ben")]
+        assert await standings.leaderboard("thulla", None, 10) == ()
+        lists = [await standings.results("thulla", "anna", None, 10, caller_id=caller) for caller in ("anna", "ben")]
         assert [[sheet.table_id for sheet, _ in found] for found in lists] == [["b", "a"], []]
         # Reports that were due before the migration are repeated, with conduct, and then others follow.
         played = Result(result.ranking, result.totals, 10, (SeatConduct(1, False), SeatConduct(0, False)))
@@ -90,14 +90,14 @@ async def test_a_scoring_of_the_version_before_stores_no_sheet_of_unknown_access
 
 STORED_BY_0003 = (
     """INSERT INTO sheets (table_id, game, seats, visibility, watch_policy, is_matched)
-        VALUES (:id, 'solo', '[["anna", "Anna", ""], ["ben", "Ben", ""]]', 'public', 'anyone', :no)""",
+        VALUES (:id, 'thulla', '[["anna", "Anna", ""], ["ben", "Ben", ""]]', 'public', 'anyone', :no)""",
     """INSERT INTO results (table_id, ranking, totals, end_milliseconds, conduct, is_void, game, is_public)
-        VALUES (:id, '[[0], [1]]', '[1, 0]', 10, '[[0, false], [1, true]]', :no, 'solo', :yes)""",
+        VALUES (:id, '[[0], [1]]', '[1, 0]', 10, '[[0, false], [1, true]]', :no, 'thulla', :yes)""",
     """INSERT INTO result_players
         (table_id, player_id, name, game, seat, place, won, end_milliseconds, is_public, is_ranked)
-        VALUES (:id, 'anna', 'Anna', 'solo', 0, 1, :yes, 10, :yes, :ranked)""",
+        VALUES (:id, 'anna', 'Anna', 'thulla', 0, 1, :yes, 10, :yes, :ranked)""",
     """INSERT INTO standings (player_id, scope, game, minus_wins, average_place, minus_games, place_sum)
-        VALUES ('anna', :id, 'solo', -1, 1, -1, 1)""",
+        VALUES ('anna', :id, 'thulla', -1, 1, -1, 1)""",
 )
 
 
@@ -122,7 +122,7 @@ async def test_stored_results_stay_public_and_ranked_as_they_counted(empty_url: 
             "ranked": True,
             "public": False,
         }
-        assert await standings.statistics("anna", Scope.RANKED) == (Statistics("solo", 1, 1, 1),)
+        assert await standings.statistics("anna", Scope.RANKED) == (Statistics("thulla", 1, 1, 1),)
         assert len(await standings.results("", "", None, 10, caller_id="carl")) == 2
         await publish_due(database, now_milliseconds)
-        assert await standings.statistics("anna", Scope.RANKED) == (Statistics("solo", 1, 1, 1),)
+        assert await standings.statistics("anna", Scope.RANKED) == (Statistics("thulla", 1, 1, 1),)

@@ -8,7 +8,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.runtime.paging import encode_page_token
 from croupier.scoring.codec import decode_round
-from croupier_api.v1 import facts_pb2, tables_pb2
+from croupier_api.v1 import facts_pb2, games_pb2, tables_pb2
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_internal.v1 import scoring_control_pb2 as control_pb
 from tests.contract.deployment import bot_seat, person
@@ -22,6 +22,8 @@ from tests.scoring.deployment import (
     round_entry,
 )
 from tests.serving import Refusal, refusal
+
+WON_ONE = pb.Figure(name="games_won", value=1)
 
 
 async def test_a_score_sheet_has_its_rounds_in_order_and_the_result(harness: ScoringHarness) -> None:
@@ -51,6 +53,8 @@ async def test_statistics_of_the_caller_and_of_others(harness: ScoringHarness) -
     own = await harness.ask("GetPlayerStatistics", pb.GetPlayerStatisticsRequest(), "anna")
     jossing = pb.GameStatistics(game="jossing", games_finished=2, games_won=1, win_rate=0.5, average_place=1.5)
     one_ten = pb.GameStatistics(game="110", games_finished=1, games_won=1, win_rate=1.0, average_place=1.0)
+    for statistics, lost in ((jossing, 1), (one_ten, 0)):
+        statistics.MergeFrom(pb.GameStatistics(figure=WON_ONE, outcomes={"won": 1, "lost": lost}))
     assert own == pb.GetPlayerStatisticsResponse(player_id="anna", games=[one_ten, jossing])
     me = pb.GetPlayerStatisticsRequest(player_id="me")
     assert await harness.ask("GetPlayerStatistics", me, "anna") == own
@@ -188,7 +192,20 @@ NO_TIMES = [Timestamp(seconds=seconds) for seconds in (-(2**63), -1, 0, 253_402_
 UNKNOWN_ACCESS = tables_pb2.TableAccess(visibility=tables_pb2.Visibility.ValueType(9))
 NEITHER = tables_pb2.PlayedSeat(name="No player")
 BOTH = tables_pb2.PlayedSeat(player_id="anna", bot="random")
-INVALID_ENTRIES: list[tuple[control_pb.RecordRoundRequest | pb.GameResult, str]] = [
+NO_WINNERS = games_pb2.Standing(
+    outcomes=["escaped", "buck"],
+    leaderboard=games_pb2.LeaderboardOrder(figure="escape_rate", counted="escaped", of=["escaped", "buck"]),
+)
+
+
+def with_outcomes(*outcomes: str, is_void: bool = False, **changes: Any) -> control_pb.RecordResultRequest:
+    """Return a result with these outcomes, of a game without winners with some fields of its standing replaced."""
+    result = altered(result_entry(), outcomes=outcomes, is_void=is_void)
+    standing = games_pb2.Standing.FromString(NO_WINNERS.SerializeToString())
+    return control_pb.RecordResultRequest(result=result, standing=altered(standing, **changes), access=PUBLIC)
+
+
+INVALID_ENTRIES: list[tuple[control_pb.RecordRoundRequest | control_pb.RecordResultRequest | pb.GameResult, str]] = [
     (altered(round_entry(), table_id=""), "table_id"),
     (altered(round_entry(), table_id="x" * 65), "table_id"),
     (altered(round_entry(), table_id="a\0b"), "table_id"),
@@ -228,11 +245,31 @@ INVALID_ENTRIES: list[tuple[control_pb.RecordRoundRequest | pb.GameResult, str]]
     (result_entry(ranking=((0,), (), (1,))), "result.ranking"),
     (altered(result_entry(), totals=[1]), "result.totals"),
     (altered(result_entry(), conduct=[pb.SeatConduct()]), "result.conduct"),
+    (altered(result_entry(), outcomes=["won", "lost"]), "result.outcomes[0]"),
+    (with_outcomes("escaped"), "result.outcomes"),
+    (with_outcomes("escaped", "lost"), "result.outcomes[1]"),
+    (with_outcomes("escaped", "buck", is_void=True), "result.outcomes[0]"),
+    (with_outcomes(outcomes=[]), "standing.outcomes"),
+    (with_outcomes(outcomes=["escaped"]), "standing.outcomes"),
+    (with_outcomes(outcomes=["escaped", "escaped"]), "standing.outcomes"),
+    (with_outcomes(outcomes=["escaped", "x" * 65]), "standing.outcomes"),
+    (with_outcomes(outcomes=["buck", "escaped"]), "standing.outcomes"),
+    (with_outcomes(leaderboard=games_pb2.LeaderboardOrder(counted="escaped")), "standing.leaderboard.figure"),
     (altered(round_entry(), access=UNKNOWN_ACCESS), "access.visibility"),
     (altered(round_entry(), removed_player_ids=["anna"] * 65), "removed_player_ids"),
     (altered(round_entry(), removed_player_ids=["x" * 65]), "removed_player_ids"),
     *((altered(result_entry(), end_time=time), "result.end_time") for time in NO_TIMES),
 ]
+
+
+async def test_a_game_without_winners_has_a_figure_and_no_win_rate(harness: ScoringHarness) -> None:
+    await harness.record(with_outcomes("escaped", "buck"))
+    (anna,) = (await harness.ask("GetPlayerStatistics", pb.GetPlayerStatisticsRequest(), "anna")).games
+    figure, outcomes = pb.Figure(name="escape_rate", value=1.0), {"escaped": 1, "buck": 0}
+    expected = pb.GameStatistics(game="jossing", games_finished=1, average_place=1.0, figure=figure, outcomes=outcomes)
+    assert anna == expected
+    sheet = await harness.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
+    assert list(sheet.result.outcomes) == ["escaped", "buck"]
 
 
 async def test_invalid_entries_name_the_field_and_are_not_recorded(harness: ScoringHarness) -> None:
@@ -285,7 +322,19 @@ async def test_equal_players_share_a_position_across_the_pages_of_a_leaderboard(
     ]
     assert len(pages) == -(-len(entries) // size)
     expected = pb.GameStatistics(game="jossing", games_finished=1, win_rate=0.0, average_place=2.0)
+    expected.MergeFrom(pb.GameStatistics(figure=pb.Figure(name="games_won"), outcomes={"won": 0, "lost": 1}))
     assert (entries[-1].name, entries[-1].statistics) == (person("third").name, expected)
+
+
+async def test_players_with_the_same_figure_share_a_position_where_places_do_not_count(harness: ScoringHarness) -> None:
+    await harness.record(with_outcomes("escaped", "escaped"))
+    request = pb.GetLeaderboardRequest(game="jossing", page_size=1)
+    for player_id, place in (("anna", 1), ("ben", 2)):
+        page = await harness.ask("GetLeaderboard", request)
+        (line,) = page.entries
+        assert (line.player_id, line.position, line.statistics.average_place) == (player_id, 1, place)
+        request.page_token = page.next_page_token
+    assert not request.page_token
 
 
 async def test_the_leaderboard_of_a_game_is_empty_before_its_first_result_and_refused_for_an_unknown_game(

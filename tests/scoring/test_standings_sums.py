@@ -10,15 +10,15 @@ import pytest
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.scoring import standings
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
-from croupier.scoring.standings import Scope, Statistics
+from croupier.scoring.standings import WON_OR_LOST, Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from loadtest.judge.results import places
 from tests.databases import on_both_databases
 from tests.scoring.deployment import Entries, score_sheet
-from tests.scoring.test_ledger import opened, record
+from tests.scoring.test_ledger import NO_WINNERS, opened, record
 
 PLAYERS = ("anna", "ben", "carl", "dora", "emil")
-GAMES = ("solo", "jossing")
+GAMES = {"solo": NO_WINNERS, "jossing": WON_OR_LOST}
 ACCESSES = (
     TableAccess(Visibility.PUBLIC, WatchPolicy.ANYONE),
     TableAccess(Visibility.PUBLIC, WatchPolicy.NOBODY, is_matched=True),
@@ -39,7 +39,7 @@ def random_sheet(random: Random, number: int) -> Sheet:
     seats = [Seat(player_id, f"{player_id} {number}", "") for player_id in people]
     seats += [Seat("", "Computer", "random")] * random.randint(0, 1)
     random.shuffle(seats)
-    return Sheet(f"t{number}", random.choice(GAMES), tuple(seats), random.choice(ACCESSES))
+    return Sheet(f"t{number}", random.choice(list(GAMES)), tuple(seats), random.choice(ACCESSES))
 
 
 def random_entries(random: Random, sheet: Sheet) -> list[Entry]:
@@ -59,16 +59,30 @@ def random_entries(random: Random, sheet: Sheet) -> list[Entry]:
     known = conduct if random.random() < 0.9 else ()
     if random.random() < 0.9:
         # Several tables end at the same time.
-        result = Result(ranking, none, random.randint(1, 8), known, random.random() < 0.15)
+        is_void = random.random() < 0.15
+        outcomes = () if is_void else random_outcomes(random, sheet.game, ranking)
+        result = Result(ranking, none, random.randint(1, 8), known, is_void, outcomes=outcomes)
         entries.append((sheet, result))
     return entries
+
+
+def random_outcomes(random: Random, game: str, ranking: tuple[tuple[int, ...], ...]) -> tuple[str, ...]:
+    """Return outcomes by the first group, in a game without winners by the last one; some of its games do not count."""
+    better, worse = GAMES[game].outcomes
+    if GAMES[game].has_winners:
+        best = set(ranking[0])
+    elif random.random() < 0.2:
+        return ()
+    else:
+        best = {seat for group in ranking[:-1] for seat in group}
+    return tuple(better if seat in best else worse for seat in range(sum(map(len, ranking))))
 
 
 def may_rank(sheet: Sheet, result: Result) -> bool:
     """Return whether a result is on the leaderboard, unless a pair of its players has too many."""
     people = sum(not occupant.bot for occupant in sheet.seats)
     is_open = sheet.access.visibility is Visibility.PUBLIC or sheet.access.is_matched
-    return is_open and people > 1 and bool(result.conduct) and not result.is_void
+    return is_open and people > 1 and bool(result.conduct) and bool(result.outcomes)
 
 
 def sums_of(sheets: Iterable[Entries]) -> Totals:
@@ -76,7 +90,7 @@ def sums_of(sheets: Iterable[Entries]) -> Totals:
     sums: dict[tuple[Scope, str, str], Counter[str]] = {}
     for recorded in sheets:
         sheet, result = recorded.sheet, recorded.result
-        if result is None or result.is_void:
+        if result is None or not result.outcomes:
             continue
         assert may_rank(sheet, result) or not result.is_ranked
         left = [seat for seat, one in enumerate(result.conduct) if one.finished_by_engine]
@@ -87,7 +101,8 @@ def sums_of(sheets: Iterable[Entries]) -> Totals:
                 Scope.PUBLIC: sheet.access.visibility is Visibility.PUBLIC,
                 Scope.RANKED: result.is_ranked,
             }
-            counts = Counter({"games": 1, "won": int(place == 1 and seat not in left), "left": int(seat in left)})
+            is_better = result.outcomes[seat] == GAMES[sheet.game].outcomes[0] and seat not in left
+            counts = Counter({"games": 1, "better": int(is_better), "left": int(seat in left)})
             counts["places"] = place
             for count in (count for each in recorded.rounds for count in each.counts if count.seat == seat):
                 counts[f"count {count.name}"] += count.amount
@@ -98,7 +113,8 @@ def sums_of(sheets: Iterable[Entries]) -> Totals:
 
 def statistics_of(game: str, sums: Counter[str]) -> Statistics:
     counts = [(name.removeprefix("count "), sum_) for name, sum_ in sorted(sums.items()) if name.startswith("count ")]
-    return Statistics(game, sums["games"], sums["won"], sums["places"], tuple(counts), sums["left"])
+    numbers = sums["games"], sums["better"], sums["places"]
+    return Statistics(game, *numbers, tuple(counts), sums["left"], GAMES[game])
 
 
 def board_of(game: str, totals: Totals, sheets: Iterable[Entries]) -> tuple[LeaderboardEntry, ...]:
@@ -117,8 +133,10 @@ def board_of(game: str, totals: Totals, sheets: Iterable[Entries]) -> tuple[Lead
     return tuple(sorted(found, key=order_of))
 
 
-def order_of(entry: LeaderboardEntry) -> tuple[int, float, int, str]:
+def order_of(entry: LeaderboardEntry) -> tuple[float, float, int, str]:
     done = entry.statistics
+    if done.standing == NO_WINNERS:
+        return -done.games_counted / done.games_finished, 0, -done.games_finished, entry.player_id
     return -done.games_won, done.average_place or 0.0, -done.games_finished, entry.player_id
 
 
@@ -127,7 +145,7 @@ async def record_all(ledgers: Sequence[Ledger], entries: Sequence[Entry]) -> Non
 
     async def record_one(ledger: Ledger, sheet: Sheet, entry: Round | Result) -> None:
         async with slots:
-            await record(ledger, entry, sheet)
+            await record(ledger, entry, sheet, GAMES[sheet.game])
 
     await asyncio.gather(*(record_one(ledgers[number % len(ledgers)], *entry) for number, entry in enumerate(entries)))
 
@@ -178,4 +196,5 @@ def test_places(ranking: tuple[tuple[int, ...], ...], expected: tuple[int, ...])
 
 def test_a_player_without_games_has_neither_a_rate_nor_an_average() -> None:
     statistics = Statistics("solo", 0, 0, 0)
-    assert (statistics.win_rate, statistics.average_place) == (None, None)
+    assert (statistics.win_rate, statistics.average_place, statistics.figure) == (None, None, None)
+    assert statistics.outcomes == {}

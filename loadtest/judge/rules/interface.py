@@ -70,6 +70,21 @@ class Round(NamedTuple):
     totals: list[int]
 
 
+class Standing(NamedTuple):
+    """How finished games count: the two outcomes of a seat, and the figure by which leaderboards are sorted.
+
+    The figure is the number of games with the better outcome, or their share of all games. Between equal figures the
+    average place decides where places matter, and then the number of games.
+    """
+
+    better: str = "won"
+    worse: str = "lost"
+    has_winners: bool = True
+    figure: str = "games_won"
+    is_share: bool = False
+    places_matter: bool = True
+
+
 class JudgeTable(ABC):
     """A table of one game, with its number of seats and options, to which events are applied in order."""
 
@@ -77,6 +92,7 @@ class JudgeTable(ABC):
     """The rule by which the game has no proposals."""
     earlier_options: Options = MappingProxyType({})
     """The values of options for tables that were opened before these existed."""
+    standing: Standing = Standing()
 
     def __init__(self, seats: int, options: Options) -> None:
         self.seats = seats
@@ -139,6 +155,13 @@ class JudgeTable(ABC):
         ranking = None if limit == ABANDONED else self.ranking_at_limit()
         self.is_void = ranking is None
         self.ranking = [list(range(self.seats))] if ranking is None else ranking
+
+    @property
+    def outcomes(self) -> list[str]:
+        """The outcome of each seat of a finished game; empty if the game counts for no seat."""
+        if self.ranking is None or self.is_void:
+            return []
+        return [self.standing.better if seat in self.ranking[0] else self.standing.worse for seat in range(self.seats)]
 
     def agree(self, event: ReplayAction) -> None:
         """Apply a proposal that all seats agreed to, an event of the replay; raises Illegal."""

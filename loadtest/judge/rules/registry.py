@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from loadtest.judge.rules.interface import JudgeTable
+from loadtest.judge.rules.interface import JudgeTable, Standing
 from loadtest.judge.rules.jossing import JossingTable
 from loadtest.judge.rules.one_oh_one import OneOhOneTable
 from loadtest.judge.rules.one_ten.table import OneTenTable
@@ -22,3 +22,8 @@ RULES: Mapping[str, type[JudgeTable]] = MappingProxyType(
 """The tables by game id, to be made with the number of seats and all options."""
 RULES_VERSION = 1
 """The version of all games' rules that the judge knows."""
+
+
+def standing_of(game: str) -> Standing:
+    """Return how finished games of a game count."""
+    return RULES[game].standing if game in RULES else Standing()

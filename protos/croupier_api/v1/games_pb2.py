@@ -27,7 +27,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63roupier_api/v1/games.proto\x12\x0f\x63roupier_api.v1\x1a\x1b\x63roupier_api/v1/cards.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\x88\x04\n\x0fGameDescription\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0f\n\x07summary\x18\x03 \x01(\t\x12\x11\n\tmin_seats\x18\x04 \x01(\r\x12\x11\n\tmax_seats\x18\x05 \x01(\r\x12\x15\n\rrules_version\x18\x06 \x01(\r\x12\x33\n\x07options\x18\x07 \x03(\x0b\x32\".croupier_api.v1.OptionDescription\x12\x0c\n\x04\x62ots\x18\x08 \x03(\t\x12I\n\rdisplay_names\x18\t \x03(\x0b\x32\x32.croupier_api.v1.GameDescription.DisplayNamesEntry\x12\x37\n\tproposals\x18\n \x03(\x0b\x32$.croupier_api.v1.ProposalDescription\x12\'\n\x04\x64\x65\x63k\x18\x0b \x03(\x0b\x32\x19.croupier_api.v1.CardFace\x12\x31\n\x0cteam_layouts\x18\x0c \x03(\x0b\x32\x1b.croupier_api.v1.TeamLayout\x12\x33\n\x07presets\x18\r \x03(\x0b\x32\".croupier_api.v1.PresetDescription\x1a\x33\n\x11\x44isplayNamesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xac\x01\n\x11PresetDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12(\n\x07options\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\x0b\x61\x63tion_time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0creserve_time\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"F\n\nTeamLayout\x12\x12\n\nseat_count\x18\x01 \x01(\r\x12$\n\x05teams\x18\x02 \x03(\x0b\x32\x15.croupier_api.v1.Team\"\x15\n\x04Team\x12\r\n\x05seats\x18\x01 \x03(\r\"\x8b\x02\n\x11OptionDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07meaning\x18\x02 \x01(\t\x12+\n\x04\x66lag\x18\x03 \x01(\x0b\x32\x1b.croupier_api.v1.FlagOptionH\x00\x12\x35\n\rinteger_range\x18\x04 \x01(\x0b\x32\x1c.croupier_api.v1.RangeOptionH\x00\x12/\n\x06\x63hoice\x18\x05 \x01(\x0b\x32\x1d.croupier_api.v1.ChoiceOptionH\x00\x12\x38\n\x0crequirements\x18\x06 \x03(\x0b\x32\".croupier_api.v1.OptionRequirementB\x08\n\x06values\"x\n\x11OptionRequirement\x12%\n\x05value\x18\x01 \x01(\x0b\x32\x16.google.protobuf.Value\x12\x0e\n\x06option\x18\x02 \x01(\t\x12,\n\x0coption_value\x18\x03 \x01(\x0b\x32\x16.google.protobuf.Value\"#\n\nFlagOption\x12\x15\n\rdefault_value\x18\x01 \x01(\x08\"J\n\x0bRangeOption\x12\x11\n\tmin_value\x18\x01 \x01(\x05\x12\x11\n\tmax_value\x18\x02 \x01(\x05\x12\x15\n\rdefault_value\x18\x03 \x01(\x05\"e\n\x0c\x43hoiceOption\x12&\n\x06values\x18\x01 \x03(\x0b\x32\x16.google.protobuf.Value\x12-\n\rdefault_value\x18\x02 \x01(\x0b\x32\x16.google.protobuf.Value\"4\n\x13ProposalDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07meaning\x18\x02 \x01(\tB~\n\x0f\x63roupier.api.v1B\nGamesProtoP\x01Z\x1a\x63roupier_api/v1;croupierv1\xaa\x02\x0f\x43roupier.Api.V1\xba\x02\x08\x43roupier\xca\x02\x0f\x43roupier\\Api\\V1\xea\x02\x11\x43roupier::Api::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63roupier_api/v1/games.proto\x12\x0f\x63roupier_api.v1\x1a\x1b\x63roupier_api/v1/cards.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xb5\x04\n\x0fGameDescription\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0f\n\x07summary\x18\x03 \x01(\t\x12\x11\n\tmin_seats\x18\x04 \x01(\r\x12\x11\n\tmax_seats\x18\x05 \x01(\r\x12\x15\n\rrules_version\x18\x06 \x01(\r\x12\x33\n\x07options\x18\x07 \x03(\x0b\x32\".croupier_api.v1.OptionDescription\x12\x0c\n\x04\x62ots\x18\x08 \x03(\t\x12I\n\rdisplay_names\x18\t \x03(\x0b\x32\x32.croupier_api.v1.GameDescription.DisplayNamesEntry\x12\x37\n\tproposals\x18\n \x03(\x0b\x32$.croupier_api.v1.ProposalDescription\x12\'\n\x04\x64\x65\x63k\x18\x0b \x03(\x0b\x32\x19.croupier_api.v1.CardFace\x12\x31\n\x0cteam_layouts\x18\x0c \x03(\x0b\x32\x1b.croupier_api.v1.TeamLayout\x12\x33\n\x07presets\x18\r \x03(\x0b\x32\".croupier_api.v1.PresetDescription\x12+\n\x08standing\x18\x0e \x01(\x0b\x32\x19.croupier_api.v1.Standing\x1a\x33\n\x11\x44isplayNamesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"n\n\x08Standing\x12\x10\n\x08outcomes\x18\x01 \x03(\t\x12\x18\n\x10winning_outcomes\x18\x02 \x03(\t\x12\x36\n\x0bleaderboard\x18\x03 \x01(\x0b\x32!.croupier_api.v1.LeaderboardOrder\"d\n\x10LeaderboardOrder\x12\x0e\n\x06\x66igure\x18\x01 \x01(\t\x12\x0f\n\x07\x63ounted\x18\x02 \x01(\t\x12\n\n\x02of\x18\x03 \x03(\t\x12\r\n\x05order\x18\x04 \x01(\t\x12\x14\n\x0ctie_breakers\x18\x05 \x03(\t\"\xac\x01\n\x11PresetDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12(\n\x07options\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\x0b\x61\x63tion_time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0creserve_time\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"F\n\nTeamLayout\x12\x12\n\nseat_count\x18\x01 \x01(\r\x12$\n\x05teams\x18\x02 \x03(\x0b\x32\x15.croupier_api.v1.Team\"\x15\n\x04Team\x12\r\n\x05seats\x18\x01 \x03(\r\"\x8b\x02\n\x11OptionDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07meaning\x18\x02 \x01(\t\x12+\n\x04\x66lag\x18\x03 \x01(\x0b\x32\x1b.croupier_api.v1.FlagOptionH\x00\x12\x35\n\rinteger_range\x18\x04 \x01(\x0b\x32\x1c.croupier_api.v1.RangeOptionH\x00\x12/\n\x06\x63hoice\x18\x05 \x01(\x0b\x32\x1d.croupier_api.v1.ChoiceOptionH\x00\x12\x38\n\x0crequirements\x18\x06 \x03(\x0b\x32\".croupier_api.v1.OptionRequirementB\x08\n\x06values\"x\n\x11OptionRequirement\x12%\n\x05value\x18\x01 \x01(\x0b\x32\x16.google.protobuf.Value\x12\x0e\n\x06option\x18\x02 \x01(\t\x12,\n\x0coption_value\x18\x03 \x01(\x0b\x32\x16.google.protobuf.Value\"#\n\nFlagOption\x12\x15\n\rdefault_value\x18\x01 \x01(\x08\"J\n\x0bRangeOption\x12\x11\n\tmin_value\x18\x01 \x01(\x05\x12\x11\n\tmax_value\x18\x02 \x01(\x05\x12\x15\n\rdefault_value\x18\x03 \x01(\x05\"e\n\x0c\x43hoiceOption\x12&\n\x06values\x18\x01 \x03(\x0b\x32\x16.google.protobuf.Value\x12-\n\rdefault_value\x18\x02 \x01(\x0b\x32\x16.google.protobuf.Value\"4\n\x13ProposalDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07meaning\x18\x02 \x01(\tB~\n\x0f\x63roupier.api.v1B\nGamesProtoP\x01Z\x1a\x63roupier_api/v1;croupierv1\xaa\x02\x0f\x43roupier.Api.V1\xba\x02\x08\x43roupier\xca\x02\x0f\x43roupier\\Api\\V1\xea\x02\x11\x43roupier::Api::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,25 +38,29 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GAMEDESCRIPTION_DISPLAYNAMESENTRY']._loaded_options = None
   _globals['_GAMEDESCRIPTION_DISPLAYNAMESENTRY']._serialized_options = b'8\001'
   _globals['_GAMEDESCRIPTION']._serialized_start=140
-  _globals['_GAMEDESCRIPTION']._serialized_end=660
-  _globals['_GAMEDESCRIPTION_DISPLAYNAMESENTRY']._serialized_start=609
-  _globals['_GAMEDESCRIPTION_DISPLAYNAMESENTRY']._serialized_end=660
-  _globals['_PRESETDESCRIPTION']._serialized_start=663
-  _globals['_PRESETDESCRIPTION']._serialized_end=835
-  _globals['_TEAMLAYOUT']._serialized_start=837
-  _globals['_TEAMLAYOUT']._serialized_end=907
-  _globals['_TEAM']._serialized_start=909
-  _globals['_TEAM']._serialized_end=930
-  _globals['_OPTIONDESCRIPTION']._serialized_start=933
-  _globals['_OPTIONDESCRIPTION']._serialized_end=1200
-  _globals['_OPTIONREQUIREMENT']._serialized_start=1202
-  _globals['_OPTIONREQUIREMENT']._serialized_end=1322
-  _globals['_FLAGOPTION']._serialized_start=1324
-  _globals['_FLAGOPTION']._serialized_end=1359
-  _globals['_RANGEOPTION']._serialized_start=1361
-  _globals['_RANGEOPTION']._serialized_end=1435
-  _globals['_CHOICEOPTION']._serialized_start=1437
-  _globals['_CHOICEOPTION']._serialized_end=1538
-  _globals['_PROPOSALDESCRIPTION']._serialized_start=1540
-  _globals['_PROPOSALDESCRIPTION']._serialized_end=1592
+  _globals['_GAMEDESCRIPTION']._serialized_end=705
+  _globals['_GAMEDESCRIPTION_DISPLAYNAMESENTRY']._serialized_start=654
+  _globals['_GAMEDESCRIPTION_DISPLAYNAMESENTRY']._serialized_end=705
+  _globals['_STANDING']._serialized_start=707
+  _globals['_STANDING']._serialized_end=817
+  _globals['_LEADERBOARDORDER']._serialized_start=819
+  _globals['_LEADERBOARDORDER']._serialized_end=919
+  _globals['_PRESETDESCRIPTION']._serialized_start=922
+  _globals['_PRESETDESCRIPTION']._serialized_end=1094
+  _globals['_TEAMLAYOUT']._serialized_start=1096
+  _globals['_TEAMLAYOUT']._serialized_end=1166
+  _globals['_TEAM']._serialized_start=1168
+  _globals['_TEAM']._serialized_end=1189
+  _globals['_OPTIONDESCRIPTION']._serialized_start=1192
+  _globals['_OPTIONDESCRIPTION']._serialized_end=1459
+  _globals['_OPTIONREQUIREMENT']._serialized_start=1461
+  _globals['_OPTIONREQUIREMENT']._serialized_end=1581
+  _globals['_FLAGOPTION']._serialized_start=1583
+  _globals['_FLAGOPTION']._serialized_end=1618
+  _globals['_RANGEOPTION']._serialized_start=1620
+  _globals['_RANGEOPTION']._serialized_end=1694
+  _globals['_CHOICEOPTION']._serialized_start=1696
+  _globals['_CHOICEOPTION']._serialized_end=1797
+  _globals['_PROPOSALDESCRIPTION']._serialized_start=1799
+  _globals['_PROPOSALDESCRIPTION']._serialized_end=1851
 # @@protoc_insertion_point(module_scope)

@@ -60,6 +60,7 @@ class GameDescription(_message.Message):
     DECK_FIELD_NUMBER: _builtins.int
     TEAM_LAYOUTS_FIELD_NUMBER: _builtins.int
     PRESETS_FIELD_NUMBER: _builtins.int
+    STANDING_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """The id, for example "thulla"."""
     name: _builtins.str
@@ -104,6 +105,10 @@ class GameDescription(_message.Message):
     def presets(self) -> _containers.RepeatedCompositeFieldContainer[Global___PresetDescription]:
         """The presets, for any number of seats."""
 
+    @_builtins.property
+    def standing(self) -> Global___Standing:
+        """How its results count in statistics and on its leaderboard."""
+
     def __init__(
         self,
         *,
@@ -120,14 +125,93 @@ class GameDescription(_message.Message):
         deck: _abc.Iterable[_cards_pb2.CardFace] | None = ...,
         team_layouts: _abc.Iterable[Global___TeamLayout] | None = ...,
         presets: _abc.Iterable[Global___PresetDescription] | None = ...,
+        standing: Global___Standing | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["standing", b"standing"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "deck", b"deck", "display_names", b"display_names", "game", b"game", "max_seats", b"max_seats", "min_seats", b"min_seats", "name", b"name", "options", b"options", "presets", b"presets", "proposals", b"proposals", "rules_version", b"rules_version", "summary", b"summary", "team_layouts", b"team_layouts"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "deck", b"deck", "display_names", b"display_names", "game", b"game", "max_seats", b"max_seats", "min_seats", b"min_seats", "name", b"name", "options", b"options", "presets", b"presets", "proposals", b"proposals", "rules_version", b"rules_version", "standing", b"standing", "summary", b"summary", "team_layouts", b"team_layouts"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GameDescription: _TypeAlias = GameDescription  # noqa: Y015
+
+@_typing.final
+class Standing(_message.Message):
+    """How the results of a game count in statistics and on its leaderboard."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OUTCOMES_FIELD_NUMBER: _builtins.int
+    WINNING_OUTCOMES_FIELD_NUMBER: _builtins.int
+    LEADERBOARD_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def outcomes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The outcomes of a seat, best first, for example "won" and "lost". For a player who left the game it is the last one."""
+
+    @_builtins.property
+    def winning_outcomes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The outcomes that are wins; empty for a game without winners."""
+
+    @_builtins.property
+    def leaderboard(self) -> Global___LeaderboardOrder:
+        """The order of the leaderboard."""
+
+    def __init__(
+        self,
+        *,
+        outcomes: _abc.Iterable[_builtins.str] | None = ...,
+        winning_outcomes: _abc.Iterable[_builtins.str] | None = ...,
+        leaderboard: Global___LeaderboardOrder | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["leaderboard", b"leaderboard"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["leaderboard", b"leaderboard", "outcomes", b"outcomes", "winning_outcomes", b"winning_outcomes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Standing: _TypeAlias = Standing  # noqa: Y015
+
+@_typing.final
+class LeaderboardOrder(_message.Message):
+    """The order of a leaderboard: by a figure, then by tie breakers, then by the players' ids."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FIGURE_FIELD_NUMBER: _builtins.int
+    COUNTED_FIELD_NUMBER: _builtins.int
+    OF_FIELD_NUMBER: _builtins.int
+    ORDER_FIELD_NUMBER: _builtins.int
+    TIE_BREAKERS_FIELD_NUMBER: _builtins.int
+    figure: _builtins.str
+    """The name of the figure, for example "games_won" or "escape_rate"."""
+    counted: _builtins.str
+    """The outcome whose number the figure is."""
+    order: _builtins.str
+    """"descending": the greatest figure is first."""
+    @_builtins.property
+    def of(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The outcomes of whose number the figure is the share, 0 to 1; empty for a figure that is no share."""
+
+    @_builtins.property
+    def tie_breakers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What orders players with equal figures: "average_place", lower first, and "games_finished", more first."""
+
+    def __init__(
+        self,
+        *,
+        figure: _builtins.str = ...,
+        counted: _builtins.str = ...,
+        of: _abc.Iterable[_builtins.str] | None = ...,
+        order: _builtins.str = ...,
+        tie_breakers: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counted", b"counted", "figure", b"figure", "of", b"of", "order", b"order", "tie_breakers", b"tie_breakers"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LeaderboardOrder: _TypeAlias = LeaderboardOrder  # noqa: Y015
 
 @_typing.final
 class PresetDescription(_message.Message):

@@ -29,7 +29,7 @@ from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63roupier_api/v1/scoring.proto\x12\x0f\x63roupier_api.v1\x1a\x1b\x63roupier_api/v1/facts.proto\x1a\x1c\x63roupier_api/v1/fields.proto\x1a\x1c\x63roupier_api/v1/tables.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"K\n\x14GetScoreSheetRequest\x12\x1c\n\x08table_id\x18\x01 \x01(\tB\n\x82\xb2\x19\x06\x08\x01\x10@\x18\x01\x12\x15\n\x04link\x18\x02 \x01(\tB\x07\x82\xb2\x19\x03\x10\x80\x04\"\xbd\x01\n\x15GetScoreSheetResponse\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12*\n\x05seats\x18\x03 \x03(\x0b\x32\x1b.croupier_api.v1.PlayedSeat\x12+\n\x06rounds\x18\x04 \x03(\x0b\x32\x1b.croupier_api.v1.RoundScore\x12+\n\x06result\x18\x05 \x01(\x0b\x32\x1b.croupier_api.v1.GameResult\"\x99\x02\n\nGameResult\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12*\n\x05seats\x18\x03 \x03(\x0b\x32\x1b.croupier_api.v1.PlayedSeat\x12+\n\x07ranking\x18\x04 \x03(\x0b\x32\x1a.croupier_api.v1.RankGroup\x12\x0e\n\x06totals\x18\x05 \x03(\x05\x12,\n\x08\x65nd_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07is_void\x18\x07 \x01(\x08\x12-\n\x07\x63onduct\x18\x08 \x03(\x0b\x32\x1c.croupier_api.v1.SeatConduct\x12\x14\n\x0cranked_seats\x18\t \x03(\r\"I\n\x0bSeatConduct\x12\x10\n\x08timeouts\x18\x01 \x01(\r\x12\x1a\n\x12\x66inished_by_engine\x18\x02 \x01(\x08\x12\x0c\n\x04left\x18\x03 \x01(\x08\"9\n\x1aGetPlayerStatisticsRequest\x12\x1b\n\tplayer_id\x18\x01 \x01(\tB\x08\x82\xb2\x19\x04\x10@\x18\x01\"`\n\x1bGetPlayerStatisticsResponse\x12\x11\n\tplayer_id\x18\x01 \x01(\t\x12.\n\x05games\x18\x02 \x03(\x0b\x32\x1f.croupier_api.v1.GameStatistics\"\x9b\x02\n\x0eGameStatistics\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x16\n\x0egames_finished\x18\x02 \x01(\r\x12\x11\n\tgames_won\x18\x03 \x01(\r\x12\x15\n\x08win_rate\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x1a\n\raverage_place\x18\x05 \x01(\x01H\x01\x88\x01\x01\x12;\n\x06\x63ounts\x18\x06 \x03(\x0b\x32+.croupier_api.v1.GameStatistics.CountsEntry\x12\x12\n\ngames_left\x18\x07 \x01(\r\x1a-\n\x0b\x43ountsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x04:\x02\x38\x01\x42\x0b\n\t_win_rateB\x10\n\x0e_average_place\"i\n\x15GetLeaderboardRequest\x12\x18\n\x04game\x18\x01 \x01(\tB\n\x82\xb2\x19\x06\x08\x01\x10 \x18\x01\x12\x19\n\tpage_size\x18\x02 \x01(\rB\x06\x82\xb2\x19\x02 d\x12\x1b\n\npage_token\x18\x03 \x01(\tB\x07\x82\xb2\x19\x03\x10\x80\x08\"e\n\x16GetLeaderboardResponse\x12\x32\n\x07\x65ntries\x18\x01 \x03(\x0b\x32!.croupier_api.v1.LeaderboardEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"z\n\x10LeaderboardEntry\x12\x10\n\x08position\x18\x01 \x01(\r\x12\x11\n\tplayer_id\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x33\n\nstatistics\x18\x04 \x01(\x0b\x32\x1f.croupier_api.v1.GameStatistics\"\x81\x01\n\x12ListResultsRequest\x12\x16\n\x04game\x18\x01 \x01(\tB\x08\x82\xb2\x19\x04\x10 \x18\x01\x12\x1b\n\tplayer_id\x18\x02 \x01(\tB\x08\x82\xb2\x19\x04\x10@\x18\x01\x12\x19\n\tpage_size\x18\x03 \x01(\rB\x06\x82\xb2\x19\x02 d\x12\x1b\n\npage_token\x18\x04 \x01(\tB\x07\x82\xb2\x19\x03\x10\x80\x08\"\\\n\x13ListResultsResponse\x12,\n\x07results\x18\x01 \x03(\x0b\x32\x1b.croupier_api.v1.GameResult\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xc0\x04\n\x0eScoringService\x12\x8c\x01\n\rGetScoreSheet\x12%.croupier_api.v1.GetScoreSheetRequest\x1a&.croupier_api.v1.GetScoreSheetResponse\",\x90\x02\x01\x82\xd3\xe4\x93\x02#\x12!/v1/tables/{table_id}/score-sheet\x12\x9f\x01\n\x13GetPlayerStatistics\x12+.croupier_api.v1.GetPlayerStatisticsRequest\x1a,.croupier_api.v1.GetPlayerStatisticsResponse\"-\x90\x02\x01\x82\xd3\xe4\x93\x02$\x12\"/v1/players/{player_id}/statistics\x12\x8a\x01\n\x0eGetLeaderboard\x12&.croupier_api.v1.GetLeaderboardRequest\x1a\'.croupier_api.v1.GetLeaderboardResponse\"\'\x90\x02\x01\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/games/{game}/leaderboard\x12p\n\x0bListResults\x12#.croupier_api.v1.ListResultsRequest\x1a$.croupier_api.v1.ListResultsResponse\"\x16\x90\x02\x01\x82\xd3\xe4\x93\x02\r\x12\x0b/v1/resultsB\x80\x01\n\x0f\x63roupier.api.v1B\x0cScoringProtoP\x01Z\x1a\x63roupier_api/v1;croupierv1\xaa\x02\x0f\x43roupier.Api.V1\xba\x02\x08\x43roupier\xca\x02\x0f\x43roupier\\Api\\V1\xea\x02\x11\x43roupier::Api::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63roupier_api/v1/scoring.proto\x12\x0f\x63roupier_api.v1\x1a\x1b\x63roupier_api/v1/facts.proto\x1a\x1c\x63roupier_api/v1/fields.proto\x1a\x1c\x63roupier_api/v1/tables.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"K\n\x14GetScoreSheetRequest\x12\x1c\n\x08table_id\x18\x01 \x01(\tB\n\x82\xb2\x19\x06\x08\x01\x10@\x18\x01\x12\x15\n\x04link\x18\x02 \x01(\tB\x07\x82\xb2\x19\x03\x10\x80\x04\"\xbd\x01\n\x15GetScoreSheetResponse\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12*\n\x05seats\x18\x03 \x03(\x0b\x32\x1b.croupier_api.v1.PlayedSeat\x12+\n\x06rounds\x18\x04 \x03(\x0b\x32\x1b.croupier_api.v1.RoundScore\x12+\n\x06result\x18\x05 \x01(\x0b\x32\x1b.croupier_api.v1.GameResult\"\xab\x02\n\nGameResult\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12*\n\x05seats\x18\x03 \x03(\x0b\x32\x1b.croupier_api.v1.PlayedSeat\x12+\n\x07ranking\x18\x04 \x03(\x0b\x32\x1a.croupier_api.v1.RankGroup\x12\x0e\n\x06totals\x18\x05 \x03(\x05\x12,\n\x08\x65nd_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07is_void\x18\x07 \x01(\x08\x12-\n\x07\x63onduct\x18\x08 \x03(\x0b\x32\x1c.croupier_api.v1.SeatConduct\x12\x14\n\x0cranked_seats\x18\t \x03(\r\x12\x10\n\x08outcomes\x18\n \x03(\t\"I\n\x0bSeatConduct\x12\x10\n\x08timeouts\x18\x01 \x01(\r\x12\x1a\n\x12\x66inished_by_engine\x18\x02 \x01(\x08\x12\x0c\n\x04left\x18\x03 \x01(\x08\"9\n\x1aGetPlayerStatisticsRequest\x12\x1b\n\tplayer_id\x18\x01 \x01(\tB\x08\x82\xb2\x19\x04\x10@\x18\x01\"`\n\x1bGetPlayerStatisticsResponse\x12\x11\n\tplayer_id\x18\x01 \x01(\t\x12.\n\x05games\x18\x02 \x03(\x0b\x32\x1f.croupier_api.v1.GameStatistics\"\xb6\x03\n\x0eGameStatistics\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x16\n\x0egames_finished\x18\x02 \x01(\r\x12\x11\n\tgames_won\x18\x03 \x01(\r\x12\x15\n\x08win_rate\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x1a\n\raverage_place\x18\x05 \x01(\x01H\x01\x88\x01\x01\x12;\n\x06\x63ounts\x18\x06 \x03(\x0b\x32+.croupier_api.v1.GameStatistics.CountsEntry\x12\x12\n\ngames_left\x18\x07 \x01(\r\x12\'\n\x06\x66igure\x18\x08 \x01(\x0b\x32\x17.croupier_api.v1.Figure\x12?\n\x08outcomes\x18\t \x03(\x0b\x32-.croupier_api.v1.GameStatistics.OutcomesEntry\x1a-\n\x0b\x43ountsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x04:\x02\x38\x01\x1a/\n\rOutcomesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\r:\x02\x38\x01\x42\x0b\n\t_win_rateB\x10\n\x0e_average_place\"%\n\x06\x46igure\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\"i\n\x15GetLeaderboardRequest\x12\x18\n\x04game\x18\x01 \x01(\tB\n\x82\xb2\x19\x06\x08\x01\x10 \x18\x01\x12\x19\n\tpage_size\x18\x02 \x01(\rB\x06\x82\xb2\x19\x02 d\x12\x1b\n\npage_token\x18\x03 \x01(\tB\x07\x82\xb2\x19\x03\x10\x80\x08\"e\n\x16GetLeaderboardResponse\x12\x32\n\x07\x65ntries\x18\x01 \x03(\x0b\x32!.croupier_api.v1.LeaderboardEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"z\n\x10LeaderboardEntry\x12\x10\n\x08position\x18\x01 \x01(\r\x12\x11\n\tplayer_id\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x33\n\nstatistics\x18\x04 \x01(\x0b\x32\x1f.croupier_api.v1.GameStatistics\"\x81\x01\n\x12ListResultsRequest\x12\x16\n\x04game\x18\x01 \x01(\tB\x08\x82\xb2\x19\x04\x10 \x18\x01\x12\x1b\n\tplayer_id\x18\x02 \x01(\tB\x08\x82\xb2\x19\x04\x10@\x18\x01\x12\x19\n\tpage_size\x18\x03 \x01(\rB\x06\x82\xb2\x19\x02 d\x12\x1b\n\npage_token\x18\x04 \x01(\tB\x07\x82\xb2\x19\x03\x10\x80\x08\"\\\n\x13ListResultsResponse\x12,\n\x07results\x18\x01 \x03(\x0b\x32\x1b.croupier_api.v1.GameResult\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xc0\x04\n\x0eScoringService\x12\x8c\x01\n\rGetScoreSheet\x12%.croupier_api.v1.GetScoreSheetRequest\x1a&.croupier_api.v1.GetScoreSheetResponse\",\x90\x02\x01\x82\xd3\xe4\x93\x02#\x12!/v1/tables/{table_id}/score-sheet\x12\x9f\x01\n\x13GetPlayerStatistics\x12+.croupier_api.v1.GetPlayerStatisticsRequest\x1a,.croupier_api.v1.GetPlayerStatisticsResponse\"-\x90\x02\x01\x82\xd3\xe4\x93\x02$\x12\"/v1/players/{player_id}/statistics\x12\x8a\x01\n\x0eGetLeaderboard\x12&.croupier_api.v1.GetLeaderboardRequest\x1a\'.croupier_api.v1.GetLeaderboardResponse\"\'\x90\x02\x01\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/games/{game}/leaderboard\x12p\n\x0bListResults\x12#.croupier_api.v1.ListResultsRequest\x1a$.croupier_api.v1.ListResultsResponse\"\x16\x90\x02\x01\x82\xd3\xe4\x93\x02\r\x12\x0b/v1/resultsB\x80\x01\n\x0f\x63roupier.api.v1B\x0cScoringProtoP\x01Z\x1a\x63roupier_api/v1;croupierv1\xaa\x02\x0f\x43roupier.Api.V1\xba\x02\x08\x43roupier\xca\x02\x0f\x43roupier\\Api\\V1\xea\x02\x11\x43roupier::Api::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -45,6 +45,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETPLAYERSTATISTICSREQUEST'].fields_by_name['player_id']._serialized_options = b'\202\262\031\004\020@\030\001'
   _globals['_GAMESTATISTICS_COUNTSENTRY']._loaded_options = None
   _globals['_GAMESTATISTICS_COUNTSENTRY']._serialized_options = b'8\001'
+  _globals['_GAMESTATISTICS_OUTCOMESENTRY']._loaded_options = None
+  _globals['_GAMESTATISTICS_OUTCOMESENTRY']._serialized_options = b'8\001'
   _globals['_GETLEADERBOARDREQUEST'].fields_by_name['game']._loaded_options = None
   _globals['_GETLEADERBOARDREQUEST'].fields_by_name['game']._serialized_options = b'\202\262\031\006\010\001\020 \030\001'
   _globals['_GETLEADERBOARDREQUEST'].fields_by_name['page_size']._loaded_options = None
@@ -72,27 +74,31 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETSCORESHEETRESPONSE']._serialized_start=280
   _globals['_GETSCORESHEETRESPONSE']._serialized_end=469
   _globals['_GAMERESULT']._serialized_start=472
-  _globals['_GAMERESULT']._serialized_end=753
-  _globals['_SEATCONDUCT']._serialized_start=755
-  _globals['_SEATCONDUCT']._serialized_end=828
-  _globals['_GETPLAYERSTATISTICSREQUEST']._serialized_start=830
-  _globals['_GETPLAYERSTATISTICSREQUEST']._serialized_end=887
-  _globals['_GETPLAYERSTATISTICSRESPONSE']._serialized_start=889
-  _globals['_GETPLAYERSTATISTICSRESPONSE']._serialized_end=985
-  _globals['_GAMESTATISTICS']._serialized_start=988
-  _globals['_GAMESTATISTICS']._serialized_end=1271
-  _globals['_GAMESTATISTICS_COUNTSENTRY']._serialized_start=1195
-  _globals['_GAMESTATISTICS_COUNTSENTRY']._serialized_end=1240
-  _globals['_GETLEADERBOARDREQUEST']._serialized_start=1273
-  _globals['_GETLEADERBOARDREQUEST']._serialized_end=1378
-  _globals['_GETLEADERBOARDRESPONSE']._serialized_start=1380
-  _globals['_GETLEADERBOARDRESPONSE']._serialized_end=1481
-  _globals['_LEADERBOARDENTRY']._serialized_start=1483
-  _globals['_LEADERBOARDENTRY']._serialized_end=1605
-  _globals['_LISTRESULTSREQUEST']._serialized_start=1608
-  _globals['_LISTRESULTSREQUEST']._serialized_end=1737
-  _globals['_LISTRESULTSRESPONSE']._serialized_start=1739
-  _globals['_LISTRESULTSRESPONSE']._serialized_end=1831
-  _globals['_SCORINGSERVICE']._serialized_start=1834
-  _globals['_SCORINGSERVICE']._serialized_end=2410
+  _globals['_GAMERESULT']._serialized_end=771
+  _globals['_SEATCONDUCT']._serialized_start=773
+  _globals['_SEATCONDUCT']._serialized_end=846
+  _globals['_GETPLAYERSTATISTICSREQUEST']._serialized_start=848
+  _globals['_GETPLAYERSTATISTICSREQUEST']._serialized_end=905
+  _globals['_GETPLAYERSTATISTICSRESPONSE']._serialized_start=907
+  _globals['_GETPLAYERSTATISTICSRESPONSE']._serialized_end=1003
+  _globals['_GAMESTATISTICS']._serialized_start=1006
+  _globals['_GAMESTATISTICS']._serialized_end=1444
+  _globals['_GAMESTATISTICS_COUNTSENTRY']._serialized_start=1319
+  _globals['_GAMESTATISTICS_COUNTSENTRY']._serialized_end=1364
+  _globals['_GAMESTATISTICS_OUTCOMESENTRY']._serialized_start=1366
+  _globals['_GAMESTATISTICS_OUTCOMESENTRY']._serialized_end=1413
+  _globals['_FIGURE']._serialized_start=1446
+  _globals['_FIGURE']._serialized_end=1483
+  _globals['_GETLEADERBOARDREQUEST']._serialized_start=1485
+  _globals['_GETLEADERBOARDREQUEST']._serialized_end=1590
+  _globals['_GETLEADERBOARDRESPONSE']._serialized_start=1592
+  _globals['_GETLEADERBOARDRESPONSE']._serialized_end=1693
+  _globals['_LEADERBOARDENTRY']._serialized_start=1695
+  _globals['_LEADERBOARDENTRY']._serialized_end=1817
+  _globals['_LISTRESULTSREQUEST']._serialized_start=1820
+  _globals['_LISTRESULTSREQUEST']._serialized_end=1949
+  _globals['_LISTRESULTSRESPONSE']._serialized_start=1951
+  _globals['_LISTRESULTSRESPONSE']._serialized_end=2043
+  _globals['_SCORINGSERVICE']._serialized_start=2046
+  _globals['_SCORINGSERVICE']._serialized_end=2622
 # @@protoc_insertion_point(module_scope)

@@ -106,6 +106,7 @@ class GameResult(_message.Message):
     IS_VOID_FIELD_NUMBER: _builtins.int
     CONDUCT_FIELD_NUMBER: _builtins.int
     RANKED_SEATS_FIELD_NUMBER: _builtins.int
+    OUTCOMES_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table."""
     game: _builtins.str
@@ -141,6 +142,12 @@ class GameResult(_message.Message):
         from the engine.
         """
 
+    @_builtins.property
+    def outcomes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The outcome of each seat, by seat, one of Standing.outcomes. Empty if the result counts for no player: then it is in no
+        statistics and on no leaderboard. Empty also if an earlier version stored it.
+        """
+
     def __init__(
         self,
         *,
@@ -153,10 +160,11 @@ class GameResult(_message.Message):
         is_void: _builtins.bool = ...,
         conduct: _abc.Iterable[Global___SeatConduct] | None = ...,
         ranked_seats: _abc.Iterable[_builtins.int] | None = ...,
+        outcomes: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["end_time", b"end_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conduct", b"conduct", "end_time", b"end_time", "game", b"game", "is_void", b"is_void", "ranked_seats", b"ranked_seats", "ranking", b"ranking", "seats", b"seats", "table_id", b"table_id", "totals", b"totals"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conduct", b"conduct", "end_time", b"end_time", "game", b"game", "is_void", b"is_void", "outcomes", b"outcomes", "ranked_seats", b"ranked_seats", "ranking", b"ranking", "seats", b"seats", "table_id", b"table_id", "totals", b"totals"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -175,7 +183,7 @@ class SeatConduct(_message.Message):
     """The number of times that the engine acted for the seat: its time had run out, or its player had left."""
     finished_by_engine: _builtins.bool
     """True if the engine played for the seat when the game ended, because its player was away. The game counts for them
-    as not won, with the last place.
+    as not won, with the last of Standing.outcomes and the last place.
     """
     left: _builtins.bool
     """True if the player had left by SetAway, and was away when the game ended."""
@@ -270,6 +278,26 @@ class GameStatistics(_message.Message):
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
+    @_typing.final
+    class OutcomesEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.int
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     GAME_FIELD_NUMBER: _builtins.int
     GAMES_FINISHED_FIELD_NUMBER: _builtins.int
     GAMES_WON_FIELD_NUMBER: _builtins.int
@@ -277,14 +305,16 @@ class GameStatistics(_message.Message):
     AVERAGE_PLACE_FIELD_NUMBER: _builtins.int
     COUNTS_FIELD_NUMBER: _builtins.int
     GAMES_LEFT_FIELD_NUMBER: _builtins.int
+    FIGURE_FIELD_NUMBER: _builtins.int
+    OUTCOMES_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """The id of the game."""
     games_finished: _builtins.int
-    """The number of tables finished, without void results."""
+    """The number of tables finished, without results that count for no player."""
     games_won: _builtins.int
-    """The number of tables won, shared wins included."""
+    """The number of tables won, shared wins included; 0 for a game without winners."""
     win_rate: _builtins.float
-    """games_won / games_finished, 0 to 1; unset without finished tables."""
+    """games_won / games_finished, 0 to 1; unset without finished tables, and for a game without winners."""
     average_place: _builtins.float
     """The average place, from 1; tied seats share the better place. Unset without finished tables."""
     games_left: _builtins.int
@@ -292,6 +322,14 @@ class GameStatistics(_message.Message):
     @_builtins.property
     def counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """The sums of counts over the rounds of finished tables, by name; see SeatCount."""
+
+    @_builtins.property
+    def figure(self) -> Global___Figure:
+        """The figure that orders the leaderboard of the game; unset without finished tables."""
+
+    @_builtins.property
+    def outcomes(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
+        """The number of finished tables by outcome, each of Standing.outcomes; empty without finished tables."""
 
     def __init__(
         self,
@@ -303,10 +341,12 @@ class GameStatistics(_message.Message):
         average_place: _builtins.float | None = ...,
         counts: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         games_left: _builtins.int = ...,
+        figure: Global___Figure | None = ...,
+        outcomes: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_average_place", b"_average_place", "_win_rate", b"_win_rate", "average_place", b"average_place", "win_rate", b"win_rate"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_average_place", b"_average_place", "_win_rate", b"_win_rate", "average_place", b"average_place", "figure", b"figure", "win_rate", b"win_rate"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_average_place", b"_average_place", "_win_rate", b"_win_rate", "average_place", b"average_place", "counts", b"counts", "game", b"game", "games_finished", b"games_finished", "games_left", b"games_left", "games_won", b"games_won", "win_rate", b"win_rate"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_average_place", b"_average_place", "_win_rate", b"_win_rate", "average_place", b"average_place", "counts", b"counts", "figure", b"figure", "game", b"game", "games_finished", b"games_finished", "games_left", b"games_left", "games_won", b"games_won", "outcomes", b"outcomes", "win_rate", b"win_rate"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__average_place: _TypeAlias = _typing.Literal["average_place"]  # noqa: Y015
     _WhichOneofArgType__average_place: _TypeAlias = _typing.Literal["_average_place", b"_average_place"]  # noqa: Y015
@@ -318,6 +358,32 @@ class GameStatistics(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__win_rate) -> _WhichOneofReturnType__win_rate | None: ...
 
 Global___GameStatistics: _TypeAlias = GameStatistics  # noqa: Y015
+
+@_typing.final
+class Figure(_message.Message):
+    """A figure of a player."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The name, as LeaderboardOrder.figure has it."""
+    value: _builtins.float
+    """The value: a number, or a share from 0 to 1."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        value: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Figure: _TypeAlias = Figure  # noqa: Y015
 
 @_typing.final
 class GetLeaderboardRequest(_message.Message):
@@ -361,7 +427,7 @@ class GetLeaderboardResponse(_message.Message):
     """The token of the next page; empty after the last."""
     @_builtins.property
     def entries(self) -> _containers.RepeatedCompositeFieldContainer[Global___LeaderboardEntry]:
-        """The entries: more wins first, then the better average place, then more games, then the player's id."""
+        """The entries, in the order of Standing.leaderboard of the game."""
 
     def __init__(
         self,
@@ -388,8 +454,8 @@ class LeaderboardEntry(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     STATISTICS_FIELD_NUMBER: _builtins.int
     position: _builtins.int
-    """The position, from 1. Players with the same wins, average place and number of games share it, and the one after them
-    has the position that the number of players before it says: 1, 1, 3.
+    """The position, from 1. Players with the same figure and tie breakers share it, and the one after them has the position
+    that the number of players before it says: 1, 1, 3.
     """
     player_id: _builtins.str
     """The player."""

@@ -23,11 +23,12 @@ _sym_db = _symbol_database.Default()
 
 
 from croupier_api.v1 import facts_pb2 as croupier__api_dot_v1_dot_facts__pb2
+from croupier_api.v1 import games_pb2 as croupier__api_dot_v1_dot_games__pb2
 from croupier_api.v1 import scoring_pb2 as croupier__api_dot_v1_dot_scoring__pb2
 from croupier_api.v1 import tables_pb2 as croupier__api_dot_v1_dot_tables__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*croupier_internal/v1/scoring_control.proto\x12\x14\x63roupier_internal.v1\x1a\x1b\x63roupier_api/v1/facts.proto\x1a\x1d\x63roupier_api/v1/scoring.proto\x1a\x1c\x63roupier_api/v1/tables.proto\"\xea\x01\n\x12RecordRoundRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12*\n\x05seats\x18\x03 \x03(\x0b\x32\x1b.croupier_api.v1.PlayedSeat\x12*\n\x05score\x18\x04 \x01(\x0b\x32\x1b.croupier_api.v1.RoundScore\x12,\n\x06\x61\x63\x63\x65ss\x18\x05 \x01(\x0b\x32\x1c.croupier_api.v1.TableAccess\x12\x12\n\nis_matched\x18\x06 \x01(\x08\x12\x1a\n\x12removed_player_ids\x18\x07 \x03(\t\"\x15\n\x13RecordRoundResponse\"\xa0\x01\n\x13RecordResultRequest\x12+\n\x06result\x18\x01 \x01(\x0b\x32\x1b.croupier_api.v1.GameResult\x12,\n\x06\x61\x63\x63\x65ss\x18\x02 \x01(\x0b\x32\x1c.croupier_api.v1.TableAccess\x12\x12\n\nis_matched\x18\x03 \x01(\x08\x12\x1a\n\x12removed_player_ids\x18\x04 \x03(\t\"\x16\n\x14RecordResultResponse\"\x14\n\x12\x43heckAccessRequest\"\x15\n\x13\x43heckAccessResponse\"_\n\x17RemovePlayerNameRequest\x12\x11\n\tplayer_id\x18\x01 \x01(\t\x12\x19\n\x11playing_table_ids\x18\x02 \x03(\t\x12\x16\n\x0e\x61\x66ter_table_id\x18\x03 \x01(\t\"-\n\x18RemovePlayerNameResponse\x12\x11\n\ttable_ids\x18\x01 \x03(\t2\xcd\x03\n\x15ScoringControlService\x12g\n\x0bRecordRound\x12(.croupier_internal.v1.RecordRoundRequest\x1a).croupier_internal.v1.RecordRoundResponse\"\x03\x90\x02\x02\x12j\n\x0cRecordResult\x12).croupier_internal.v1.RecordResultRequest\x1a*.croupier_internal.v1.RecordResultResponse\"\x03\x90\x02\x02\x12v\n\x10RemovePlayerName\x12-.croupier_internal.v1.RemovePlayerNameRequest\x1a..croupier_internal.v1.RemovePlayerNameResponse\"\x03\x90\x02\x02\x12g\n\x0b\x43heckAccess\x12(.croupier_internal.v1.CheckAccessRequest\x1a).croupier_internal.v1.CheckAccessResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*croupier_internal/v1/scoring_control.proto\x12\x14\x63roupier_internal.v1\x1a\x1b\x63roupier_api/v1/facts.proto\x1a\x1b\x63roupier_api/v1/games.proto\x1a\x1d\x63roupier_api/v1/scoring.proto\x1a\x1c\x63roupier_api/v1/tables.proto\"\xea\x01\n\x12RecordRoundRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12*\n\x05seats\x18\x03 \x03(\x0b\x32\x1b.croupier_api.v1.PlayedSeat\x12*\n\x05score\x18\x04 \x01(\x0b\x32\x1b.croupier_api.v1.RoundScore\x12,\n\x06\x61\x63\x63\x65ss\x18\x05 \x01(\x0b\x32\x1c.croupier_api.v1.TableAccess\x12\x12\n\nis_matched\x18\x06 \x01(\x08\x12\x1a\n\x12removed_player_ids\x18\x07 \x03(\t\"\x15\n\x13RecordRoundResponse\"\xcd\x01\n\x13RecordResultRequest\x12+\n\x06result\x18\x01 \x01(\x0b\x32\x1b.croupier_api.v1.GameResult\x12,\n\x06\x61\x63\x63\x65ss\x18\x02 \x01(\x0b\x32\x1c.croupier_api.v1.TableAccess\x12\x12\n\nis_matched\x18\x03 \x01(\x08\x12\x1a\n\x12removed_player_ids\x18\x04 \x03(\t\x12+\n\x08standing\x18\x05 \x01(\x0b\x32\x19.croupier_api.v1.Standing\"\x16\n\x14RecordResultResponse\"\x14\n\x12\x43heckAccessRequest\"\x15\n\x13\x43heckAccessResponse\"_\n\x17RemovePlayerNameRequest\x12\x11\n\tplayer_id\x18\x01 \x01(\t\x12\x19\n\x11playing_table_ids\x18\x02 \x03(\t\x12\x16\n\x0e\x61\x66ter_table_id\x18\x03 \x01(\t\"-\n\x18RemovePlayerNameResponse\x12\x11\n\ttable_ids\x18\x01 \x03(\t2\xcd\x03\n\x15ScoringControlService\x12g\n\x0bRecordRound\x12(.croupier_internal.v1.RecordRoundRequest\x1a).croupier_internal.v1.RecordRoundResponse\"\x03\x90\x02\x02\x12j\n\x0cRecordResult\x12).croupier_internal.v1.RecordResultRequest\x1a*.croupier_internal.v1.RecordResultResponse\"\x03\x90\x02\x02\x12v\n\x10RemovePlayerName\x12-.croupier_internal.v1.RemovePlayerNameRequest\x1a..croupier_internal.v1.RemovePlayerNameResponse\"\x03\x90\x02\x02\x12g\n\x0b\x43heckAccess\x12(.croupier_internal.v1.CheckAccessRequest\x1a).croupier_internal.v1.CheckAccessResponse\"\x03\x90\x02\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,22 +43,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SCORINGCONTROLSERVICE'].methods_by_name['RemovePlayerName']._serialized_options = b'\220\002\002'
   _globals['_SCORINGCONTROLSERVICE'].methods_by_name['CheckAccess']._loaded_options = None
   _globals['_SCORINGCONTROLSERVICE'].methods_by_name['CheckAccess']._serialized_options = b'\220\002\001'
-  _globals['_RECORDROUNDREQUEST']._serialized_start=159
-  _globals['_RECORDROUNDREQUEST']._serialized_end=393
-  _globals['_RECORDROUNDRESPONSE']._serialized_start=395
-  _globals['_RECORDROUNDRESPONSE']._serialized_end=416
-  _globals['_RECORDRESULTREQUEST']._serialized_start=419
-  _globals['_RECORDRESULTREQUEST']._serialized_end=579
-  _globals['_RECORDRESULTRESPONSE']._serialized_start=581
-  _globals['_RECORDRESULTRESPONSE']._serialized_end=603
-  _globals['_CHECKACCESSREQUEST']._serialized_start=605
-  _globals['_CHECKACCESSREQUEST']._serialized_end=625
-  _globals['_CHECKACCESSRESPONSE']._serialized_start=627
-  _globals['_CHECKACCESSRESPONSE']._serialized_end=648
-  _globals['_REMOVEPLAYERNAMEREQUEST']._serialized_start=650
-  _globals['_REMOVEPLAYERNAMEREQUEST']._serialized_end=745
-  _globals['_REMOVEPLAYERNAMERESPONSE']._serialized_start=747
-  _globals['_REMOVEPLAYERNAMERESPONSE']._serialized_end=792
-  _globals['_SCORINGCONTROLSERVICE']._serialized_start=795
-  _globals['_SCORINGCONTROLSERVICE']._serialized_end=1256
+  _globals['_RECORDROUNDREQUEST']._serialized_start=188
+  _globals['_RECORDROUNDREQUEST']._serialized_end=422
+  _globals['_RECORDROUNDRESPONSE']._serialized_start=424
+  _globals['_RECORDROUNDRESPONSE']._serialized_end=445
+  _globals['_RECORDRESULTREQUEST']._serialized_start=448
+  _globals['_RECORDRESULTREQUEST']._serialized_end=653
+  _globals['_RECORDRESULTRESPONSE']._serialized_start=655
+  _globals['_RECORDRESULTRESPONSE']._serialized_end=677
+  _globals['_CHECKACCESSREQUEST']._serialized_start=679
+  _globals['_CHECKACCESSREQUEST']._serialized_end=699
+  _globals['_CHECKACCESSRESPONSE']._serialized_start=701
+  _globals['_CHECKACCESSRESPONSE']._serialized_end=722
+  _globals['_REMOVEPLAYERNAMEREQUEST']._serialized_start=724
+  _globals['_REMOVEPLAYERNAMEREQUEST']._serialized_end=819
+  _globals['_REMOVEPLAYERNAMERESPONSE']._serialized_start=821
+  _globals['_REMOVEPLAYERNAMERESPONSE']._serialized_end=866
+  _globals['_SCORINGCONTROLSERVICE']._serialized_start=869
+  _globals['_SCORINGCONTROLSERVICE']._serialized_end=1330
 # @@protoc_insertion_point(module_scope)

@@ -5,6 +5,7 @@ Calls of the engine to scoring. Clients do not use them."""
 
 from collections import abc as _abc
 from croupier_api.v1 import facts_pb2 as _facts_pb2
+from croupier_api.v1 import games_pb2 as _games_pb2
 from croupier_api.v1 import scoring_pb2 as _scoring_pb2
 from croupier_api.v1 import tables_pb2 as _tables_pb2
 from google.protobuf import descriptor as _descriptor
@@ -102,6 +103,7 @@ class RecordResultRequest(_message.Message):
     ACCESS_FIELD_NUMBER: _builtins.int
     IS_MATCHED_FIELD_NUMBER: _builtins.int
     REMOVED_PLAYER_IDS_FIELD_NUMBER: _builtins.int
+    STANDING_FIELD_NUMBER: _builtins.int
     is_matched: _builtins.bool
     """True if the lobby matched the players."""
     @_builtins.property
@@ -116,6 +118,10 @@ class RecordResultRequest(_message.Message):
     def removed_player_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The players whom the host removed."""
 
+    @_builtins.property
+    def standing(self) -> _games_pb2.Standing:
+        """How results of the game count. Unset by engines of earlier versions, which report no outcomes."""
+
     def __init__(
         self,
         *,
@@ -123,10 +129,11 @@ class RecordResultRequest(_message.Message):
         access: _tables_pb2.TableAccess | None = ...,
         is_matched: _builtins.bool = ...,
         removed_player_ids: _abc.Iterable[_builtins.str] | None = ...,
+        standing: _games_pb2.Standing | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "result", b"result"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "result", b"result", "standing", b"standing"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "is_matched", b"is_matched", "removed_player_ids", b"removed_player_ids", "result", b"result"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "is_matched", b"is_matched", "removed_player_ids", b"removed_player_ids", "result", b"result", "standing", b"standing"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -172,6 +172,22 @@ class Preset(NamedTuple):
 BLITZ, SLOW = Preset("blitz", 10, 30), Preset("slow", 86_400, 0)
 
 
+class Standing(NamedTuple):
+    """How the results of a game count in statistics and on its leaderboard.
+
+    A seat has one of two outcomes, the better one first. The `figure` of a player is the number of their games with the
+    better outcome, or with `is_share` the share of these in all of their games. Of players with equal figures the one
+    with the better average place is first if `places_decide`, and then the one with more games.
+    """
+
+    outcomes: tuple[str, str] = ("won", "lost")
+    has_winners: bool = True
+    """Whether the better outcome is a win."""
+    figure: str = "games_won"
+    is_share: bool = False
+    places_decide: bool = True
+
+
 class EventRules(NamedTuple):
     """The ids of the rules by which events that no seat makes are refused.
 
@@ -211,6 +227,8 @@ class Rules(ABC, Generic[S]):
     """The proposals that seats can agree on, by name, each with a sentence on its effect."""
     presets: tuple[Preset, ...] = (BLITZ, SLOW)
     """The presets, each with another name."""
+    standing: Standing = Standing()
+    """How results count; by default the first group of the ranking has won, and wins order the leaderboard."""
 
     @abstractmethod
     def options(self, seats: int) -> tuple[Option, ...]:
@@ -277,6 +295,14 @@ class Rules(ABC, Generic[S]):
     def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:  # noqa: ARG002 - for games with teams
         """Return the teams at this number of seats, each seat in exactly one; empty if each seat plays for itself."""
         return ()
+
+    def outcomes(self, ranking: Ranking, reason: str) -> tuple[str, ...]:  # noqa: ARG002 - for games without winners
+        """Return the outcome of each seat, one of the standing, after a game that ended with this ranking and reason.
+
+        Empty if the result counts for no seat. A void result is not asked about: it counts for none.
+        """
+        better, worse = self.standing.outcomes
+        return tuple(better if seat in ranking[0] else worse for seat in range(sum(map(len, ranking))))
 
     def agree(self, state: S, proposal: str, /) -> tuple[S, tuple[Fact, ...]]:
         """Return the next state and what became known, after all agreed on one of the game's proposals.

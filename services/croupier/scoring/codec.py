@@ -10,9 +10,9 @@ from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, TableAccess, Visibility
 from croupier.runtime.table_access_codec import decode_access
 from croupier.scoring.ledger import Result, Round, ScoreSheet, Seat, SeatConduct, SeatCount, Sheet
-from croupier.scoring.standings import Statistics
+from croupier.scoring.standings import Standing, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry
-from croupier_api.v1 import facts_pb2, tables_pb2
+from croupier_api.v1 import facts_pb2, games_pb2, tables_pb2
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_internal.v1 import scoring_control_pb2
 
@@ -79,8 +79,11 @@ def _decode_count(path: str, count: facts_pb2.SeatCount, sheet: Sheet) -> SeatCo
     return SeatCount(count.name, count.seat, count.amount)
 
 
-def decode_result(request: scoring_control_pb2.RecordResultRequest) -> tuple[Sheet, Result]:
-    """Return the result to record; raises MalformedRequest."""
+def decode_result(request: scoring_control_pb2.RecordResultRequest) -> tuple[Sheet, Result, Standing | None]:
+    """Return the result to record, and how results of the game count; None from an engine of an earlier version.
+
+    Raises MalformedRequest.
+    """
     result = request.result
     sheet = _decode_sheet("result.", result.table_id, result.game, result.seats, _decode_access(request))
     ranking = tuple(tuple(sorted(group.seats)) for group in result.ranking)
@@ -93,7 +96,35 @@ def decode_result(request: scoring_control_pb2.RecordResultRequest) -> tuple[She
     end_milliseconds = result.end_time.seconds * 1000 + result.end_time.nanos // 1_000_000
     if not 0 < end_milliseconds <= MAX_SECONDS * 1000:
         raise invalid_field("result.end_time", "invalid result.end_time: expected a time from 1970 to 9999")
-    return sheet, Result(ranking, totals, end_milliseconds, conduct, result.is_void)
+    standing = _decode_standing(request.standing) if request.HasField("standing") else None
+    outcomes = _decode_outcomes(result, sheet, standing)
+    recorded = Result(ranking, totals, end_milliseconds, conduct, result.is_void, outcomes=outcomes)
+    return sheet, recorded, standing
+
+
+def _decode_standing(message: games_pb2.Standing) -> Standing:
+    order = message.leaderboard
+    match [decode_id("standing.outcomes", outcome) for outcome in message.outcomes]:
+        case [better, worse] if better != worse and order.counted == better:
+            return Standing(
+                (better, worse),
+                has_winners=bool(message.winning_outcomes),
+                figure=decode_id("standing.leaderboard.figure", order.figure),
+                is_share=bool(order.of),
+                places_decide="average_place" in order.tie_breakers,
+            )
+    expected = "two different outcomes, of which the leaderboard counts the first"
+    raise invalid_field("standing.outcomes", f"invalid standing.outcomes: expected {expected}")
+
+
+def _decode_outcomes(result: pb.GameResult, sheet: Sheet, standing: Standing | None) -> tuple[str, ...]:
+    _check_none_or_by_seat("result.outcomes", len(result.outcomes), sheet)
+    allowed = standing.outcomes if standing is not None and not result.is_void else ()
+    for seat, outcome in enumerate(result.outcomes):
+        if outcome not in allowed:
+            field, expected = f"result.outcomes[{seat}]", " or ".join(allowed) or "none"
+            raise invalid_field(field, f"invalid {field}: expected {expected}")
+    return tuple(result.outcomes)
 
 
 def _decode_access(
@@ -186,6 +217,7 @@ def encode_result(sheet: Sheet, result: Result) -> pb.GameResult:
             for timeouts, finished_by_engine, left in result.conduct
         ],
         ranked_seats=[seat for seat, one in enumerate(sheet.seats) if result.is_ranked and not one.bot],
+        outcomes=result.outcomes,
     )
 
 
@@ -195,6 +227,7 @@ def _encode_seats(sheet: Sheet) -> list[tables_pb2.PlayedSeat]:
 
 def encode_statistics(statistics: Statistics) -> pb.GameStatistics:
     """Return the message of a player's statistics of one game."""
+    figure = statistics.figure
     return pb.GameStatistics(
         game=statistics.game,
         games_finished=statistics.games_finished,
@@ -203,6 +236,8 @@ def encode_statistics(statistics: Statistics) -> pb.GameStatistics:
         average_place=statistics.average_place,
         counts=dict(statistics.counts),
         games_left=statistics.games_left,
+        figure=None if figure is None else pb.Figure(name=statistics.standing.figure, value=figure),
+        outcomes=statistics.outcomes,
     )
 
 

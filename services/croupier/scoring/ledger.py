@@ -22,8 +22,9 @@ from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.table_access import SEATED, TableAccess, Visibility, WatchPolicy
 from croupier.scoring import standings_writer
 from croupier.scoring.deleted_players import deleted_of
+from croupier.scoring.game_standings import standing_of
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
-from croupier.scoring.standings import MIN_RANKED_PLAYERS, places
+from croupier.scoring.standings import MIN_RANKED_PLAYERS, Standing, places
 from croupier_api.v1 import errors_pb2
 
 
@@ -90,8 +91,9 @@ class SeatConduct(NamedTuple):
 class Result:
     """The end of a table: groups of tied seats, best first, totals by seat, and the time in milliseconds since 1970.
 
-    `conduct` is by seat, and empty if it is not known. A void result counts nowhere. The ledger decides whether a
-    result is ranked: whether it counts on the leaderboard, for all people at the table.
+    `conduct` and `outcomes` are by seat, and empty if they are not known. A result that is void, or without outcomes by
+    the standing of its game, counts nowhere. The ledger decides whether a result is ranked: whether it counts on the
+    leaderboard, for all people at the table.
     """
 
     ranking: tuple[tuple[int, ...], ...]
@@ -100,6 +102,7 @@ class Result:
     conduct: tuple[SeatConduct, ...] = ()
     is_void: bool = False
     is_ranked: bool = False
+    outcomes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +129,13 @@ class Ledger:
         """Record a round and return whether it is new; raises AlreadyExists if the ledger has a different one."""
         return await self.database.write(_record_round, sheet, entry, self.clock)
 
-    async def record_result(self, sheet: Sheet, result: Result) -> bool:
-        """Record a result and return whether it is new; raises AlreadyExists if the ledger has a different one."""
-        return await self.database.write(_record_result, sheet, result, self.clock)
+    async def record_result(self, sheet: Sheet, result: Result, standing: Standing | None = None) -> bool:
+        """Record a result and return whether it is new; raises AlreadyExists if the ledger has a different one.
+
+        `standing` is how the results of the game count; None from an engine of an earlier version, which reports no
+        outcomes: then the first group of the ranking has won. Raises Unavailable in a game without winners.
+        """
+        return await self.database.write(_record_result, sheet, result, standing, self.clock)
 
     async def find_sheet(self, table_id: str, is_shown: Callable[[Sheet, Result | None], bool]) -> ScoreSheet:
         """Return all entries of a table; raises NotFound if it has no entry, or `is_shown` returns false."""
@@ -167,15 +174,19 @@ def _record_round(connection: Connection, sheet: Sheet, entry: Round, clock: Clo
     return is_new
 
 
-def _record_result(connection: Connection, sheet: Sheet, result: Result, clock: Clock) -> bool:
+def _record_result(
+    connection: Connection, sheet: Sheet, result: Result, reported: Standing | None, clock: Clock
+) -> bool:
     now, sheet = clock(), _without_deleted(connection, sheet)
     _record_sheet(connection, sheet, now)
+    standing = standing_of(connection, sheet.game, reported)
+    outcomes = _outcomes_by_ranking(result, standing) if reported is None else result.outcomes
     is_published = sheet.access.is_over_for_spectators(result.end_milliseconds, now)
     is_public = sheet.access.is_public and is_published
-    rows = _player_rows(sheet, result, is_public=is_public)
+    rows = _player_rows(sheet, result, outcomes, standing, is_public=is_public)
     if rows:
         standings_writer.set_names(connection, rows)
-    is_ranked = _is_ranked(connection, sheet, result)
+    is_ranked = bool(outcomes) and _is_ranked(connection, sheet, result)
     ends_for_others = result.end_milliseconds + sheet.access.watch_delay_seconds * 1000
     decided = {
         "game": sheet.game,
@@ -248,9 +259,9 @@ def _insert_once(
 
 
 def _check_same(stored: RowMapping, columns: Mapping[str, Any], description: str) -> None:
-    """Raise AlreadyExists if a stored row has other values; results of earlier versions have no conduct."""
+    """Raise AlreadyExists if a stored row has other values; results of earlier versions lack some."""
     for name, value in columns.items():
-        is_unknown = name == "conduct" and _UNKNOWN_CONDUCT in (stored[name], value)
+        is_unknown = name in _LATER_COLUMNS and _UNKNOWN in (stored[name], value)
         if stored[name] != value and not is_unknown:
             message = f"{description} of this table differs from the ledger, whose entries never change"
             raise AlreadyExists(errors_pb2.ERROR_REASON_LEDGER_CONFLICT, message)
@@ -274,7 +285,8 @@ def _insert_if_absent(dialect: str, table: Table) -> Upsert:
     return insert_into(dialect, table).on_conflict_do_nothing()
 
 
-_UNKNOWN_CONDUCT = json.dumps(())
+_UNKNOWN = json.dumps(())
+_LATER_COLUMNS = ("conduct", "outcomes")
 _ROUND_JSON = ("points", "totals", "notes", "details", "counts")
 
 
@@ -286,20 +298,30 @@ def _result_columns(result: Result) -> dict[str, Any]:
         # As before for seats that were not left, since engines may repeat reports across an upgrade.
         "conduct": json.dumps([one if one.left else one[:2] for one in result.conduct]),
         "is_void": result.is_void,
+        "outcomes": json.dumps(result.outcomes),
     }
 
 
+def _outcomes_by_ranking(result: Result, standing: Standing) -> tuple[str, ...]:
+    """Return the outcome of each seat of a game with winners; none for a void result."""
+    better, worse = standing.outcomes
+    return () if result.is_void else tuple(better if place == 1 else worse for place in places(result.ranking))
+
+
 def _is_ranked(connection: Connection, sheet: Sheet, result: Result) -> bool:
-    """Return whether a result counts on the leaderboard, as GameResult.ranked_seats says."""
+    """Return whether a result that counts does so on the leaderboard too, as GameResult.ranked_seats says."""
     people = sorted(occupant.player_id for occupant in sheet.seats if not occupant.bot)
     is_open = sheet.access.is_public or sheet.access.is_matched
-    if result.is_void or not is_open or not result.conduct or len(people) < MIN_RANKED_PLAYERS:
+    if not is_open or not result.conduct or len(people) < MIN_RANKED_PLAYERS:
         return False
     return not standings_writer.is_pair_at_limit(connection, people, result.end_milliseconds)
 
 
-def _player_rows(sheet: Sheet, result: Result, *, is_public: bool) -> list[dict[str, Any]]:
-    """Return the rows of people: a game that they left is not won, and has the last place."""
+def _player_rows(
+    sheet: Sheet, result: Result, outcomes: tuple[str, ...], standing: Standing, *, is_public: bool
+) -> list[dict[str, Any]]:
+    """Return the rows of people: a game that they left has the last outcome and the last place."""
+    worse = standing.outcomes[-1]
     left = [one.finished_by_engine for one in result.conduct] or [False] * len(sheet.seats)
     return [
         {
@@ -309,7 +331,7 @@ def _player_rows(sheet: Sheet, result: Result, *, is_public: bool) -> list[dict[
             "game": sheet.game,
             "seat": seat,
             "place": len(sheet.seats) if left[seat] else place,
-            "won": place == 1 and not left[seat],
+            "outcome": (worse if left[seat] else outcomes[seat]) if outcomes else "",
             "has_left": left[seat],
             "end_milliseconds": result.end_milliseconds,
             "is_public": is_public,
@@ -342,5 +364,6 @@ def decode_result(row: Row[Any]) -> Result:
     """Return the result of a row with the columns of RESULTS."""
     ranking, conduct = tuple(map(tuple, json.loads(row.ranking))), json.loads(row.conduct)
     # Results of earlier versions do not say who had left.
-    played = tuple(SeatConduct(*one) for one in conduct)
-    return Result(ranking, tuple(json.loads(row.totals)), row.end_milliseconds, played, row.is_void, row.is_ranked)
+    played, outcomes = tuple(SeatConduct(*one) for one in conduct), tuple(json.loads(row.outcomes))
+    totals = tuple(json.loads(row.totals))
+    return Result(ranking, totals, row.end_milliseconds, played, row.is_void, row.is_ranked, outcomes)

@@ -53,6 +53,7 @@ RESULTS = sa.Table(
     sa.Column("end_milliseconds", sa.BigInteger, nullable=False),  # since 1970 UTC
     sa.Column("conduct", sa.Text, nullable=False, server_default="[]"),  # JSON of SeatConduct by seat
     sa.Column("is_void", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("outcomes", sa.Text, nullable=False, server_default="[]"),  # JSON: by seat; empty if none was reported
     sa.Column("game", sa.String(32), nullable=False),
     sa.Column("is_public", sa.Boolean, nullable=False),  # whether all players see it: of a public table, and published
     sa.Column("is_ranked", sa.Boolean, nullable=False, server_default=sa.false()),
@@ -64,7 +65,7 @@ RESULTS = sa.Table(
     sa.Index("results_by_game", "is_public", "game", "end_milliseconds", "table_id"),
 )
 
-# One row for each player of a result, recorded with it; standings are sums over these rows, except for void results.
+# One row for each player of a result, recorded with it; standings are sums over those that count.
 RESULT_PLAYERS = sa.Table(
     "result_players",
     METADATA,
@@ -74,7 +75,7 @@ RESULT_PLAYERS = sa.Table(
     sa.Column("game", sa.String(32), nullable=False),
     sa.Column("seat", sa.Integer, nullable=False),
     sa.Column("place", sa.Integer, nullable=False),  # from 1; the last one of the table for a player who left
-    sa.Column("won", sa.Boolean, nullable=False),
+    sa.Column("outcome", sa.String(64), nullable=False),  # of the game's Standing; empty if it does not count
     sa.Column("has_left", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("end_milliseconds", sa.BigInteger, nullable=False),  # since 1970 UTC
     sa.Column("is_public", sa.Boolean, nullable=False),
@@ -86,7 +87,7 @@ RESULT_PLAYERS = sa.Table(
 )
 
 # Sums over the results of a player in one game, by scope: "all", or only "public" or "ranked" ones. They are updated in
-# the transaction that records or publishes a result, and stay when old results are deleted. Wins and games are
+# the transaction that records or publishes a result, and stay when old results are deleted. Figures and games are
 # negative, so that every column of the leaderboard's index ascends: the page after an entry is one range of it.
 STANDINGS = sa.Table(
     "standings",
@@ -94,12 +95,21 @@ STANDINGS = sa.Table(
     sa.Column("player_id", sa.String(64), primary_key=True),
     sa.Column("scope", sa.String(8), primary_key=True),
     sa.Column("game", sa.String(32), primary_key=True),
-    sa.Column("minus_wins", sa.BigInteger, nullable=False),
-    sa.Column("average_place", sa.Double, nullable=False),
+    sa.Column("games_counted", sa.BigInteger, nullable=False),  # with the better outcome of the game
+    sa.Column("minus_figure", sa.Double, nullable=False),
+    sa.Column("average_place", sa.Double, nullable=False),  # 0 in a game whose leaderboard is not ordered by it
     sa.Column("minus_games", sa.BigInteger, nullable=False),
     sa.Column("place_sum", sa.BigInteger, nullable=False),
     sa.Column("games_left", sa.BigInteger, nullable=False, server_default="0"),
-    sa.Index("standings_in_order", "scope", "game", "minus_wins", "average_place", "minus_games", "player_id"),
+    sa.Index("standings_in_order", "scope", "game", "minus_figure", "average_place", "minus_games", "player_id"),
+)
+
+# How the results of each game count, as the report of the first one says.
+GAME_STANDINGS = sa.Table(
+    "game_standings",
+    METADATA,
+    sa.Column("game", sa.String(32), primary_key=True),
+    sa.Column("standing", sa.Text, nullable=False),  # JSON of Standing
 )
 
 # Sums of counts over the same results.

@@ -1,7 +1,7 @@
 """Statistics, leaderboards and lists of results: each page is a range of an index, however many results there are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from typing import Any, TypeAlias
@@ -10,9 +10,18 @@ import sqlalchemy as sa
 
 from croupier.runtime.database.database import Database
 from croupier.runtime.steps import in_steps
+from croupier.scoring.game_standings import decode_standing, find_standing
 from croupier.scoring.ledger import Result, Sheet, decode_result, decode_sheet
-from croupier.scoring.schema import PLAYER_NAMES, RESULT_PLAYERS, RESULTS, SHEETS, STANDING_COUNTS, STANDINGS
-from croupier.scoring.standings import Scope, Statistics
+from croupier.scoring.schema import (
+    GAME_STANDINGS,
+    PLAYER_NAMES,
+    RESULT_PLAYERS,
+    RESULTS,
+    SHEETS,
+    STANDING_COUNTS,
+    STANDINGS,
+)
+from croupier.scoring.standings import Scope, Standing, Statistics
 
 DECODING_STEP = 25
 """Results that are decoded in one step of the event loop."""
@@ -44,23 +53,26 @@ class StandingsStore:
                 _counts(connection.execute(_COUNTS_OF_PLAYER, wanted).all()),
             )
         )
-        return tuple(_statistics(row, counts) for row in rows)
+        return tuple(_statistics(row, counts, decode_standing(row.standing)) for row in rows)
 
     async def leaderboard(self, game: str, after: LeaderboardEntry | None, limit: int) -> tuple[LeaderboardEntry, ...]:
-        """Return at most `limit` entries after one: more wins, better average place, more games, smaller id first.
+        """Return at most `limit` entries after one, in the order of the leaderboard, and then of ids.
 
         They count ranked results only.
         """
-        wanted = {"game": game, "max_rows": limit} | (_position(after) if after else {})
 
-        def page(connection: sa.Connection) -> tuple[Sequence[sa.Row[Any]], _Counts]:
+        def page(connection: sa.Connection) -> tuple[LeaderboardEntry, ...]:
+            standing = find_standing(connection, game)
+            if standing is None:
+                return ()
+            wanted = {"game": game, "max_rows": limit} | (_position(after, standing) if after else {})
             rows = connection.execute(_leaderboard(is_first=after is None), wanted).all()
             # The order does not depend on counts, so those of the page suffice.
             shown = {"game": game, "player_ids": [row.player_id for row in rows]}
-            return rows, _counts(connection.execute(_COUNTS_OF_PAGE, shown).all()) if rows else {}
+            counts = _counts(connection.execute(_COUNTS_OF_PAGE, shown).all()) if rows else {}
+            return tuple(LeaderboardEntry(row.player_id, row.name, _statistics(row, counts, standing)) for row in rows)
 
-        rows, counts = await self.database.read(page)
-        return tuple(LeaderboardEntry(row.player_id, row.name, _statistics(row, counts)) for row in rows)
+        return await self.database.read(page)
 
     async def results(
         self, game: str, player_id: str, after: tuple[int, str] | None, limit: int, *, caller_id: str
@@ -84,14 +96,16 @@ def _counts(rows: Sequence[sa.Row[Any]]) -> _Counts:
     }
 
 
-def _statistics(row: sa.Row[Any], counts: _Counts) -> Statistics:
+def _statistics(row: sa.Row[Any], counts: _Counts, standing: Standing) -> Statistics:
     sums = counts.get((row.player_id, row.game), ())
-    return Statistics(row.game, -row.minus_games, -row.minus_wins, row.place_sum, sums, row.games_left)
+    games = -row.minus_games, row.games_counted
+    return Statistics(row.game, *games, row.place_sum, sums, row.games_left, standing)
 
 
 # The queries have their values as parameters: building one takes longer than its execution.
 _OF_PLAYER = (
-    sa.select(STANDINGS)
+    sa.select(STANDINGS, GAME_STANDINGS.c.standing)
+    .join(GAME_STANDINGS, GAME_STANDINGS.c.game == STANDINGS.c.game)
     .where(STANDINGS.c.player_id == sa.bindparam("player_id"), STANDINGS.c.scope == sa.bindparam("scope"))
     .order_by(STANDINGS.c.game)
 )
@@ -113,8 +127,8 @@ def _leaderboard(*, is_first: bool) -> sa.Select[Any]:
     )
     if not is_first:
         position = (
-            sa.bindparam("minus_wins", type_=sa.Integer),
-            sa.bindparam("average_place", type_=sa.Float),
+            sa.bindparam("minus_figure", type_=sa.Double),
+            sa.bindparam("average_place", type_=sa.Double),
             sa.bindparam("minus_games", type_=sa.Integer),
             sa.bindparam("player_id", type_=sa.String),
         )
@@ -125,14 +139,14 @@ def _leaderboard(*, is_first: bool) -> sa.Select[Any]:
 
 
 def _order(columns: Any) -> tuple[sa.ColumnElement[Any], ...]:
-    return columns.minus_wins, columns.average_place, columns.minus_games, columns.player_id
+    return columns.minus_figure, columns.average_place, columns.minus_games, columns.player_id
 
 
-def _position(entry: LeaderboardEntry) -> dict[str, Any]:
-    statistics = entry.statistics
+def _position(entry: LeaderboardEntry, standing: Standing) -> dict[str, Any]:
+    statistics = replace(entry.statistics, standing=standing)
     return {
-        "minus_wins": -statistics.games_won,
-        "average_place": statistics.average_place or 0.0,
+        "minus_figure": -(statistics.figure or 0.0),
+        "average_place": (statistics.average_place or 0.0) if standing.places_decide else 0.0,
         "minus_games": -statistics.games_finished,
         "player_id": entry.player_id,
     }

@@ -12,8 +12,17 @@ from typing import Any
 import sqlalchemy as sa
 
 from croupier.runtime.database.upsert import Upsert, insert_into
-from croupier.scoring.schema import PLAYER_NAMES, RESULT_PLAYERS, RESULTS, SEAT_COUNTS, STANDING_COUNTS, STANDINGS
-from croupier.scoring.standings import MAX_RANKED_GAMES_OF_A_PAIR, PAIR_MILLISECONDS, Scope
+from croupier.scoring.game_standings import decode_standing
+from croupier.scoring.schema import (
+    GAME_STANDINGS,
+    PLAYER_NAMES,
+    RESULT_PLAYERS,
+    RESULTS,
+    SEAT_COUNTS,
+    STANDING_COUNTS,
+    STANDINGS,
+)
+from croupier.scoring.standings import MAX_RANKED_GAMES_OF_A_PAIR, PAIR_MILLISECONDS, Scope, Standing
 
 SeatCounts = Mapping[tuple[int, str], int]
 """Sums by seat and name."""
@@ -61,7 +70,7 @@ def set_names(connection: sa.Connection, players: Iterable[Mapping[str, Any]]) -
 
 
 def _lines(connection: sa.Connection, table_id: str, scopes: Collection[Scope]) -> list[Line]:
-    """Return the players of a result by id, each with those scopes that count it; none for a void result."""
+    """Return the players of a result by id, each with those scopes that count it; none if it counts nowhere."""
     lines: list[Line] = []
     players = connection.execute(_COUNTED_PLAYERS, {"table_id": table_id})
     for player in sorted(players, key=lambda row: str(row.player_id)):
@@ -71,21 +80,29 @@ def _lines(connection: sa.Connection, table_id: str, scopes: Collection[Scope]) 
     return lines
 
 
-def _add_games(connection: sa.Connection, lines: Iterable[Line]) -> None:
-    rows = [
-        {
-            "player_id": player.player_id,
-            "scope": scope.value,
-            "game": player.game,
-            "minus_wins": -int(player.won),
-            "average_place": float(player.place),
-            "minus_games": -1,
-            "place_sum": player.place,
-            "games_left": int(player.has_left),
-        }
-        for player, scope in lines
-    ]
-    connection.execute(_add_to_standings(connection.dialect.name), rows)
+def _add_games(connection: sa.Connection, lines: Sequence[Line]) -> None:
+    standing = decode_standing(lines[0][0].standing)
+    rows = [_games_row(player, scope, standing) for player, scope in lines]
+    statement = _add_to_standings(
+        connection.dialect.name, is_share=standing.is_share, places_decide=standing.places_decide
+    )
+    connection.execute(statement, rows)
+
+
+def _games_row(player: sa.Row[Any], scope: Scope, standing: Standing) -> dict[str, Any]:
+    """Return the row of a player with one game."""
+    is_counted = player.outcome == standing.outcomes[0]
+    return {
+        "player_id": player.player_id,
+        "scope": scope.value,
+        "game": player.game,
+        "games_counted": int(is_counted),
+        "minus_figure": -float(is_counted),
+        "average_place": float(player.place) if standing.places_decide else 0.0,
+        "minus_games": -1,
+        "place_sum": player.place,
+        "games_left": int(player.has_left),
+    }
 
 
 def _add_counts(connection: sa.Connection, lines: Iterable[Line], counts: SeatCounts) -> None:
@@ -101,11 +118,13 @@ def _add_counts(connection: sa.Connection, lines: Iterable[Line], counts: SeatCo
         connection.execute(add_amounts(connection.dialect.name, STANDING_COUNTS), rows)
 
 
+_SUMS = ("games_counted", "minus_games", "place_sum", "games_left")
 # The statements have their values as parameters: building one takes longer than its execution.
 _COUNTED_PLAYERS = (
-    sa.select(RESULT_PLAYERS, RESULTS.c.publish_milliseconds)
+    sa.select(RESULT_PLAYERS, RESULTS.c.publish_milliseconds, GAME_STANDINGS.c.standing)
     .join(RESULTS, RESULTS.c.table_id == RESULT_PLAYERS.c.table_id)
-    .where(RESULT_PLAYERS.c.table_id == sa.bindparam("table_id"), RESULTS.c.is_void.is_(False))
+    .join(GAME_STANDINGS, GAME_STANDINGS.c.game == RESULT_PLAYERS.c.game)
+    .where(RESULT_PLAYERS.c.table_id == sa.bindparam("table_id"), RESULT_PLAYERS.c.outcome != "")
 )
 _ONE, _OTHER = RESULT_PLAYERS.alias(), RESULT_PLAYERS.alias()
 _PAIRS_AT_LIMIT = (
@@ -134,12 +153,14 @@ def _set_names(dialect: str) -> Upsert:
 
 
 @cache
-def _add_to_standings(dialect: str) -> Upsert:
+def _add_to_standings(dialect: str, *, is_share: bool, places_decide: bool) -> Upsert:
     insert = insert_into(dialect, STANDINGS)
     new, old = insert.excluded, STANDINGS.c
-    sums = {name: old[name] + new[name] for name in ("minus_wins", "minus_games", "place_sum", "games_left")}
-    average = sa.cast(sums["place_sum"], sa.Double) / -sums["minus_games"]
-    changes = sums | {"average_place": average}
+    sums = {name: old[name] + new[name] for name in _SUMS}
+    counted = sa.cast(sums["games_counted"], sa.Double)
+    changes = sums | {"minus_figure": counted / sums["minus_games"] if is_share else -counted}
+    if places_decide:
+        changes["average_place"] = sa.cast(sums["place_sum"], sa.Double) / -sums["minus_games"]
     return insert.on_conflict_do_update(index_elements=STANDINGS.primary_key, set_=changes)
 
 

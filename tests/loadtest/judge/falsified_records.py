@@ -326,6 +326,8 @@ RECORDS: Cases = {
         "enter_another_player": change_sheet(lambda sheet: setattr(sheet.result.seats[0], "player_id", "another")),
         "enter_another_conduct": change_sheet(lambda sheet: setattr(sheet.result.conduct[0], "timeouts", 99)),
         "enter_no_conduct": change_sheet(lambda sheet: sheet.result.ClearField("conduct")),
+        "enter_another_outcome": change_sheet(lambda sheet: sheet.result.outcomes.reverse()),
+        "enter_no_outcomes": change_sheet(lambda sheet: sheet.result.ClearField("outcomes")),
         "rank_a_bot": change_sheet(lambda sheet: sheet.result.ranked_seats.append(1)),
         "rank_one_player_less": change_sheet(lambda sheet: sheet.result.ranked_seats.pop()),
         "enter_another_end": change_sheet(lambda sheet: setattr(sheet.result.end_time, "seconds", 1)),

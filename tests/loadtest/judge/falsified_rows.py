@@ -235,6 +235,9 @@ ROWS: Cases = {
         "lose_the_result": change_ledger(lambda _: {"results": ()}),
         "count_twice": change_ledger(lambda it: {"counts": [(*key, 2 * amount) for *key, amount in it.counts]}),
         "enter_players_twice": change_ledger(lambda it: {"players": it.players * 2}),
+        "enter_another_outcome": change_ledger(
+            lambda it: {"players": tuple((*one, "drawn") for *one, _ in it.players)}
+        ),
         "forget_a_time_out": change_ledger(lambda it: {"conduct": ((0, False), *it.conduct[1:])}),
         "lose_the_conduct": change_ledger(lambda _: {"conduct": ()}),
         "end_at_another_time": change_ledger(lambda _: {"finished_milliseconds": 1}),

@@ -34,6 +34,7 @@ from croupier.runtime.table_access import OPEN
 from croupier.scoring import codec
 from croupier.scoring.standings import places
 from croupier_api.v1 import engine_pb2, scoring_pb2
+from croupier_internal.v1 import scoring_control_pb2
 from loadtest.mix import DEFAULT_MIX
 from loadtest.record import (
     ABANDONED_MILLISECONDS,
@@ -140,11 +141,21 @@ class PlayedTable:
         """The score sheet after the engine's reports."""
         reports = [report for made in self.transitions for report in reports_of_transition(self.config, made)]
         rounds = [encode_round(one).score for one in reports if isinstance(one, RoundReport)]
-        (reported,) = (encode_result(one) for one in reports if isinstance(one, ResultReport))
-        sheet, recorded = codec.decode_result(reported)
-        is_ranked = sheet.access.is_public and len(self.people) > 1 and not recorded.is_void
+        sheet, recorded, _ = codec.decode_result(self.result_request)
+        is_ranked = sheet.access.is_public and len(self.people) > 1 and bool(recorded.outcomes)
         result = codec.encode_result(sheet, replace(recorded, is_ranked=is_ranked))
         return scoring_pb2.GetScoreSheetResponse(table_id=TABLE, seats=result.seats, rounds=rounds, result=result)
+
+    @property
+    def result_request(self) -> scoring_control_pb2.RecordResultRequest:
+        """The engine's report of the result."""
+        (reported,) = (
+            encode_result(one)
+            for made in self.transitions
+            for one in reports_of_transition(self.config, made)
+            if isinstance(one, ResultReport)
+        )
+        return reported
 
     @property
     def stored(self) -> StoredTable:
@@ -159,18 +170,20 @@ class PlayedTable:
     @property
     def ledger(self) -> Ledger:
         """The table's rows in scoring's database."""
-        result, rounds = self.sheet.result, self.sheet.rounds
+        result, rounds, standing = self.sheet.result, self.sheet.rounds, self.result_request.standing
         ranking = [list(group.seats) for group in result.ranking]
         counts: Counter[tuple[int, str]] = Counter()
         for count in (count for one in rounds for count in one.counts):
             counts[count.seat, count.name] += count.amount
         last = len(result.seats)
         left = [last if seat.finished_by_engine else 0 for seat in result.conduct]
-        placed = zip(result.seats, map(max, places(ranking), left), strict=True)
+        worse = standing.outcomes[-1]
+        outcomes = [worse if place else outcome for place, outcome in zip(left, result.outcomes, strict=False)]
+        placed = zip(result.seats, map(max, places(ranking), left), outcomes or [""] * last, strict=True)
         return Ledger(
             tuple((one.round, list(one.points), list(one.totals)) for one in rounds),
             ((ranking, list(result.totals)),),
-            tuple((player.player_id, place) for player, place in placed if not player.bot),
+            tuple((player.player_id, place, outcome) for player, place, outcome in placed if not player.bot),
             tuple((*key, amount) for key, amount in counts.items()),
             result.end_time.ToMilliseconds(),
             tuple((seat.timeouts, seat.finished_by_engine, seat.left) for seat in result.conduct),

@@ -25,7 +25,7 @@ from loadtest.judge.violations import Invariant
 from tests.loadtest.judge.played import EVENTFUL, PlayedTable, played
 from tests.loadtest.judge.viewer_records import record_of
 
-GAMES = ("thulla", "thulla", "thulla", "one_ten")
+GAMES = ("thulla", "thulla", "thulla", "one_ten", "solo")
 PLAYERS = [f"player-{seat}" for seat in range(4)]
 PUBLIC = tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_EVERYONE)
 Entry = scoring_pb2.LeaderboardEntry
@@ -77,7 +77,8 @@ async def read_standings(path: Path) -> Standings:
             )
             await ledger.record_round(*codec.decode_round(entry))
         sheet.result.table_id = table_id
-        result = scoring_control_pb2.RecordResultRequest(result=sheet.result, access=PUBLIC)
+        standing = table(number).result_request.standing
+        result = scoring_control_pb2.RecordResultRequest(result=sheet.result, access=PUBLIC, standing=standing)
         await ledger.record_result(*codec.decode_result(result))
     boards = {game: await standings.leaderboard(game, None, 100) for game in GAMES}
     statistics = {player: await standings.statistics(player, Scope.PUBLIC) for player in PLAYERS}
@@ -106,10 +107,10 @@ def test_correct_standings_are_accepted(standings: Standings, outcomes: list[Tab
     assert not standings._replace(statistics=statistics).broken(outcomes)
 
 
-def test_a_void_result_counts_nowhere(standings: Standings, outcomes: list[TableOutcome]) -> None:
-    void = outcomes[0]._replace(table_id="void", is_void=True)
-    assert standings.broken([*outcomes, void]) == set()
-    assert standings.broken([*outcomes, void._replace(is_void=False)]) != set()
+def test_a_result_without_outcomes_counts_nowhere(standings: Standings, outcomes: list[TableOutcome]) -> None:
+    counted = outcomes[0]._replace(table_id="another", is_ranked=False)
+    assert standings.broken([*outcomes, counted._replace(outcomes=())]) == set()
+    assert standings.broken([*outcomes, counted]) == {Invariant.STATISTICS_DIFFER}
 
 
 def test_players_of_tables_without_an_outcome_are_not_judged(
@@ -142,24 +143,37 @@ def test_a_game_that_a_player_left_is_not_won_and_has_the_last_place(
     assert standings.broken(replaced) == {Invariant.STATISTICS_DIFFER, Invariant.LEADERBOARD_DIFFERS}
 
 
-def game_of(number: int, people: str, end: int = 1, *, is_ranked: bool = True) -> TableOutcome:
+def game_of(number: int, people: Sequence[str], end: int = 1, *, is_ranked: bool = True) -> TableOutcome:
     """Return the outcome of a public table; its players have their places in this order."""
     seats, ranking = tuple(Occupant(one, one) for one in people), tuple((seat,) for seat in range(len(people)))
-    return TableOutcome(str(number), "thulla", seats, ranking, {}, end, is_public=True, is_ranked=is_ranked)
+    outcomes = ("won", *("lost",) * (len(people) - 1))
+    return TableOutcome(str(number), "thulla", seats, ranking, {}, end, outcomes, is_public=True, is_ranked=is_ranked)
 
 
-def board_of(*lines: tuple[int, str, scoring_pb2.GameStatistics]) -> Standings:
+def board_of(*lines: tuple[int, str, scoring_pb2.GameStatistics], game: str = "thulla") -> Standings:
     """Return a leaderboard of these positions and players, who are named by their ids."""
     entries = [Entry(position=at, player_id=player, name=player, statistics=done) for at, player, done in lines]
-    return Standings({"thulla": entries}, {})
+    return Standings({game: entries}, {})
+
+
+def one_game(place: int, games_left: int = 0) -> scoring_pb2.GameStatistics:
+    """Return the statistics of a player with one game, which they have won if their place is the first."""
+    won = int(place == 1)
+    return scoring_pb2.GameStatistics(
+        game="thulla",
+        games_finished=1,
+        games_won=won,
+        win_rate=won,
+        average_place=place,
+        games_left=games_left,
+        figure=scoring_pb2.Figure(name="games_won", value=won),
+        outcomes={"won": won, "lost": 1 - won},
+    )
 
 
 def test_a_leaver_whose_seat_wins_has_the_last_place_too() -> None:
     """Anna left, and the engine won for her; she is as good as Carl, who was last."""
-    anna, ben, carl = (
-        scoring_pb2.GameStatistics(game="thulla", games_finished=1, win_rate=0, average_place=place, games_left=left)
-        for place, left in ((3, 1), (2, 0), (3, 0))
-    )
+    anna, ben, carl = one_game(3, games_left=1), one_game(2), one_game(3)
     board, game = board_of((1, "b", ben), (2, "a", anna), (2, "c", carl)), game_of(1, "abc")
     assert not board.broken([game._replace(finished_by_engine=(0,))])
     assert board.broken([game]) == {Invariant.LEADERBOARD_DIFFERS}
@@ -200,13 +214,57 @@ def test_a_result_is_ranked_unless_a_pair_has_too_many() -> None:
 
 
 def test_players_with_equal_statistics_share_a_position() -> None:
-    won, lost = (scoring_pb2.GameStatistics(games_finished=1, games_won=1 - n, average_place=n + 1) for n in (0, 1))
-    for done in (won, lost):
-        done.game, done.win_rate = "thulla", done.games_won
+    won, lost = one_game(1), one_game(2)
     outcomes = [game_of(0, "ab"), game_of(1, "cd")]
     for positions, expected in (((1, 1, 3, 3), set()), ((1, 2, 3, 4), {Invariant.LEADERBOARD_DIFFERS})):
         board = board_of(*zip(positions, "acbd", (won, won, lost, lost), strict=True))
         assert board.broken(outcomes) == expected
+
+
+def game_of_solo(number: int, *escaped: str, buck: str) -> TableOutcome:
+    """Return the outcome of a public table of Solo, at which the escaped went out one after the other."""
+    one = game_of(number, (*escaped, buck))
+    return one._replace(game="solo", outcomes=(*("escaped",) * len(escaped), "buck"))
+
+
+def escapes(games: int, escaped: int, average_place: float) -> scoring_pb2.GameStatistics:
+    return scoring_pb2.GameStatistics(
+        game="solo",
+        games_finished=games,
+        average_place=average_place,
+        figure=scoring_pb2.Figure(name="escape_rate", value=escaped / games),
+        outcomes={"escaped": escaped, "buck": games - escaped},
+    )
+
+
+def test_a_leaderboard_without_winners_is_sorted_by_the_figure_and_then_by_games() -> None:
+    """Neither wins nor places count: Ben went out after Anna, and shares the position of Anna."""
+    tables = [
+        game_of_solo(0, "a", "b", "c", buck="d"),
+        game_of_solo(1, "a", "b", buck="c"),
+        game_of_solo(2, "e", buck="f"),
+    ]
+    anna, ben, carl = escapes(2, 2, 1), escapes(2, 2, 2), escapes(2, 1, 3)
+    dora, emil, fay = escapes(1, 0, 4), escapes(1, 1, 1), escapes(1, 0, 2)
+    lines = [(1, "a", anna), (1, "b", ben), (3, "e", emil), (4, "c", carl), (5, "d", dora), (5, "f", fay)]
+    assert not board_of(*lines, game="solo").broken(tables)
+    by_games = [lines[0], lines[1], (3, "c", carl), (4, "e", emil), *lines[4:]]
+    by_place = [(1, "a", anna), (2, "b", ben), *lines[2:]]
+    for wrong in (by_games, by_place, lines[:-1]):
+        assert board_of(*wrong, game="solo").broken(tables) == {Invariant.LEADERBOARD_DIFFERS}
+    # The escape rate is no win rate, and without a Buck nobody has escaped.
+    anna.win_rate = 1.0
+    assert board_of(*lines, game="solo").broken(tables) == {Invariant.LEADERBOARD_DIFFERS}
+    assert not board_of(game="solo").broken([one._replace(outcomes=(), is_ranked=False) for one in tables])
+
+
+def test_a_player_who_left_a_game_without_winners_has_the_last_outcome() -> None:
+    """Emil left, and the engine escaped for him."""
+    emil, fay = escapes(1, 0, 2), escapes(1, 0, 2)
+    emil.games_left = 1
+    board, game = board_of((1, "e", emil), (1, "f", fay), game="solo"), game_of_solo(2, "e", buck="f")
+    assert not board.broken([game._replace(finished_by_engine=(0,))])
+    assert board.broken([game]) == {Invariant.LEADERBOARD_DIFFERS}
 
 
 def test_outcomes_can_be_pickled(outcomes: list[TableOutcome]) -> None:
@@ -214,8 +272,8 @@ def test_outcomes_can_be_pickled(outcomes: list[TableOutcome]) -> None:
     assert all(type(one.counts) is dict for one in outcomes)
 
 
-def one_ten(statistics: Statistics) -> scoring_pb2.GameStatistics:
-    return next(done for done in statistics.games if done.game == "one_ten")
+def one_ten(statistics: Statistics, game: str = "one_ten") -> scoring_pb2.GameStatistics:
+    return next(done for done in statistics.games if done.game == game)
 
 
 WRONG_STATISTICS: Mapping[str, Callable[[Statistics], object]] = {
@@ -224,6 +282,12 @@ WRONG_STATISTICS: Mapping[str, Callable[[Statistics], object]] = {
     "a game left more": lambda shown: setattr(one_ten(shown), "games_left", 1),
     "another share": lambda shown: setattr(one_ten(shown), "win_rate", 0.3),
     "another place": lambda shown: setattr(one_ten(shown), "average_place", 9.0),
+    "another figure": lambda shown: setattr(one_ten(shown).figure, "value", 9.0),
+    "a figure of another name": lambda shown: setattr(one_ten(shown).figure, "name", "escape_rate"),
+    "another outcome": lambda shown: one_ten(shown).outcomes.update({"drawn": 1}),
+    "a win rate without winners": lambda shown: setattr(one_ten(shown, "solo"), "win_rate", 0.0),
+    "a win without winners": lambda shown: setattr(one_ten(shown, "solo"), "games_won", 1),
+    "another escape rate": lambda shown: setattr(one_ten(shown, "solo").figure, "value", 0.3),
     "another count": lambda shown: one_ten(shown).counts.update({"bids_made": 99}),
     "a game is missing": lambda shown: shown.games.pop(),
     "another order": lambda shown: shown.games.reverse(),
@@ -238,20 +302,21 @@ def test_wrong_statistics_are_found(name: str, standings: Standings, outcomes: l
     assert falsified.broken(outcomes) == {Invariant.STATISTICS_DIFFER}
 
 
-LAST = scoring_pb2.GameStatistics(games_finished=9, average_place=9)
+LAST = scoring_pb2.GameStatistics(games_finished=1, average_place=9)
 
 
 def with_strangers(standings: Standings) -> Standings:
     """Return the standings after earlier tables of others, who stand before, between and after these players."""
     shown = deepcopy(standings)
-    first = scoring_pb2.GameStatistics(games_finished=99, games_won=99, win_rate=1, average_place=1)
+    figure = scoring_pb2.Figure(value=99)
+    first = scoring_pb2.GameStatistics(games_finished=99, games_won=99, win_rate=1, average_place=1, figure=figure)
     for game, lines in shown.boards.items():
         between = Entry(player_id="between", name="Between", statistics=deepcopy(lines[-1].statistics))
         strangers = Entry(player_id="before", statistics=first), Entry(player_id="after", statistics=LAST)
         shown.boards[game] = [strangers[0], *lines[:-1], between, lines[-1], strangers[1]]
         numbers = [
-            (line.statistics.games_won, line.statistics.average_place, line.statistics.games_finished)
-            for line in shown.boards[game]
+            (done.figure.value, done.average_place if game != "solo" else 0, done.games_finished)
+            for done in (line.statistics for line in shown.boards[game])
         ]
         for line, own in zip(shown.boards[game], numbers, strict=True):
             line.position = 1 + numbers.index(own)
@@ -271,6 +336,7 @@ WRONG_LINES: Mapping[str, Callable[[list[Entry]], object]] = {
     "a player twice": lambda lines: lines.append(lines[1]),
     "another name": lambda lines: setattr(lines[1], "name", "Another"),
     "a win more": lambda lines: setattr(lines[1].statistics, "games_won", 9),
+    "another figure": lambda lines: setattr(lines[1].statistics.figure, "value", 9.0),
     "another count": lambda lines: lines[1].statistics.counts.update({"bids_made": 99}),
 }
 

@@ -39,6 +39,9 @@ class SoloTable(interface.JudgeTable):
     """A table of solo."""
 
     earlier_options = MappingProxyType({"wedding_card": "free", "call": "must", "do_over_clubs": True})
+    standing = interface.Standing(
+        "escaped", "buck", has_winners=False, figure="escape_rate", is_share=True, places_matter=False
+    )
 
     def __init__(self, seats: int, options: interface.Options) -> None:
         if seats != 4:
@@ -234,6 +237,13 @@ class SoloTable(interface.JudgeTable):
     def ranking_at_limit(self) -> list[list[int]] | None:
         """Return those who are out, then the others (SOLO-END-6)."""
         return play.final_ranking(self.went_out, str(self.options["ranking"])) if self.went_out else None
+
+    @property
+    def outcomes(self) -> list[str]:
+        """Return who has escaped, if one seat has the Buck (SOLO-STAT-1)."""
+        if len(self.went_out) != len(FOUR) - 1:
+            return []
+        return ["escaped" if seat in self.went_out else "buck" for seat in FOUR]
 
     def _end_hand(self, totals: list[int]) -> None:
         self.score([totals[seat] - self.scores[seat] for seat in FOUR])

@@ -49,7 +49,4 @@ async def _finished_sheet(client: Client, table_id: str) -> scoring_pb2.GetScore
 def statistics_text(words: Words, statistics: scoring_pb2.GameStatistics, width: int) -> Text:
     """Return the statistics of a player in one game as a sentence, at most `width` columns wide."""
     counts = [f"{words.term(name)} {amount}" for name, amount in sorted(statistics.counts.items())]
-    won = f"won {statistics.games_won} of {statistics.games_finished}"
-    left = [f"left {statistics.games_left}"] if statistics.games_left else []
-    places = [won, *left, f"average place {statistics.average_place:.1f}"]
-    return folded("You so far: ", ", ".join([*places, *counts]), width)
+    return folded("You so far: ", ", ".join([*words.games(statistics), *counts]), width)

@@ -7,7 +7,7 @@ from itertools import groupby
 from types import MappingProxyType
 
 from croupier.runtime.printed_text import escaped
-from croupier_api.v1 import actions_pb2, cards_pb2, facts_pb2, games_pb2
+from croupier_api.v1 import actions_pb2, cards_pb2, facts_pb2, games_pb2, scoring_pb2
 from croupier_client.cards import CardValue, SuitValue, card_text, suit_text
 
 SYMBOLS: Mapping[str, str] = MappingProxyType({"C": "♣", "D": "♦", "H": "♥", "S": "♠"})
@@ -33,13 +33,14 @@ class Words:
     """The words for a table: the names of its seats, symbols or letters for suits, and the game's own terms.
 
     `terms` are the display names of a game: from a card in notation, a suit, a contract or another word to the term of
-    its players. `deck` are the cards of the game's own deck, if it has one.
+    its players. `deck` are the cards of the game's own deck, if it has one. `standing` is how its results count.
     """
 
     names: tuple[str, ...]
     symbols: bool
     terms: Mapping[str, str] = field(default_factory=dict)
     deck: Sequence[cards_pb2.CardFace] = ()
+    standing: games_pb2.Standing = field(default_factory=games_pb2.Standing)
 
     def name(self, seat: int) -> str:
         """Return the name of a seat."""
@@ -158,6 +159,21 @@ class Words:
             place += len(group.seats)
         return lines
 
+    def games(self, statistics: scoring_pb2.GameStatistics) -> list[str]:
+        """Return the games of a player in parts, for example "won 1 of 3", or "escaped 3 of 4 (75%)" for a share.
+
+        Then come those that they left, and their average place, if that counts on the leaderboard.
+        """
+        order = self.standing.leaderboard
+        # An engine of an earlier version describes no standing.
+        counted, tie_breakers = order.counted or "won", order.tie_breakers or ["average_place"]
+        number = statistics.outcomes.get(counted, statistics.games_won)
+        share = f" ({statistics.figure.value:.0%})" if order.of else ""
+        parts = [f"{self.term(counted)} {number} of {statistics.games_finished}{share}"]
+        parts += [f"left {statistics.games_left}"] if statistics.games_left else []
+        parts += [f"average place {statistics.average_place:.1f}"] if "average_place" in tie_breakers else []
+        return parts
+
     def is_card(self, text: str) -> bool:
         """Return whether a text is a card in notation."""
         return _is_standard(text) or any(text == face.notation for face in self.deck)
@@ -206,7 +222,8 @@ def _groups_of(words: Words, order: Sequence[CardValue]) -> list[list[CardValue]
 def words_of(game: games_pb2.GameDescription, names: Sequence[str], symbols: bool) -> Words:
     """Return the words for a table of a game."""
     terms = {face.notation: face.label for face in game.deck if face.label} | dict(game.display_names)
-    return Words(tuple(map(escaped, names)), symbols, {word: escaped(term) for word, term in terms.items()}, game.deck)
+    safe_terms = {word: escaped(term) for word, term in terms.items()}
+    return Words(tuple(map(escaped, names)), symbols, safe_terms, game.deck, game.standing)
 
 
 def cards_of(action: actions_pb2.Action) -> Sequence[CardValue]:

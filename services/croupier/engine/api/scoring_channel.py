@@ -9,7 +9,7 @@ import grpc
 from croupier.engine.api.fact_codec import encode_ranking, encode_score
 from croupier.engine.api.outbox import ReportRejected, ScoringPort
 from croupier.engine.api.stream_codec import encode_time
-from croupier.engine.api.table_codec import encode_seat
+from croupier.engine.api.table_codec import encode_seat, encode_standing
 from croupier.engine.core.reports import Report, ResultReport, RoundReport
 from croupier.engine.settings import EngineSettings
 from croupier.runtime.errors import Unavailable
@@ -118,8 +118,11 @@ def encode_result(report: ResultReport) -> scoring_control_pb2.RecordResultReque
         end_time=encode_time(report.finished_at),
         is_void=report.ended.is_void,
         conduct=[scoring_pb2.SeatConduct(**conduct._asdict()) for conduct in report.conduct],
+        outcomes=report.outcomes,
     )
-    return scoring_control_pb2.RecordResultRequest(result=result, **_access_fields(config.access))
+    return scoring_control_pb2.RecordResultRequest(
+        result=result, standing=encode_standing(report.standing), **_access_fields(config.access)
+    )
 
 
 def _access_fields(access: TableAccess) -> dict[str, Any]:

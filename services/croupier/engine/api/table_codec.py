@@ -10,7 +10,7 @@ from croupier.engine.core.fold import ABANDONED, LIMIT_REASON
 from croupier.engine.core.log import AWAY_MILLISECONDS, ClockConfig, SeatConfig, TableConfig
 from croupier.games.cards import CardFace
 from croupier.games.facts import Seat
-from croupier.games.interface import Game, Option, OptionValue, Preset
+from croupier.games.interface import Game, Option, OptionValue, Preset, Standing
 from croupier.games.registry import bots_of, rules_of
 from croupier.runtime.errors import MalformedRequest, invalid_field
 from croupier.runtime.table_access_codec import encode_access
@@ -158,6 +158,23 @@ def encode_game(game: Game, seats: int = 0) -> games_pb2.GameDescription:
             if (teams := game.teams(count))
         ],
         presets=map(_encode_preset, game.presets),
+        standing=encode_standing(game.standing),
+    )
+
+
+def encode_standing(standing: Standing) -> games_pb2.Standing:
+    """Return the message of how results count."""
+    better = standing.outcomes[0]
+    return games_pb2.Standing(
+        outcomes=standing.outcomes,
+        winning_outcomes=[better] if standing.has_winners else [],
+        leaderboard=games_pb2.LeaderboardOrder(
+            figure=standing.figure,
+            counted=better,
+            of=standing.outcomes if standing.is_share else (),
+            order="descending",
+            tie_breakers=[*(["average_place"] if standing.places_decide else []), "games_finished"],
+        ),
     )
 
 

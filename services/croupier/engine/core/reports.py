@@ -6,6 +6,7 @@ from croupier.engine.core.clock import Absence
 from croupier.engine.core.fold import Transition
 from croupier.engine.core.log import TableConfig
 from croupier.games.facts import GameEnded, RoundEnded, RoundScore
+from croupier.games.interface import Standing
 
 
 class RoundReport(NamedTuple):
@@ -27,13 +28,18 @@ class SeatConduct(NamedTuple):
 
 
 class ResultReport(NamedTuple):
-    """The report of a result: totals and conduct by seat; `finished_at` is in milliseconds since 1970 UTC."""
+    """The report of a result: totals and conduct by seat; `finished_at` is in milliseconds since 1970 UTC.
+
+    `outcomes` are by seat, of those of the standing; empty if the result counts for no seat.
+    """
 
     config: TableConfig
     ended: GameEnded
     totals: tuple[int, ...]
     conduct: tuple[SeatConduct, ...]
     finished_at: int
+    outcomes: tuple[str, ...]
+    standing: Standing
 
 
 Report: TypeAlias = RoundReport | ResultReport
@@ -52,5 +58,8 @@ def reports_of_transition(config: TableConfig, transition: Transition) -> list[R
                 SeatConduct(timeouts, bool(absence), left=absence >= Absence.LEFT)
                 for timeouts, absence in zip(clock.timeouts, clock.absences, strict=True)
             )
-            reports.append(ResultReport(config, fact, after.scores, conduct, transition.entry.at))
+            rules = after.rules
+            outcomes = () if fact.is_void else rules.outcomes(fact.ranking, fact.reason)
+            at = transition.entry.at
+            reports.append(ResultReport(config, fact, after.scores, conduct, at, outcomes, rules.standing))
     return reports

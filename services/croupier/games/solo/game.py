@@ -50,6 +50,9 @@ class Solo(interface.Rules[SoloState]):
             "restart_new": "Play this hand again with new cards from the same dealer.",
         }
     )
+    standing = interface.Standing(
+        ("escaped", "buck"), has_winners=False, figure="escape_rate", is_share=True, places_decide=False
+    )
 
     def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - there is one number
         """Return every option; all are independent (SOLO-OPT-1)."""
@@ -158,6 +161,13 @@ class Solo(interface.Rules[SoloState]):
     def ranking_at_limit(self, state: SoloState) -> Ranking | None:
         """Return the seats that are out, and the others below them; None if none is out (SOLO-END-6)."""
         return scoring.ranking(state) if any(state.progress.went_out) else None
+
+    def outcomes(self, ranking: Ranking, reason: str) -> tuple[str, ...]:
+        """Return who has the Buck and who has escaped it; none of a game that ended without it (SOLO-STAT-1)."""
+        if reason != "buck":
+            return ()
+        escaped, buck = self.standing.outcomes
+        return tuple(buck if seat in ranking[-1] else escaped for seat in range(SEATS))
 
     shuffle = staticmethod(turns.deal)
     shuffle_record = staticmethod(turns.record)
