@@ -85,7 +85,7 @@ def _thulla(state: ThullaState) -> ThullaTable:
     table.round_number, table.scores = state.progress.round_number, list(dispatch.scores(state))
     table.ranking = _groups(state)
     table.orders = [list(order) for order in state.progress.orders]
-    table.phase, table.ace_forced = state.phase, state.forced
+    table.phase, table.ace_forced, table.spared = state.phase, state.forced, state.cannot_be_cut
     table.taking_part = [pile_card.seat for pile_card in state.trick] + list(state.queue)
     table.out, table.stall, table.charges = list(state.out), state.stalled, list(state.points)
     table.out_before_trick = sum(seat not in table.taking_part for seat in state.out)

@@ -15,9 +15,18 @@ new = partial(positions.new, "thulla")
 
 
 def position(
-    hands: str, *, leader: Seat = 0, out: tuple[Seat, ...] = (), stalled: int = 0, **options: OptionValue
+    hands: str,
+    *,
+    leader: Seat = 0,
+    out: tuple[Seat, ...] = (),
+    stalled: int = 0,
+    is_first: bool = False,
+    **options: OptionValue,
 ) -> ThullaState:
-    """Return game 1 before a trick, with hands such as "5H 2C | KH | 4D"; all other cards are in the waste."""
+    """Return game 1 before a trick, with hands such as "5H 2C | KH | 4D"; all other cards are in the waste.
+
+    Before the first trick they are not in play.
+    """
     held = tuple(mask_of(cards(text)) for text in hands.split("|"))
     seats = len(held)
     start: ThullaState = new(seats, **options)
@@ -25,7 +34,9 @@ def position(
         progress=Progress(round_number=1, starter=leader, totals=(0,) * seats),
         hands=held,
         queue=tuple(seat % seats for seat in range(leader, leader + seats) if held[seat % seats]),
-        waste=tuple(PlayedCard(value, 0) for value in start.options.deck if not mask_of((value,)) & sum(held)),
+        waste=()
+        if is_first
+        else tuple(PlayedCard(value, 0) for value in start.options.deck if not mask_of((value,)) & sum(held)),
         out=out,
         stalled=stalled,
     )

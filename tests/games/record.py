@@ -32,7 +32,7 @@ from croupier.games.interface import (
 )
 from croupier.games.registry import GAMES
 from tests.games import dispatch
-from tests.games.walk import ENDING, drawn_values, walk
+from tests.games.walk import drawn_values, walk
 
 FOLDER = Path(__file__).parent / "playthroughs"
 Line = dict[str, Any]
@@ -41,7 +41,11 @@ Line = dict[str, Any]
 def playthroughs(game: Game) -> Iterator[tuple[str, int, dict[str, OptionValue]]]:
     """Return name, seats and options of each playthrough of a game; no two have the same options and seats."""
     usual = game.seats[len(game.seats) // 2]
-    ending = {name: values[-1] for name, values in ENDING.get(game.id, {}).items()}
+    ending = {
+        option.name: drawn[-1]
+        for option in game.options(usual)
+        if option.default not in (drawn := drawn_values(game, option))
+    }
     plain = resolve_options(game, usual, ending)
     for seats in game.seats:
         yield f"seats-{seats}", seats, resolve_options(game, seats, ending)

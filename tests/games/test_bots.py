@@ -109,6 +109,12 @@ def test_sensible_card_play_of_solo_wins_among_players_with_the_same_bidding() -
     assert plays_better(GAMES["solo"], 4, {}, bots, tables=80)
 
 
+def test_search_decides_where_a_game_may_have_no_end() -> None:
+    options: dict[str, Any] = {"stall_limit": 0, "last_card": "safe_after_trick"} | CUTTER
+    observed = observation(GAMES["thulla"], thulla("6C | 9H 6S", leader=1, **options), 1, options)
+    assert fits(observed.legal, SearchBot(GAMES["thulla"], max_iterations=5)(observed, Random(1).randrange))
+
+
 @pytest.mark.slow
 def test_search_plays_better_than_sensible() -> None:
     game = GAMES["thulla"]
@@ -150,6 +156,7 @@ def test_a_bot_with_nothing_to_decide_raises_an_error(bot: Bot) -> None:
 
 
 CUTTER: dict[str, Any] = {"pickup": "cutter"}
+SPARED: dict[str, Any] = {"opening_trick": "spared"}
 FREE: dict[str, Any] = {"deck": 52, "may_draw_instead": True}
 TRUMPS_FIRST = "5S JS JK AS KS||||"
 WEAK_HAND = "6C 7D 9C 8H 4H||||"
@@ -180,6 +187,13 @@ DECISIONS: Mapping[str, list[Any]] = {
         pytest.param(thulla("5H AH 2S | 3C 4H | 6D 7D"), "", {}, "2S", id="leads-low-where-a-cut-is-likely"),
         pytest.param(thulla("9H 3D | 2H 7H KH | 4C 5C 6C"), "0:9H", {}, "7H", id="stays-below-a-cut"),
         pytest.param(thulla("9H 3D | 2H 7H KH"), "0:9H", {}, "KH", id="plays-high-as-the-last"),
+        pytest.param(
+            thulla("9H 3D | 2H 7H KH | 4C 5C 6C", is_first=True, **SPARED),
+            "0:9H",
+            SPARED,
+            "KH",
+            id="high-where-cuts-are-spared",
+        ),
         pytest.param(thulla("9H 2S 3S 4S | 2C AD 3S"), "0:9H", {}, "AD", id="cuts-with-a-dangerous-card"),
         pytest.param(thulla("9H 3D | 5H 4C", **CUTTER), "", CUTTER, "3D", id="baits-the-cutter"),
     ],

@@ -123,6 +123,7 @@ DEALER_FIRST: Options = {"leader": "highest_bidder_dealer_first"}
 PAIR = "2C 9C KD 5H | 3C TC 4D QS"
 CUTTER: Options = {"pickup": "cutter", "stall_limit": 3}
 AFTER: Options = {"last_card": "safe_after_trick"}
+SPARED: Options = {"is_first": True, "opening_trick": "spared"}
 ENDING = ("KS 6S 9D | QH 7S 6D", "AC JC TH 9S", "8H")
 SIXES = ("6C 8C QD | 9C 7C 8D", "TC", "TD JD JH 9D")
 FIRST = ("6C AD 7C | 8C QS 9D | 7D AC 6H", "", "TD JD JH KH KS 8S 6D")
@@ -154,6 +155,8 @@ CASES: dict[str, Case] = {
     ),
     "thulla-four": case(thulla(FOUR), "2 3 7 8 31 42 187 293 1073 2293 6453 6453"),
     "thulla-four-after": case(thulla(FOUR, **AFTER), "2 3 7 8 31 42 187 289 1069 2298 6490 6639"),
+    "thulla-two-spared": case(thulla(PAIR, **SPARED, **AFTER), "4 9 27 45 126 192 616 642 681 733 941"),
+    "thulla-four-spared": case(thulla(FOUR, **SPARED), "2 3 5 10 10", on_page=False),
     "thulla-four-stall": case(thulla(FOUR, stall_limit=1), "2 3 3 4 4", on_page=False),
     "jossing-one-card": case(jossing(ONE, "9S"), "6 24 48 48"),
     "jossing-two": case(jossing(DUEL, "9C"), "10 50 200 200 600 950 1900 2700"),

@@ -36,6 +36,7 @@ def rules_against(state: State, *shuffles: CardsShuffled) -> set[str]:
     ("state", "cards_rule", "drawn_rule"),
     [
         pytest.param(new("thulla", 3), "THU-DECK-2", "THU-START-3", id="THU-EX-1 THU-DECK-2 THU-DEAL-3"),
+        pytest.param(new("thulla", 3, deal="uneven"), "THU-DECK-4", "THU-START-3", id="THU-EX-22 THU-DECK-4"),
         pytest.param(new("thulla", 4, start="random"), "THU-DECK-2", "THU-START-3", id="THU-START-3"),
         pytest.param(new("jossing", 3, decks=2), "JOS-DECK-1", "JOS-DEAL-2", id="JOS-DECK-1 JOS-DEAL-2"),
         pytest.param(new("one_oh_one", 3), "101-DEAL-2", "101-DEAL-3", id="101-DEAL-2 101-DEAL-3"),

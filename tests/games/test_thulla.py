@@ -1,4 +1,4 @@
-"""The rules of Thulla by their ids, and the worked positions of the page, THU-EX-1 to THU-EX-20."""
+"""The rules of Thulla by their ids, and the worked positions of the page, THU-EX-1 to THU-EX-23."""
 
 import itertools
 from typing import Any
@@ -22,6 +22,7 @@ from tests.games.positions import (
     hand,
     legal,
     may,
+    pile,
     ranking_text,
     refusal,
     to_act,
@@ -118,7 +119,11 @@ def test_THU_VIS_4_hands_are_open_from_the_end_of_a_game_to_the_next_deal() -> N
 AFTER = {"last_card": "safe_after_trick"}
 CUTTER = {"pickup": "cutter"}
 STALL = {"stall_limit": 1}
+FIRST = {"is_first": True}
+SPARED: Any = {"opening_trick": "spared"} | FIRST
 SHORT_STALL: Any = ("0:5H 2S 1:3S 6H", {"stall_limit": 2} | CUTTER)
+OPENING = "AS 9C | KD 8C | QS 7C | 5H 6C"
+"""The hands before a first trick that two seats cannot follow."""
 CYCLE = ("2H 3H 4H | 2C 3C 4C | 2D 3D 4D", "0:2H 2C 2C 3C 2D 2D 3D 2H 2H 3H 2C")
 """The hands of the last worked position, with its endless cycle."""
 
@@ -132,6 +137,30 @@ def test_THU_EX_1_THU_DECK_2_THU_D1_low_cards_leave_until_the_deal_is_equal(
     deck = due(new(seats)).cards
     assert set(STANDARD_DECK) - set(deck) == set(cards(removed))
     assert [held.bit_count() for held in dispatch.apply(new(seats), CardsShuffled(deck))[0].hands] == [each] * seats
+
+
+@pytest.mark.parametrize(
+    ("seats", "dealer", "counts"),
+    [
+        pytest.param(3, 2, [18, 17, 17], id="THU-EX-22 THU-DEAL-4"),
+        pytest.param(3, 0, [17, 18, 17], id="THU-EX-22 another dealer"),
+        pytest.param(5, 3, [11, 10, 10, 10, 11], id="THU-EX-22 five seats"),
+        pytest.param(6, 5, [9, 9, 9, 9, 8, 8], id="THU-EX-22 six seats"),
+        pytest.param(4, 1, [13, 13, 13, 13], id="THU-DECK-4 equal all the same"),
+    ],
+)
+def test_THU_DECK_4_THU_D22_all_cards_are_dealt_from_the_left_of_the_dealer(
+    seats: int, dealer: Seat, counts: list[int]
+) -> None:
+    state = deal(new(seats, deal="uneven", first_dealer=dealer))
+    assert [held.bit_count() for held in state.hands] == counts
+    assert mask_of(STANDARD_DECK) == sum(state.hands)
+    assert pile(state, "removed") is None
+
+
+def test_THU_DEAL_4_the_longer_hands_move_on_with_the_deal() -> None:
+    state = deal(first_legal(deal(new(3, deal="uneven", best_of=3, scoring="cards"))))
+    assert [held.bit_count() for held in state.hands] == [17, 17, 18]
 
 
 def test_THU_EX_2_THU_START_6_THU_D2_the_ace_of_spades_opens_and_can_be_cut() -> None:
@@ -168,11 +197,38 @@ def test_THU_EX_2_THU_START_6_THU_D2_the_ace_of_spades_opens_and_can_be_cut() ->
         pytest.param("2H 3C || 3H 4C | 4H 5C", "2:3H 4H 2H", {}, 3, "5C", id="THU-PLAY-1 THU-D10 out before"),
         pytest.param("9H 2S | TH | 3H 4D", "0:9H TH 3H", {}, 2, "4D", id="THU-OUT-1 THU-D10 out in the trick"),
         pytest.param(*CYCLE, {}, 0, "2H 3H 4H 2C", id="THU-EX-20 THU-D11"),
+        pytest.param(OPENING, "0:AS KD QS 5H", SPARED, 0, "9C", id="THU-EX-21 THU-OPEN-2 THU-D21"),
+        pytest.param(OPENING, "0:AS KD QS 5H", SPARED | CUTTER, 0, "9C", id="THU-OPEN-2 the option pickup"),
+        pytest.param(OPENING, "0:AS KD", FIRST, 0, "AS KD 9C", id="THU-EX-21 THU-START-6"),
+        pytest.param("9C 2S | KD 2H | TC 3H", "0:9C KD TC", SPARED, 2, "3H", id="THU-EX-21 THU-OPEN-2 without the ace"),
+        pytest.param(
+            "AS 9C 2C | KD 8H 3H | QS 7C", "0:AS KD QS 9C 8H", SPARED, 0, "2C 9C 8H", id="THU-EX-21 the second trick"
+        ),
     ],
 )
 def test_the_leader_and_their_cards(hands: str, line: str, options: dict[str, Any], leader: Seat, held: str) -> None:
     state = acts(position(hands, leader=int(line[0]), **options), line)
     assert (to_act(state), hand(state, leader)) == (leader, set(held.split()))
+
+
+def test_THU_EX_21_THU_OPEN_1_all_play_to_a_spared_first_trick() -> None:
+    state = acts(position(OPENING, **SPARED), "0:AS KD")
+    assert (to_act(state), legal(state)) == (2, "QS")
+    state = acts(state, "QS 5H")
+    assert pile(state, "waste") == (4, "AS KD QS 5H")
+    assert (state.stalled, [held.bit_count() for held in state.hands]) == (0, [1, 1, 1, 1])
+
+
+def test_THU_EX_23_THU_STALL_4_without_a_limit_the_counter_only_counts() -> None:
+    hands, line = CYCLE
+    opening, lap = line[:7], line[7:]
+    start = acts(position(hands, stall_limit=0), opening)
+    assert start.stalled == 1
+    for stalled in (1, 49, 997, 1198):
+        state, facts = acts_with_facts(start._replace(stalled=stalled), lap)
+        assert state == start._replace(stalled=stalled + 3)
+        assert MarkChanged(Mark("stall", None, str(stalled + 3))) in facts
+    assert to_act(acts(position("5H 6H | 7H 8H", stall_limit=0), "5H 7H")) == 1
 
 
 @pytest.mark.parametrize(

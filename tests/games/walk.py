@@ -38,8 +38,11 @@ RARE_SHARE = 0.1
 MAX_EVENTS = 50_000
 """The maximum length of a random walk; a longer table counts as one without end."""
 
-ENDING: Mapping[str, Mapping[str, range]] = {"one_ten": {"max_rounds": range(1, 7)}}
-"""The values that walks draw from instead of all, by game and option, because random play may have no end."""
+ENDING: Mapping[str, Mapping[str, range]] = {
+    "one_ten": {"max_rounds": range(1, 7)},
+    "thulla": {"stall_limit": range(1, 1001)},
+}
+"""The values that walks draw from instead of all, by game and option, because play may have no end."""
 Steering = Callable[[State, Event, Random], Event]
 
 
@@ -119,7 +122,10 @@ def _uneven_hands(_state: State, event: Event, random: Random) -> Event:
 
 
 TRAITS: Mapping[str, GameTraits] = {
-    "thulla": GameTraits(public_cards=lambda options: cards("AS") if options["start"] == "ace_of_spades" else ()),
+    "thulla": GameTraits(
+        public_cards=lambda options: cards("AS") if options["start"] == "ace_of_spades" else (),
+        steered_options=lambda _: {"stall_limit": 0, "pickup": "highest"},
+    ),
     "one_ten": GameTraits(steered=_low_bids, steered_options=lambda seats: {"max_rounds": 0 if seats <= 4 else 2}),
     "jossing": GameTraits(),
     "one_oh_one": GameTraits(steered=_short_rounds),

@@ -1,5 +1,7 @@
 """The judge's rules of Thulla, in the order of docs/rules/thulla.md, whose rule ids are in the comments."""
 
+from types import MappingProxyType
+
 from loadtest.judge.rules import interface
 from loadtest.judge.rules.cards import PACK, RANKS, followers, grouped, open_piles, revokes
 
@@ -16,12 +18,14 @@ class ThullaTable(interface.JudgeTable):
     """A table of Thulla, which plays a match of games."""
 
     proposal_rule = "THU-D9"
+    earlier_options = MappingProxyType({"opening_trick": "normal", "deal": "equal"})
 
     def __init__(self, seats: int, options: interface.Options) -> None:
         super().__init__(seats, options)
-        self.removed = PUT_ASIDE[: 52 % seats]
+        self.removed = PUT_ASIDE[: 52 % seats] if self.options["deal"] == "equal" else []  # THU-DECK-4
         self.phase = "deal"
         self.ace_forced = False
+        self.spared = False  # Whether nobody can cut the present trick (THU-OPEN-1).
         # The trick: the seats that take part, in the order of play, and the cards as they were played.
         self.taking_part: list[int] = []
         self.trick: list[tuple[interface.Card, int]] = []
@@ -77,7 +81,7 @@ class ThullaTable(interface.JudgeTable):
     # The deal
 
     def shuffled(self, cards: list[interface.Card], drawn: list[int]) -> interface.ReplayAction:
-        """Deal one card at a time, the first to the dealer's left (THU-DEAL-2)."""
+        """Deal one card at a time, the first to the dealer's left (THU-DEAL-2, THU-DEAL-4)."""
         self.round_number += 1
         dealer = (int(self.options["first_dealer"]) + self.round_number - 1) % self.seats  # THU-DEAL-1
         self.hands = self.dealt_singly(cards, dealer + 1)
@@ -85,6 +89,7 @@ class ThullaTable(interface.JudgeTable):
         self.phase = "play"
         self.begin_trick(self.starter(dealer, drawn))
         self.ace_forced = self.options["start"] == "ace_of_spades"
+        self.spared = self.options["opening_trick"] == "spared"
         event: interface.ReplayAction = {"type": "deal", "hands": [list(hand) for hand in self.hands]}  # THU-DEAL-3
         return event | {"starter": drawn[0]} if drawn else event
 
@@ -115,10 +120,11 @@ class ThullaTable(interface.JudgeTable):
                 self.waste_trick()
                 self.end_game([*self.out, *self.holders()])  # THU-END-1
                 return
-        if action["card"][1] != self.trick[0][0][1]:  # 3
+        if action["card"][1] != self.trick[0][0][1] and not self.spared:  # 3
             self.end_trick(*self.cut(seat))
         elif len(self.trick) == len(self.taking_part):
-            winner = self.winners()[0]  # THU-CLEAN-1
+            winner = self.winners()[0]  # THU-CLEAN-1, THU-OPEN-2
+            self.spared = False
             self.waste_trick()  # THU-CLEAN-2
             self.end_trick(winner, picked_up=False)
 
@@ -165,7 +171,7 @@ class ThullaTable(interface.JudgeTable):
         fruitless = picked_up and len(self.out) == self.out_before_trick
         self.stall = self.stall + 1 if fruitless else 0  # 5, THU-STALL-1
         leader = next(seat for seat in self.clockwise_from(nominal_leader) if self.hands[seat])  # THU-LEAD
-        if self.stall == self.options["stall_limit"]:
+        if 0 < self.stall == self.options["stall_limit"]:  # THU-STALL-4
             self.end_stalled(leader)
         else:
             self.begin_trick(leader)  # 6

@@ -22,6 +22,8 @@ def sensible(observation: Observation, randrange: RandomSource) -> Action:  # no
     played = {seat, *[laid.seat for laid in trick]}
     later = [other for other, held in enumerate(view.seats) if other not in played and held.card_count]
     cutter_picks_up = observation.options["pickup"] == "cutter"
+    if observation.options["opening_trick"] == "spared" and not view.pile("waste"):
+        later, cutter_picks_up = [], False  # No one can cut this trick (THU-OPEN-1).
     if not trick:
         chance = [_cut_chance(view, unseen, suit, later) for suit in range(4)]
         if cutter_picks_up:

@@ -36,7 +36,23 @@ class Thulla(interface.Rules[ThullaState]):
             Option(
                 "last_card", "safe_at_once", ("safe_at_once", "safe_after_trick"), "when a seat without cards is out"
             ),
-            Option("stall_limit", 52, range(1, 1001), "tricks without progress before the game is stopped"),
+            Option(
+                "stall_limit", 52, range(1001), "tricks without progress before the game is stopped, 0 for no limit"
+            ),
+            Option(
+                "opening_trick",
+                "normal",
+                ("normal", "spared"),
+                "whether a card of another suit stops the first trick too, or is a mere discard there",
+                earlier="normal",
+            ),
+            Option(
+                "deal",
+                "equal",
+                ("equal", "uneven"),
+                "whether low cards are taken out for hands of equal size, or all 52 are dealt",
+                earlier="equal",
+            ),
         )
 
     def new(self, seats: int, options: interface.OptionValues) -> ThullaState:
@@ -57,9 +73,10 @@ class Thulla(interface.Rules[ThullaState]):
         """Return the totals of the finished rounds by seat (THU-SCORE-1 to -4)."""
         return state.progress.totals
 
-    def event_rules(self, state: ThullaState) -> interface.EventRules:  # noqa: ARG002 - the same in every state
+    def event_rules(self, state: ThullaState) -> interface.EventRules:
         """Return the rules of the deal."""
-        return interface.EventRules("THU-DEAL-3", "THU-DECK-2", "THU-START-3", "THU-D9")
+        deck = "THU-DECK-4" if state.options.deal_uneven else "THU-DECK-2"
+        return interface.EventRules("THU-DEAL-3", deck, "THU-START-3", "THU-D9")
 
     def ranking_at_limit(self, state: ThullaState) -> Ranking | None:
         """Return the seats as at the end of a match; None in the first game (THU-MATCH-5)."""

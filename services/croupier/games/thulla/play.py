@@ -46,7 +46,7 @@ def holders(hands: tuple[int, ...], first: Seat = 0) -> tuple[Seat, ...]:
 
 
 def _dealt(state: ThullaState, event: CardsShuffled) -> Hands:
-    """Deal one card at a time clockwise from the seat left of the dealer (THU-DEAL-2)."""
+    """Deal one card at a time clockwise from the seat left of the dealer (THU-DEAL-2, THU-DEAL-4)."""
     options = state.options
     return dealt_singly(event.cards, options.seats, options.dealer(state.progress.round_number + 1))
 
@@ -79,7 +79,7 @@ def play(before: ThullaState, seat: Seat, action: Action) -> tuple[ThullaState, 
     trick, queue = (*before.trick, _PLAYED_CARD[seat][card]), before.queue[1:]
     options, progress, _, _, _, waste, out, stalled, points, _ = before
     state = ThullaState(options, progress, hands, trick, queue, waste, out, stalled, points)
-    continues = queue and _SUIT_MASK[card] == _SUIT_MASK[trick[0].card]
+    continues = queue and (_SUIT_MASK[card] == _SUIT_MASK[trick[0].card] or before.cannot_be_cut)
     if hand and continues:
         return state, (_PLAYED[seat][card], _TURN[queue[0]])
     news: list[Fact] = [_PLAYED[seat][card]]
@@ -133,16 +133,20 @@ def _resolve(before: ThullaState, news: list[Fact]) -> tuple[ThullaState, tuple[
     if stalled != before.stalled:
         news.append(facts.MarkChanged(facts.Mark("stall", None, str(stalled or ""))))
     state = state._replace(queue=holding, stalled=stalled)
-    if stalled == options.stall_limit:
+    if stalled and stalled == options.stall_limit:  # THU-STALL-4
         return _end(state, scoring.stall_order(state.hands, holding), "stall", news)
     return state, (*news, _TURN[holding[0]])
 
 
 def _outcome(state: ThullaState) -> tuple[Seat, Seat | None]:
-    """Return the nominal leader after a trick, and the seat that picks it up or None (THU-CLEAN-1, THU-CUT-2 to -6)."""
+    """Return the nominal leader after a trick, and the seat that picks it up or None.
+
+    The rules are THU-CLEAN-1, THU-OPEN-2 and THU-CUT-2 to -6.
+    """
     *followed, last = state.trick
-    if _SUIT_MASK[last.card] == _SUIT_MASK[state.trick[0].card]:
-        return max(state.trick).seat, None
+    led = _SUIT_MASK[state.trick[0].card]
+    if _SUIT_MASK[last.card] == led or state.cannot_be_cut:
+        return max([played for played in state.trick if _SUIT_MASK[played.card] == led]).seat, None
     obliged = [last] if state.options.cutter_picks_up else sorted(followed, reverse=True)
     for _, seat in obliged:
         if state.hands[seat] or not state.options.safe_at_once:

@@ -23,6 +23,8 @@ class ThullaOptions:
     cutter_picks_up: bool = False
     safe_at_once: bool = True
     stall_limit: int = 52
+    opening_spared: bool = False
+    deal_uneven: bool = False
 
     @classmethod
     def of(cls, seats: int, values: OptionValues) -> "ThullaOptions":
@@ -36,12 +38,14 @@ class ThullaOptions:
             cutter_picks_up=values["pickup"] == "cutter",
             safe_at_once=values["last_card"] == "safe_at_once",
             stall_limit=int(values["stall_limit"]),
+            opening_spared=values["opening_trick"] == "spared",
+            deal_uneven=values["deal"] == "uneven",
         )
 
     @property
     def removed(self) -> tuple[Card, ...]:
-        """The cards that play no part (THU-DECK-2)."""
-        return REMOVAL_ORDER[: len(STANDARD_DECK) % self.seats]
+        """The cards that play no part (THU-DECK-2, THU-DECK-4)."""
+        return () if self.deal_uneven else REMOVAL_ORDER[: len(STANDARD_DECK) % self.seats]
 
     @property
     def deck(self) -> tuple[Card, ...]:
@@ -102,3 +106,8 @@ class ThullaState(NamedTuple):
     def phase(self) -> str:
         """ "deal", "play" or "over"."""
         return "play" if self.queue else "over" if self.progress.over else "deal"
+
+    @property
+    def cannot_be_cut(self) -> bool:
+        """Whether the trick is the first of a game that spares it: only that one begins with no card in the waste."""
+        return self.options.opening_spared and not self.waste  # THU-OPEN-1
