@@ -58,6 +58,11 @@ class Log:
         state = self.states.get(sequence)
         return list(state.view.seats_to_act) if state is not None else None
 
+    def stored_milliseconds(self, sequence: int, received: int) -> int:
+        """Return the time at which an entry was stored at the latest, by the players' clock; `received` if unknown."""
+        entry = self.public.get(sequence)
+        return min(received, entry.at + self.clock_offset) if entry is not None else received
+
     def requested_by(self, seat: int) -> list[int]:
         """Return the sequences at which a seat's own player acted, left or returned."""
         return [

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from croupier_api.v1 import actions_pb2, engine_pb2, facts_pb2, tables_pb2
 from loadtest.judge.knowledge import NOTHING_KNOWN, ShownCards, cards_in, is_face_down, is_open, lies_face_down
-from loadtest.judge.log import SLACK_MILLISECONDS
+from loadtest.judge.log import SLACK_MILLISECONDS, Log
 from loadtest.judge.notation import CARDS
 from loadtest.judge.streams import ViewerHistory, ViewerState, differences, state_of
 from loadtest.judge.violations import Found, Invariant
@@ -17,7 +17,7 @@ PileKey: TypeAlias = tuple[str, int | None]
 """A pile by its name and owner."""
 
 
-def check_secrecy(history: ViewerHistory, shown: dict[bytes, ShownCards]) -> Iterator[Found]:
+def check_secrecy(history: ViewerHistory, log: Log, shown: dict[bytes, ShownCards]) -> Iterator[Found]:
     """Yield secrets in the messages to a viewer; `shown` caches the cards of messages that others received too."""
     for message in history.messages:
         snapshot, update = message.event.snapshot, message.event.update
@@ -32,22 +32,23 @@ def check_secrecy(history: ViewerHistory, shown: dict[bytes, ShownCards]) -> Ite
         for where, card in cards:
             if card not in message.known:
                 yield _card_shown(message.sequence, history, card, where)
-    yield from _shown_by_answers(history)
+    yield from _shown_by_answers(history, log)
 
 
-def _shown_by_answers(history: ViewerHistory) -> Iterator[Found]:
+def _shown_by_answers(history: ViewerHistory, log: Log) -> Iterator[Found]:
     """Yield hidden cards in refusals, except those that the request itself has named."""
     for answer in history.record.answered:
         named = set(history.deck.written_in(answer.message))
         if not named or answer.at_milliseconds > history.last_received[0]:
             continue  # Without later messages it is not known what the viewer may know by then.
         sent = history.sent.get(answer.request_id, [])
-        # Known at some time between request and answer, or about to be received.
+        # Known at some time between request and answer, or stored by then and received later.
         since, known = sent[0].at_milliseconds if sent else 0, NOTHING_KNOWN
-        for state in history.states.values():
+        until = answer.at_milliseconds + SLACK_MILLISECONDS
+        for sequence, state in history.states.items():
             if state.received_milliseconds <= since:
                 known = state.known
-            elif state.received_milliseconds <= answer.at_milliseconds + SLACK_MILLISECONDS:
+            elif log.stored_milliseconds(sequence, state.received_milliseconds) + history.delay_milliseconds <= until:
                 known |= state.known
         own = {card for it in sent for _, card in cards_in(actions_pb2.Action.FromString(it.action), history.deck)}
         for card in named - known - own:

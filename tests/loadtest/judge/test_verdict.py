@@ -7,6 +7,7 @@ from grpc import StatusCode
 
 from croupier.engine.core.log import ActedBy, TableEnded
 from croupier.games.actions import Action, Play, ThrowDown
+from croupier.games.cards import NOTATION
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import Observation, SeatActed
 from croupier.games.registry import GAMES
@@ -32,6 +33,7 @@ from tests.loadtest.judge.viewer_records import (
     SEAT,
     Falsify,
     change_message,
+    delay,
     found,
     play,
     reason_of,
@@ -42,6 +44,7 @@ from tests.loadtest.judge.viewer_records import (
     stored_record,
 )
 
+LATE_MILLISECONDS = 800
 REUSED = Expected("reused request id", StatusCode.ALREADY_EXISTS.value[0], reason_of("REQUEST_ID_REUSED"))
 
 
@@ -238,3 +241,27 @@ def test_a_violation_has_its_table_and_sequence() -> None:
     (violation,) = [one for one in judge(record).violations if one.invariant is Invariant.SEQUENCE_GAP]
     assert (violation.table_id, violation.sequence) == ("table-1", SEQUENCE + 1)
     assert f"seat {SEAT}" in violation.detail
+
+
+@pytest.mark.parametrize("entries_before", [0, 1], ids=["stored", "not yet stored"])
+def test_a_refusal_may_name_a_card_of_an_entry_that_was_stored_and_is_received_later(entries_before: int) -> None:
+    """Another engine may send the entry on much later than it refuses an action because of it."""
+    table = played()
+    record, since = record_of(table), len(table.transitions) // 2
+    played_cards = [
+        (made.entry.sequence, made.entry.event.action.card)
+        for made in table.transitions[since:]
+        if isinstance(made.entry.event, SeatActed)
+        and made.entry.event.seat != SEAT
+        and isinstance(made.entry.event.action, Play)
+    ]
+    sequence, card = played_cards[0]
+    viewer = record.viewers[SEAT]
+    later = next(
+        index for index, one in enumerate(viewer.received) if one.at_milliseconds >= received_at(table, sequence)
+    )
+    delay(viewer, LATE_MILLISECONDS, later)
+    at = received_at(table, sequence) - entries_before * LATE_MILLISECONDS
+    refusal = refused(viewer.sent[0].request_id, at, StatusCode.FAILED_PRECONDITION, "ILLEGAL_ACTION", RULE)
+    viewer.answered.append(refusal._replace(message=f"follow suit: {NOTATION[card]} was led"))
+    assert (Invariant.HIDDEN_CARD_SEEN in found(record)) == bool(entries_before)
