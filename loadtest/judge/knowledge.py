@@ -1,10 +1,10 @@
 """The cards that a viewer may know, computed from the facts alone, and the cards that a message shows.
 
 A viewer may know the cards that were in their own hand or in a pile of their own, those face up on a pile, those that
-were called or declared, and the hands revealed when a round was scored, until the end of the round.
+were called or declared, and those of hands that were revealed, until the end of the round. Facts alone decide: any game
+may reveal a hand at any time, and the names of piles mean nothing.
 """
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -16,7 +16,6 @@ from croupier_api.v1 import cards_pb2, engine_pb2, facts_pb2, tables_pb2
 from loadtest.judge.notation import Deck
 
 NOTHING_KNOWN: frozenset[int] = frozenset()
-_FACE_DOWN_PILE = re.compile(r"stock|kitty|put_away|discards_\d+")
 _UNPLACED_CARDS = frozenset({"CallPartnerAction.card", "CardOrderChanged.cards", "TableView.card_order"})
 """Fields that name cards without their place."""
 _CARD = cards_pb2.Card.DESCRIPTOR.full_name
@@ -69,44 +68,38 @@ def _can_hold_cards(kind: Descriptor, field: FieldDescriptor) -> bool:
 
 
 def shown_by(snapshot: engine_pb2.Snapshot, deck: Deck) -> frozenset[int]:
-    """Return the cards that a snapshot may show: own ones, open piles, and all hands when a round is over."""
+    """Return the cards of a snapshot that its viewer may know whatever came before: all but those in other hands."""
     view, seat = snapshot.view, snapshot.viewer_seat if snapshot.HasField("viewer_seat") else None
-    is_scored = bool(view.ranking) or view.phase == "deal"
     known: set[int] = set()
     for other, hand in enumerate(view.seats):
-        if is_scored or other == seat:
+        if other == seat:
             known.update(hand.cards)
     for pile in view.piles:
-        is_own = pile.owner == seat
-        if not pile.HasField("owner"):
-            is_own = seat is not None and _is_of_seat(view, pile.name, seat)
-        if not lies_face_down(pile) or is_own:
-            known.update(entry.card for entry in pile.cards)
+        is_seen = not pile.face_down or (pile.HasField("owner") and pile.owner == seat)
+        known.update(entry.card for entry in pile.cards if is_seen or (entry.HasField("seat") and entry.seat == seat))
     for call in view.calls:
         known |= _called(call, seat, deck)
     for mark in view.marks:
-        if mark.HasField("seat") and mark.seat == seat and _is_of_seat(view, mark.name, seat):
+        if mark.HasField("seat") and mark.seat == seat:
             known.update(deck.written_in(mark.value))
     return frozenset(known)
 
 
-def _is_of_seat(view: facts_pb2.TableView, pile: str, seat: int) -> bool:
-    """Return whether a face-down pile comes from a seat: its discards, or the bid winner's put-away cards."""
-    is_winner = view.contract.HasField("declarer") and view.contract.declarer == seat and view.phase != "bidding"
-    return pile == f"discards_{seat}" or (pile in ("kitty", "put_away") and is_winner)
+def cards_in_hand(view: facts_pb2.TableView, seat: int) -> set[int]:
+    """Return the cards that a view shows in a hand."""
+    return {card for hand in view.seats[seat : seat + 1] for card in (*hand.cards, *hand.known_cards)}
 
 
 def known_after(known: frozenset[int], update: engine_pb2.TableUpdate, seat: int | None, deck: Deck) -> frozenset[int]:
     """Return the cards that a viewer may know after an entry of the log; `seat` is None for a spectator."""
     learned: set[int] = set()
-    is_scored = any(fact.HasField("round_ended") for fact in update.facts)
     for fact in update.facts:
         match fact.WhichOneof("fact"):
             case "round_started":
                 known, learned = NOTHING_KNOWN, set()
             case "cards_moved" if is_open(fact.cards_moved) or _is_own(fact.cards_moved, seat):
                 learned.update(fact.cards_moved.cards)
-            case "hand_revealed" if is_scored or fact.hand_revealed.seat == seat:
+            case "hand_revealed":
                 learned.update(fact.hand_revealed.cards)
             case "called":
                 learned |= _called(fact.called.call, seat, deck)
@@ -123,17 +116,7 @@ def _called(call: facts_pb2.Call, seat: int | None, deck: Deck) -> set[int]:
 
 def is_open(moved: facts_pb2.CardsMoved) -> bool:
     """Return whether cards are moved to an open pile."""
-    return moved.target.HasField("pile") and not moved.face_down and not is_face_down(moved.target.pile)
-
-
-def lies_face_down(pile: facts_pb2.Pile) -> bool:
-    """Return whether a pile lies face down, by the view or by its name."""
-    return pile.face_down or is_face_down(pile.name)
-
-
-def is_face_down(pile: str) -> bool:
-    """Return whether all piles of this name lie face down by the rules, independent of messages."""
-    return _FACE_DOWN_PILE.fullmatch(pile) is not None
+    return moved.target.HasField("pile") and not moved.face_down
 
 
 def _is_own(moved: facts_pb2.CardsMoved, seat: int | None) -> bool:

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias
 
 from croupier_api.v1 import actions_pb2, engine_pb2, facts_pb2, tables_pb2
-from loadtest.judge.knowledge import NOTHING_KNOWN, ShownCards, cards_in, is_face_down, is_open, lies_face_down
+from loadtest.judge.knowledge import NOTHING_KNOWN, ShownCards, cards_in, cards_in_hand, is_open
 from loadtest.judge.log import SLACK_MILLISECONDS, Log
-from loadtest.judge.notation import CARDS
+from loadtest.judge.notation import CARDS, Deck
 from loadtest.judge.streams import ViewerHistory, ViewerState, differences, state_of
 from loadtest.judge.violations import Found, Invariant
 
@@ -17,7 +17,9 @@ PileKey: TypeAlias = tuple[str, int | None]
 """A pile by its name and owner."""
 
 
-def check_secrecy(history: ViewerHistory, log: Log, shown: dict[bytes, ShownCards]) -> Iterator[Found]:
+def check_secrecy(
+    history: ViewerHistory, histories: Sequence[ViewerHistory], log: Log, shown: dict[bytes, ShownCards]
+) -> Iterator[Found]:
     """Yield secrets in the messages to a viewer; `shown` caches the cards of messages that others received too."""
     for message in history.messages:
         snapshot, update = message.event.snapshot, message.event.update
@@ -29,10 +31,30 @@ def check_secrecy(history: ViewerHistory, log: Log, shown: dict[bytes, ShownCard
         if (cards := shown.get(message.received.body)) is None:
             # Refusals are judged with their requests, since they may repeat cards of these.
             cards = shown[message.received.body] = cards_in(message.event, history.deck)
-        for where, card in cards:
-            if card not in message.known:
+        unknown = [(where, card) for where, card in cards if card not in message.known]
+        public = _seen_by_others(history, snapshot, histories) if unknown else NOTHING_KNOWN
+        for where, card in unknown:
+            if card not in public:
                 yield _card_shown(message.sequence, history, card, where)
     yield from _shown_by_answers(history, log)
+
+
+def _seen_by_others(
+    history: ViewerHistory, snapshot: engine_pb2.Snapshot, histories: Sequence[ViewerHistory]
+) -> frozenset[int]:
+    """Return the cards in hands that a snapshot shows as all others see them, as far as others are in the record.
+
+    A viewer who comes later learns from it which cards of a hand all know by earlier facts.
+    """
+    public: set[int] = set()
+    for seat in range(len(snapshot.view.seats)):
+        cards = cards_in_hand(snapshot.view, seat) if seat != history.seat else set()
+        for other in histories:
+            state = other.states.get(snapshot.sequence)
+            if other is not history and other.seat != seat and state is not None:
+                cards &= cards_in_hand(state.view, seat)
+        public |= cards
+    return frozenset(public)
 
 
 def _shown_by_answers(history: ViewerHistory, log: Log) -> Iterator[Found]:
@@ -72,8 +94,9 @@ def check_views(history: ViewerHistory) -> Iterator[Found]:
         state = history.states.get(sequence)
         if state is None:
             continue
+        known = state.known.union(*[cards_in_hand(state.view, seat) for seat in range(len(state.view.seats))])
         for where, card in cards_in(snapshot, history.deck):
-            if card not in state.known:
+            if card not in known:
                 yield _card_shown(sequence, history, card, f"{where} of GetView")
         for part in differences(state_of(at, snapshot.view, snapshot, state.known), state):
             yield Invariant.VIEW_DIFFERS, sequence, f"{history.name}: {part} of GetView differs from the stream's"
@@ -92,15 +115,17 @@ def check_public_facts(histories: Sequence[ViewerHistory]) -> Iterator[Found]:
             fixed.ClearField("state")
             infos.setdefault(fixed.SerializeToString(deterministic=True), history.name)
         for sequence, update in history.updates.items():
-            body = update.SerializeToString()
+            body, before = update.SerializeToString(), history.states.get(sequence - 1)
             if body not in digests:
-                before = history.states.get(sequence - 1)
+                if before is None and sequence > 1:
+                    continue  # After a gap it is not known which piles lie face down.
                 piles = before.view.piles if before is not None else ()
-                face_down = {(pile.name, _owner(pile)) for pile in piles if lies_face_down(pile)}
-                digests[body] = public_part(update, face_down)
+                face_down = {(pile.name, _owner(pile)) for pile in piles if pile.face_down}
+                digests[body] = public_part(update, face_down, history.deck)
             first, name = updates.setdefault(sequence, (digests[body], history.name))
             if first != digests[body]:
                 yield _differs(sequence, name, history.name, "an entry")
+                yield from _shown_to_one(sequence, (name, first), (history.name, digests[body]), history.deck)
         for sequence, state in history.states.items():
             public = _public_view(state)
             first, name = states.setdefault(sequence, (public, history.name))
@@ -115,31 +140,41 @@ def _differs(sequence: int, one: str, other: str, subject: str) -> Found:
     return Invariant.PUBLIC_FACTS_DIFFER, sequence, f"{one} and {other} received different public facts about {subject}"
 
 
+def _shown_to_one(sequence: int, one: tuple[str, bytes], other: tuple[str, bytes], deck: Deck) -> Iterator[Found]:
+    """Yield the cards of facts that only one of two viewers received, though they should be public."""
+    for (name, mine), (_, theirs) in ((one, other), (other, one)):
+        public = {fact.SerializeToString() for fact in engine_pb2.TableUpdate.FromString(theirs).facts}
+        for fact in engine_pb2.TableUpdate.FromString(mine).facts:
+            for _, card in cards_in(fact, deck) if fact.SerializeToString() not in public else ():
+                detail = f"{name} alone was shown {CARDS.get(card, '??')}"
+                yield Invariant.HIDDEN_CARD_SEEN, sequence, detail
+
+
 def _owner(place: facts_pb2.Pile | facts_pb2.Place) -> int | None:
     return place.owner if place.HasField("owner") else None
 
 
-def public_part(update: engine_pb2.TableUpdate, face_down: Collection[PileKey]) -> bytes:
+def public_part(update: engine_pb2.TableUpdate, face_down: Collection[PileKey], deck: Deck) -> bytes:
     """Return the public part of an entry: all but hidden cards, calls, the contract and legal actions.
 
-    `face_down` are the piles that lay so before it. A mark with the name of a face-down pile is private: it shows a
-    seat the cards that it has put there.
+    `face_down` are the piles that lay so before it. A mark of a seat that names cards may be private to the seat.
     """
-    public = engine_pb2.TableUpdate()
+    public, hidden_piles = engine_pb2.TableUpdate(), set(face_down)
     public.CopyFrom(update)
     public.ClearField("facts")
     public.ClearField("legal_actions")
     for fact in update.facts:
         kind = fact.WhichOneof("fact")
-        if kind not in _PARTLY_PRIVATE_FACTS and not is_face_down(fact.mark_changed.mark.name):
+        mark = fact.mark_changed.mark
+        is_private_mark = mark.HasField("seat") and [*deck.written_in(mark.value)] != []
+        if kind not in _PARTLY_PRIVATE_FACTS and not is_private_mark:
             public.facts.append(fact)
         elif kind == "cards_moved":
-            source = fact.cards_moved.source
-            is_from_open_pile = (
-                source.HasField("pile")
-                and not is_face_down(source.pile)
-                and (source.pile, _owner(source)) not in face_down
-            )
+            source, target = fact.cards_moved.source, fact.cards_moved.target
+            is_from_open_pile = source.HasField("pile") and (source.pile, _owner(source)) not in hidden_piles
+            if target.HasField("pile"):
+                lies_hidden = hidden_piles.add if fact.cards_moved.face_down else hidden_piles.discard
+                lies_hidden((target.pile, _owner(target)))
             is_hidden = not is_open(fact.cards_moved) and not is_from_open_pile
             if is_hidden and fact.cards_moved.reason not in _COUNTED_BY_ALL:
                 continue

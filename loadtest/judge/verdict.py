@@ -123,7 +123,7 @@ def _check_viewers(
     rows = stored_game.rows
     is_offset_known = not all(history.delay_milliseconds for history in histories)
     for history in histories:
-        yield from check_secrecy(history, log, shown)
+        yield from check_secrecy(history, histories, log, shown)
         yield from check_views(history)
         yield from check_presence(history)
         yield from check_turns(history, log)

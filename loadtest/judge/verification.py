@@ -1,5 +1,6 @@
 """Plays a replay, or the rows of a log, again by the judge's own rules, and compares it and all views."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -31,6 +32,8 @@ class Position(NamedTuple):
     is_void: bool
     outcomes: list[str]
     """By seat; empty before the end, and if the game counts for no seat."""
+    known: list[list[Card]]
+    """By seat, the cards that all know to be in its hidden hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,7 @@ def _position(table: JudgeTable) -> Position:
         table.ranking,
         table.is_void,
         table.outcomes,
+        [list(cards) for cards in table.known],
     )
 
 
@@ -168,9 +172,6 @@ def check_positions(history: ViewerHistory, positions: Mapping[int, Position]) -
             continue
         for invariant, detail in _differences(state, position, history.seat):
             yield invariant, sequence, f"{history.name}: {detail}"
-        for other, hand in enumerate(state.view.seats):
-            if hand.cards and other != history.seat and other not in position.open_hands:
-                yield Invariant.HIDDEN_CARD_SEEN, sequence, f"{history.name} was shown the hand of seat {other}"
         if state.legal_actions is None:
             continue
         shown = legal_texts(legal_of(state.legal_actions))
@@ -193,13 +194,25 @@ def _differences(state: ViewerState, position: Position, seat: int | None) -> It
     if scores != position.scores:
         yield Invariant.RESULT_DIFFERS, f"the scores are {scores}, by the rules {position.scores}"
     for other, (hand, held) in enumerate(zip(view.seats, hands, strict=False)):
-        cards = cards_of(hand.cards)
         if hand.card_count != len(held):
             yield Invariant.VIEW_DIFFERS, f"seat {other} is shown with {hand.card_count} cards, it has {len(held)}"
-        is_shown = cards or other == seat or other in position.open_hands
-        if is_shown and sorted(cards) != sorted(held):
-            yield Invariant.VIEW_DIFFERS, f"the hand of seat {other} is shown as {cards}, it is {held}"
+        is_seen = other == seat or other in position.open_hands
+        yield from _compare_cards(f"hand of seat {other}", hand.cards, held if is_seen else [], is_own=other == seat)
+        known = [] if is_seen else position.known[other]
+        yield from _compare_cards(
+            f"known part of the hand of seat {other}", hand.known_cards, known, is_own=other == seat
+        )
     yield from _compare_piles(view, piles, seat)
+
+
+def _compare_cards(
+    name: str, numbers: Sequence[int], own: Sequence[Card], *, is_own: bool
+) -> Iterator[tuple[Invariant, str]]:
+    cards = cards_of(numbers)
+    if sorted(cards) != sorted(own):
+        is_hidden = not is_own and Counter(cards) - Counter(own)
+        invariant = Invariant.HIDDEN_CARD_SEEN if is_hidden else Invariant.VIEW_DIFFERS
+        yield invariant, f"the {name} is shown as {cards}, by the rules {own}"
 
 
 def _compare_piles(
@@ -207,7 +220,8 @@ def _compare_piles(
 ) -> Iterator[tuple[Invariant, str]]:
     shown = {f"{pile.name} {pile.owner}" if pile.HasField("owner") else pile.name: pile for pile in view.piles}
     for name in shown.keys() | piles.keys():
-        pile, own = shown.get(name, facts_pb2.Pile()), piles.get(name, Pile([], None))
+        pile = shown.get(name, facts_pb2.Pile())
+        own = piles.get(name, Pile([], frozenset()))
         is_known = own.seen_by is None or seat in own.seen_by
         if pile.count != len(own.cards):
             yield Invariant.VIEW_DIFFERS, f"{name} is shown with {pile.count} cards, it has {len(own.cards)}"

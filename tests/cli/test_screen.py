@@ -98,6 +98,16 @@ def test_players_who_are_not_connected_are_shown() -> None:
     assert shown[3].split()[-5:] == ["away,", "offline,", "last", "card:", "said"]
 
 
+def test_known_cards_of_a_hidden_hand_are_shown() -> None:
+    view = pb.TableView()
+    view.CopyFrom(VIEW)
+    view.seats[1].known_cards.extend([card("7H"), card("KS")])
+    lines = [text.plain for text in table_lines(SYMBOLS, replace(SEEN, view=view))]
+    assert "Ben with a name that goes on and on, known: 7♥   K♠" in lines
+    view.seats[2].cards.extend([card("9D")])
+    assert "Cleo: 9♦" in [text.plain for text in table_lines(SYMBOLS, replace(SEEN, view=view))]
+
+
 def test_no_line_is_wider_than_the_terminal() -> None:
     assert all(cell_len(row) <= 80 for row in rows(SYMBOLS))
     lines = legal_lines(SYMBOLS, plays(*range(1, 54)))[0].plain.split("\n")

@@ -52,6 +52,41 @@ CASES = {
         "cards_moved { target { hand: 1 } cards: CARD_9H count: 1 }",
         "seats {} seats { card_count: 2 cards: [CARD_9H, CARD_KS] }",
     ),
+    "cards that are listed come to a hidden hand: they are known": (
+        "seats {} seats { card_count: 2 known_cards: CARD_TH }",
+        "cards_moved { target { hand: 1 } cards: [CARD_KS, CARD_9H] count: 2 }",
+        "seats {} seats { card_count: 4 known_cards: [CARD_9H, CARD_TH, CARD_KS] }",
+    ),
+    "cards come to an own hand": (
+        "seats { card_count: 1 cards: CARD_KS }",
+        "cards_moved { target { hand: 0 } cards: CARD_9H count: 1 }",
+        "seats { card_count: 2 cards: [CARD_9H, CARD_KS] }",
+    ),
+    "a known card is seen to leave": (
+        "seats {} seats { card_count: 3 known_cards: [CARD_9H, CARD_KS] }",
+        "cards_moved { source { hand: 1 } cards: CARD_KS count: 1 }",
+        "seats {} seats { card_count: 2 known_cards: CARD_9H }",
+    ),
+    "a card leaves a hidden hand unseen: it may be any": (
+        "seats {} seats { card_count: 3 known_cards: [CARD_9H, CARD_KS] }",
+        "cards_moved { source { hand: 1 } count: 1 }",
+        "seats {} seats { card_count: 2 }",
+    ),
+    "a card leaves an open hand unseen": (
+        "seats {} seats { card_count: 2 cards: [CARD_9H, CARD_KS] }",
+        "cards_moved { source { hand: 1 } count: 1 }",
+        "seats {} seats { card_count: 1 }",
+    ),
+    "a card comes unseen to an open hand, which is hidden from now on": (
+        "seats {} seats { card_count: 1 cards: CARD_KS }",
+        "cards_moved { target { hand: 1 } count: 1 }",
+        "seats {} seats { card_count: 2 known_cards: CARD_KS }",
+    ),
+    "a hand of which something was known is revealed": (
+        "seats {} seats { card_count: 2 known_cards: CARD_9H }",
+        "hand_revealed { seat: 1 cards: [CARD_KS, CARD_9H] }",
+        "seats {} seats { card_count: 2 cards: [CARD_9H, CARD_KS] }",
+    ),
     "a pile of a seat is another than that of the table with its name, and comes after it": (
         "seats { card_count: 1 } piles { name: 'meld' owner: 1 count: 2 } piles { name: 'waste' count: 1 }",
         "cards_moved { source { hand: 0 } target { pile: 'meld' } cards: CARD_2C count: 1 }",

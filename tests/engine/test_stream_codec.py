@@ -73,13 +73,14 @@ def test_facts_distinguish_zero_from_absence(fact: Fact, text: str) -> None:
 
 
 def test_a_view_has_owners_faces_and_places() -> None:
-    seats = (SeatView(2, (0, 63), 5, 1), SeatView(is_out=True, place=2))
+    seats = (SeatView(2, (0, 63), 5, 1), SeatView(3, known_cards=(63,)), SeatView(is_out=True, place=2))
     piles = (Pile("melds", 1, (PileCard(63, 1),), 1), Pile("stock", 3, (), face_down=True))
     encoded = encode_view(View(1, "play", None, seats, piles, (Call(0, None),), Contract(trump=NO_TRUMP)))
     text = """
         round: 1
         phase: "play"
         seats { card_count: 2 cards: [1, 64] score: 5 tricks_taken: 1 }
+        seats { card_count: 3 known_cards: 64 }
         seats { is_out: true place: 2 }
         piles { name: "melds" owner: 1 count: 1 cards { card: 64 seat: 1 } }
         piles { name: "stock" count: 3 face_down: true }

@@ -171,8 +171,10 @@ def _compare_view(view: View, viewer: Viewer, table: JudgeTable) -> None:
     assert_equal(f"piles seen by {viewer}", engine, judge)
     for seat, (shown, hand) in enumerate(zip(view.seats, hands, strict=True)):
         assert_equal(f"number of cards of {seat} seen by {viewer}", shown.card_count, len(hand))
-        open_hand = sorted(hand) if seat == viewer or seat in table.open_hands else []
-        assert_equal(f"hand {seat} seen by {viewer}", sorted(notation(shown.cards)), open_hand)
+        is_seen = seat == viewer or seat in table.open_hands
+        assert_equal(f"hand {seat} seen by {viewer}", sorted(notation(shown.cards)), sorted(hand) if is_seen else [])
+        known = [] if is_seen else sorted(table.known[seat])
+        assert_equal(f"known cards of {seat} seen by {viewer}", sorted(notation(shown.known_cards)), known)
 
 
 def engine_legal(state: State, seat: int) -> Legal:

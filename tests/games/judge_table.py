@@ -86,6 +86,7 @@ def _thulla(state: ThullaState) -> ThullaTable:
     table.ranking = _groups(state)
     table.orders = [list(order) for order in state.progress.orders]
     table.phase, table.ace_forced, table.spared = state.phase, state.forced, state.cannot_be_cut
+    table.known = _hands(state.known)
     table.taking_part = [pile_card.seat for pile_card in state.trick] + list(state.queue)
     table.out, table.stall, table.charges = list(state.out), state.stalled, list(state.points)
     table.out_before_trick = sum(seat not in table.taking_part for seat in state.out)

@@ -61,6 +61,13 @@ def test_in_110_a_card_that_was_not_led_shows_nothing_where_only_the_led_one_for
     assert {"AH"} < {card for table in tables for card in hand(table, 2)}
 
 
+def test_known_cards_of_thulla_are_in_their_hand() -> None:
+    state = acts(thulla("7H 2S | KH 3S 5S 6S | 4D 4S | 8S 9S"), "0:7H KH 4D 1:KH")
+    for table in determinized(state, 2, 30):
+        assert {"7H", "4D"} <= hand(table, 1)
+        assert table.known == state.known
+
+
 def test_the_ace_of_thulla_is_not_forced_again_when_all_cards_are_back_in_hands() -> None:
     deck = notation(value for value in STANDARD_DECK if value)
     state = thulla(f"|{' '.join(deck[:20])}|{' '.join(deck[20:])}", leader=2, out=(0,))

@@ -13,9 +13,9 @@ from random import Random
 import pytest
 
 from croupier.engine.api.fact_codec import encode_view
-from croupier.games.actions import PLAYS, Bid, Declare, Draw, Lay, Play, decode_action
+from croupier.games.actions import PLAYS, Bid, Declare, Draw, Lay, Play, SwapCards, decode_action
 from croupier.games.cards import NOTATION, Card, card_names
-from croupier.games.facts import SPECTATOR, CardsMoved, ContractChanged, OwnedPile, RoundStarted, SeatOut
+from croupier.games.facts import SPECTATOR, CardsMoved, ContractChanged, HandRevealed, OwnedPile, RoundStarted, SeatOut
 from croupier.games.interface import (
     NOTHING_LEGAL,
     CardsShuffled,
@@ -220,6 +220,7 @@ def test_random_walks_of_the_toy_reach_all_features_that_only_it_uses() -> None:
     assert {action.pile for _, action in actions if isinstance(action, Lay)} == {"", "melds"}
     assert any(isinstance(action, Lay) and action.owner not in (None, seat) for seat, action in actions)
     boasts = [action for _, action in actions if isinstance(action, Declare)]
+    assert any(isinstance(action, SwapCards) for _, action in actions)
     assert {action.amount for action in boasts} == {1, 2, 3}
     assert {action.seat for action in boasts} == {0, 1, 2, 3}
     facts = [fact for step in transitions for fact in step.facts]
@@ -227,6 +228,10 @@ def test_random_walks_of_the_toy_reach_all_features_that_only_it_uses() -> None:
     assert any(isinstance(fact, ContractChanged) and fact.changes.trump == -1 for fact in facts)
     taken_up = [fact.cards for fact in facts if isinstance(fact, CardsMoved) and isinstance(fact.source, OwnedPile)]
     assert {len(cards) for cards in taken_up} == {0, 1}
+    assert any(isinstance(fact, HandRevealed) for fact in facts)
+    views = [dispatch.view(step.after, SPECTATOR).seats for step in transitions]
+    assert any(seat.cards for seats in views for seat in seats)
+    assert any(seat.known_cards for seats in views for seat in seats)
     piles = {
         (pile.name, pile.owner, pile.face_down)
         for step in transitions

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from random import Random
 
-from croupier.games.actions import Action, CallPartner, Declare, KeepCards, Lay, Play, SwapCards, ThrowDown
+from croupier.games.actions import Action, CallPartner, Declare, KeepCards, Lay, Play, SwapCards
 from croupier.games.bots import random_of
 from croupier.games.cards import CARD_OF_NOTATION, Card
 from croupier.games.choices import CardChoice
@@ -106,17 +106,24 @@ def mentioned(lines: Iterable[str]) -> set[Card]:
 @every_table
 def test_views_and_facts_show_a_viewer_only_their_hand_and_open_cards(game: Game, seats: int, seed: int) -> None:
     open_hands: set[Seat] = set()
+    seen_openly: set[Card] = set()
+    reveals = TRAITS[game.id].reveals
     for step, random in transitions(game, seats, seed):
         if any(isinstance(fact, RoundStarted) for fact in step.facts):
             open_hands.clear()
-        revealed = {fact.seat for fact in step.facts if isinstance(fact, HandRevealed)}
-        if revealed:
-            acted = step.event.action if isinstance(step.event, SeatActed) else None
-            assert isinstance(acted, ThrowDown) or any(isinstance(fact, RoundEnded) for fact in step.facts)
-        open_hands |= revealed
+            seen_openly.clear()
+        revealed = [fact for fact in step.facts if isinstance(fact, HandRevealed)]
+        if revealed and not any(isinstance(fact, RoundEnded) for fact in step.facts):
+            assert all(map(reveals, revealed))
+        open_hands |= {fact.seat for fact in revealed}
+        seen_openly |= played_openly(step.facts).union(*[fact.cards for fact in revealed])
         for viewer in some_viewers(seats, random):
             for seat, hand in enumerate(dispatch.view(step.after, viewer).seats):
                 assert not hand.cards or seat == viewer or seat in open_hands
+                assert set(hand.known_cards) <= seen_openly
+                assert not (hand.known_cards and (hand.cards or seat == viewer))
+                # What is known is there.
+                assert not Counter(hand.known_cards) - Counter(dispatch.view(step.after, seat).seats[seat].cards)
             may_know = known(step.before, viewer) | known(step.after, viewer) | played_openly(step.facts)
             for fact in facts_for(step.facts, viewer):
                 may_learn = may_know | called(fact, viewer)

@@ -10,7 +10,7 @@ from croupier.games.cards import STANDARD_DECK, card, cards, mask_of, notation
 from croupier.games.facts import SPECTATOR, Mark, MarkChanged, PileCard, Seat, SeatOut
 from croupier.games.interface import CardsShuffled
 from croupier.games.thulla import scoring
-from croupier.games.thulla.state import REMOVAL_ORDER, Progress
+from croupier.games.thulla.state import REMOVAL_ORDER, Progress, ThullaState
 from tests.games import dispatch
 from tests.games.positions import (
     acts,
@@ -107,6 +107,23 @@ def test_THU_VIS_1_THU_VIS_2_THU_VIS_3_a_seat_that_is_out_sees_the_trick_in_orde
     assert view == dispatch.view(state, SPECTATOR)
     assert not any(seat.cards for seat in view.seats)
     assert view.pile("trick") == (PileCard(card("5H"), 0), PileCard(card("QH"), 1))
+
+
+def test_THU_VIS_1_all_know_the_cards_that_were_picked_up_until_they_are_played() -> None:
+    def known(state: ThullaState) -> list[list[str]]:
+        views = [dispatch.view(state, viewer) for viewer in (0, 2, SPECTATOR)]
+        assert not any(seat.known_cards for seat in dispatch.view(state, 1).seats)
+        return [notation(view.seats[1].known_cards) for view in views]
+
+    state = acts(position("7H 2S | KH 3S | 4D 4S"), "0:7H KH 4D")
+    assert known(state) == [["4D", "7H", "KH"]] * 3
+    assert known(acts(state, "1:7H")) == [["4D", "KH"]] * 3
+    assert known(acts(state, "1:3S")) == [["4D", "7H", "KH"]] * 3
+
+
+def test_a_cut_that_its_player_picks_up_is_known() -> None:
+    state = acts(position("7H 2S | KH 3S | 4D 4S", pickup="cutter"), "0:7H KH 4D")
+    assert notation(dispatch.view(state, 0).seats[2].known_cards) == ["4D", "7H", "KH"]
 
 
 def test_THU_VIS_4_hands_are_open_from_the_end_of_a_game_to_the_next_deal() -> None:
@@ -226,7 +243,7 @@ def test_THU_EX_23_THU_STALL_4_without_a_limit_the_counter_only_counts() -> None
     assert start.stalled == 1
     for stalled in (1, 49, 997, 1198):
         state, facts = acts_with_facts(start._replace(stalled=stalled), lap)
-        assert state == start._replace(stalled=stalled + 3)
+        assert (state.hands, state.queue, state.stalled) == (start.hands, start.queue, stalled + 3)
         assert MarkChanged(Mark("stall", None, str(stalled + 3))) in facts
     assert to_act(acts(position("5H 6H | 7H 8H", stall_limit=0), "5H 7H")) == 1
 

@@ -2,19 +2,20 @@
 
 Its deck is its own: red and blue cards from 1 to 12. Each seat gets three cards, and one more that lies face down
 before it, its reserve; a card is turned to the waste, the others are the stock. Then each seat bids 10, 20 or 30
-once, or passes; the highest bidder declares, without trump. In its turn a seat draws from the stock or the waste, and
-then lays a row of cards on its own melds or its partner's, or boasts: it discards a card and names another seat and
-an amount. With its last card gone a seat takes up its reserve, and without that it is out. The round, and the game
-with it, ends after two turns of each seat, or when the stock or all hands are empty. Cards laid are points; four
-seats play in teams, who share theirs.
+once, or passes; the highest bidder declares, without trump, and for 30 lays its hand open, until it draws from the
+stock, exchanges a card, or has none left. In its turn a seat draws from the stock or the waste, and then lays a row of
+cards on its own melds or its partner's, exchanges a card with its reserve, or boasts: it discards a card and names
+another seat and an amount. With its last card gone a seat takes up its reserve, and without that it is out. The round,
+and the game with it, ends after two turns of each seat, or when the stock or all hands are empty. Cards laid are
+points; four seats play in teams, who share theirs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 
 from croupier.games import facts, interface
-from croupier.games.actions import UNCHOSEN, Action, Bid, Declare, Draw, Lay, Pass
+from croupier.games.actions import UNCHOSEN, Action, Bid, Declare, Draw, Lay, Pass, SwapCards
 from croupier.games.bots import random_legal
 from croupier.games.cards import OWN_CARDS, Card, CardFace, card_names
 from croupier.games.choices import ActionChoice, AmountChoice, CardChoice, fits
@@ -37,19 +38,24 @@ T = TypeVar("T")
 
 
 class ToyState(NamedTuple):
-    """A table; `turns` counts those that are over, `boasts` holds the amount that was named with each seat, or 0."""
+    """A table; `turns` counts those that are over, `boasts` holds the amount that was named with each seat, or 0.
+
+    `known` holds the cards that others know of each hidden hand.
+    """
 
     totals: tuple[int, ...]
     phase: str = "deal"
     turn: Seat = 0
     turns: int = 0
     hands: tuple[tuple[Card, ...], ...] = ()
-    reserves: tuple[tuple[Card, ...], ...] = ()
+    reserves: tuple[tuple[PileCard, ...], ...] = ()
     melds: tuple[tuple[PileCard, ...], ...] = ()
     stock: tuple[Card, ...] = ()
     waste: tuple[PileCard, ...] = ()
     calls: tuple[Call, ...] = ()
     boasts: tuple[int, ...] = ()
+    known: tuple[tuple[Card, ...], ...] = ()
+    open_hand: Seat | None = None
 
     @property
     def is_playing(self) -> bool:
@@ -73,7 +79,20 @@ class ToyState(NamedTuple):
         return self.phase != "deal" and not self.hands[seat] and not self.reserves[seat]
 
     def with_hand(self, seat: Seat, hand: Sequence[Card]) -> "ToyState":
-        return self._replace(hands=_changed(self.hands, seat, tuple(sorted(hand))))
+        """Return the table with another hand; what is known of it are at most cards of that hand."""
+        known = tuple(card for card in self.known[seat] if card in hand)
+        return self._replace(
+            hands=_changed(self.hands, seat, tuple(sorted(hand))),
+            known=_changed(self.known, seat, known),
+            open_hand=self.open_hand if hand or self.open_hand != seat else None,
+        )
+
+    def with_known(self, seat: Seat, cards: Iterable[Card]) -> "ToyState":
+        """Return the table with a hidden hand, of which others know these cards."""
+        return self._replace(
+            known=_changed(self.known, seat, tuple(sorted(cards))),
+            open_hand=None if self.open_hand == seat else self.open_hand,
+        )
 
 
 class Toy(interface.Rules[ToyState]):
@@ -94,7 +113,7 @@ class Toy(interface.Rules[ToyState]):
         return ()
 
     def new(self, seats: int, options: interface.OptionValues) -> ToyState:
-        return ToyState((0,) * seats, hands=((),) * seats)
+        return ToyState((0,) * seats, hands=((),) * seats, known=((),) * seats)
 
     def awaiting(self, state: ToyState) -> interface.Awaiting:
         if state.phase == "deal":
@@ -123,6 +142,8 @@ class Toy(interface.Rules[ToyState]):
         for owner in next((team for team in self.teams(len(seats)) if seat in team), (seat,)):
             if state.melds[owner]:
                 yield ActionChoice(Lay((), "row", "melds", owner), CardChoice(hand, 1, len(hand)))
+        if state.reserves[seat]:
+            yield ActionChoice(SwapCards(()), CardChoice(hand, 1, 1))
         others = tuple(other for other in seats if other != seat)
         yield ActionChoice(Declare("boast"), CardChoice(hand, 1, 1), amount=BOASTS, seats=others)
 
@@ -139,6 +160,8 @@ class Toy(interface.Rules[ToyState]):
                 state = _drawn(state, seat, pile or "", news)
             case Lay(cards, _, _, owner):
                 state = self._turn_over(_laid(state, seat, cards, seat if owner is None else owner, news), seat, news)
+            case SwapCards(cards):
+                state = self._turn_over(_exchanged(state, seat, cards, news), seat, news)
             case Declare():
                 state = self._turn_over(_boasted(state, seat, action, news), seat, news)
             case _:
@@ -160,7 +183,8 @@ class Toy(interface.Rules[ToyState]):
         news.append(facts.CardsMoved(None, "waste", (turned,), 1, MoveReason.DEAL))
         dealt = state._replace(
             hands=hands,
-            reserves=tuple((card,) for card in beside[:seats]),
+            reserves=tuple((PileCard(card, None),) for card in beside[:seats]),
+            known=((),) * seats,
             melds=((),) * seats,
             stock=stock,
             waste=(PileCard(turned, None),),
@@ -176,7 +200,13 @@ class Toy(interface.Rules[ToyState]):
 
     def view(self, state: ToyState, viewer: Viewer) -> View:
         seats = [
-            facts.SeatView(len(hand), hand if seat == viewer else (), state.totals[seat], is_out=state.is_out(seat))
+            facts.SeatView(
+                len(hand),
+                hand if (is_seen := seat in (viewer, state.open_hand)) else (),
+                state.totals[seat],
+                is_out=state.is_out(seat),
+                known_cards=() if is_seen else state.known[seat],
+            )
             for seat, hand in enumerate(state.hands)
         ]
         boasts = [Mark("boast", seat, str(amount)) for seat, amount in enumerate(state.boasts) if amount]
@@ -196,7 +226,8 @@ class Toy(interface.Rules[ToyState]):
     def determinize(self, observation: interface.Observation, randrange: interface.RandomSource) -> ToyState:
         view, seat = observation.view, observation.seat
         piles = {(pile.name, pile.owner): pile for pile in view.piles}
-        hidden = [card for card in DECK if card not in view.cards_seen(seat)]
+        known = [held.cards or held.known_cards for held in view.seats]
+        hidden = [card for card in DECK if not any(card in cards for cards in (view.cards_seen(seat), *known))]
         unseen = iter([hidden.pop(randrange(len(hidden))) for _ in range(len(hidden))])
 
         def lying(name: str, owner: Seat | None = None) -> tuple[PileCard, ...]:
@@ -204,19 +235,25 @@ class Toy(interface.Rules[ToyState]):
             return pile.cards or tuple(PileCard(next(unseen), None) for _ in range(pile.card_count))
 
         marks = {(mark.name, mark.seat): int(mark.value) for mark in view.marks}
-        hands = [held.cards or tuple(next(unseen) for _ in range(held.card_count)) for held in view.seats]
+        hands = [
+            (*cards, *[next(unseen) for _ in range(held.card_count - len(cards))])
+            for cards, held in zip(known, view.seats, strict=True)
+        ]
+        shown = [other for other, held in enumerate(view.seats) if held.cards and other != seat]
         return ToyState(
             totals=tuple(held.score for held in view.seats),
             phase=view.phase,
             turn=seat,
             turns=marks.get(("turns", None), 0),
             hands=tuple(tuple(sorted(hand)) for hand in hands),
-            reserves=tuple(tuple(laid.card for laid in lying("reserve", owner)) for owner in range(len(hands))),
+            reserves=tuple(lying("reserve", owner) for owner in range(len(hands))),
             melds=tuple(lying("melds", owner) for owner in range(len(hands))),
             stock=tuple(laid.card for laid in lying("stock")),
             waste=lying("waste"),
             calls=view.calls,
             boasts=tuple(marks.get(("boast", named), 0) for named in range(len(hands))),
+            known=tuple(held.known_cards for held in view.seats),
+            open_hand=shown[0] if shown else None,
         )
 
     def evaluate(self, before: ToyState, after: ToyState) -> tuple[float, ...]:
@@ -225,7 +262,7 @@ class Toy(interface.Rules[ToyState]):
 
     def _turn_over(self, state: ToyState, seat: Seat, news: list[Fact]) -> ToyState:
         """Return the table in the next seat's turn, after a seat without cards has taken up its reserve or is out."""
-        reserve, seats = state.reserves[seat], len(state.totals)
+        reserve, seats = tuple(laid.card for laid in state.reserves[seat]), len(state.totals)
         if not state.hands[seat] and reserve:
             news += facts.moves_to_hand(OwnedPile("reserve", seat), seat, reserve, MoveReason.PICK_UP)
             state = state._replace(reserves=_changed(state.reserves, seat, ())).with_hand(seat, reserve)
@@ -265,18 +302,34 @@ def _called(state: ToyState, call: Call, news: list[Fact]) -> ToyState:
     news.append(facts.Called(call))
     if called.contract != state.contract:
         news.append(facts.ContractChanged(called.contract))
-    following = (call.seat + 1) % len(state.totals)
+    following, declarer = (call.seat + 1) % len(state.totals), called.contract.declarer
+    if not following and declarer is not None and called.contract.amount == max(BIDS.amounts):
+        news.append(facts.HandRevealed(declarer, called.hands[declarer]))
+        called = called._replace(open_hand=declarer)
     return _turn(called, "bid" if following else "draw", following, news)
 
 
 def _drawn(state: ToyState, seat: Seat, pile: str, news: list[Fact]) -> ToyState:
+    known = state.hands[seat] if seat == state.open_hand else state.known[seat]
     if pile == "stock":
-        card, state = state.stock[0], state._replace(stock=state.stock[1:])
+        card, state = state.stock[0], state._replace(stock=state.stock[1:]).with_known(seat, known)
         news += facts.moves_to_hand("stock", seat, (card,), MoveReason.DRAW)
     else:
         card, state = state.waste[-1].card, state._replace(waste=state.waste[:-1])
+        state = state if seat == state.open_hand else state.with_known(seat, (*known, card))
         news.append(facts.CardsMoved("waste", seat, (card,), 1, MoveReason.DRAW))
     return _turn(state.with_hand(seat, (*state.hands[seat], card)), "lay", seat, news)
+
+
+def _exchanged(state: ToyState, seat: Seat, cards: tuple[Card, ...], news: list[Fact]) -> ToyState:
+    (card,), reserve = cards, OwnedPile("reserve", seat)
+    for named, audience in ((cards, facts.only(seat)), ((), facts.all_but(seat))):
+        news.append(facts.CardsMoved(seat, reserve, named, 1, MoveReason.SWAP, audience, face_down=True))
+    taken = tuple(laid.card for laid in state.reserves[seat])
+    news += facts.moves_to_hand(reserve, seat, taken, MoveReason.SWAP)
+    left = [held for held in state.hands[seat] if held != card]
+    state = state._replace(reserves=_changed(state.reserves, seat, (PileCard(card, seat),)))
+    return state.with_known(seat, ()).with_hand(seat, (*left, *taken))
 
 
 def _laid(state: ToyState, seat: Seat, cards: tuple[Card, ...], owner: Seat, news: list[Fact]) -> ToyState:
@@ -304,7 +357,6 @@ def _piles(state: ToyState, viewer: Viewer) -> Iterator[Pile]:
     for owner, laid in enumerate(state.melds):
         yield Pile("melds", len(laid), laid, owner)
     for owner, cards in enumerate(state.reserves):
-        known = tuple(PileCard(card, None) for card in cards) if owner == viewer else ()
-        yield Pile("reserve", len(cards), known, owner, face_down=True)
+        yield Pile("reserve", len(cards), cards if owner == viewer else (), owner, face_down=True)
     yield Pile("stock", len(state.stock), (), face_down=True)
     yield Pile("waste", len(state.waste), state.waste)

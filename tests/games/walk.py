@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from croupier.games.actions import Action, Bid, Play, StandPat, SwapCards
 from croupier.games.bots import random_of
 from croupier.games.cards import Card, cards
-from croupier.games.facts import EVERYONE, SPECTATOR, ContractChanged, Fact, TurnChanged, Viewer
+from croupier.games.facts import EVERYONE, SPECTATOR, ContractChanged, Fact, HandRevealed, TurnChanged, Viewer
 from croupier.games.interface import (
     CardsShuffled,
     Event,
@@ -130,7 +130,7 @@ TRAITS: Mapping[str, GameTraits] = {
     "jossing": GameTraits(),
     "one_oh_one": GameTraits(steered=_short_rounds),
     "solo": GameTraits(reveals=_shows_black_queens_or_partner, is_rare=_is_solo, steered=_uneven_hands),
-    "toy": GameTraits(),
+    "toy": GameTraits(reveals=lambda fact: isinstance(fact, HandRevealed)),
 }
 
 

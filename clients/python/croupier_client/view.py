@@ -56,7 +56,9 @@ def _fold_result(view: pb.TableView, fact: pb.Fact) -> None:
         case "seat_out":
             _put_out(view, fact.seat_out)
         case "hand_revealed":
-            view.seats[fact.hand_revealed.seat].cards[:] = sorted(fact.hand_revealed.cards)
+            hand = view.seats[fact.hand_revealed.seat]
+            hand.cards[:] = sorted(fact.hand_revealed.cards)
+            hand.ClearField("known_cards")
         case "round_ended":
             for seat, total in zip(view.seats, fact.round_ended.score.totals, strict=True):
                 seat.score = total
@@ -83,11 +85,7 @@ def _start_round(view: pb.TableView, fact: pb.RoundStarted) -> None:
 def _move_cards(view: pb.TableView, fact: pb.CardsMoved, viewer_seat: int | None) -> None:
     match fact.source.WhichOneof("place"):
         case "hand":
-            hand = view.seats[fact.source.hand]
-            hand.card_count -= fact.count
-            for card in fact.cards:
-                if card in hand.cards:
-                    hand.cards.remove(card)
+            _take_from_hand(view.seats[fact.source.hand], fact)
             moved = [pb.PileCard(card=card, seat=fact.source.hand) for card in fact.cards]
         case "pile":
             moved = _take_from_pile(view, fact)
@@ -95,15 +93,34 @@ def _move_cards(view: pb.TableView, fact: pb.CardsMoved, viewer_seat: int | None
             moved = [pb.PileCard(card=card) for card in fact.cards]
     match fact.target.WhichOneof("place"):
         case "hand":
-            hand = view.seats[fact.target.hand]
-            hand.card_count += fact.count
-            if fact.target.hand == viewer_seat or hand.cards:
-                hand.cards[:] = sorted([*hand.cards, *fact.cards])
+            _add_to_hand(view.seats[fact.target.hand], fact, is_own=fact.target.hand == viewer_seat)
         case "pile":
             pile = _pile(view, fact.target)
             pile.count += fact.count
             pile.cards.extend(moved)
             pile.face_down = fact.face_down
+
+
+def _take_from_hand(hand: pb.SeatView, fact: pb.CardsMoved) -> None:
+    hand.card_count -= fact.count
+    if len(fact.cards) < fact.count:
+        # Any card may have left unseen.
+        hand.ClearField("cards")
+        hand.ClearField("known_cards")
+    for card in fact.cards:
+        listed = hand.cards or hand.known_cards
+        if card in listed:
+            listed.remove(card)
+
+
+def _add_to_hand(hand: pb.SeatView, fact: pb.CardsMoved, *, is_own: bool) -> None:
+    is_seen = is_own or (hand.cards and len(fact.cards) == fact.count)
+    hand.card_count += fact.count
+    if is_seen:
+        hand.cards[:] = sorted([*hand.cards, *fact.cards])
+    else:
+        hand.known_cards[:] = sorted([*hand.cards, *hand.known_cards, *fact.cards])
+        hand.ClearField("cards")
 
 
 def _take_from_pile(view: pb.TableView, fact: pb.CardsMoved) -> list[pb.PileCard]:

@@ -81,13 +81,21 @@ function pageOf(answers: readonly ConnectError[] = []) {
   const tap = () => find("actions")?.children[0]?.tap();
   const button = () => find("actions")?.children[0];
   const status = () => find("status")?.textContent;
-  return { acted, button, page, show, status, tap, time, words };
+  const lines = (id: string) => find(id)?.children.map(({ textContent }) => textContent);
+  return { acted, button, lines, page, show, status, table, tap, time, words };
 }
 
 /** Return the cards that were played, with the sequences that the actions expected. */
 function played(acted: readonly [Action, bigint | undefined][]): unknown[] {
   return acted.map(([{ verb }, expected]) => [verb.case === "play" && verb.value.card, expected]);
 }
+
+test("cards that are known of a hidden hand are shown with its number of cards", () => {
+  const { lines, page, table, words } = pageOf();
+  table.view = create(TableViewSchema, { seats: [{}, { cardCount: 3, knownCards: [Card.SIX_OF_HEARTS] }] });
+  page.show(words, undefined);
+  assert.equal(lines("scores")?.[1], `Bo: 0, 3 cards, known: ${words.cards([Card.SIX_OF_HEARTS])}`);
+});
 
 test("a button does not react for 300 ms after it changed", () => {
   const { acted, show, tap, time } = pageOf();

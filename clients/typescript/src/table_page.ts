@@ -89,6 +89,7 @@ export class TablePage {
     return texts(
       `${words.seat(seat)}: ${shown.score}`,
       shown.cardCount > 0 && words.cards(isOpen ? shown.cards : [], shown.cardCount),
+      shown.knownCards.length > 0 && `known: ${words.cards(shown.knownCards)}`,
       shown.tricksTaken > 0 && `tricks ${shown.tricksTaken}`,
       view.dealer === seat && "dealer",
       shown.isOut && "out",

@@ -79,6 +79,25 @@ test("one of two equal cards is played", () => {
   assert.deepEqual(seats[0]?.cards, [SEVEN, EIGHT]);
 });
 
+test("cards that come listed to a hidden hand are known until one leaves unseen", () => {
+  const hand = { place: { case: "hand" as const, value: 1 } };
+  const moved = (value: { source?: typeof hand; target?: typeof hand; cards: number[]; count: number }) =>
+    ({ case: "cardsMoved" as const, value });
+  const revealed = { case: "handRevealed" as const, value: { seat: 1, cards: [EIGHT, SEVEN] } };
+  const coming = moved({ target: hand, cards: [EIGHT, SEVEN], count: 2 });
+  const shown = (...facts: Parameters<typeof after>[0]) => {
+    const { cardCount, cards, knownCards } = after(facts).seats[1] ?? {};
+    return [cardCount, cards, knownCards];
+  };
+  assert.deepEqual(shown(coming), [5, [], [SEVEN, EIGHT]]);
+  assert.deepEqual(shown(coming, moved({ source: hand, cards: [SEVEN], count: 1 })), [4, [], [EIGHT]]);
+  assert.deepEqual(shown(coming, moved({ source: hand, cards: [], count: 1 })), [4, [], []]);
+  assert.deepEqual(shown(coming, revealed), [5, [SEVEN, EIGHT], []]);
+  assert.deepEqual(shown(revealed, moved({ target: hand, cards: [SEVEN], count: 1 })), [4, [SEVEN, SEVEN, EIGHT], []]);
+  assert.deepEqual(shown(revealed, moved({ target: hand, cards: [], count: 1 })), [4, [], [SEVEN, EIGHT]]);
+  assert.deepEqual(shown(revealed, moved({ source: hand, cards: [], count: 1 })), [2, [], []]);
+});
+
 test("a fact that does not fit the view is refused", () => {
   assert.throws(() => after([{ case: "trickTaken", value: { seat: 2 } }]));
   assert.throws(() => after([{ case: "roundEnded", value: { score: { totals: [1] } } }]));

@@ -52,7 +52,7 @@ function foldFact(view: TableView, { fact }: Fact, viewerSeat: number | undefine
     case "seatOut":
       return putOut(seatOf(view, fact.value.seat), fact.value.place);
     case "handRevealed":
-      seatOf(view, fact.value.seat).cards = ascending(fact.value.cards);
+      Object.assign(seatOf(view, fact.value.seat), { cards: ascending(fact.value.cards), knownCards: [] });
       return;
     case "markChanged":
       return changeMark(view, required(fact.value.mark));
@@ -93,12 +93,7 @@ function putOut(seat: SeatView, place: number | undefined): void {
 function moveCards(view: TableView, move: CardsMoved, viewerSeat: number | undefined): void {
   const moved = takeCards(view, move);
   const { place } = move.target ?? {};
-  if (place?.case === "hand") {
-    const hand = seatOf(view, place.value);
-    const isSeen = place.value === viewerSeat || hand.cards.length > 0;
-    hand.cardCount += move.count;
-    if (isSeen) hand.cards = ascending([...hand.cards, ...move.cards]);
-  }
+  if (place?.case === "hand") addToHand(seatOf(view, place.value), move, place.value === viewerSeat);
   if (place?.case === "pile") {
     const pile = pileAt(view, place.value, move.target?.owner);
     pile.count += move.count;
@@ -108,13 +103,27 @@ function moveCards(view: TableView, move: CardsMoved, viewerSeat: number | undef
   }
 }
 
+function addToHand(hand: SeatView, { cards, count }: CardsMoved, isOwn: boolean): void {
+  const isSeen = isOwn || (hand.cards.length > 0 && cards.length === count);
+  hand.cardCount += count;
+  if (isSeen) hand.cards = ascending([...hand.cards, ...cards]);
+  else [hand.knownCards, hand.cards] = [ascending([...hand.cards, ...hand.knownCards, ...cards]), []];
+}
+
+function takeFromHand(hand: SeatView, { cards, count }: CardsMoved): void {
+  hand.cardCount -= counted(hand.cardCount, count);
+  // Any card may have left unseen.
+  if (cards.length < count) [hand.cards, hand.knownCards] = [[], []];
+  const listed = hand.cards.length > 0 ? hand.cards : hand.knownCards;
+  for (const card of cards) takeFirst(listed, (held) => held === card);
+}
+
 /** Take cards from their source, and return them with the seats whose hands they came from. */
-function takeCards(view: TableView, { source, cards, count }: CardsMoved): PileCard[] {
+function takeCards(view: TableView, move: CardsMoved): PileCard[] {
+  const { source, cards, count } = move;
   if (source?.place.case === "hand") {
     const seat = source.place.value;
-    const hand = seatOf(view, seat);
-    hand.cardCount -= counted(hand.cardCount, count);
-    for (const card of cards) takeFirst(hand.cards, (held) => held === card);
+    takeFromHand(seatOf(view, seat), move);
     return cards.map((card) => create(PileCardSchema, { card, seat }));
   }
   if (source?.place.case !== "pile") return cards.map((card) => create(PileCardSchema, { card }));

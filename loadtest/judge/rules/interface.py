@@ -99,6 +99,8 @@ class JudgeTable(ABC):
         self.options = {**self.earlier_options, **options}
         self.hands: list[list[Card]] = [[] for _ in range(seats)]
         """By seat, in any order."""
+        self.known: list[list[Card]] = [[] for _ in range(seats)]
+        """By seat, the cards that went openly to its hidden hand, and that cannot have left it since."""
         self.round_number = 0
         """From 1; 0 before the first deal."""
         self.scores = [0] * seats
@@ -170,7 +172,7 @@ class JudgeTable(ABC):
     def seen(self) -> list[tuple[list[list[Card]], dict[str, Pile]]]:
         """Return hands and piles as they are now by seat, and last for spectators.
 
-        Of the hands of others only the counts are those that a viewer sees.
+        Of the hands of others only the counts are those that a viewer sees, and open hands.
         """
         return [([list(hand) for hand in self.hands], self.piles)] * (self.seats + 1)
 

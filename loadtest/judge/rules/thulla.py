@@ -86,6 +86,7 @@ class ThullaTable(interface.JudgeTable):
         dealer = (int(self.options["first_dealer"]) + self.round_number - 1) % self.seats  # THU-DEAL-1
         self.hands = self.dealt_singly(cards, dealer + 1)
         self.waste, self.out, self.stall, self.charges = [], [], 0, [0] * self.seats
+        self.known = [[] for _ in range(self.seats)]
         self.phase = "play"
         self.begin_trick(self.starter(dealer, drawn))
         self.ace_forced = self.options["start"] == "ace_of_spades"
@@ -113,6 +114,8 @@ class ThullaTable(interface.JudgeTable):
             raise interface.Illegal(rule, f"{seat} cannot play {action['card']}")
         self.ace_forced = False
         self.hands[seat].remove(action["card"])  # 1
+        if action["card"] in self.known[seat]:
+            self.known[seat].remove(action["card"])
         self.trick.append((action["card"], seat))
         if self.safe_at_once and not self.hands[seat]:  # 2
             self.go_out(seat)
@@ -154,6 +157,7 @@ class ThullaTable(interface.JudgeTable):
         for seat in duty:
             if self.hands[seat] or not self.safe_at_once:  # THU-CUT-3, THU-CUT-4
                 self.hands[seat] += [card for card, _ in self.trick]
+                self.known[seat] += [card for card, _ in self.trick]
                 self.trick = []
                 return seat, True
         self.waste_trick()  # THU-CUT-5

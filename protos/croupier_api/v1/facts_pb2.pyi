@@ -259,7 +259,11 @@ Global___RoundStarted: _TypeAlias = RoundStarted  # noqa: Y015
 @_typing.final
 class CardsMoved(_message.Message):
     """Cards moved from one place to another. The source loses them and the target gets them, by number and, where they are
-    listed, by card. A hand lists cards only if it is the viewer's own or was revealed. A pile without cards disappears.
+    listed, by card. A pile without cards disappears.
+
+    A hand lists all of its cards if it is the viewer's own or was revealed. Another one lists in known_cards those that
+    came to it listed. If cards that are not listed come to a hand that was revealed, it is hidden from now on, and its
+    cards become known_cards. If cards that are not listed leave a hand, it lists none any more.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -491,7 +495,9 @@ Global___SeatOut: _TypeAlias = SeatOut  # noqa: Y015
 
 @_typing.final
 class HandRevealed(_message.Message):
-    """A hand was laid open: the views of all viewers list its cards from now on."""
+    """A hand was laid open, at any time in a round: the views of all viewers list its cards from now on, and it has no
+    known_cards.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -905,6 +911,7 @@ class SeatView(_message.Message):
     TRICKS_TAKEN_FIELD_NUMBER: _builtins.int
     IS_OUT_FIELD_NUMBER: _builtins.int
     PLACE_FIELD_NUMBER: _builtins.int
+    KNOWN_CARDS_FIELD_NUMBER: _builtins.int
     card_count: _builtins.int
     """The number of cards in its hand."""
     score: _builtins.int
@@ -917,7 +924,13 @@ class SeatView(_message.Message):
     """Its place, from 1, if going out decided it."""
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
-        """The cards in its hand, ascending, if the viewer may know them; else empty."""
+        """The cards in its hand, ascending, if it is the viewer's own or was revealed; else empty."""
+
+    @_builtins.property
+    def known_cards(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
+        """The cards of a hidden hand that the viewer knows to be there, ascending: they came to it listed, for example when a
+        trick was picked up, and cannot have left it since.
+        """
 
     def __init__(
         self,
@@ -928,10 +941,11 @@ class SeatView(_message.Message):
         tricks_taken: _builtins.int = ...,
         is_out: _builtins.bool = ...,
         place: _builtins.int | None = ...,
+        known_cards: _abc.Iterable[_cards_pb2.Card.ValueType] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_place", b"_place", "place", b"place"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_place", b"_place", "card_count", b"card_count", "cards", b"cards", "is_out", b"is_out", "place", b"place", "score", b"score", "tricks_taken", b"tricks_taken"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_place", b"_place", "card_count", b"card_count", "cards", b"cards", "is_out", b"is_out", "known_cards", b"known_cards", "place", b"place", "score", b"score", "tricks_taken", b"tricks_taken"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__place: _TypeAlias = _typing.Literal["place"]  # noqa: Y015
     _WhichOneofArgType__place: _TypeAlias = _typing.Literal["_place", b"_place"]  # noqa: Y015

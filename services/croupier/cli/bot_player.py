@@ -101,7 +101,8 @@ def _decode_cards(cards: Iterable[CardValue]) -> tuple[Card, ...]:
 
 def _decode_seat(seat: facts_pb2.SeatView) -> SeatView:
     place = seat.place if seat.HasField("place") else None
-    return SeatView(seat.card_count, _decode_cards(seat.cards), seat.score, seat.tricks_taken, seat.is_out, place)
+    cards, known = _decode_cards(seat.cards), _decode_cards(seat.known_cards)
+    return SeatView(seat.card_count, cards, seat.score, seat.tricks_taken, seat.is_out, place, known)
 
 
 def _decode_pile(pile: facts_pb2.Pile) -> Pile:

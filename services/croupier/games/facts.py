@@ -166,7 +166,7 @@ class SeatOut(NamedTuple):
 
 
 class HandRevealed(NamedTuple):
-    """A hand was laid open."""
+    """A hand was laid open, at any time; it lies so until a card goes there unseen, or it has none left."""
 
     seat: Seat
     cards: tuple[Card, ...]
@@ -265,9 +265,11 @@ Fact: TypeAlias = (
 
 
 class SeatView(NamedTuple):
-    """All that a viewer may know of a seat; `cards`, ascending, is empty where they may only know how many.
+    """All that a viewer may know of a seat; cards are ascending.
 
-    `place` counts from 1 and is None unless going out decided it.
+    `cards` has a whole hand: the viewer's own, or one that lies open. It is empty for a hidden hand, of which
+    `known_cards` has the cards that went there openly and cannot have left it since: they are forgotten when cards
+    leave it unseen. `place` counts from 1 and is None unless going out decided it.
     """
 
     card_count: int = 0
@@ -276,6 +278,7 @@ class SeatView(NamedTuple):
     tricks_taken: int = 0
     is_out: bool = False
     place: int | None = None
+    known_cards: tuple[Card, ...] = ()
 
 
 class PileCard(NamedTuple):

@@ -37,16 +37,19 @@ def deal_around(
     randrange: RandomSource,
     barred_beside: int = 0,
 ) -> tuple[list[Sequence[Card]], list[Card]]:
-    """Return the hands of a possible table, the seat's own as it is, and the unseen cards that are in none.
+    """Return the hands of a possible table, with all their cards that the seat knows, and the rest that is in none.
 
     `barred` has by seat the bit set of cards that it surely does not hold, `barred_beside` those in no hand.
     """
     me, seats = observation.seat, observation.view.seats
-    unseen = cards_left(deck, observation.view.cards_seen(me))
-    places = [HiddenPlace(0 if seat == me else held.card_count, barred[seat]) for seat, held in enumerate(seats)]
+    known = [held.cards or held.known_cards for held in seats]
+    others = [card for seat, cards in enumerate(known) if seat != me for card in cards]
+    unseen = cards_left(deck, (*observation.view.cards_seen(me), *others))
+    counts = [held.card_count - len(cards) for held, cards in zip(seats, known, strict=True)]
+    places = [HiddenPlace(count, barred[seat]) for seat, count in enumerate(counts)]
     beside = HiddenPlace(len(unseen) - sum(place.card_count for place in places), barred_beside)
     *dealt, rest = deal_hidden(unseen, [*places, beside], randrange)
-    return [held.cards if seat == me else dealt[seat] for seat, held in enumerate(seats)], rest
+    return [(*cards, *hidden) for cards, hidden in zip(known, dealt, strict=True)], rest
 
 
 def _deal(unseen: Sequence[Card], places: Sequence[HiddenPlace], randrange: RandomSource) -> list[list[Card]] | None:

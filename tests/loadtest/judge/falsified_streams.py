@@ -107,6 +107,11 @@ def act_late(record: TableRecord, _: PlayedTable) -> None:
             change_message(viewer, index, store_late)
 
 
+def forget_known_cards(snapshot: engine_pb2.Snapshot, _: PlayedTable) -> None:
+    for seat in snapshot.view.seats:
+        seat.ClearField("known_cards")
+
+
 def send_a_second_snapshot(record: TableRecord, table: PlayedTable) -> None:
     viewer = record.viewers[SEAT]
     snapshot = Event(snapshot=table.snapshot(SEAT, MIDDLE))
@@ -255,6 +260,12 @@ STREAMS: Cases = {
         "show_a_hand_in_a_snapshot": falsify_message(
             lambda message, table: message.snapshot.view.seats[3].cards.append(hidden_card(table, 1)), 0
         ),
+        "know_a_hidden_card_in_a_snapshot": falsify_message(
+            lambda message, table: message.snapshot.view.seats[3].known_cards.append(hidden_card(table, 1)), 0
+        ),
+        "know_a_hidden_card_in_get_view": add_view(
+            lambda snapshot, table: snapshot.view.seats[3].known_cards.append(hidden_card(table))
+        ),
         "show_a_hand_in_get_view": add_view(
             lambda snapshot, table: snapshot.view.seats[3].cards.append(hidden_card(table))
         ),
@@ -278,6 +289,7 @@ STREAMS: Cases = {
     Invariant.VIEW_DIFFERS: {
         "send_an_impossible_fact": change_entry(lambda message, _: message.update.facts.add(trick_taken={"seat": 99})),
         "see_another_view": add_view(lambda snapshot, _: setattr(snapshot.view.seats[0], "card_count", 99)),
+        "forget_known_cards": add_view(forget_known_cards),
         "see_another_clock": add_view(lambda snapshot, _: setattr(snapshot.clock, "deadline_unix_ms", 1)),
         "repeat_with_changes": repeat_with_changes,
         "hide_an_own_card": falsify_message(lambda message, _: message.snapshot.view.seats[SEAT].cards.pop(0), 0),

@@ -112,6 +112,12 @@ def deal_open(table: PlayedTable) -> facts_pb2.Fact:
     return facts_pb2.Fact(cards_moved=moved)
 
 
+def reveal(table: PlayedTable) -> facts_pb2.Fact:
+    """Return the hand of another seat, laid open."""
+    hand = table.snapshot(OTHER, 1).view.seats[OTHER]
+    return facts_pb2.Fact(hand_revealed=facts_pb2.HandRevealed(seat=OTHER, cards=hand.cards))
+
+
 def name_a_card(table: PlayedTable) -> facts_pb2.Fact:
     """Return a mark that names the card of another seat."""
     mark = facts_pb2.Mark(name="hint", value=f"it is {TEXTS[reserve_of(table, OTHER)]}")
@@ -142,7 +148,11 @@ def exchange_partners(event: engine_pb2.TableEvent, _: PlayedTable) -> None:
 FALSIFIED: Cases = {
     Invariant.HIDDEN_CARD_SEEN: {
         "show_a_reserve": falsify_message(show_a_reserve, 0),
+        "know_a_reserve": falsify_message(
+            lambda event, table: event.snapshot.view.seats[OTHER].known_cards.append(reserve_of(table, OTHER)), 0
+        ),
         "deal_open": add_fact(deal_open),
+        "reveal_to_one": add_fact(reveal),
         "name_a_card": add_fact(name_a_card),
         "name_a_card_in_a_refusal": name_a_card_in_a_refusal,
     },

@@ -13,6 +13,7 @@ from croupier.engine.api.action_codec import decode_action, encode_action
 from croupier.engine.core.fold import TableState, advance
 from croupier.engine.core.log import TableEnded
 from croupier.games.bots import random_of
+from croupier.games.facts import SPECTATOR
 from croupier.games.interface import IllegalAction, SeatActed
 from croupier.games.registry import GAMES
 from croupier.runtime.errors import MalformedRequest
@@ -152,6 +153,26 @@ TRUE_RECORDS: Mapping[str, Callable[[str], TableRecord]] = {
 @pytest.mark.parametrize("name", TRUE_RECORDS)
 def test_a_correct_record_is_no_violation(game: str, name: str) -> None:
     clean(TRUE_RECORDS[name](game))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_players_who_come_late_are_no_violation(game: str) -> None:
+    table = played(game, 1, PLAIN)
+    for begins_at in range(2, len(table.transitions), len(table.transitions) // 4):
+        record = record_of(table)
+        record.viewers = [seat_record(table, viewer.seat or 0, begins_at) for viewer in record.viewers]
+        clean(record)
+
+
+@pytest.mark.parametrize("has_replay", [True, False])
+def test_a_late_spectator_may_see_which_cards_of_hands_all_know(has_replay: bool) -> None:
+    table = played("thulla", 1, PLAIN)
+    record = record_of(table)
+    add_delayed_spectator(record, table, begins_at=31)
+    assert any(seat.known_cards for seat in table.snapshot(SPECTATOR, 31).view.seats)
+    if not has_replay:
+        record.replays, record.sheet = [], None
+    clean(record, is_verified=has_replay)
 
 
 @pytest.mark.parametrize("game", GAMES)

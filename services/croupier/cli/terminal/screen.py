@@ -1,6 +1,6 @@
 """A table as lines of a terminal, as wide as that: all that a viewer may know, for any game."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.cells import set_cell_size
@@ -130,18 +130,13 @@ def _runs(words: Words, cards: Iterable[facts_pb2.PileCard]) -> list[str]:
     return [" ".join([*cards, name]).strip() for name, cards in runs]
 
 
-def _hand_lines(words: Words, table: DisplayedTable, width: int) -> list[Text]:
-    hands = dict(table.hands)
-    hands |= {seat: tuple(shown.cards) for seat, shown in enumerate(table.view.seats) if shown.cards}
-    return [
-        folded(
-            "your hand: " if seat == table.seat else f"{words.name(seat)}: ",
-            hand_text(words, hands[seat], table.view.card_order),
-            width,
-        )
-        for seat in sorted(hands)
-        if hands[seat]
-    ]
+def _hand_lines(words: Words, table: DisplayedTable, width: int) -> Iterator[Text]:
+    """Yield the hands that are seen, and of hidden ones the cards that are known."""
+    for seat, shown in enumerate(table.view.seats):
+        cards = shown.cards or table.hands.get(seat, ())
+        name = "your hand" if seat == table.seat else f"{words.name(seat)}{'' if cards else ', known'}"
+        if listed_cards := cards or shown.known_cards:
+            yield folded(f"{name}: ", hand_text(words, listed_cards, table.view.card_order), width)
 
 
 def proposal_text(words: Words, proposal: engine_pb2.Proposal, meaning: str, seconds_left: float, width: int) -> Text:

@@ -113,6 +113,7 @@ def _encode_seat_view(seat: facts.SeatView) -> facts_pb2.SeatView:
         tricks_taken=seat.tricks_taken,
         is_out=seat.is_out,
         place=seat.place,
+        known_cards=encode_cards(seat.known_cards),
     )
 
 

@@ -36,6 +36,7 @@ def determinize(observation: Observation, randrange: RandomSource) -> ThullaStat
         stalled=stalled,
         points=tuple(marks.get(("points", seat), 0) for seat in seats),
         forced=forced,
+        known=tuple([mask_of(held.known_cards) for held in view.seats]),
     )
 
 

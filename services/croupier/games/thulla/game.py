@@ -58,7 +58,7 @@ class Thulla(interface.Rules[ThullaState]):
     def new(self, seats: int, options: interface.OptionValues) -> ThullaState:
         """Return the state before the first deal."""
         none = (0,) * seats
-        return ThullaState(ThullaOptions.of(seats, options), Progress(0, 0, none), none, points=none)
+        return ThullaState(ThullaOptions.of(seats, options), Progress(0, 0, none), none, points=none, known=none)
 
     def awaiting(self, state: ThullaState) -> interface.Awaiting:
         """Return a seat's play, the next deal, or the end."""

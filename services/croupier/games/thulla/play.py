@@ -26,6 +26,7 @@ def deal(before: ThullaState, event: CardsShuffled) -> tuple[ThullaState, tuple[
         queue=holders(hands, first),
         points=(0,) * options.seats,
         forced=options.start == "ace_of_spades",
+        known=(0,) * options.seats,
     )
     news: list[Fact] = [facts.RoundStarted(round_number, options.dealer(round_number))]
     if options.removed:
@@ -75,10 +76,11 @@ def play(before: ThullaState, seat: Seat, action: Action) -> tuple[ThullaState, 
     """Return the state after a card was played (steps 1 and 2 of a play); raises IllegalAction."""
     card = _checked(before, seat, action)
     hand = before.hands[seat] ^ (1 << card)
-    hands = (*before.hands[:seat], hand, *before.hands[seat + 1 :])
+    hands = _changed(before.hands, seat, hand)
     trick, queue = (*before.trick, _PLAYED_CARD[seat][card]), before.queue[1:]
-    options, progress, _, _, _, waste, out, stalled, points, _ = before
-    state = ThullaState(options, progress, hands, trick, queue, waste, out, stalled, points)
+    options, progress, _, _, _, waste, out, stalled, points, _, known = before
+    known = _changed(known, seat, known[seat] & hand)
+    state = ThullaState(options, progress, hands, trick, queue, waste, out, stalled, points, known=known)
     continues = queue and (_SUIT_MASK[card] == _SUIT_MASK[trick[0].card] or before.cannot_be_cut)
     if hand and continues:
         return state, (_PLAYED[seat][card], _TURN[queue[0]])
@@ -163,8 +165,17 @@ def _discard_trick(state: ThullaState, news: list[Fact]) -> ThullaState:
 def _pick_up(state: ThullaState, seat: Seat, news: list[Fact]) -> ThullaState:
     cards = tuple(played.card for played in state.trick)
     news.append(facts.CardsMoved("trick", seat, cards, len(cards), MoveReason.PICK_UP))
-    hand = state.hands[seat] | mask_of(cards)
-    return state._replace(trick=(), queue=(), hands=(*state.hands[:seat], hand, *state.hands[seat + 1 :]))
+    picked, hands, known = mask_of(cards), state.hands, state.known
+    return state._replace(
+        trick=(),
+        queue=(),
+        hands=_changed(hands, seat, hands[seat] | picked),
+        known=_changed(known, seat, known[seat] | picked),
+    )
+
+
+def _changed(values: tuple[int, ...], seat: Seat, value: int) -> tuple[int, ...]:
+    return (*values[:seat], value, *values[seat + 1 :])
 
 
 def _go_out(before: ThullaState, seat: Seat, news: list[Fact]) -> ThullaState:

@@ -89,6 +89,7 @@ class ThullaState(NamedTuple):
 
     `out` holds the seats that are out in their order, `stalled` is the stall counter, `points` is the cost of each
     going-out of this round (THU-SCORE-3), `forced` is whether the ace of spades must be played now (THU-START-2).
+    `known` are the cards of each hand that were picked up and not played since, as bit sets.
     """
 
     options: ThullaOptions
@@ -101,6 +102,7 @@ class ThullaState(NamedTuple):
     stalled: int = 0
     points: tuple[int, ...] = ()
     forced: bool = False
+    known: tuple[int, ...] = ()
 
     @property
     def phase(self) -> str:

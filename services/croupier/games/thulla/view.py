@@ -10,15 +10,17 @@ def view(state: ThullaState, viewer: Viewer) -> View:
     """Return all that a viewer may know; hands are open once a round has ended (THU-VIS-1 to -4)."""
     progress = state.progress
     places = {seat: place for place, seat in enumerate(state.out, start=1)}
+    are_seen = [seat == viewer or not state.queue for seat in range(len(state.hands))]
     seats = [
         SeatView(
             hand.bit_count(),
-            cards_of_mask(hand) if seat == viewer or not state.queue else (),
+            cards_of_mask(hand) if is_seen else (),
             progress.totals[seat],
             is_out=seat in places,
             place=places.get(seat),
+            known_cards=() if is_seen else cards_of_mask(known),
         )
-        for seat, hand in enumerate(state.hands)
+        for seat, (hand, known, is_seen) in enumerate(zip(state.hands, state.known, are_seen, strict=True))
     ]
     removed = state.options.removed if progress.round_number else ()
     return View(

@@ -1,0 +1,56 @@
+"""What the judge takes for public, and what a snapshot may show its viewer."""
+
+from types import MappingProxyType
+
+from croupier_api.v1 import engine_pb2, facts_pb2
+from croupier_client import card_from_text
+from loadtest.judge.knowledge import shown_by
+from loadtest.judge.notation import Deck
+from loadtest.judge.secrecy import public_part
+
+DECK = Deck(MappingProxyType({}))
+KING, NINE = card_from_text("KS"), card_from_text("9H")
+
+
+def update_with(*facts: facts_pb2.Fact) -> engine_pb2.TableUpdate:
+    return engine_pb2.TableUpdate(sequence=7, facts=facts)
+
+
+def marked(value: str, seat: int | None = None) -> facts_pb2.Fact:
+    return facts_pb2.Fact(mark_changed=facts_pb2.MarkChanged(mark=facts_pb2.Mark(name="m", seat=seat, value=value)))
+
+
+def test_a_mark_of_a_seat_that_names_cards_may_be_private_and_no_other() -> None:
+    nothing = public_part(update_with(), (), DECK)
+    assert public_part(update_with(marked("KS 9H", 1)), (), DECK) == nothing
+    assert public_part(update_with(marked("12", 1)), (), DECK) != nothing
+    assert public_part(update_with(marked("KS")), (), DECK) != nothing
+
+
+def test_cards_that_leave_a_pile_are_public_unless_it_lies_face_down() -> None:
+    place = facts_pb2.Place(pile="any")
+    taken = facts_pb2.Fact(
+        cards_moved=facts_pb2.CardsMoved(source=place, target=facts_pb2.Place(hand=1), cards=[KING], count=1)
+    )
+    laid = facts_pb2.Fact(cards_moved=facts_pb2.CardsMoved(target=place, count=1, face_down=True))
+    nothing = public_part(update_with(), (), DECK)
+    assert public_part(update_with(taken), (), DECK) != nothing
+    assert public_part(update_with(taken), {("any", None)}, DECK) == nothing
+    assert public_part(update_with(laid, taken), (), DECK) == nothing
+
+
+def test_a_snapshot_may_show_a_seat_its_hand_open_piles_its_hidden_cards_and_its_marks() -> None:
+    view = facts_pb2.TableView(
+        seats=[facts_pb2.SeatView(cards=[KING]), facts_pb2.SeatView(cards=[NINE], known_cards=[NINE])],
+        piles=[
+            facts_pb2.Pile(name="a", cards=[facts_pb2.PileCard(card=card_from_text("2C"))]),
+            facts_pb2.Pile(name="b", face_down=True, cards=[facts_pb2.PileCard(card=card_from_text("3C"))]),
+            facts_pb2.Pile(name="c", face_down=True, cards=[facts_pb2.PileCard(card=card_from_text("4C"), seat=0)]),
+            facts_pb2.Pile(name="d", face_down=True, owner=0, cards=[facts_pb2.PileCard(card=card_from_text("5C"))]),
+            facts_pb2.Pile(name="e", face_down=True, owner=1, cards=[facts_pb2.PileCard(card=card_from_text("6C"))]),
+        ],
+        marks=[facts_pb2.Mark(name="m", seat=0, value="7C"), facts_pb2.Mark(name="m", seat=1, value="8C")],
+    )
+    shown = shown_by(engine_pb2.Snapshot(view=view, viewer_seat=0), DECK)
+    assert shown == {KING, *map(card_from_text, ("2C", "4C", "5C", "7C"))}
+    assert shown_by(engine_pb2.Snapshot(view=view), DECK) == {card_from_text("2C")}
