@@ -35,7 +35,7 @@ def test_options_that_a_service_does_not_describe_are_left_to_it() -> None:
         (["best_off=3"], "invalid option 'best_off': expected one of start, .*best_of"),
         (["best_of=2"], "invalid best_of 2: expected an integer out of 1, 3, 5"),
         (["best_of=three"], "invalid best_of 'three': expected an integer out of 1, 3, 5"),
-        (["stall_limit=0"], "invalid stall_limit 0: expected an integer from 1 to 1000"),
+        (["stall_limit=1001"], "invalid stall_limit 1001: expected an integer from 0 to 1000"),
         (["best_of"], "write --option NAME=VALUE"),
         (["=3"], "write --option NAME=VALUE"),
         (["best_of=1", "best_of=3"], "best_of was given twice"),
