@@ -85,7 +85,7 @@ class Hand:
         return any(self.called in cards for cards in self.cards)
 
     def is_partner_hidden(self) -> bool:
-        """Return whether there is a partner who is not public: in a wedding they always are."""
+        """Return whether the partner is hidden; the partner of a wedding never is."""
         return self.contract in ("froke", "iss") and self.is_called_card_unplayed()
 
 

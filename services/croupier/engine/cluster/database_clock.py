@@ -15,7 +15,7 @@ from croupier.runtime.server.tasks import repeat
 MEASURE_SECONDS = 5.0
 SAMPLES = 3
 MAX_DRIFT = 0.001
-"""By which two clocks part in a time, at most: ordinary ones do so by a tenth of it."""
+"""The greatest drift between two clocks, as a share of the time; that of usual ones is a tenth of this."""
 _QUERY_TIME = text("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)")
 
 QueryTime: TypeAlias = Callable[[], Awaitable[int]]

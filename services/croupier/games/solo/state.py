@@ -54,7 +54,7 @@ class SoloOptions:
             wedding_any_suit=values["wedding_trump"] == "any_suit",
             wedding_binds=values["wedding_card"] == "binds",
             may_call_nobody=values["call"] == "may",
-            do_over_clubs=values["do_over_clubs"] is True,
+            do_over_clubs=bool(values["do_over_clubs"]),
             either_pair=values["last_two"] == "either_pair",
             lowest_gets_buck=values["double_out"] == "lowest",
             out_order=values["ranking"] == "out_order",
