@@ -1,1 +1,1 @@
-"""The five games once more, slow and plain, written from the pages in docs/rules and from nothing else."""
+"""The five games once more, slow and plain, written from their rules pages and from nothing else."""

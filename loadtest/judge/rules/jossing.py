@@ -1,4 +1,4 @@
-"""The judge's rules of Jøssing, in the order of docs/rules/jossing.md, whose rule ids are in the comments."""
+"""The judge's rules of Jøssing, in the order of its rules page, whose rule ids are in the comments."""
 
 from loadtest.judge.rules import interface
 from loadtest.judge.rules.cards import PACK, RANKS, followers, grouped, open_piles, revokes

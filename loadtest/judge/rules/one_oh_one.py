@@ -1,4 +1,4 @@
-"""The judge's rules of 101, in the order of docs/rules/one_oh_one.md, whose rule ids are in the comments."""
+"""The judge's rules of 101, in the order of its rules page, whose rule ids are in the comments."""
 
 from types import MappingProxyType
 

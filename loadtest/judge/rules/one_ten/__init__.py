@@ -1,1 +1,1 @@
-"""110 once more, to be read beside docs/rules/one_ten.md, whose rule ids stand in the comments."""
+"""110 once more, to be read beside its rules page, whose rule ids stand in the comments."""

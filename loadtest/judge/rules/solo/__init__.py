@@ -1,1 +1,1 @@
-"""The judge's rules of Solo, in the order of docs/rules/solo.md, whose rule ids are in the comments."""
+"""The judge's rules of Solo, in the order of its rules page, whose rule ids are in the comments."""

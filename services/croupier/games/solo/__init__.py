@@ -1,1 +1,1 @@
-"""Solo: win five tricks, with a hidden partner or alone, and do not end as the Buck: see docs/rules/solo.md."""
+"""Solo: win five tricks, with a hidden partner or alone, and do not end as the Buck: see texts/rules.en.md."""
